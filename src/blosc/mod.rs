@@ -1,0 +1,1 @@
+//! One Blosc chunk in memory: header, filters, compressors. No I/O.

@@ -1,0 +1,4 @@
+//! Stream, store and share compressed binary data in the Bloscpack family of formats.
+#![deny(missing_docs)]
+
+pub mod blosc;
