@@ -15,7 +15,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+mod kernels;
+mod lane16;
 mod plain;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(test)]
+mod tests;
+
+use kernels::Kernels;
 
 /// What is done to a block before it is compressed.
 ///
@@ -88,55 +97,20 @@ impl std::error::Error for UnknownFilter {}
 
 /// Puts the bytes of equal rank of all elements together.
 pub(crate) fn shuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
-    let (whole, rest) = split(typesize, src, dst);
-    dst[whole..].copy_from_slice(rest);
-    if typesize <= 1 {
-        dst[..whole].copy_from_slice(&src[..whole]);
-        return;
-    }
-    plain::shuffle(typesize, &src[..whole], &mut dst[..whole]);
+    Kernels::best().shuffle(typesize, src, dst);
 }
 
 /// Undoes [`shuffle`].
 pub(crate) fn unshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
-    let (whole, rest) = split(typesize, src, dst);
-    dst[whole..].copy_from_slice(rest);
-    if typesize <= 1 {
-        dst[..whole].copy_from_slice(&src[..whole]);
-        return;
-    }
-    plain::unshuffle(typesize, &src[..whole], &mut dst[..whole]);
+    Kernels::best().unshuffle(typesize, src, dst);
 }
 
 /// Puts the bits of equal rank of all elements together, if their count is a multiple of 8.
 pub(crate) fn bitshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
-    let (whole, _) = split(typesize, src, dst);
-    if typesize == 0 || whole / typesize % 8 != 0 {
-        dst.copy_from_slice(src);
-        return;
-    }
-    dst[whole..].copy_from_slice(&src[whole..]);
-    plain::bitshuffle(typesize, &src[..whole], &mut dst[..whole]);
+    Kernels::best().bitshuffle(typesize, src, dst);
 }
 
 /// Undoes [`bitshuffle`].
 pub(crate) fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
-    let (whole, _) = split(typesize, src, dst);
-    if typesize == 0 || whole / typesize % 8 != 0 {
-        dst.copy_from_slice(src);
-        return;
-    }
-    dst[whole..].copy_from_slice(&src[whole..]);
-    plain::bitunshuffle(typesize, &src[..whole], &mut dst[..whole]);
-}
-
-/// How many bytes make whole elements, and the bytes after them.
-fn split<'a>(typesize: usize, src: &'a [u8], dst: &[u8]) -> (usize, &'a [u8]) {
-    assert_eq!(
-        src.len(),
-        dst.len(),
-        "a filter needs slices of equal length"
-    );
-    let whole = src.len() - src.len().checked_rem(typesize).unwrap_or(0);
-    (whole, &src[whole..])
+    Kernels::best().bitunshuffle(typesize, src, dst);
 }
