@@ -15,7 +15,7 @@ pub(super) const MAX_WIDTH: usize = 16;
 pub(super) const TILE: usize = 512;
 
 /// Elements of more than 16 bytes that shuffle handles before it turns to the next.
-const PIECE: usize = 128;
+const PIECE: usize = 256;
 
 /// One rank of a tile: a byte of each element.
 pub(super) type Bytes = [u8; TILE];

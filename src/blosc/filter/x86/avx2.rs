@@ -42,10 +42,16 @@ pub(super) fn kernels() -> Option<Kernels> {
 pub(super) fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,
-        2 => spread_lanes::<2>(ranks, src, dst),
-        3..=4 => spread_lanes::<4>(ranks, src, dst),
-        5..=8 => spread_lanes::<8>(ranks, src, dst),
-        _ => spread_lanes::<16>(ranks, src, dst),
+        2 => spread_lanes::<2, 2>(ranks, src, dst),
+        3 => spread_lanes::<4, 3>(ranks, src, dst),
+        4 => spread_lanes::<4, 4>(ranks, src, dst),
+        5 => spread_lanes::<8, 5>(ranks, src, dst),
+        6 => spread_lanes::<8, 6>(ranks, src, dst),
+        7 => spread_lanes::<8, 7>(ranks, src, dst),
+        8 => spread_lanes::<8, 8>(ranks, src, dst),
+        12 => spread_lanes::<16, 12>(ranks, src, dst),
+        9..16 => spread_lanes::<16, 0>(ranks, src, dst),
+        _ => spread_lanes::<16, 16>(ranks, src, dst),
     };
     plain::spread_from(done, ranks, src, dst);
 }
@@ -54,12 +60,27 @@ pub(super) fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 pub(super) fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,
-        2 => gather_lanes::<2>(ranks, src, dst),
-        3..=4 => gather_lanes::<4>(ranks, src, dst),
-        5..=8 => gather_lanes::<8>(ranks, src, dst),
-        _ => gather_lanes::<16>(ranks, src, dst),
+        2 => gather_lanes::<2, 2>(ranks, src, dst),
+        3 => gather_lanes::<4, 3>(ranks, src, dst),
+        4 => gather_lanes::<4, 4>(ranks, src, dst),
+        5 => gather_lanes::<8, 5>(ranks, src, dst),
+        6 => gather_lanes::<8, 6>(ranks, src, dst),
+        7 => gather_lanes::<8, 7>(ranks, src, dst),
+        8 => gather_lanes::<8, 8>(ranks, src, dst),
+        12 => gather_lanes::<16, 12>(ranks, src, dst),
+        9..16 => gather_lanes::<16, 0>(ranks, src, dst),
+        _ => gather_lanes::<16, 16>(ranks, src, dst),
     };
     plain::gather_from(done, ranks, src, dst);
+}
+
+/// The number of ranks, as a constant where there is one: it rids the loops of branches.
+fn known_width<const W: usize>(ranks: Ranks) -> usize {
+    if W == 0 {
+        return ranks.width();
+    }
+    assert_eq!(ranks.width(), W);
+    W
 }
 
 /// Moves 32 elements at a time to their rows; returns how many elements are done.
@@ -67,8 +88,9 @@ pub(super) fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 /// `P` is the element's size rounded up to a power of two, or 16. A lane is loaded from the
 /// beginning of an element and holds `16 / P` whole ones (or 16 bytes of a larger one).
 #[target_feature(enable = "avx2")]
-fn spread_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn spread_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(src, dst);
+    let width = known_width::<W>(ranks);
     let lane = LANE / P * ranks.typesize;
     let by_rank = both_lanes(by_rank::<P>(ranks.typesize));
     let mut done = 0;
@@ -93,7 +115,7 @@ fn spread_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usi
             registers = turn_units(registers);
         }
         for (rank, register) in registers.into_iter().enumerate() {
-            if rank < ranks.width() {
+            if rank < width {
                 // SAFETY: done + 32 <= count, and `check` has seen rank * stride + count <= dst.len()
                 // for each rank below the width.
                 unsafe {
@@ -111,8 +133,9 @@ fn spread_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usi
 /// A lane that does not fill its 16 bytes spoils the beginning of the next, which is written
 /// later: by the next store, the next round, or the plain kernel.
 #[target_feature(enable = "avx2")]
-fn gather_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn gather_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(dst, src);
+    let width = known_width::<W>(ranks);
     let lane = LANE / P * ranks.typesize;
     let close_gaps = both_lanes(close_gaps::<P>(ranks.typesize));
     let mut done = 0;
@@ -123,7 +146,7 @@ fn gather_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usi
         }
         let mut registers = [_mm256_setzero_si256(); P];
         for (rank, register) in registers.iter_mut().enumerate() {
-            if rank < ranks.width() {
+            if rank < width {
                 // SAFETY: done + 32 <= count, and `check` has seen rank * stride + count <= src.len()
                 // for each rank below the width.
                 *register = unsafe {

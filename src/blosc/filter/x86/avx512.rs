@@ -1,8 +1,10 @@
 //! AVX-512 with byte permutations (VBMI) and bit matrices (GFNI): 64 elements at a time.
 //!
-//! Elements of 2, 4, 8 and 16 bytes fill a register without rest. One permutation sorts its bytes
-//! by rank into `T` units of `64 / T` bytes; `T` registers are then a square of units, and what
-//! remains is to mirror it. Other sizes are left to AVX2.
+//! It pays for bitshuffle, and for shuffle where a row is written in pieces of 32 bytes at a loss:
+//! with elements of 16 bytes. Other sizes are left to AVX2, which keeps up with the memory.
+//!
+//! Four elements of 16 bytes fill a register. One permutation sorts its bytes by rank into 16
+//! units of 4 bytes; 16 registers are then a square of units, and what remains is to mirror it.
 
 use std::arch::x86_64::*;
 
@@ -12,6 +14,8 @@ use super::avx2;
 
 /// Bytes in a register, and elements handled in one round.
 const WIDE: usize = 64;
+/// The element's size that is handled here, and registers of a square.
+const T: usize = 16;
 
 /// The kernels, if this machine can run them.
 pub(super) fn kernels() -> Option<Kernels> {
@@ -43,31 +47,25 @@ pub(super) fn kernels() -> Option<Kernels> {
 
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vbmi")]
 fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
-    let done = match ranks.typesize {
-        2 => spread_wide::<2>(ranks, src, dst),
-        4 => spread_wide::<4>(ranks, src, dst),
-        8 => spread_wide::<8>(ranks, src, dst),
-        16 => spread_wide::<16>(ranks, src, dst),
-        _ => return avx2::spread(ranks, src, dst),
-    };
+    if ranks.typesize != T {
+        return avx2::spread(ranks, src, dst);
+    }
+    let done = spread_wide(ranks, src, dst);
     plain::spread_from(done, ranks, src, dst);
 }
 
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vbmi")]
 fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
-    let done = match ranks.typesize {
-        2 => gather_wide::<2>(ranks, src, dst),
-        4 => gather_wide::<4>(ranks, src, dst),
-        8 => gather_wide::<8>(ranks, src, dst),
-        16 => gather_wide::<16>(ranks, src, dst),
-        _ => return avx2::gather(ranks, src, dst),
-    };
+    if ranks.typesize != T {
+        return avx2::gather(ranks, src, dst);
+    }
+    let done = gather_wide(ranks, src, dst);
     plain::gather_from(done, ranks, src, dst);
 }
 
 /// Moves 64 elements of `T` bytes at a time to their rows; returns how many are done.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn spread_wide<const T: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn spread_wide(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(src, dst);
     assert!(ranks.typesize == T && ranks.width() == T);
     let by_rank = mirrored(WIDE / T, T);
@@ -79,7 +77,7 @@ fn spread_wide<const T: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usiz
             let bytes = unsafe { load(src.as_ptr().add(done * T + i * WIDE)) };
             *register = _mm512_permutexvar_epi8(by_rank, bytes);
         }
-        for (rank, register) in mirror_units(registers).into_iter().enumerate() {
+        for (rank, register) in mirror_16(registers).into_iter().enumerate() {
             // SAFETY: done + 64 <= count, and `check` has seen rank * stride + count <= dst.len()
             // for each rank below the width, which is T.
             unsafe { store(dst.as_mut_ptr().add(rank * ranks.stride + done), register) };
@@ -91,7 +89,7 @@ fn spread_wide<const T: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usiz
 
 /// Fills 64 elements of `T` bytes at a time from their rows; returns how many are done.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn gather_wide<const T: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn gather_wide(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(dst, src);
     assert!(ranks.typesize == T && ranks.width() == T);
     let by_element = mirrored(T, WIDE / T);
@@ -103,7 +101,7 @@ fn gather_wide<const T: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usiz
             // for each rank below the width, which is T.
             *register = unsafe { load(src.as_ptr().add(rank * ranks.stride + done)) };
         }
-        for (i, register) in mirror_units(registers).into_iter().enumerate() {
+        for (i, register) in mirror_16(registers).into_iter().enumerate() {
             let bytes = _mm512_permutexvar_epi8(by_element, register);
             // SAFETY: i <= T - 1 and done + 64 <= count, and count * T <= dst.len().
             unsafe { store(dst.as_mut_ptr().add(done * T + i * WIDE), bytes) };
@@ -145,52 +143,53 @@ fn mirrored(rows: usize, columns: usize) -> __m512i {
     unsafe { load(from.as_ptr()) }
 }
 
-/// Mirrors a square of `T` registers of `T` units: unit `u` of register `r` becomes unit `r` of
-/// register `u`.
+/// Mirrors a square of 8 registers of 8 bytes times 8: unit `u` of register `r` becomes unit `r`
+/// of register `u`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn mirror_units<const T: usize>(r: [__m512i; T]) -> [__m512i; T] {
+fn mirror_8(r: [__m512i; 8]) -> [__m512i; 8] {
+    let mut lower = [r[0]; 4];
+    let mut upper = [r[0]; 4];
+    for i in 0..4 {
+        lower[i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
+        upper[i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
+    }
+    let mut mirror = r;
+    [mirror[0], mirror[2], mirror[4], mirror[6]] = mirror_4(lower);
+    [mirror[1], mirror[3], mirror[5], mirror[7]] = mirror_4(upper);
+    mirror
+}
+
+/// [`mirror_8`] for 16 registers of 16 units of 4 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mirror_16(r: [__m512i; 16]) -> [__m512i; 16] {
+    let mut quarters = [[r[0]; 4]; 4];
+    for (i, r) in r.as_chunks::<4>().0.iter().enumerate() {
+        let (low_01, high_01) = (
+            _mm512_unpacklo_epi32(r[0], r[1]),
+            _mm512_unpackhi_epi32(r[0], r[1]),
+        );
+        let (low_23, high_23) = (
+            _mm512_unpacklo_epi32(r[2], r[3]),
+            _mm512_unpackhi_epi32(r[2], r[3]),
+        );
+        quarters[0][i] = _mm512_unpacklo_epi64(low_01, low_23);
+        quarters[1][i] = _mm512_unpackhi_epi64(low_01, low_23);
+        quarters[2][i] = _mm512_unpacklo_epi64(high_01, high_23);
+        quarters[3][i] = _mm512_unpackhi_epi64(high_01, high_23);
+    }
     let mut m = r;
-    match T {
-        2 => {
-            m[0] = _mm512_shuffle_i64x2::<0b01_00_01_00>(r[0], r[1]);
-            m[1] = _mm512_shuffle_i64x2::<0b11_10_11_10>(r[0], r[1]);
-        }
-        4 => [m[0], m[1], m[2], m[3]] = mirror_lanes([r[0], r[1], r[2], r[3]]),
-        8 => {
-            let mut lower = [r[0]; 4];
-            let mut upper = [r[0]; 4];
-            for i in 0..4 {
-                lower[i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
-                upper[i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
-            }
-            [m[0], m[2], m[4], m[6]] = mirror_lanes(lower);
-            [m[1], m[3], m[5], m[7]] = mirror_lanes(upper);
-        }
-        _ => {
-            let mut quarters = [[r[0]; 4]; 4];
-            for i in 0..4 {
-                let low = _mm512_unpacklo_epi32(r[4 * i], r[4 * i + 1]);
-                let high = _mm512_unpackhi_epi32(r[4 * i], r[4 * i + 1]);
-                let low_2 = _mm512_unpacklo_epi32(r[4 * i + 2], r[4 * i + 3]);
-                let high_2 = _mm512_unpackhi_epi32(r[4 * i + 2], r[4 * i + 3]);
-                quarters[0][i] = _mm512_unpacklo_epi64(low, low_2);
-                quarters[1][i] = _mm512_unpackhi_epi64(low, low_2);
-                quarters[2][i] = _mm512_unpacklo_epi64(high, high_2);
-                quarters[3][i] = _mm512_unpackhi_epi64(high, high_2);
-            }
-            for (i, quarter) in quarters.into_iter().enumerate() {
-                [m[i], m[i + 4], m[i + 8], m[i + 12]] = mirror_lanes(quarter);
-            }
-        }
+    for (i, quarter) in quarters.into_iter().enumerate() {
+        [m[i], m[i + 4], m[i + 8], m[i + 12]] = mirror_4(quarter);
     }
     m
 }
 
-/// [`mirror_units`] for four registers of four lanes of 16 bytes.
+/// [`mirror_8`] for four registers of four lanes of 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn mirror_lanes([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+fn mirror_4([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     const LOWER: i32 = 0b01_00_01_00;
     const UPPER: i32 = 0b11_10_11_10;
     const EVEN: i32 = 0b10_00_10_00;
@@ -233,7 +232,7 @@ fn to_bits(bytes: &Bytes, bits: &mut Bits) {
         let columns = _mm512_gf2p8affine_epi64_epi8::<0>(columns, reversal);
         *register = _mm512_permutexvar_epi8(by_bit, columns);
     }
-    for (register, row) in mirror_units(registers).into_iter().zip(bits) {
+    for (register, row) in mirror_8(registers).into_iter().zip(bits) {
         // SAFETY: a row has 64 bytes.
         unsafe { store(row.as_mut_ptr(), register) };
     }
@@ -250,7 +249,7 @@ fn from_bits(bits: &Bits, bytes: &mut Bytes) {
         *register = unsafe { load(row.as_ptr()) };
     }
     let pieces = bytes.as_chunks_mut::<WIDE>().0;
-    for (register, piece) in mirror_units(registers).into_iter().zip(pieces) {
+    for (register, piece) in mirror_8(registers).into_iter().zip(pieces) {
         let squares = _mm512_permutexvar_epi8(by_group, register);
         let elements = _mm512_gf2p8affine_epi64_epi8::<0>(single_bits, squares);
         // SAFETY: a piece has 64 bytes.
