@@ -187,9 +187,12 @@ impl ChunkDecoder {
     /// Checks all that concerns the chunk as a whole.
     fn open<'a>(&self, chunk: &'a [u8]) -> Result<Source<'a>, ChunkError> {
         let source = Source::open(chunk)?;
-        let found = source.header.blocksize;
-        let limit = self.max_block;
-        if found > limit && !source.header.is_pure_copy() {
+        if source.header.is_pure_copy() || source.header.nbytes == 0 {
+            return Ok(source);
+        }
+        source.format()?;
+        let (found, limit) = (source.header.blocksize, self.max_block);
+        if found > limit {
             return Err(ChunkError::BlockOverLimit { found, limit });
         }
         Ok(source)
