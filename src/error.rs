@@ -1,6 +1,6 @@
 //! The public error: what went wrong, where, and what can be done.
 
-use crate::blosc::{ChunkError, Fault};
+use crate::blosc::{ChunkError, ChunkFault as Fault};
 use crate::wire::{FormatError, ParseError, Position};
 use std::{fmt, io};
 
@@ -87,7 +87,9 @@ impl Error {
     #[must_use]
     pub fn category(&self) -> Category {
         match self.kind() {
-            ErrorKind::Io(_) | ErrorKind::WrongSize { .. } | ErrorKind::Panicked => Category::Failed,
+            ErrorKind::Io(_) | ErrorKind::WrongSize { .. } | ErrorKind::Panicked => {
+                Category::Failed
+            }
             ErrorKind::Usage(_) => Category::Usage,
             ErrorKind::Format(error) => match error.fault() {
                 Fault::Damaged => Category::Damaged,
@@ -181,7 +183,9 @@ impl From<ChunkError> for Error {
 impl From<io::Error> for Error {
     /// An error that came through [`io::Read`] or [`io::Write`] is itself again.
     fn from(error: io::Error) -> Self {
-        error.downcast::<Self>().unwrap_or_else(|error| Self::new(ErrorKind::Io(error), None))
+        error
+            .downcast::<Self>()
+            .unwrap_or_else(|error| Self::new(ErrorKind::Io(error), None))
     }
 }
 
@@ -190,7 +194,11 @@ impl From<Error> for io::Error {
         let kind = match (error.kind(), error.category()) {
             (ErrorKind::Io(_), _) => {
                 let Inner { kind, .. } = *error.0;
-                return if let ErrorKind::Io(error) = kind { error } else { Self::other("unreachable") };
+                return if let ErrorKind::Io(error) = kind {
+                    error
+                } else {
+                    Self::other("unreachable")
+                };
             }
             (_, Category::CutShort) => io::ErrorKind::UnexpectedEof,
             (_, Category::Damaged) => io::ErrorKind::InvalidData,
@@ -209,11 +217,19 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_on_the_way_through_io() {
-        let position = Position { byte: 7, member: 0, chunk: Some(1), section: Section::Chunk };
+        let position = Position {
+            byte: 7,
+            member: 0,
+            chunk: Some(1),
+            section: Section::Chunk,
+        };
         let error = Error::new(ErrorKind::Format(FormatError::Trailing), Some(position));
         let through = Error::from(io::Error::from(error));
         assert_eq!(through.position(), Some(&position));
-        assert!(matches!(through.kind(), ErrorKind::Format(FormatError::Trailing)));
+        assert!(matches!(
+            through.kind(),
+            ErrorKind::Format(FormatError::Trailing)
+        ));
 
         let io = io::Error::from(Error::from(io::Error::from_raw_os_error(28)));
         assert_eq!(io.raw_os_error(), Some(28));

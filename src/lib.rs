@@ -50,13 +50,14 @@ mod file;
 mod limits;
 pub mod wire;
 
-pub use blosc::{Compressor, Fault, Filter};
+pub use blosc::{ChunkFault as Fault, Compressor, Filter};
 pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
-    Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Member, Report, SeekEncoder, State, Survey,
-    Warning, compress, decompress, verify,
+    Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Member, Report, SeekEncoder, State,
+    Survey, Warning, compress, decompress, verify,
 };
 pub use limits::Limits;
 pub use wire::{
-    Checksum, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace, Position, Section,
+    Checksum, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace,
+    Position, Section,
 };

@@ -25,6 +25,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { chunk: MAX_NBYTES, block: 256 << 20, metadata: 64 << 20, offsets: 256 << 20 }
+        Self {
+            chunk: MAX_NBYTES,
+            block: 256 << 20,
+            metadata: 64 << 20,
+            offsets: 256 << 20,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! [`Decoder`]: the uncompressed bytes of a Bloscpack input, as a reader.
 
-use super::engine::{Engine, Piece, Settings};
 pub use super::engine::Warning;
+use super::engine::{Engine, Piece, Settings};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::wire::{Hashers, Header, Metadata, MetadataHeader, ParseError};
@@ -59,7 +59,13 @@ impl DecoderBuilder {
 
     /// A decoder of this reader. Nothing is read yet.
     pub fn read_from<R: Read>(self, reader: R) -> Decoder<R> {
-        Decoder { engine: Engine::new(reader, self.settings), piece: None, at: 0, damage: None, total_out: 0 }
+        Decoder {
+            engine: Engine::new(reader, self.settings),
+            piece: None,
+            at: 0,
+            damage: None,
+            total_out: 0,
+        }
     }
 }
 
@@ -112,7 +118,12 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     /// As for reading.
     pub fn read_metadata(&mut self) -> Result<Option<&Metadata>> {
-        Ok(self.engine.read_first()?.metadata.as_ref().map(|(metadata, _)| metadata))
+        Ok(self
+            .engine
+            .read_first()?
+            .metadata
+            .as_ref()
+            .map(|(metadata, _)| metadata))
     }
 
     /// Reads as far as the first chunk and gives the header of the first member's metadata
@@ -121,7 +132,12 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     /// As for reading.
     pub fn read_metadata_header(&mut self) -> Result<Option<&MetadataHeader>> {
-        Ok(self.engine.read_first()?.metadata.as_ref().and_then(|(_, header)| header.as_ref()))
+        Ok(self
+            .engine
+            .read_first()?
+            .metadata
+            .as_ref()
+            .and_then(|(_, header)| header.as_ref()))
     }
 
     /// Writes all that is left, and returns how many bytes that was.
@@ -130,34 +146,36 @@ impl<R: Read> Decoder<R> {
     /// As for reading, and those of the writer.
     pub fn copy_to<W: Write + ?Sized>(&mut self, writer: &mut W) -> Result<u64> {
         let before = self.total_out;
-        while let Some(piece) = self.current()? {
-            let piece = piece.bytes().get(self.at..).unwrap_or_default();
-            writer.write_all(piece)?;
-            let len = piece.len();
-            self.consume(len);
+        while self.have_piece()? {
+            writer.write_all(self.unread())?;
+            self.consume(self.unread().len());
         }
         Ok(self.total_out.saturating_sub(before))
     }
 
-    /// The piece with bytes that were not handed on, or nothing at the end.
-    fn current(&mut self) -> Result<Option<&Piece>> {
-        while self.piece.as_ref().is_none_or(|piece| self.at >= piece.len) {
+    /// Makes sure that there is a piece with bytes that were not handed on; false at the end.
+    fn have_piece(&mut self) -> Result<bool> {
+        while self.unread().is_empty() {
             if let Some(used) = self.piece.take() {
                 self.engine.recycle(used.buffer);
             }
-            self.at = 0;
             if let Some(damage) = &self.damage {
                 return Err(damage.clone().into());
             }
-            let Some(piece) = self.engine.next()? else { return Ok(None) };
+            let Some(piece) = self.engine.next()? else {
+                return Ok(false);
+            };
             if let Err(error) = piece.result {
-                let damage = ParseError { error, position: piece.place.position };
+                let damage = ParseError {
+                    error,
+                    position: piece.place.position,
+                };
                 self.damage = Some(damage.clone());
                 return Err(damage.into());
             }
-            self.piece = Some(piece);
+            (self.piece, self.at) = (Some(piece), 0);
         }
-        Ok(self.piece.as_ref())
+        Ok(true)
     }
 }
 
@@ -200,6 +218,14 @@ impl<R> Decoder<R> {
         self.total_out
     }
 
+    /// The bytes that were decoded and not handed on.
+    fn unread(&self) -> &[u8] {
+        self.piece
+            .as_ref()
+            .and_then(|piece| piece.bytes().get(self.at..))
+            .unwrap_or_default()
+    }
+
     /// What was odd so far without being wrong; complete at the end of the input.
     pub fn warnings(&self) -> &[Warning] {
         &self.engine.warnings
@@ -208,16 +234,15 @@ impl<R> Decoder<R> {
 
 impl<R: Read> BufRead for Decoder<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let at = match self.current()? {
-            Some(_) => self.at,
-            None => return Ok(&[]),
-        };
-        Ok(self.piece.as_ref().and_then(|piece| piece.bytes().get(at..)).unwrap_or_default())
+        self.have_piece()?;
+        Ok(self.unread())
     }
 
     fn consume(&mut self, amount: usize) {
         self.at = self.at.saturating_add(amount);
-        self.total_out = self.total_out.saturating_add(u64::try_from(amount).unwrap_or(0));
+        self.total_out = self
+            .total_out
+            .saturating_add(u64::try_from(amount).unwrap_or(0));
     }
 }
 

@@ -12,8 +12,8 @@ use crate::blosc::{ChunkDecoder, ChunkHeader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::wire::{
-    Checksum, Digest, Ending, Event, FormatError, Hashers, Header, Metadata, MetadataHeader, ParseError,
-    Parser, Position, Trailing,
+    Checksum, Digest, Ending, Event, FormatError, Hashers, Header, Metadata, MetadataHeader,
+    ParseError, Parser, Position, Trailing,
 };
 use std::io::Read;
 use std::ops::Range;
@@ -62,7 +62,11 @@ impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Trailing(trailing) => {
-                write!(f, "{}: {} bytes that belong to nothing were passed over", trailing.position, trailing.len)
+                write!(
+                    f,
+                    "{}: {} bytes that belong to nothing were passed over",
+                    trailing.position, trailing.len
+                )
             }
             Self::Unended(error) => error.fmt(f),
         }
@@ -76,6 +80,8 @@ pub(super) struct Place {
     /// Where its uncompressed bytes begin, counted over all members.
     pub content: u64,
     pub header: ChunkHeader,
+    /// False for all but the first piece of a chunk that comes in several.
+    pub first: bool,
 }
 
 /// Decoded bytes, or why there are none.
@@ -207,8 +213,14 @@ impl<R> Engine<R> {
 
     /// Those bytes of the chunk that begins at `content` which are wanted, if any.
     fn wanted(&self, content: u64, nbytes: u32) -> Option<Range<u32>> {
-        let Some(range) = &self.settings.range else { return Some(0..nbytes) };
-        let inside = |at: u64| u32::try_from(at.saturating_sub(content)).unwrap_or(nbytes).min(nbytes);
+        let Some(range) = &self.settings.range else {
+            return Some(0..nbytes);
+        };
+        let inside = |at: u64| {
+            u32::try_from(at.saturating_sub(content))
+                .unwrap_or(nbytes)
+                .min(nbytes)
+        };
         let wanted = inside(range.start)..inside(range.end);
         (!wanted.is_empty()).then_some(wanted)
     }
@@ -223,7 +235,11 @@ impl<R: Read> Engine<R> {
         loop {
             let full = self.pipeline.is_full();
             let must_take = full || self.starving || self.giant.is_some() || self.ended.is_some();
-            let done = if must_take { self.pipeline.next() } else { self.pipeline.next_ready() };
+            let done = if must_take {
+                self.pipeline.next()
+            } else {
+                self.pipeline.next_ready()
+            };
             if let Some(done) = done {
                 let done = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
                 return Ok(Some(self.done(done)));
@@ -264,7 +280,11 @@ impl<R: Read> Engine<R> {
             }
             Ok(Event::NeedInput) => return self.read_more(),
             Ok(Event::Header(header)) if self.first.is_none() => {
-                self.first = Some(First { header, metadata: None, complete: false });
+                self.first = Some(First {
+                    header,
+                    metadata: None,
+                    complete: false,
+                });
             }
             Ok(Event::Metadata(metadata, header)) => {
                 if let Some(first) = self.first.as_mut().filter(|first| !first.complete) {
@@ -319,32 +339,72 @@ impl<R: Read> Engine<R> {
     fn begin_chunk(&mut self, header: ChunkHeader, bytes: &[u8]) {
         let content = self.content;
         self.content = content.saturating_add(header.nbytes.into());
-        if self.settings.range.as_ref().is_some_and(|range| range.end <= content) {
+        if self
+            .settings
+            .range
+            .as_ref()
+            .is_some_and(|range| range.end <= content)
+        {
             // Nothing that is wanted comes any more.
             self.ended = Some(Ok(()));
             return;
         }
-        let Some(wanted) = self.wanted(content, header.nbytes) else { return };
+        let Some(wanted) = self.wanted(content, header.nbytes) else {
+            return;
+        };
         let mut chunk = self.spare_chunks.pop().unwrap_or_default();
         chunk.clear();
-        chunk.reserve(usize::try_from(header.ctbytes).unwrap_or(usize::MAX).min(FIRST_ROOM));
+        chunk.reserve(
+            usize::try_from(header.ctbytes)
+                .unwrap_or(usize::MAX)
+                .min(FIRST_ROOM),
+        );
         chunk.extend_from_slice(bytes);
-        let place = Place { position: self.parser.position(), content, header };
-        self.gathering = Some(Gathering { place, wanted, chunk });
+        let place = Place {
+            position: self.parser.position(),
+            content,
+            header,
+            first: true,
+        };
+        self.gathering = Some(Gathering {
+            place,
+            wanted,
+            chunk,
+        });
     }
 
     fn end_chunk(&mut self, digest: Digest) {
-        let Some(Gathering { place, wanted, chunk }) = self.gathering.take() else { return };
+        let Some(Gathering {
+            place,
+            wanted,
+            chunk,
+        }) = self.gathering.take()
+        else {
+            return;
+        };
         let checksum = self.parser.header().checksum;
         let buffer = self.spare_buffers.pop().unwrap_or_default();
         let giant = wanted.end.saturating_sub(wanted.start) > GIANT;
-        let mut job = Job { place, checksum, digest, chunk, wanted, buffer };
+        let mut job = Job {
+            place,
+            checksum,
+            digest,
+            chunk,
+            wanted,
+            buffer,
+        };
         if !giant {
             self.pipeline.submit(job);
             return;
         }
         match check(&self.settings.hashers, &job) {
-            Ok(()) => self.giant = Some(Giant { place: job.place, chunk: job.chunk, left: job.wanted }),
+            Ok(()) => {
+                self.giant = Some(Giant {
+                    place: job.place,
+                    chunk: job.chunk,
+                    left: job.wanted,
+                })
+            }
             Err(_) => {
                 // The pipeline will say the same; there is no need to have room for its bytes.
                 job.wanted.end = job.wanted.start;
@@ -355,7 +415,11 @@ impl<R: Read> Engine<R> {
 
     /// Decodes the next piece of a giant, whole blocks if it can be.
     fn next_of(&mut self, giant: Giant) -> Piece {
-        let Giant { place, chunk, left } = giant;
+        let Giant {
+            mut place,
+            chunk,
+            left,
+        } = giant;
         let step = match place.header.blocksize {
             0 => PIECE,
             _ if place.header.is_pure_copy() => PIECE,
@@ -364,10 +428,21 @@ impl<R: Read> Engine<R> {
         let to_border = step - left.start % step;
         let end = left.start.saturating_add(to_border).min(left.end);
         let buffer = self.spare_buffers.pop().unwrap_or_default();
-        let mut piece = decode(&mut self.decoder, place.clone(), &chunk, left.start..end, buffer);
+        let mut piece = decode(
+            &mut self.decoder,
+            place.clone(),
+            &chunk,
+            left.start..end,
+            buffer,
+        );
         piece.place.content = piece.place.content.saturating_add(left.start.into());
+        place.first = false;
         if end < left.end && piece.result.is_ok() {
-            self.giant = Some(Giant { place, chunk, left: end..left.end });
+            self.giant = Some(Giant {
+                place,
+                chunk,
+                left: end..left.end,
+            });
         }
         piece
     }
@@ -376,10 +451,21 @@ impl<R: Read> Engine<R> {
 /// What a worker does with a chunk: check, then decode.
 fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> Done {
     let checked = check(hashers, &job);
-    let Job { place, chunk, wanted, buffer, .. } = job;
+    let Job {
+        place,
+        chunk,
+        wanted,
+        buffer,
+        ..
+    } = job;
     let piece = match checked {
         Ok(()) => decode(decoder, place, &chunk, wanted, buffer),
-        Err(error) => Piece { place, buffer, len: 0, result: Err(error) },
+        Err(error) => Piece {
+            place,
+            buffer,
+            len: 0,
+            result: Err(error),
+        },
     };
     Done { chunk, piece }
 }
@@ -389,7 +475,11 @@ fn check(hashers: &Hashers, job: &Job) -> std::result::Result<(), FormatError> {
     if computed == job.digest {
         return Ok(());
     }
-    Err(FormatError::Digest { checksum: job.checksum, found: job.digest, computed })
+    Err(FormatError::Digest {
+        checksum: job.checksum,
+        found: job.digest,
+        computed,
+    })
 }
 
 fn decode(
@@ -406,7 +496,15 @@ fn decode(
     }
     let room = buffer.get_mut(..len).unwrap_or_default();
     let whole = wanted == (0..place.header.nbytes);
-    let decoded =
-        if whole { decoder.decode(chunk, room) } else { decoder.decode_range(chunk, wanted.start, room) };
-    Piece { place, buffer, len, result: decoded.map(|_| ()).map_err(FormatError::from) }
+    let decoded = if whole {
+        decoder.decode(chunk, room)
+    } else {
+        decoder.decode_range(chunk, wanted.start, room)
+    };
+    Piece {
+        place,
+        buffer,
+        len,
+        result: decoded.map(|_| ()).map_err(FormatError::from),
+    }
 }

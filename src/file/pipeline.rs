@@ -58,7 +58,11 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
 
     /// How many jobs may be under way before a result has to be taken.
     pub(crate) fn capacity(&self) -> usize {
-        if self.threads == 1 { 1 } else { self.threads.saturating_add(SLACK) }
+        if self.threads == 1 {
+            1
+        } else {
+            self.threads.saturating_add(SLACK)
+        }
     }
 
     /// Jobs whose results have not been taken.
@@ -102,7 +106,10 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
                 }
             }
         };
-        if let Ok(thread) = thread::Builder::new().name("bloscpack".to_owned()).spawn(work) {
+        if let Ok(thread) = thread::Builder::new()
+            .name("bloscpack".to_owned())
+            .spawn(work)
+        {
             self.crew.push(thread);
         }
     }
@@ -135,7 +142,11 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
 /// Waits for a job; nothing once the pipeline is gone.
 fn next_job<J, R>(queue: &Mutex<Receiver<Job<J, R>>>) -> Option<Job<J, R>> {
     // A worker that panics does so outside of this lock.
-    queue.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+    queue
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .recv()
+        .ok()
 }
 
 impl<J, R> Drop for Pipeline<J, R> {
@@ -161,7 +172,11 @@ mod tests {
 
     /// Takes longer for even numbers, so that results are ready out of order.
     fn square(n: u64) -> u64 {
-        thread::sleep(Duration::from_micros(if n.is_multiple_of(2) { 300 } else { 10 }));
+        thread::sleep(Duration::from_micros(if n.is_multiple_of(2) {
+            300
+        } else {
+            10
+        }));
         n * n
     }
 
@@ -196,7 +211,9 @@ mod tests {
     fn a_panic_is_an_error_of_its_job_and_hangs_nothing() {
         let mut pipeline = Pipeline::new(2, || |n: u32| if n == 1 { panic!("planted") } else { n });
         (0..4).for_each(|n| pipeline.submit(n));
-        let results: Vec<_> = std::iter::from_fn(|| pipeline.next()).map(|r| r.ok()).collect();
+        let results: Vec<_> = std::iter::from_fn(|| pipeline.next())
+            .map(|r| r.ok())
+            .collect();
         assert_eq!(results, [Some(0), None, Some(2), Some(3)]);
     }
 

@@ -16,7 +16,13 @@ pub(super) struct Source<R> {
 
 impl<R> Source<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), from: 0, to: 0, total: 0 }
+        Self {
+            reader,
+            buffer: Vec::new(),
+            from: 0,
+            to: 0,
+            total: 0,
+        }
     }
 
     /// Bytes that were read and not used.

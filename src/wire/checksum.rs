@@ -133,7 +133,12 @@ pub struct UnknownChecksum(String);
 impl fmt::Display for UnknownChecksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = Checksum::ALL.iter().map(|kind| kind.name()).collect();
-        write!(f, "no checksum is called '{}'; there are {}", self.0, names.join(", "))
+        write!(
+            f,
+            "no checksum is called '{}'; there are {}",
+            self.0,
+            names.join(", ")
+        )
     }
 }
 
@@ -162,7 +167,10 @@ pub struct Digest {
 
 impl Digest {
     /// The digest of [`Checksum::None`].
-    pub const EMPTY: Self = Self { bytes: [0; MAX_DIGEST_LEN], len: 0 };
+    pub const EMPTY: Self = Self {
+        bytes: [0; MAX_DIGEST_LEN],
+        len: 0,
+    };
 
     /// A digest of these bytes; what is longer than 64 bytes is no digest of any kind.
     #[must_use]
@@ -176,7 +184,10 @@ impl Digest {
     /// A digest that is a number, stored little-endian.
     #[must_use]
     pub fn from_u32(value: u32) -> Self {
-        let mut digest = Self { len: 4, ..Self::EMPTY };
+        let mut digest = Self {
+            len: 4,
+            ..Self::EMPTY
+        };
         for (to, from) in digest.bytes.iter_mut().zip(value.to_le_bytes()) {
             *to = from;
         }
@@ -195,7 +206,9 @@ impl fmt::Display for Digest {
         if let Ok(number) = <[u8; 4]>::try_from(self.as_bytes()) {
             return write!(f, "{:08x}", u32::from_le_bytes(number));
         }
-        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.as_bytes()
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

@@ -38,7 +38,9 @@ mod with_zlib {
     pub fn deflate(text: &[u8], level: u8) -> Option<Vec<u8>> {
         let level = CompressionLvl::new(level.into()).unwrap_or_default();
         let mut packed = vec![0; text.len()];
-        let len = Compressor::new(level).zlib_compress(text, &mut packed).ok()?;
+        let len = Compressor::new(level)
+            .zlib_compress(text, &mut packed)
+            .ok()?;
         packed.truncate(len);
         Some(packed)
     }

@@ -3,7 +3,7 @@
 use super::checksum::{Checksum, Digest};
 use super::header::Layout;
 use super::position::Position;
-use crate::blosc::{ChunkError, Fault};
+use crate::blosc::{ChunkError, ChunkFault as Fault};
 use std::fmt;
 
 /// What is wrong, without the place.
@@ -169,7 +169,11 @@ pub enum FormatError {
 
 impl FormatError {
     pub(crate) fn field(name: &'static str, found: i64, expected: &'static str) -> Self {
-        Self::Field { name, found, expected }
+        Self::Field {
+            name,
+            found,
+            expected,
+        }
     }
 
     /// Whose fault it is, and with that what a caller can do about it.
@@ -218,47 +222,97 @@ impl fmt::Display for FormatError {
             Self::Empty => f.write_str("the input is empty"),
             Self::Magic { found } => write_magic(f, found),
             Self::MemberMagic { found } => {
-                write!(f, "the next member begins with {found:02x?} instead of \"blpk\"")
+                write!(
+                    f,
+                    "the next member begins with {found:02x?} instead of \"blpk\""
+                )
             }
             Self::TornHeader { found } => write!(f, "cut short after {found} bytes of the header"),
-            Self::Version { found } => write!(f, "unknown format version {found}; known are 1, 2 and 3"),
-            Self::Options { layout, found, unknown } => {
-                write!(f, "unknown options: {layout} has no bits {unknown:#04x} (options are {found:#04x})")
+            Self::Version { found } => {
+                write!(f, "unknown format version {found}; known are 1, 2 and 3")
             }
-            Self::ChecksumId { found } => write!(f, "unknown checksum id {found}; known are 0 to 8"),
-            Self::Field { name, found, expected } => write!(f, "{name} is {found}, should be {expected}"),
+            Self::Options {
+                layout,
+                found,
+                unknown,
+            } => {
+                write!(
+                    f,
+                    "unknown options: {layout} has no bits {unknown:#04x} (options are {found:#04x})"
+                )
+            }
+            Self::ChecksumId { found } => {
+                write!(f, "unknown checksum id {found}; known are 0 to 8")
+            }
+            Self::Field {
+                name,
+                found,
+                expected,
+            } => write!(f, "{name} is {found}, should be {expected}"),
             Self::Seal { found, expected } => {
-                write!(f, "header, metadata or offsets damaged: the seal is {found:08x}, they give {expected:08x}")
+                write!(
+                    f,
+                    "header, metadata or offsets damaged: the seal is {found:08x}, they give {expected:08x}"
+                )
             }
             Self::MetadataFormat { found } => {
-                write!(f, "unknown metadata format \"{}\"; known is \"JSON\"", found.escape_ascii())
+                write!(
+                    f,
+                    "unknown metadata format \"{}\"; known is \"JSON\"",
+                    found.escape_ascii()
+                )
             }
             Self::MetadataData { why } => write!(f, "bad metadata: {why}"),
-            Self::Offset { entry, found, expected } => {
+            Self::Offset {
+                entry,
+                found,
+                expected,
+            } => {
                 write!(f, "entry {entry} is {found}, should be {expected}")
             }
             Self::Chunk(error) => error.fmt(f),
             Self::ChunkSize { found, expected } => {
-                write!(f, "it holds {found} bytes, by the header it should hold {expected}")
+                write!(
+                    f,
+                    "it holds {found} bytes, by the header it should hold {expected}"
+                )
             }
-            Self::Digest { checksum, found, computed } => {
-                write!(f, "{checksum} mismatch: file has {found}, data gives {computed}")
+            Self::Digest {
+                checksum,
+                found,
+                computed,
+            } => {
+                write!(
+                    f,
+                    "{checksum} mismatch: file has {found}, data gives {computed}"
+                )
             }
             Self::Spare { found } => write!(f, "spare space holds {found:#04x}, should be zero"),
             Self::UncountedChunk { counted } => {
-                write!(f, "a sound chunk follows, but the header counts only {counted}")
+                write!(
+                    f,
+                    "a sound chunk follows, but the header counts only {counted}"
+                )
             }
             Self::EarlyEndMark { found, expected } => {
-                write!(f, "an end mark follows {found} chunks, but the header counts {expected}")
+                write!(
+                    f,
+                    "an end mark follows {found} chunks, but the header counts {expected}"
+                )
             }
             Self::Trailing => f.write_str("bytes that belong to nothing follow the last chunk"),
-            Self::Cut { found, expected } => write!(f, "cut short: {found} of {expected} bytes are there"),
+            Self::Cut { found, expected } => {
+                write!(f, "cut short: {found} of {expected} bytes are there")
+            }
             Self::MissingChunks { found, expected } => {
                 write!(f, "cut short: {found} of {expected} chunks are there")
             }
             Self::Unterminated => f.write_str("the stream ends without its end mark: it was cut"),
             Self::Unfinished { found } => {
-                write!(f, "unfinished: its writer stopped after {found} whole chunks")
+                write!(
+                    f,
+                    "unfinished: its writer stopped after {found} whole chunks"
+                )
             }
             Self::Limit { what, found, limit } => {
                 write!(f, "{what} of {found} bytes is over the limit of {limit}")
@@ -272,7 +326,11 @@ impl fmt::Display for FormatError {
 
 /// Says what the file might be instead: `.blp` is also the ending of a texture format.
 fn write_magic(f: &mut fmt::Formatter<'_>, found: &[u8]) -> fmt::Result {
-    write!(f, "not a Bloscpack file: it begins with \"{}\"", found.escape_ascii())?;
+    write!(
+        f,
+        "not a Bloscpack file: it begins with \"{}\"",
+        found.escape_ascii()
+    )?;
     match found {
         [b'B', b'L', b'P', b'0'..=b'2'] => f.write_str(" (a Blizzard texture)"),
         [0x1f, 0x8b, ..] => f.write_str(" (gzip data)"),
@@ -283,7 +341,11 @@ fn write_magic(f: &mut fmt::Formatter<'_>, found: &[u8]) -> fmt::Result {
 
 impl std::error::Error for FormatError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let Self::Chunk(error) = self { Some(error) } else { None }
+        if let Self::Chunk(error) = self {
+            Some(error)
+        } else {
+            None
+        }
     }
 }
 

@@ -2,7 +2,10 @@
 
 /// `N` bytes at `at`; zeros where they lie outside, which callers rule out by the array's type.
 fn bytes<const N: usize>(from: &[u8], at: usize) -> [u8; N] {
-    from.get(at..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
+    from.get(at..)
+        .and_then(|rest| rest.first_chunk::<N>())
+        .copied()
+        .unwrap_or([0; N])
 }
 
 pub(super) fn u8_at(from: &[u8], at: usize) -> u8 {
@@ -23,7 +26,10 @@ pub(super) fn i64_at(from: &[u8], at: usize) -> i64 {
 
 /// Copies a field to its place; a place outside is ruled out by the caller.
 pub(super) fn put(to: &mut [u8], at: usize, field: &[u8]) {
-    if let Some(place) = to.get_mut(at..).and_then(|rest| rest.get_mut(..field.len())) {
+    if let Some(place) = to
+        .get_mut(at..)
+        .and_then(|rest| rest.get_mut(..field.len()))
+    {
         place.copy_from_slice(field);
     }
 }

@@ -41,8 +41,16 @@ impl Geometry {
             .filter(|end| i64::try_from(*end).is_ok())
             .ok_or_else(|| {
                 let found = i64::try_from(entries).unwrap_or(i64::MAX);
-                FormatError::field("number of chunks", found, "few enough for a table of offsets")
+                FormatError::field(
+                    "number of chunks",
+                    found,
+                    "few enough for a table of offsets",
+                )
             })?;
-        Ok(Self { metadata_at, table_at, chunks_at })
+        Ok(Self {
+            metadata_at,
+            table_at,
+            chunks_at,
+        })
     }
 }

@@ -49,7 +49,9 @@ impl Hashers {
     /// A hasher for this kind.
     #[must_use]
     pub fn hasher(&self, kind: Checksum) -> Box<dyn Hasher> {
-        self.make.get(usize::from(kind.id())).map_or_else(nothing, |make| make())
+        self.make
+            .get(usize::from(kind.id()))
+            .map_or_else(nothing, |make| make())
     }
 
     /// The digest of one piece of bytes.
@@ -145,8 +147,14 @@ mod tests {
         (Checksum::Crc32, "352441c2"),
         (Checksum::Md5, "900150983cd24fb0d6963f7d28e17f72"),
         (Checksum::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
-        (Checksum::Sha224, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
-        (Checksum::Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            Checksum::Sha224,
+            "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7",
+        ),
+        (
+            Checksum::Sha256,
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        ),
         (
             Checksum::Sha384,
             "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed\
@@ -165,7 +173,9 @@ mod tests {
         for (kind, expected) in ABC {
             let mut hasher = hashers.hasher(kind);
             for round in 0..2 {
-                b"abc".chunks(1 + round).for_each(|piece| hasher.update(piece));
+                b"abc"
+                    .chunks(1 + round)
+                    .for_each(|piece| hasher.update(piece));
                 let digest = hasher.finish();
                 assert_eq!(digest.to_string(), expected, "{kind}, round {round}");
                 assert_eq!(digest.as_bytes().len(), kind.digest_len());
@@ -190,6 +200,9 @@ mod tests {
         }
         let hashers = Hashers::default().with(Checksum::Crc32, || Box::new(Loud));
         assert_eq!(hashers.digest(Checksum::Crc32, b"abc"), Digest::from_u32(7));
-        assert_ne!(hashers.digest(Checksum::Adler32, b"abc"), Digest::from_u32(7));
+        assert_ne!(
+            hashers.digest(Checksum::Adler32, b"abc"),
+            Digest::from_u32(7)
+        );
     }
 }

@@ -167,7 +167,11 @@ impl Header {
             varlen: false,
             metadata: MetadataPlace::Absent,
             seal: None,
-            checksum: if has_fields { Checksum::default() } else { Checksum::None },
+            checksum: if has_fields {
+                Checksum::default()
+            } else {
+                Checksum::None
+            },
             typesize: has_fields.then_some(8),
             chunk_size: None,
             last_chunk: None,
@@ -207,7 +211,10 @@ impl Header {
             return Err(FormatError::TornHeader { found: bytes.len() });
         }
         if is_v0(bytes) {
-            return Ok(Self { nchunks: Some(u32_at(bytes, VERSION).into()), ..Self::new(Layout::V0) });
+            return Ok(Self {
+                nchunks: Some(u32_at(bytes, VERSION).into()),
+                ..Self::new(Layout::V0)
+            });
         }
         match u8_at(bytes, VERSION) {
             1 => Self::decode_v1(bytes),
@@ -219,10 +226,17 @@ impl Header {
 
     fn decode_v1(bytes: &[u8]) -> Result<Self, FormatError> {
         if bytes.get(OPTIONS..V1_NCHUNKS) != Some(&[0, 0, 0]) {
-            return Err(FormatError::field("reserved bytes", i64::from(u8_at(bytes, OPTIONS)), "zeros"));
+            return Err(FormatError::field(
+                "reserved bytes",
+                i64::from(u8_at(bytes, OPTIONS)),
+                "zeros",
+            ));
         }
         let nchunks = nchunks(i64_at(bytes, V1_NCHUNKS))?;
-        Ok(Self { nchunks, ..Self::new(Layout::V1) })
+        Ok(Self {
+            nchunks,
+            ..Self::new(Layout::V1)
+        })
     }
 
     fn decode_v2(bytes: &[u8], layout: Layout) -> Result<Self, FormatError> {
@@ -236,7 +250,11 @@ impl Header {
             header.seal = Some(u32_at(bytes, RESERVED));
         } else if u32_at(bytes, RESERVED) != 0 {
             let found = i64::from(u32_at(bytes, RESERVED));
-            return Err(FormatError::field("reserved word", found, "zero, since the header is not sealed"));
+            return Err(FormatError::field(
+                "reserved word",
+                found,
+                "zero, since the header is not sealed",
+            ));
         }
         header.check()?;
         Ok(header)
@@ -265,7 +283,11 @@ impl Header {
         known_bits: u8,
     ) -> Result<Self, FormatError> {
         if options & !known_bits != 0 {
-            return Err(FormatError::Options { layout, found: options, unknown: options & !known_bits });
+            return Err(FormatError::Options {
+                layout,
+                found: options,
+                unknown: options & !known_bits,
+            });
         }
         let id = u8_at(bytes, CHECKSUM);
         Ok(Self {
@@ -286,28 +308,53 @@ impl Header {
     pub fn check(&self) -> Result<(), FormatError> {
         if self.varlen && (self.chunk_size.is_some() || self.last_chunk.is_some()) {
             let found = self.chunk_size.or(self.last_chunk).map_or(-1, i64::from);
-            return Err(FormatError::field("chunk size", found, "-1, since the records vary in length"));
+            return Err(FormatError::field(
+                "chunk size",
+                found,
+                "-1, since the records vary in length",
+            ));
         }
         if self.nchunks == Some(0) && self.last_chunk.is_some_and(|last| last != 0) {
             let found = self.last_chunk.map_or(-1, i64::from);
-            return Err(FormatError::field("last chunk", found, "0, since there are no chunks"));
+            return Err(FormatError::field(
+                "last chunk",
+                found,
+                "0, since there are no chunks",
+            ));
         }
-        if self.layout == Layout::V3 { self.check_v3() } else { Ok(()) }
+        if self.layout == Layout::V3 {
+            self.check_v3()
+        } else {
+            Ok(())
+        }
     }
 
     fn check_v3(&self) -> Result<(), FormatError> {
         if let (Some(chunk), Some(last)) = (self.chunk_size, self.last_chunk)
             && last > chunk
         {
-            return Err(FormatError::field("last chunk", last.into(), "no more than the chunk size"));
+            return Err(FormatError::field(
+                "last chunk",
+                last.into(),
+                "no more than the chunk size",
+            ));
         }
         let spare = i64::try_from(self.max_app_chunks).unwrap_or(i64::MAX);
         match self.nchunks {
-            None if spare != 0 => {
-                Err(FormatError::field("max_app_chunks", spare, "0, since the number of chunks is unknown"))
-            }
-            Some(n) if n.checked_add(self.max_app_chunks).is_none_or(|sum| i64::try_from(sum).is_err()) => {
-                Err(FormatError::field("max_app_chunks", spare, "at most 2^63-1 together with the chunks"))
+            None if spare != 0 => Err(FormatError::field(
+                "max_app_chunks",
+                spare,
+                "0, since the number of chunks is unknown",
+            )),
+            Some(n)
+                if n.checked_add(self.max_app_chunks)
+                    .is_none_or(|sum| i64::try_from(sum).is_err()) =>
+            {
+                Err(FormatError::field(
+                    "max_app_chunks",
+                    spare,
+                    "at most 2^63-1 together with the chunks",
+                ))
             }
             _ => Ok(()),
         }
@@ -323,7 +370,11 @@ impl Header {
         put(&mut bytes, 0, &MAGIC);
         put(&mut bytes, VERSION, &[self.layout.version()]);
         match self.layout {
-            Layout::V0 | Layout::Dev2012 => return Err(FormatError::ReadOnly { layout: self.layout }),
+            Layout::V0 | Layout::Dev2012 => {
+                return Err(FormatError::ReadOnly {
+                    layout: self.layout,
+                });
+            }
             Layout::V1 => self.encode_v1(&mut bytes)?,
             Layout::V2 => self.encode_v2(&mut bytes)?,
             Layout::V3 => self.encode_v3(&mut bytes)?,
@@ -332,9 +383,23 @@ impl Header {
     }
 
     fn encode_v1(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
-        let bare = Self { nchunks: self.nchunks, typesize: None, chunk_size: None, last_chunk: None, ..self.clone() };
-        if bare != (Self { nchunks: self.nchunks, ..Self::new(Layout::V1) }) {
-            return Err(FormatError::NoPlace { layout: Layout::V1, what: "offsets, metadata or a checksum" });
+        let bare = Self {
+            nchunks: self.nchunks,
+            typesize: None,
+            chunk_size: None,
+            last_chunk: None,
+            ..self.clone()
+        };
+        if bare
+            != (Self {
+                nchunks: self.nchunks,
+                ..Self::new(Layout::V1)
+            })
+        {
+            return Err(FormatError::NoPlace {
+                layout: Layout::V1,
+                what: "offsets, metadata or a checksum",
+            });
         }
         put(bytes, V1_NCHUNKS, &signed(self.nchunks).to_le_bytes());
         Ok(())
@@ -347,10 +412,18 @@ impl Header {
             MetadataPlace::Raw { len, zlib: false } if i32::try_from(len).is_ok() => {
                 put(bytes, META_SIZE, &len.to_le_bytes());
             }
-            _ => return Err(FormatError::NoPlace { layout: Layout::V2, what: "metadata in this form" }),
+            _ => {
+                return Err(FormatError::NoPlace {
+                    layout: Layout::V2,
+                    what: "metadata in this form",
+                });
+            }
         }
         if self.max_app_chunks != 0 {
-            return Err(FormatError::NoPlace { layout: Layout::V2, what: "spare offsets" });
+            return Err(FormatError::NoPlace {
+                layout: Layout::V2,
+                what: "spare offsets",
+            });
         }
         put(bytes, RESERVED, &self.seal.unwrap_or(0).to_le_bytes());
         Ok(())
@@ -359,7 +432,10 @@ impl Header {
     fn encode_v3(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
         self.encode_common(bytes)?;
         if matches!(self.metadata, MetadataPlace::Raw { .. }) || self.seal.is_some() {
-            return Err(FormatError::NoPlace { layout: Layout::V3, what: "raw metadata or a seal" });
+            return Err(FormatError::NoPlace {
+                layout: Layout::V3,
+                what: "raw metadata or a seal",
+            });
         }
         put(bytes, MAX_APP_CHUNKS, &self.max_app_chunks.to_le_bytes());
         Ok(())
@@ -373,11 +449,21 @@ impl Header {
             (self.varlen, VARLEN_BIT),
             (self.seal.is_some(), SEAL_BIT),
         ];
-        let options = options.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit);
-        put(bytes, OPTIONS, &[options, self.checksum.id(), self.typesize.unwrap_or(0)]);
+        let options = options
+            .iter()
+            .filter(|(set, _)| *set)
+            .fold(0, |all, (_, bit)| all | bit);
+        put(
+            bytes,
+            OPTIONS,
+            &[options, self.checksum.id(), self.typesize.unwrap_or(0)],
+        );
         for (at, size) in [(CHUNK_SIZE, self.chunk_size), (LAST_CHUNK, self.last_chunk)] {
             let field = size.map_or(Ok(-1), i32::try_from);
-            let field = field.map_err(|_| FormatError::NoPlace { layout: self.layout, what: "so large a chunk" })?;
+            let field = field.map_err(|_| FormatError::NoPlace {
+                layout: self.layout,
+                what: "so large a chunk",
+            })?;
             put(bytes, at, &field.to_le_bytes());
         }
         put(bytes, NCHUNKS, &signed(self.nchunks).to_le_bytes());
@@ -388,7 +474,9 @@ impl Header {
     /// where its length is unknown because the number of chunks is.
     #[must_use]
     pub fn table_len(&self) -> Option<u64> {
-        self.nchunks.filter(|_| self.offsets).and_then(|n| n.checked_add(self.max_app_chunks))
+        self.nchunks
+            .filter(|_| self.offsets)
+            .and_then(|n| n.checked_add(self.max_app_chunks))
     }
 
     /// Uncompressed bytes of all chunks, where the fields tell.
@@ -418,7 +506,9 @@ fn check_magic(prefix: &[u8]) -> Result<(), FormatError> {
     if MAGIC.starts_with(seen) {
         return Ok(());
     }
-    Err(FormatError::Magic { found: seen.to_vec() })
+    Err(FormatError::Magic {
+        found: seen.to_vec(),
+    })
 }
 
 /// The release candidates wrote no version: four bytes of chunk count, and the first chunk.
@@ -436,17 +526,26 @@ fn is_dev2012(bytes: &[u8]) -> bool {
     let first = bytes.get(Layout::V3.header_len()).copied().unwrap_or(0);
     let zlib = options & VARLEN_BIT != 0;
     options & METADATA_BIT != 0
-        && (if zlib { first == 0x78 } else { matches!(first, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9') })
+        && (if zlib {
+            first == 0x78
+        } else {
+            matches!(first, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9')
+        })
 }
 
 fn raw_metadata(bytes: &[u8], options: u8, dev: bool) -> Result<MetadataPlace, FormatError> {
     let len = i32_at(bytes, META_SIZE);
     match u32::try_from(len) {
         Ok(0) if options & METADATA_BIT == 0 => Ok(MetadataPlace::Absent),
-        Ok(len) if options & METADATA_BIT != 0 => {
-            Ok(MetadataPlace::Raw { len, zlib: dev && options & VARLEN_BIT != 0 })
-        }
-        Ok(_) => Err(FormatError::field("meta-size", len.into(), "0, since there is no metadata")),
+        Ok(len) if options & METADATA_BIT != 0 => Ok(MetadataPlace::Raw {
+            len,
+            zlib: dev && options & VARLEN_BIT != 0,
+        }),
+        Ok(_) => Err(FormatError::field(
+            "meta-size",
+            len.into(),
+            "0, since there is no metadata",
+        )),
         Err(_) => Err(FormatError::field("meta-size", len.into(), "0 or more")),
     }
 }
@@ -457,7 +556,8 @@ fn size(name: &'static str, field: i32) -> Result<Option<u32>, FormatError> {
 }
 
 fn nchunks(field: i64) -> Result<Option<u64>, FormatError> {
-    known(field, i64::MAX).map_err(|found| FormatError::field("number of chunks", found, "-1 or more"))
+    known(field, i64::MAX)
+        .map_err(|found| FormatError::field("number of chunks", found, "-1 or more"))
 }
 
 fn signed(count: Option<u64>) -> i64 {

@@ -98,15 +98,27 @@ impl MetadataHeader {
 
     fn check(&self) -> Result<(), FormatError> {
         if self.level > 9 {
-            return Err(FormatError::field("metadata level", self.level.into(), "0 to 9"));
+            return Err(FormatError::field(
+                "metadata level",
+                self.level.into(),
+                "0 to 9",
+            ));
         }
         if self.stored_size > self.max_meta_size {
             let found = self.stored_size.into();
-            return Err(FormatError::field("stored metadata size", found, "no more than its room"));
+            return Err(FormatError::field(
+                "stored metadata size",
+                found,
+                "no more than its room",
+            ));
         }
         if self.codec == MetadataCodec::None && self.stored_size != self.meta_size {
             let found = self.stored_size.into();
-            return Err(FormatError::field("stored metadata size", found, "the metadata size, since it is not compressed"));
+            return Err(FormatError::field(
+                "stored metadata size",
+                found,
+                "the metadata size, since it is not compressed",
+            ));
         }
         Ok(())
     }
@@ -120,7 +132,11 @@ impl MetadataHeader {
             MetadataCodec::Zlib => 1,
         };
         put(&mut bytes, 0, &MAGIC_JSON);
-        put(&mut bytes, OPTIONS, &[self.options, self.checksum.id(), codec, self.level]);
+        put(
+            &mut bytes,
+            OPTIONS,
+            &[self.options, self.checksum.id(), codec, self.level],
+        );
         put(&mut bytes, META_SIZE, &self.meta_size.to_le_bytes());
         put(&mut bytes, MAX_META_SIZE, &self.max_meta_size.to_le_bytes());
         put(&mut bytes, STORED_SIZE, &self.stored_size.to_le_bytes());
@@ -136,17 +152,30 @@ impl MetadataHeader {
     }
 
     /// Checks the digest of the stored bytes and unpacks them.
-    pub(super) fn unpack(&self, stored: &[u8], digest: Digest, hashers: &Hashers) -> Result<Metadata, FormatError> {
+    pub(super) fn unpack(
+        &self,
+        stored: &[u8],
+        digest: Digest,
+        hashers: &Hashers,
+    ) -> Result<Metadata, FormatError> {
         let computed = hashers.digest(self.checksum, stored);
         if computed != digest {
-            return Err(FormatError::Digest { checksum: self.checksum, found: digest, computed });
+            return Err(FormatError::Digest {
+                checksum: self.checksum,
+                found: digest,
+                computed,
+            });
         }
         let text = match self.codec {
             MetadataCodec::None => stored.to_vec(),
             MetadataCodec::Zlib => inflate(stored, self.meta_size)?,
         };
         if text.len() != usize::try_from(self.meta_size).unwrap_or(usize::MAX) {
-            let why = format!("it unpacks to {} bytes, should be {}", text.len(), self.meta_size);
+            let why = format!(
+                "it unpacks to {} bytes, should be {}",
+                text.len(),
+                self.meta_size
+            );
             return Err(FormatError::MetadataData { why });
         }
         Metadata::from_json(text)
@@ -157,18 +186,24 @@ fn codec(id: u8) -> Result<MetadataCodec, FormatError> {
     match id {
         0 => Ok(MetadataCodec::None),
         1 => Ok(MetadataCodec::Zlib),
-        _ => Err(FormatError::Unsupported { what: format!("unknown metadata codec {id}; known are 0 and 1") }),
+        _ => Err(FormatError::Unsupported {
+            what: format!("unknown metadata codec {id}; known are 0 and 1"),
+        }),
     }
 }
 
 /// Unpacks zlib data of at most `max` bytes.
 pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
     if !deflate::AVAILABLE {
-        let what = "the metadata is zlib data, and this build has no zlib (feature `zlib`)".to_owned();
+        let what =
+            "the metadata is zlib data, and this build has no zlib (feature `zlib`)".to_owned();
         return Err(FormatError::Unsupported { what });
     }
-    deflate::inflate(stored, usize::try_from(max).unwrap_or(usize::MAX))
-        .ok_or_else(|| FormatError::MetadataData { why: "its zlib data is damaged or too long".to_owned() })
+    deflate::inflate(stored, usize::try_from(max).unwrap_or(usize::MAX)).ok_or_else(|| {
+        FormatError::MetadataData {
+            why: "its zlib data is damaged or too long".to_owned(),
+        }
+    })
 }
 
 /// User metadata: a JSON text of any shape, kept as its writer spelled it.
@@ -194,7 +229,9 @@ impl Metadata {
     /// [`FormatError::MetadataData`] if it is not JSON, or nested deeper than 128.
     pub fn from_json(text: impl Into<Vec<u8>>) -> Result<Self, FormatError> {
         let text = text.into();
-        let bad = |error: &dyn std::fmt::Display| FormatError::MetadataData { why: error.to_string() };
+        let bad = |error: &dyn std::fmt::Display| FormatError::MetadataData {
+            why: error.to_string(),
+        };
         let value = json::parse(&text).map_err(|error| bad(&error))?;
         let text = String::from_utf8(text).map_err(|error| bad(&error))?;
         Ok(Self { text, value })
@@ -214,8 +251,15 @@ impl Metadata {
 
     /// The V3 section that holds this metadata, with room to grow as the reference leaves it:
     /// zlib where that makes it shorter, ten times the space.
-    pub(crate) fn to_section(&self, checksum: Checksum, hashers: &Hashers) -> Result<Vec<u8>, FormatError> {
-        let too_long = FormatError::NoPlace { layout: super::Layout::V3, what: "so much metadata" };
+    pub(crate) fn to_section(
+        &self,
+        checksum: Checksum,
+        hashers: &Hashers,
+    ) -> Result<Vec<u8>, FormatError> {
+        let too_long = FormatError::NoPlace {
+            layout: super::Layout::V3,
+            what: "so much metadata",
+        };
         let text = self.text.as_bytes();
         let packed = deflate::deflate(text, ZLIB_LEVEL).filter(|packed| packed.len() < text.len());
         let (codec, stored) = match &packed {
@@ -245,6 +289,9 @@ impl Metadata {
 
 impl From<Value> for Metadata {
     fn from(value: Value) -> Self {
-        Self { text: value.to_string(), value }
+        Self {
+            text: value.to_string(),
+            value,
+        }
     }
 }

@@ -29,5 +29,5 @@ pub use hasher::{Hasher, Hashers};
 pub use header::{Header, Layout, MetadataPlace};
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader};
 pub use offsets::Offsets;
-pub use parser::{Ending, Event, Parser};
+pub use parser::{Ending, Event, Parser, Trailing};
 pub use position::{Position, Section};

@@ -40,18 +40,25 @@ impl Offsets {
     /// `first` is where the first chunk must lie. Descending or overlapping entries, entries
     /// outside, and tables filled in part are refused.
     pub(super) fn push(&mut self, entry: i64, number: u64, first: u64) -> Result<(), FormatError> {
-        let bad = |expected: String| FormatError::Offset { entry: number, found: entry, expected };
+        let bad = |expected: String| FormatError::Offset {
+            entry: number,
+            found: entry,
+            expected,
+        };
         match (&mut *self, entry) {
             (Self::Absent, -1) => *self = Self::Unfilled,
             (Self::Unfilled, -1) => {}
             (Self::Unfilled, _) => return Err(bad("-1 like the entries before it".to_owned())),
             (Self::Absent, _) => {
                 let offset = u64::try_from(entry).ok().filter(|offset| *offset == first);
-                let offset = offset.ok_or_else(|| bad(format!("{first}, where the chunks begin")))?;
+                let offset =
+                    offset.ok_or_else(|| bad(format!("{first}, where the chunks begin")))?;
                 *self = Self::Filled(vec![offset]);
             }
             (Self::Filled(table), _) => {
-                let least = table.last().map_or(first, |last| last.saturating_add(CHUNK_HEADER_LEN));
+                let least = table
+                    .last()
+                    .map_or(first, |last| last.saturating_add(CHUNK_HEADER_LEN));
                 let offset = u64::try_from(entry).ok().filter(|offset| *offset >= least);
                 table.push(offset.ok_or_else(|| bad(format!("{least} or more")))?);
             }
@@ -64,6 +71,8 @@ impl Offsets {
         let spare = usize::try_from(spare).unwrap_or(usize::MAX);
         let entry = |offset: u64| i64::try_from(offset).unwrap_or(-1).to_le_bytes();
         let filled = offsets.iter().flat_map(|offset| entry(*offset));
-        filled.chain(std::iter::repeat_n((-1i64).to_le_bytes(), spare).flatten()).collect()
+        filled
+            .chain(std::iter::repeat_n((-1i64).to_le_bytes(), spare).flatten())
+            .collect()
     }
 }

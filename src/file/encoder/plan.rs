@@ -25,15 +25,33 @@ pub(super) struct Plan {
 impl Plan {
     /// Checks the options; `seeks` says whether the target can be patched.
     pub(super) fn new(options: EncoderBuilder, seeks: bool) -> Result<Self> {
-        let EncoderBuilder { chunk, chunk_size, hashers, layout, threads, size, .. } = options;
+        let EncoderBuilder {
+            chunk,
+            chunk_size,
+            hashers,
+            layout,
+            threads,
+            size,
+            ..
+        } = options;
         if !(1..=MAX_NBYTES).contains(&chunk_size) {
-            return Err(Error::usage(format!("a chunk size of {chunk_size}: it must be 1 to {MAX_NBYTES}")));
+            return Err(Error::usage(format!(
+                "a chunk size of {chunk_size}: it must be 1 to {MAX_NBYTES}"
+            )));
         }
         if layout == Layout::V1 && size.is_none() && !seeks {
-            return Err(Error::usage("layout V1 begins with the number of chunks: give the size beforehand"));
+            return Err(Error::usage(
+                "layout V1 begins with the number of chunks: give the size beforehand",
+            ));
         }
-        let checksum = options.checksum.unwrap_or_else(|| Header::new(layout).checksum);
-        let mut header = Header { checksum, offsets: options.offsets && seeks, ..Header::new(layout) };
+        let checksum = options
+            .checksum
+            .unwrap_or_else(|| Header::new(layout).checksum);
+        let mut header = Header {
+            checksum,
+            offsets: options.offsets && seeks,
+            ..Header::new(layout)
+        };
         if layout == Layout::V1 {
             header.offsets = false;
         } else {
@@ -43,12 +61,24 @@ impl Plan {
         let mut metadata = Vec::new();
         if let Some(given) = options.metadata {
             (header.metadata, metadata) = match layout {
-                Layout::V3 => (MetadataPlace::Section, given.to_section(checksum, &hashers)?),
+                Layout::V3 => (
+                    MetadataPlace::Section,
+                    given.to_section(checksum, &hashers)?,
+                ),
                 _ => raw_metadata(given.text(), layout)?,
             };
         }
         header.encode()?;
-        Ok(Self { chunk, chunk_size, hashers, threads, size, metadata, spare: options.max_app_chunks, header })
+        Ok(Self {
+            chunk,
+            chunk_size,
+            hashers,
+            threads,
+            size,
+            metadata,
+            spare: options.max_app_chunks,
+            header,
+        })
     }
 
     pub(super) fn checksum(&self) -> Checksum {
@@ -85,7 +115,11 @@ impl Plan {
     /// The header of a member with so many bytes, and `spare` offsets.
     pub(super) fn full_header(&self, bytes: u64, spare: u64) -> Header {
         let chunks = self.chunks_of(bytes);
-        let mut header = Header { nchunks: Some(chunks), max_app_chunks: spare, ..self.header.clone() };
+        let mut header = Header {
+            nchunks: Some(chunks),
+            max_app_chunks: spare,
+            ..self.header.clone()
+        };
         if header.chunk_size.is_some() {
             let before = (chunks - 1).saturating_mul(self.chunk_size.into());
             let last = u32::try_from(bytes.saturating_sub(before)).unwrap_or(self.chunk_size);
@@ -97,7 +131,7 @@ impl Plan {
     }
 
     /// The bytes of a header, sealed with these metadata and offsets where its layout has a seal.
-    pub(super) fn seal(&self, mut header: Header, table: &[u8]) -> Result<Vec<u8>, FormatError> {
+    pub(super) fn seal(&self, mut header: Header, table: &[u8]) -> Result<Vec<u8>> {
         if header.layout == Layout::V2 {
             header.seal = Some(0);
             let mut seal = crc32fast::Hasher::new();
@@ -106,17 +140,25 @@ impl Plan {
             seal.update(table);
             header.seal = Some(seal.finalize());
         }
-        header.encode()
+        Ok(header.encode()?)
     }
 
     /// Where the parts lie with this header.
-    pub(super) fn geometry(&self, header: &Header) -> Result<Geometry, FormatError> {
-        Geometry::of(header, u64::try_from(self.metadata.len()).unwrap_or(u64::MAX))
+    pub(super) fn geometry(&self, header: &Header) -> Result<Geometry> {
+        Ok(Geometry::of(
+            header,
+            u64::try_from(self.metadata.len()).unwrap_or(u64::MAX),
+        )?)
     }
 }
 
-fn raw_metadata(text: &str, layout: Layout) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
-    let too_long = FormatError::NoPlace { layout, what: "so much metadata" };
-    let len = u32::try_from(text.len()).map_err(|_| too_long)?;
-    Ok((MetadataPlace::Raw { len, zlib: false }, text.as_bytes().to_vec()))
+fn raw_metadata(text: &str, layout: Layout) -> Result<(MetadataPlace, Vec<u8>)> {
+    let len = u32::try_from(text.len()).map_err(|_| FormatError::NoPlace {
+        layout,
+        what: "so much metadata",
+    })?;
+    Ok((
+        MetadataPlace::Raw { len, zlib: false },
+        text.as_bytes().to_vec(),
+    ))
 }

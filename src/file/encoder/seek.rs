@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::stage::{Sink, Stage};
 use crate::error::{Error, Result};
 use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{FormatError, Header, Layout, Offsets};
+use crate::wire::{Header, Layout, Offsets};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Compressed bytes of a member of unknown length that are held back.
@@ -44,7 +44,6 @@ pub(super) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Resul
 /// assert_eq!((header.nchunks, header.last_chunk), (Some(1), Some(3000)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct SeekEncoder<W: Write + Seek> {
     stage: Stage,
     sink: SeekSink<W>,
@@ -149,7 +148,11 @@ impl<W: Write + Seek> Write for SeekEncoder<W> {
 
 impl<W: Write + Seek> Sink for SeekSink<W> {
     fn put(&mut self, chunk: &[u8]) -> io::Result<()> {
-        if self.held.as_ref().is_some_and(|held| held.len().saturating_add(chunk.len()) > HOLD) {
+        if self
+            .held
+            .as_ref()
+            .is_some_and(|held| held.len().saturating_add(chunk.len()) > HOLD)
+        {
             self.begin_open()?;
         }
         if self.plan.has_offsets() {
@@ -161,7 +164,9 @@ impl<W: Write + Seek> Sink for SeekSink<W> {
             self.make_room()?;
             self.target.write_all(chunk)?;
         }
-        self.len = self.len.saturating_add(u64::try_from(chunk.len()).unwrap_or(0));
+        self.len = self
+            .len
+            .saturating_add(u64::try_from(chunk.len()).unwrap_or(0));
         Ok(())
     }
 }
@@ -192,13 +197,22 @@ impl<W: Write + Seek> SeekSink<W> {
         self.target.write_all(header)?;
         self.target.write_all(&self.plan.metadata)?;
         self.room = room;
-        self.chunks_at = self.table_at().saturating_add(room.saturating_mul(ENTRY_LEN));
-        io::copy(&mut io::repeat(0xff).take(room.saturating_mul(ENTRY_LEN)), &mut self.target)?;
+        self.chunks_at = self
+            .table_at()
+            .saturating_add(room.saturating_mul(ENTRY_LEN));
+        io::copy(
+            &mut io::repeat(0xff).take(room.saturating_mul(ENTRY_LEN)),
+            &mut self.target,
+        )?;
         Ok(())
     }
 
     fn table_at(&self) -> u64 {
-        let before = self.plan.layout().header_len().saturating_add(self.plan.metadata.len());
+        let before = self
+            .plan
+            .layout()
+            .header_len()
+            .saturating_add(self.plan.metadata.len());
         u64::try_from(before).unwrap_or(u64::MAX)
     }
 
@@ -214,7 +228,9 @@ impl<W: Write + Seek> SeekSink<W> {
     /// Moves the chunks up so that the table has this many entries.
     fn grow(&mut self, room: u64) -> io::Result<()> {
         let Some(mover) = self.mover else {
-            return Err(io::Error::other("the table of offsets is full and the target cannot be read"));
+            return Err(io::Error::other(
+                "the table of offsets is full and the target cannot be read",
+            ));
         };
         let added = room.saturating_sub(self.room).saturating_mul(ENTRY_LEN);
         let from = self.base.saturating_add(self.chunks_at);
@@ -227,7 +243,10 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     fn seek_to_end(&mut self) -> io::Result<()> {
-        let end = self.base.saturating_add(self.chunks_at).saturating_add(self.len);
+        let end = self
+            .base
+            .saturating_add(self.chunks_at)
+            .saturating_add(self.len);
         self.target.seek(SeekFrom::Start(end)).map(|_| ())
     }
 
@@ -243,7 +262,9 @@ impl<W: Write + Seek> SeekSink<W> {
             self.grow(wanted)?;
         }
         let spare = self.room.saturating_sub(chunks);
-        let header = self.plan.full_header(size, if self.plan.has_offsets() { spare } else { 0 });
+        let header = self
+            .plan
+            .full_header(size, if self.plan.has_offsets() { spare } else { 0 });
         self.patch(header, spare)?;
         self.seek_to_end()?;
         self.target.flush()?;
@@ -255,30 +276,45 @@ impl<W: Write + Seek> SeekSink<W> {
         if self.plan.has_offsets() {
             let chunks_at = self.plan.geometry(&header)?.chunks_at;
             debug_assert_eq!(chunks_at, self.chunks_at);
-            let offsets: Vec<_> = self.starts.iter().map(|start| start.saturating_add(chunks_at)).collect();
+            let offsets: Vec<_> = self
+                .starts
+                .iter()
+                .map(|start| start.saturating_add(chunks_at))
+                .collect();
             table = Offsets::encode(&offsets, spare);
-            self.target.seek(SeekFrom::Start(self.base.saturating_add(self.table_at())))?;
+            self.target
+                .seek(SeekFrom::Start(self.base.saturating_add(self.table_at())))?;
             self.target.write_all(&table)?;
         }
-        let header = self.plan.seal(header, &table).map_err(FormatError::from)?;
+        let header = self.plan.seal(header, &table)?;
         self.target.seek(SeekFrom::Start(self.base))?;
         self.target.write_all(&header)?;
         Ok(())
     }
 }
 
-impl<W: std::fmt::Debug> std::fmt::Debug for SeekSink<W> {
+impl<W: Write + Seek> std::fmt::Debug for SeekEncoder<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SeekSink").field("target", &self.target).field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("SeekEncoder")
+            .field("total_in", &self.total_in())
+            .field("total_out", &self.total_out())
+            .finish_non_exhaustive()
     }
 }
 
 /// Moves bytes up, from the last to the first, so that none is overwritten before it is read.
-pub(super) fn move_up<W: Read + Write + Seek>(target: &mut W, from: u64, to: u64, len: u64) -> io::Result<()> {
+pub(super) fn move_up<W: Read + Write + Seek>(
+    target: &mut W,
+    from: u64,
+    to: u64,
+    len: u64,
+) -> io::Result<()> {
     let mut buffer = vec![0; MOVE_LEN];
     let mut left = len;
     while left > 0 {
-        let step = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let step = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
         left = left.saturating_sub(u64::try_from(step).unwrap_or(left));
         let piece = buffer.get_mut(..step).unwrap_or_default();
         target.seek(SeekFrom::Start(from.saturating_add(left)))?;

@@ -77,7 +77,11 @@ impl Stage {
     }
 
     /// Takes all that the reader has, without a copy in between.
-    pub(super) fn read_from<R: Read>(&mut self, reader: &mut R, sink: &mut impl Sink) -> Result<u64> {
+    pub(super) fn read_from<R: Read>(
+        &mut self,
+        reader: &mut R,
+        sink: &mut impl Sink,
+    ) -> Result<u64> {
         let before = self.total_in;
         loop {
             self.make_room(sink)?;
@@ -92,11 +96,19 @@ impl Stage {
     }
 
     fn count(&mut self, len: usize) -> Result<()> {
-        self.total_in = self.total_in.saturating_add(u64::try_from(len).unwrap_or(0));
+        self.total_in = self
+            .total_in
+            .saturating_add(u64::try_from(len).unwrap_or(0));
         match self.promised {
             Some(promised) if self.total_in > promised => {
                 self.broken = true;
-                Err(Error::new(ErrorKind::WrongSize { promised, given: self.total_in }, None))
+                Err(Error::new(
+                    ErrorKind::WrongSize {
+                        promised,
+                        given: self.total_in,
+                    },
+                    None,
+                ))
             }
             _ => Ok(()),
         }
@@ -106,7 +118,9 @@ impl Stage {
     /// `finish`, so that what is dropped before never looks complete.
     fn make_room(&mut self, sink: &mut impl Sink) -> Result<()> {
         if self.broken {
-            return Err(Error::usage("an error has left a gap in the output: it cannot be continued"));
+            return Err(Error::usage(
+                "an error has left a gap in the output: it cannot be continued",
+            ));
         }
         if self.filling.len() < self.chunk_size || self.promised == Some(self.total_in) {
             return Ok(());
@@ -118,22 +132,32 @@ impl Stage {
         while self.pipeline.is_full() {
             self.take(sink)?;
         }
-        let Job { data, mut packed } =
-            self.spare_jobs.pop().unwrap_or(Job { data: Vec::new(), packed: Vec::new() });
+        let Job { data, mut packed } = self.spare_jobs.pop().unwrap_or(Job {
+            data: Vec::new(),
+            packed: Vec::new(),
+        });
         let data = std::mem::replace(&mut self.filling, data);
         self.filling.clear();
         packed.clear();
         self.pipeline.submit(Job { data, packed });
         while let Some(done) = self.pipeline.next_ready() {
-            self.put(done.map_err(|_| Error::new(ErrorKind::Panicked, None)), sink)?;
+            self.put(
+                done.map_err(|_| Error::new(ErrorKind::Panicked, None)),
+                sink,
+            )?;
         }
         Ok(())
     }
 
     /// Waits for the oldest chunk and hands it on; false if none is under way.
     fn take(&mut self, sink: &mut impl Sink) -> Result<bool> {
-        let Some(done) = self.pipeline.next() else { return Ok(false) };
-        self.put(done.map_err(|_| Error::new(ErrorKind::Panicked, None)), sink)?;
+        let Some(done) = self.pipeline.next() else {
+            return Ok(false);
+        };
+        self.put(
+            done.map_err(|_| Error::new(ErrorKind::Panicked, None)),
+            sink,
+        )?;
         Ok(true)
     }
 
@@ -180,7 +204,9 @@ fn work(
     mut job: Job,
 ) -> Done {
     let result = encoder.as_mut().map_err(|error| error.clone());
-    let result = result.and_then(|encoder| encoder.encode(&job.data, &mut job.packed)).map(|_| ());
+    let result = result
+        .and_then(|encoder| encoder.encode(&job.data, &mut job.packed))
+        .map(|_| ());
     let digest = hashers.digest(checksum, &job.packed);
     job.packed.extend_from_slice(digest.as_bytes());
     Done { job, result }

@@ -29,14 +29,12 @@ use std::io::{self, Read, Write};
 /// assert_eq!(text, "one, two, three");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Encoder<W: Write> {
     stage: Stage,
     plan: Plan,
     sink: StreamSink<W>,
 }
 
-#[derive(Debug)]
 struct StreamSink<W> {
     writer: W,
     total_out: u64,
@@ -45,7 +43,9 @@ struct StreamSink<W> {
 impl<W: Write> Sink for StreamSink<W> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.write_all(bytes)?;
-        self.total_out = self.total_out.saturating_add(u64::try_from(bytes.len()).unwrap_or(0));
+        self.total_out = self
+            .total_out
+            .saturating_add(u64::try_from(bytes.len()).unwrap_or(0));
         Ok(())
     }
 }
@@ -73,7 +73,10 @@ impl<W: Write> Encoder<W> {
             None => plan.open_header(),
         };
         let header = plan.seal(header, &[])?;
-        let mut sink = StreamSink { writer, total_out: 0 };
+        let mut sink = StreamSink {
+            writer,
+            total_out: 0,
+        };
         let stage = Stage::new(&plan)?;
         sink.put(&header)?;
         sink.put(&plan.metadata)?;
@@ -101,7 +104,12 @@ impl<W: Write> Encoder<W> {
         if ends_with_mark {
             let mark = ChunkHeader::END_MARK;
             self.sink.put(&mark)?;
-            self.sink.put(self.plan.hashers.digest(self.plan.checksum(), &mark).as_bytes())?;
+            self.sink.put(
+                self.plan
+                    .hashers
+                    .digest(self.plan.checksum(), &mark)
+                    .as_bytes(),
+            )?;
         }
         self.sink.writer.flush()?;
         Ok(self.sink.writer)
@@ -141,5 +149,14 @@ impl<W: Write> Write for Encoder<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.stage.flush(&mut self.sink)?;
         self.sink.writer.flush()
+    }
+}
+
+impl<W: Write> std::fmt::Debug for Encoder<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder")
+            .field("total_in", &self.total_in())
+            .field("total_out", &self.total_out())
+            .finish_non_exhaustive()
     }
 }

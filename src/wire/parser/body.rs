@@ -27,7 +27,11 @@ impl Parser {
                 self.enter(State::ChunkHeader);
                 let found = i64::try_from(offset).unwrap_or(i64::MAX);
                 let expected = format!("{at}, where the chunk before it ends");
-                Err(FormatError::Offset { entry: self.member.chunk, found, expected })
+                Err(FormatError::Offset {
+                    entry: self.member.chunk,
+                    found,
+                    expected,
+                })
             }
         }
     }
@@ -37,7 +41,11 @@ impl Parser {
         self.member.header.layout == Layout::V2 && self.member.offsets.get(0).is_some()
     }
 
-    pub(super) fn gap<'a>(&mut self, input: &mut &'a [u8], left: u64) -> Result<Step<'a>, FormatError> {
+    pub(super) fn gap<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+        left: u64,
+    ) -> Result<Step<'a>, FormatError> {
         let (piece, passed) = self.pull_u64(input, left);
         if let Some(found) = piece.iter().copied().find(|byte| *byte != 0) {
             return Err(FormatError::Spare { found });
@@ -50,7 +58,10 @@ impl Parser {
         Ok(self.enter(State::ChunkHeader))
     }
 
-    pub(super) fn chunk_header<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+    pub(super) fn chunk_header<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
         if !self.gather(input, HEADER_LEN) {
             return Ok(Step::Hungry);
         }
@@ -64,13 +75,18 @@ impl Parser {
         }
         self.check_size(&header)?;
         self.take(HEADER_LEN);
-        self.state = State::Body { left: u64::from(header.ctbytes).saturating_sub(CHUNK_HEADER_LEN) };
+        self.state = State::Body {
+            left: u64::from(header.ctbytes).saturating_sub(CHUNK_HEADER_LEN),
+        };
         Ok(Step::Event(Event::Chunk(header, bytes)))
     }
 
     fn end_mark<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         if let Some(expected) = self.member.header.nchunks {
-            return Err(FormatError::EarlyEndMark { found: self.member.chunk, expected });
+            return Err(FormatError::EarlyEndMark {
+                found: self.member.chunk,
+                expected,
+            });
         }
         self.state = State::EndMarkDigest;
         Ok(Step::Again)
@@ -80,12 +96,24 @@ impl Parser {
     fn check_size(&mut self, chunk: &ChunkHeader) -> Result<(), FormatError> {
         let (found, limit) = (chunk.nbytes, self.limits.chunk);
         if found > limit {
-            return Err(FormatError::Limit { what: "a chunk", found: found.into(), limit: limit.into() });
+            return Err(FormatError::Limit {
+                what: "a chunk",
+                found: found.into(),
+                limit: limit.into(),
+            });
         }
         let header = &self.member.header;
-        let is_last = header.nchunks.map(|n| self.member.chunk.saturating_add(1) == n);
-        let expected = if is_last == Some(true) { header.last_chunk } else { header.chunk_size };
-        let Some(expected) = expected else { return Ok(()) };
+        let is_last = header
+            .nchunks
+            .map(|n| self.member.chunk.saturating_add(1) == n);
+        let expected = if is_last == Some(true) {
+            header.last_chunk
+        } else {
+            header.chunk_size
+        };
+        let Some(expected) = expected else {
+            return Ok(());
+        };
         if is_last.is_none() && found < expected && !self.member.short_chunk {
             // Of a stream without a count, only the last chunk may be shorter.
             self.member.short_chunk = true;
@@ -105,7 +133,9 @@ impl Parser {
         if passed == 0 {
             return Step::Hungry;
         }
-        self.state = State::Body { left: left.saturating_sub(passed) };
+        self.state = State::Body {
+            left: left.saturating_sub(passed),
+        };
         Step::Event(Event::ChunkData(piece))
     }
 
@@ -121,7 +151,10 @@ impl Parser {
     }
 
     /// The end mark is a chunk of known bytes, so its digest can be checked here.
-    pub(super) fn end_mark_digest<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+    pub(super) fn end_mark_digest<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
         let checksum = self.member.header.checksum;
         if !self.gather(input, HEADER_LEN + checksum.digest_len()) {
             return Ok(Step::Hungry);
@@ -130,7 +163,11 @@ impl Parser {
         let found = Digest::from_bytes(&self.take(checksum.digest_len())).unwrap_or(Digest::EMPTY);
         let computed = self.hashers.digest(checksum, &mark);
         if found != computed {
-            return Err(FormatError::Digest { checksum, found, computed });
+            return Err(FormatError::Digest {
+                checksum,
+                found,
+                computed,
+            });
         }
         self.enter(State::After);
         Ok(Step::Event(Event::MemberEnd))

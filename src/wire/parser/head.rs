@@ -19,7 +19,11 @@ impl Parser {
         if self.buf.len() < needed {
             // The magic first: what is no Bloscpack file is known by its first bytes.
             let want = if self.buf.len() < 4 { 4 } else { needed };
-            return Ok(if self.gather(input, want) { Step::Again } else { self.hungry_start()? });
+            return Ok(if self.gather(input, want) {
+                Step::Again
+            } else {
+                self.hungry_start()?
+            });
         }
         let header = Header::decode(&self.buf)?;
         self.member = Member::new(header.clone(), self.part_at);
@@ -67,16 +71,24 @@ impl Parser {
         if let Some(seal) = &mut self.member.seal {
             seal.update(&stored);
         }
-        let text = if zlib { inflate(&stored, self.limits.metadata)? } else { stored };
+        let text = if zlib {
+            inflate(&stored, self.limits.metadata)?
+        } else {
+            stored
+        };
         self.metadata_done(Metadata::from_json(text)?, None, len.into())
     }
 
-    pub(super) fn section_header<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+    pub(super) fn section_header<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
         if !self.gather(input, METADATA_HEADER_LEN) {
             return Ok(Step::Hungry);
         }
         let bytes = self.take(METADATA_HEADER_LEN);
-        let header = MetadataHeader::decode(bytes.first_chunk().unwrap_or(&[0; METADATA_HEADER_LEN]))?;
+        let header =
+            MetadataHeader::decode(bytes.first_chunk().unwrap_or(&[0; METADATA_HEADER_LEN]))?;
         self.check_metadata_limit(header.stored_size.max(header.meta_size))?;
         self.state = State::SectionBody(header);
         Ok(Step::Again)
@@ -85,7 +97,11 @@ impl Parser {
     fn check_metadata_limit(&self, len: u32) -> Result<(), FormatError> {
         if len > self.limits.metadata {
             let (found, limit) = (len.into(), self.limits.metadata.into());
-            return Err(FormatError::Limit { what: "metadata", found, limit });
+            return Err(FormatError::Limit {
+                what: "metadata",
+                found,
+                limit,
+            });
         }
         Ok(())
     }
@@ -101,19 +117,31 @@ impl Parser {
         }
         let stored = self.take(len);
         let left = u64::from(header.max_meta_size.saturating_sub(header.stored_size));
-        self.state = State::SectionRoom { header, stored, left };
+        self.state = State::SectionRoom {
+            header,
+            stored,
+            left,
+        };
         Ok(Step::Again)
     }
 
     pub(super) fn section_room<'a>(&mut self, input: &mut &'a [u8]) -> Step<'a> {
-        let State::SectionRoom { header, mut stored, left } = std::mem::replace(&mut self.state, State::Start)
+        let State::SectionRoom {
+            header,
+            mut stored,
+            left,
+        } = std::mem::replace(&mut self.state, State::Start)
         else {
             return Step::Again;
         };
         let (_, passed) = self.pull_u64(input, left);
         let left = left.saturating_sub(passed);
         if left > 0 {
-            self.state = State::SectionRoom { header, stored, left };
+            self.state = State::SectionRoom {
+                header,
+                stored,
+                left,
+            };
             return Step::Hungry;
         }
         stored.shrink_to_fit();
@@ -121,14 +149,21 @@ impl Parser {
         Step::Again
     }
 
-    pub(super) fn section_digest<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
-        let State::SectionDigest { header, .. } = &self.state else { return Ok(Step::Again) };
+    pub(super) fn section_digest<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
+        let State::SectionDigest { header, .. } = &self.state else {
+            return Ok(Step::Again);
+        };
         let (header, len) = (*header, header.checksum.digest_len());
         if !self.gather(input, len) {
             return Ok(Step::Hungry);
         }
         let digest = Digest::from_bytes(&self.take(len)).unwrap_or(Digest::EMPTY);
-        let State::SectionDigest { stored, .. } = &self.state else { return Ok(Step::Again) };
+        let State::SectionDigest { stored, .. } = &self.state else {
+            return Ok(Step::Again);
+        };
         let metadata = header.unpack(stored, digest, &self.hashers)?;
         self.metadata_done(metadata, Some(header), header.section_len())
     }
@@ -151,13 +186,25 @@ impl Parser {
         let limit = self.limits.offsets;
         let open = header.offsets && header.nchunks.is_none();
         if header.offsets && counted > limit {
-            return Err(FormatError::Limit { what: "table of offsets", found: counted, limit });
+            return Err(FormatError::Limit {
+                what: "table of offsets",
+                found: counted,
+                limit,
+            });
         }
-        Ok(self.enter(if open { State::OpenTable } else { State::Table { entry: 0 } }))
+        Ok(self.enter(if open {
+            State::OpenTable
+        } else {
+            State::Table { entry: 0 }
+        }))
     }
 
     /// A table whose length is known, perhaps 0.
-    pub(super) fn table<'a>(&mut self, input: &mut &'a [u8], from: u64) -> Result<Step<'a>, FormatError> {
+    pub(super) fn table<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+        from: u64,
+    ) -> Result<Step<'a>, FormatError> {
         let counted = self.member.header.nchunks.unwrap_or(0);
         let entries = self.member.header.table_len().unwrap_or(0);
         for number in from..entries {
@@ -170,7 +217,11 @@ impl Parser {
                 self.member.offsets.push(entry, number, first)?;
             } else if entry != UNKNOWN_ENTRY {
                 let expected = "-1, since it is spare".to_owned();
-                return Err(FormatError::Offset { entry: number, found: entry, expected });
+                return Err(FormatError::Offset {
+                    entry: number,
+                    found: entry,
+                    expected,
+                });
             }
         }
         self.begin_chunks()
@@ -192,7 +243,11 @@ impl Parser {
                 Some(UNKNOWN_ENTRY) => {}
                 Some(found) => {
                     let expected = "-1, since the number of chunks is unknown".to_owned();
-                    return Err(FormatError::Offset { entry: 0, found, expected });
+                    return Err(FormatError::Offset {
+                        entry: 0,
+                        found,
+                        expected,
+                    });
                 }
             }
         }

@@ -76,22 +76,43 @@ struct Member {
 
 enum State {
     Start,
-    RawMetadata { len: u32, zlib: bool },
+    RawMetadata {
+        len: u32,
+        zlib: bool,
+    },
     SectionHeader,
     SectionBody(MetadataHeader),
-    SectionRoom { header: MetadataHeader, stored: Vec<u8>, left: u64 },
-    SectionDigest { header: MetadataHeader, stored: Vec<u8> },
-    Table { entry: u64 },
+    SectionRoom {
+        header: MetadataHeader,
+        stored: Vec<u8>,
+        left: u64,
+    },
+    SectionDigest {
+        header: MetadataHeader,
+        stored: Vec<u8>,
+    },
+    Table {
+        entry: u64,
+    },
     OpenTable,
     Boundary,
-    Gap { left: u64 },
+    Gap {
+        left: u64,
+    },
     ChunkHeader,
-    Body { left: u64 },
+    Body {
+        left: u64,
+    },
     Digest,
     EndMarkDigest,
     After,
-    Candidate { left: u64, hasher: Box<dyn Hasher> },
-    CandidateDigest { hasher: Box<dyn Hasher> },
+    Candidate {
+        left: u64,
+        hasher: Box<dyn Hasher>,
+    },
+    CandidateDigest {
+        hasher: Box<dyn Hasher>,
+    },
     Trailing,
     Failed(ParseError),
 }
@@ -193,7 +214,11 @@ impl Parser {
         let section = self.state.section();
         let in_chunk = matches!(section, Section::Chunk | Section::Digest | Section::Spare);
         Position {
-            byte: if let State::Failed(error) = &self.state { error.position.byte } else { self.part_at },
+            byte: if let State::Failed(error) = &self.state {
+                error.position.byte
+            } else {
+                self.part_at
+            },
             member: self.members.saturating_sub(1),
             chunk: in_chunk.then_some(self.member.chunk),
             section,
@@ -205,7 +230,9 @@ impl Parser {
     ///
     /// Returns how many of them belong to the body, which may be fewer, and 0 outside of one.
     pub fn skip(&mut self, count: u64) -> u64 {
-        let State::Body { left } = &mut self.state else { return 0 };
+        let State::Body { left } = &mut self.state else {
+            return 0;
+        };
         let skipped = count.min(*left);
         *left -= skipped;
         self.taken = self.taken.saturating_add(skipped);
@@ -215,21 +242,29 @@ impl Parser {
     /// Bytes of the present chunk's body that are still to come.
     #[must_use]
     pub fn body_left(&self) -> u64 {
-        if let State::Body { left } = self.state { left } else { 0 }
+        if let State::Body { left } = self.state {
+            left
+        } else {
+            0
+        }
     }
 
     fn fail(&mut self, error: FormatError) -> ParseError {
         if let State::Failed(error) = &self.state {
             return error.clone();
         }
-        let error = ParseError { error, position: self.position() };
+        let error = ParseError {
+            error,
+            position: self.position(),
+        };
         self.state = State::Failed(error.clone());
         error
     }
 
     /// Position of the next byte that no part has used yet.
     fn here(&self) -> u64 {
-        self.taken.saturating_sub(u64::try_from(self.buf.len()).unwrap_or(0))
+        self.taken
+            .saturating_sub(u64::try_from(self.buf.len()).unwrap_or(0))
     }
 
     /// Goes on to the next part, which begins here.
@@ -251,7 +286,9 @@ impl Parser {
     fn pull<'a>(&mut self, input: &mut &'a [u8], most: usize) -> &'a [u8] {
         let (piece, rest) = input.split_at_checked(most).unwrap_or((input, &[]));
         *input = rest;
-        self.taken = self.taken.saturating_add(u64::try_from(piece.len()).unwrap_or(0));
+        self.taken = self
+            .taken
+            .saturating_add(u64::try_from(piece.len()).unwrap_or(0));
         piece
     }
 
@@ -276,7 +313,9 @@ impl Default for Parser {
 
 impl std::fmt::Debug for Parser {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parser").field("position", &self.position()).finish_non_exhaustive()
+        f.debug_struct("Parser")
+            .field("position", &self.position())
+            .finish_non_exhaustive()
     }
 }
 
@@ -308,9 +347,10 @@ impl State {
             Self::Gap { .. } => Section::Spare,
             Self::Boundary | Self::ChunkHeader | Self::Body { .. } => Section::Chunk,
             Self::Digest | Self::EndMarkDigest => Section::Digest,
-            Self::After | Self::Candidate { .. } | Self::CandidateDigest { .. } | Self::Trailing => {
-                Section::Trailer
-            }
+            Self::After
+            | Self::Candidate { .. }
+            | Self::CandidateDigest { .. }
+            | Self::Trailing => Section::Trailer,
             Self::Failed(error) => error.position.section,
         }
     }

@@ -4,7 +4,7 @@
 //! space; or, where the reference's append leaves them, bytes that mean nothing. One more sound
 //! chunk means that the header's count is wrong.
 
-use super::{Ending, Event, Parser, State, Step, Trailing};
+use super::{Ending, Parser, State, Step, Trailing};
 use crate::blosc::{ChunkHeader, HEADER_LEN};
 use crate::wire::checksum::Digest;
 use crate::wire::error::{FormatError, ParseError};
@@ -42,7 +42,9 @@ impl Parser {
 
     /// Something that looks like a chunk: it is one if its digest is right.
     pub(super) fn candidate<'a>(&mut self, input: &mut &'a [u8]) -> Step<'a> {
-        let State::Candidate { left, mut hasher } = std::mem::replace(&mut self.state, State::Trailing) else {
+        let State::Candidate { left, mut hasher } =
+            std::mem::replace(&mut self.state, State::Trailing)
+        else {
             return Step::Again;
         };
         let (piece, passed) = self.pull_u64(input, left);
@@ -56,17 +58,24 @@ impl Parser {
         Step::Again
     }
 
-    pub(super) fn candidate_digest<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+    pub(super) fn candidate_digest<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
         let len = self.member.header.checksum.digest_len();
         if !self.gather(input, len) {
             return Ok(Step::Hungry);
         }
         let found = Digest::from_bytes(&self.take(len));
-        let State::CandidateDigest { mut hasher } = std::mem::replace(&mut self.state, State::Trailing) else {
+        let State::CandidateDigest { mut hasher } =
+            std::mem::replace(&mut self.state, State::Trailing)
+        else {
             return Ok(Step::Again);
         };
         if found == Some(hasher.finish()) {
-            return Err(FormatError::UncountedChunk { counted: self.member.chunk });
+            return Err(FormatError::UncountedChunk {
+                counted: self.member.chunk,
+            });
         }
         Ok(Step::Again)
     }
@@ -81,7 +90,11 @@ impl Parser {
     /// The reference's append shortens the last chunk and does not cut the file.
     fn check_trailing(&self) -> Result<(), FormatError> {
         let header = &self.member.header;
-        if header.layout == Layout::V3 && header.offsets { Ok(()) } else { Err(FormatError::Trailing) }
+        if header.layout == Layout::V3 && header.offsets {
+            Ok(())
+        } else {
+            Err(FormatError::Trailing)
+        }
     }
 
     /// Says that the input ends here.
@@ -93,8 +106,14 @@ impl Parser {
     pub fn finish(&mut self) -> Result<Ending, ParseError> {
         let trailing = self.at_end().map_err(|error| self.fail(error))?;
         let len = self.taken.saturating_sub(self.part_at);
-        let trailing = trailing.then(|| Trailing { position: self.position(), len });
-        Ok(Ending { members: self.members, trailing })
+        let trailing = trailing.then(|| Trailing {
+            position: self.position(),
+            len,
+        });
+        Ok(Ending {
+            members: self.members,
+            trailing,
+        })
     }
 
     /// Whether bytes trail behind the last member, if the input may end in this state.
@@ -105,9 +124,10 @@ impl Parser {
             State::Start => self.torn_header(),
             State::After if self.buf.is_empty() => Ok(false),
             State::After if MAGIC.starts_with(&self.buf) => self.torn_header(),
-            State::After | State::Candidate { .. } | State::CandidateDigest { .. } | State::Trailing => {
-                self.check_trailing().map(|()| true)
-            }
+            State::After
+            | State::Candidate { .. }
+            | State::CandidateDigest { .. }
+            | State::Trailing => self.check_trailing().map(|()| true),
             _ => Err(self.cut()),
         }
     }
@@ -115,7 +135,9 @@ impl Parser {
     fn torn_header(&self) -> Result<bool, FormatError> {
         // A header that is no header at all is not torn but foreign.
         Header::needed(&self.buf)?;
-        Err(FormatError::TornHeader { found: self.buf.len() })
+        Err(FormatError::TornHeader {
+            found: self.buf.len(),
+        })
     }
 
     /// What it means that the input ends inside a member.
@@ -126,20 +148,27 @@ impl Parser {
             State::SectionBody(header)
             | State::SectionRoom { header, .. }
             | State::SectionDigest { header, .. } => self.cut_in(header.section_len()),
-            State::Table { .. } => self.cut_in(self.member.chunks_at.saturating_sub(self.table_at())),
+            State::Table { .. } => {
+                self.cut_in(self.member.chunks_at.saturating_sub(self.table_at()))
+            }
             State::OpenTable | State::Boundary => self.missing_chunks(),
             State::ChunkHeader if self.buf.is_empty() => self.missing_chunks(),
             _ if self.is_unended() => self.missing_chunks(),
             State::ChunkHeader => self.cut_in(CHUNK_HEADER_LEN),
-            State::Body { left } | State::Gap { left } => {
-                self.cut_in(self.here().saturating_sub(self.part_at).saturating_add(*left))
-            }
+            State::Body { left } | State::Gap { left } => self.cut_in(
+                self.here()
+                    .saturating_sub(self.part_at)
+                    .saturating_add(*left),
+            ),
             _ => self.cut_in(self.member.header.checksum.digest_len() as u64),
         }
     }
 
     fn cut_in(&self, expected: u64) -> FormatError {
-        FormatError::Cut { found: self.taken.saturating_sub(self.part_at), expected }
+        FormatError::Cut {
+            found: self.taken.saturating_sub(self.part_at),
+            expected,
+        }
     }
 
     fn table_at(&self) -> u64 {
@@ -155,7 +184,9 @@ impl Parser {
     pub(super) fn missing_chunks(&self) -> FormatError {
         let found = self.member.chunk;
         match self.member.header.nchunks {
-            _ if self.member.header.offsets && self.is_unended() => FormatError::Unfinished { found },
+            _ if self.member.header.offsets && self.is_unended() => {
+                FormatError::Unfinished { found }
+            }
             None => FormatError::Unterminated,
             Some(expected) => FormatError::MissingChunks { found, expected },
         }
