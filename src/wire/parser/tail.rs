@@ -6,7 +6,7 @@
 
 use super::{Ending, Parser, State, Step, Trailing};
 use crate::blosc::{ChunkHeader, HEADER_LEN};
-use crate::wire::checksum::Digest;
+use crate::wire::checksum::{Checksum, Digest};
 use crate::wire::error::{FormatError, ParseError};
 use crate::wire::geometry::CHUNK_HEADER_LEN;
 use crate::wire::header::{Header, Layout, MAGIC};
@@ -87,10 +87,12 @@ impl Parser {
         Ok(Step::Hungry)
     }
 
-    /// The reference's append shortens the last chunk and does not cut the file.
+    /// The reference's append shortens the last chunk and does not cut the file; and where its
+    /// user asked for no checksum, it reads past anything.
     fn check_trailing(&self) -> Result<(), FormatError> {
         let header = &self.member.header;
-        if header.layout == Layout::V3 && header.offsets {
+        let lenient = header.offsets || header.checksum == Checksum::None;
+        if header.layout == Layout::V3 && lenient {
             Ok(())
         } else {
             Err(FormatError::Trailing)
