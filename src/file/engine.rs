@@ -472,14 +472,7 @@ fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> Done {
 
 fn check(hashers: &Hashers, job: &Job) -> std::result::Result<(), FormatError> {
     let computed = hashers.digest(job.checksum, &job.chunk);
-    if computed == job.digest {
-        return Ok(());
-    }
-    Err(FormatError::Digest {
-        checksum: job.checksum,
-        found: job.digest,
-        computed,
-    })
+    FormatError::check_digest(job.checksum, job.digest, computed)
 }
 
 fn decode(

@@ -7,6 +7,8 @@
 //!   Read ─► wire::Parser ─► survey
 //! ```
 
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
+
 mod decoder;
 mod encoder;
 mod engine;

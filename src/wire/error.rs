@@ -91,14 +91,7 @@ pub enum FormatError {
         expected: u32,
     },
     /// A digest that does not fit what it stands behind.
-    Digest {
-        /// The kind.
-        checksum: Checksum,
-        /// The digest in the file.
-        found: Digest,
-        /// The digest of the data.
-        computed: Digest,
-    },
+    Digest(Box<DigestMismatch>),
     /// Spare space with something in it.
     Spare {
         /// The byte found where zero should be.
@@ -167,7 +160,51 @@ pub enum FormatError {
     },
 }
 
+/// A digest in a file, and the one that its data really has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DigestMismatch {
+    /// The kind.
+    pub checksum: Checksum,
+    /// The digest in the file.
+    pub found: Digest,
+    /// The digest of the data.
+    pub computed: Digest,
+}
+
+impl fmt::Display for DigestMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            checksum,
+            found,
+            computed,
+        } = self;
+        write!(
+            f,
+            "{checksum} mismatch: file has {found}, data gives {computed}"
+        )
+    }
+}
+
 impl FormatError {
+    /// Compares a digest in the file with that of the data.
+    ///
+    /// # Errors
+    /// [`FormatError::Digest`] if they differ.
+    pub(crate) fn check_digest(
+        checksum: Checksum,
+        found: Digest,
+        computed: Digest,
+    ) -> Result<(), Self> {
+        if found == computed {
+            return Ok(());
+        }
+        Err(Self::Digest(Box::new(DigestMismatch {
+            checksum,
+            found,
+            computed,
+        })))
+    }
+
     pub(crate) fn field(name: &'static str, found: i64, expected: &'static str) -> Self {
         Self::Field {
             name,
@@ -201,7 +238,7 @@ impl FormatError {
             | Self::MetadataData { .. }
             | Self::Offset { .. }
             | Self::ChunkSize { .. }
-            | Self::Digest { .. }
+            | Self::Digest(_)
             | Self::Spare { .. }
             | Self::UncountedChunk { .. }
             | Self::EarlyEndMark { .. }
@@ -277,16 +314,8 @@ impl fmt::Display for FormatError {
                     "it holds {found} bytes, by the header it should hold {expected}"
                 )
             }
-            Self::Digest {
-                checksum,
-                found,
-                computed,
-            } => {
-                write!(
-                    f,
-                    "{checksum} mismatch: file has {found}, data gives {computed}"
-                )
-            }
+            Self::Digest(mismatch) => mismatch.fmt(f),
+
             Self::Spare { found } => write!(f, "spare space holds {found:#04x}, should be zero"),
             Self::UncountedChunk { counted } => {
                 write!(

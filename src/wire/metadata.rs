@@ -159,13 +159,7 @@ impl MetadataHeader {
         hashers: &Hashers,
     ) -> Result<Metadata, FormatError> {
         let computed = hashers.digest(self.checksum, stored);
-        if computed != digest {
-            return Err(FormatError::Digest {
-                checksum: self.checksum,
-                found: digest,
-                computed,
-            });
-        }
+        FormatError::check_digest(self.checksum, digest, computed)?;
         let text = match self.codec {
             MetadataCodec::None => stored.to_vec(),
             MetadataCodec::Zlib => inflate(stored, self.meta_size)?,

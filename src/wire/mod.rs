@@ -9,6 +9,8 @@
 //! and [`geometry`], which says where the parts lie. [`parser`] puts them together: bytes in,
 //! events out, in whatever pieces the bytes arrive. Nothing here reads, writes, or waits.
 
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
+
 pub mod checksum;
 mod deflate;
 pub mod error;
@@ -23,7 +25,7 @@ pub mod parser;
 pub mod position;
 
 pub use checksum::{Checksum, Digest};
-pub use error::{FormatError, ParseError};
+pub use error::{DigestMismatch, FormatError, ParseError};
 pub use geometry::Geometry;
 pub use hasher::{Hasher, Hashers};
 pub use header::{Header, Layout, MetadataPlace};

@@ -42,10 +42,10 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) fn new(plan: &Plan) -> Result<Self> {
         // Settings out of range are told here, and not chunk by chunk.
-        ChunkEncoder::new(plan.chunk.clone())?;
-        let (settings, checksum, hashers) = (plan.chunk.clone(), plan.checksum(), plan.hashers);
+        ChunkEncoder::new(plan.chunk)?;
+        let (settings, checksum, hashers) = (plan.chunk, plan.checksum(), plan.hashers);
         let make_worker = move || {
-            let mut encoder = ChunkEncoder::new(settings.clone());
+            let mut encoder = ChunkEncoder::new(settings);
             move |job| work(&mut encoder, checksum, &hashers, job)
         };
         Ok(Self {

@@ -162,13 +162,7 @@ impl Parser {
         let mark = self.take(HEADER_LEN);
         let found = Digest::from_bytes(&self.take(checksum.digest_len())).unwrap_or(Digest::EMPTY);
         let computed = self.hashers.digest(checksum, &mark);
-        if found != computed {
-            return Err(FormatError::Digest {
-                checksum,
-                found,
-                computed,
-            });
-        }
+        FormatError::check_digest(checksum, found, computed)?;
         self.enter(State::After);
         Ok(Step::Event(Event::MemberEnd))
     }
