@@ -33,28 +33,35 @@ struct Effort {
     patience: u32,
     /// Whether to see if the next position has a longer match.
     lazy: bool,
+    /// Percentage of its size to which the beginning of a block must have shrunk for the rest to
+    /// be tried. Storing a block that shrinks less is faster, both now and when it is read.
+    promising: usize,
 }
 
 impl Effort {
     const fn of_level(level: u8) -> Self {
-        let (hash_bits, patience, lazy) = match level {
-            0 | 1 => (12, 4, false),
-            2 => (13, 5, false),
-            3 => (14, 5, false),
-            4 => (14, 6, false),
-            5 => (14, 6, false),
-            6 => (14, 7, false),
-            7 => (14, 7, true),
-            8 => (14, 8, true),
-            _ => (14, 9, true),
+        let (hash_bits, patience, lazy, promising) = match level {
+            0 | 1 => (12, 4, false, 55),
+            2 => (13, 5, false, 67),
+            3 => (14, 5, false, 85),
+            4 => (14, 5, false, 87),
+            5 => (14, 6, false, 88),
+            6 => (14, 6, true, 89),
+            7 => (14, 7, true, 91),
+            8 => (14, 7, true, 94),
+            _ => (14, 8, true, 98),
         };
         Self {
             hash_bits,
             patience,
             lazy,
+            promising,
         }
     }
 }
+
+/// Bytes at the beginning of a block that show whether it is worth compressing.
+const PROBE: usize = 3072;
 
 const TABLE: usize = 1 << 14;
 
@@ -134,32 +141,87 @@ struct Match {
 
 impl Search<'_> {
     fn run(mut self, effort: &Effort, out: &mut Writer) -> Option<()> {
-        let (mut from, mut at) = (0, 1);
         self.look_up(0);
-        while let Some(mut found) = self.next(at, effort.patience) {
+        let stop = (self.src.len() + 1).saturating_sub(LAST_START);
+        let (mut from, mut at) = (0, 1);
+        if stop > 4 * PROBE {
+            (from, at) = self.pass((from, at), PROBE, effort, out)?;
+            if !out.promises(0, at.saturating_sub(from), at, effort.promising)
+                && !self.promises_later(stop / 4 * 3, effort, out)?
+            {
+                return None;
+            }
+        }
+        (from, _) = self.pass((from, at), stop, effort, out)?;
+        out.literals(self.src, from, self.src.len())
+    }
+
+    /// Whether a piece that begins at `start` shrinks well, for a block that begins poorly.
+    ///
+    /// The table then knows positions to come; they look like ones too far away.
+    #[inline(never)]
+    fn promises_later(&mut self, start: usize, effort: &Effort, out: &mut Writer) -> Option<bool> {
+        let before = out.at;
+        let (from, at) = self.pass((start, start + 1), start + PROBE / 2, effort, out)?;
+        let pending = at.saturating_sub(from);
+        let promises = out.promises(before, pending, at - start, effort.promising);
+        out.at = before;
+        Some(promises)
+    }
+
+    /// Writes the matches that begin before `stop`, and what lies between them.
+    ///
+    /// Takes and returns where the literals to come begin, and where to look next.
+    #[inline(never)]
+    fn pass(
+        &mut self,
+        (mut from, mut at): (usize, usize),
+        stop: usize,
+        effort: &Effort,
+        out: &mut Writer,
+    ) -> Option<(usize, usize)> {
+        let mut next = self.next(&mut at, stop, effort.patience);
+        while let Some(mut found) = next {
             if effort.lazy {
                 found = self.improve(found);
             }
             found = self.extend_back(found, from);
-            out.literals(&self.src[from..found.at])?;
+            next = self.cut_short(&mut found);
+            out.literals(self.src, from, found.at)?;
             out.copy(found.length, found.distance)?;
             from = found.at + found.length;
-            // Positions within the match are left out but for one near its end.
-            self.look_up(from - 2);
             at = from;
+            if next.is_none() {
+                next = self.next(&mut at, stop, effort.patience);
+            }
         }
-        out.literals(&self.src[from..])
+        Some((from, at))
     }
 
-    /// The first match at or after `at`.
+    /// Looks for a match that begins just before `found` ends, and goes on where that cannot. If
+    /// there is one, `found` ends where it begins.
+    ///
+    /// This is the only position within a match that the table gets to know.
     #[inline]
-    fn next(&mut self, mut at: usize, patience: u32) -> Option<Match> {
+    fn cut_short(&mut self, found: &mut Match) -> Option<Match> {
+        let overlap = 2;
+        let next = self.look_up(found.at + found.length - overlap)?;
+        if found.length < MIN_NEAR + overlap || worth(next) < overlap + 6 {
+            return None;
+        }
+        found.length -= overlap;
+        Some(next)
+    }
+
+    /// The first match from `at` up to `stop`; leaves `at` where it begins, or at `stop` or beyond.
+    #[inline]
+    fn next(&mut self, at: &mut usize, stop: usize, patience: u32) -> Option<Match> {
         let mut misses = 1usize << patience;
-        while at + LAST_START <= self.src.len() {
-            if let Some(found) = self.look_up(at) {
+        while *at < stop {
+            if let Some(found) = self.look_up(*at) {
                 return Some(found);
             }
-            at += misses >> patience;
+            *at += misses >> patience;
             misses += 1;
         }
         None
@@ -171,14 +233,20 @@ impl Search<'_> {
         let word = word_at(self.src, at)?;
         let slot = &mut self.table[hash(word, self.hash_shift)];
         let position = self.base + low_u32(at);
-        let distance = (position - *slot) as usize;
-        *slot = position;
-        if distance > MAX_FAR {
+        let seen = std::mem::replace(slot, position);
+        let distance = position.wrapping_sub(seen) as usize;
+        // No distance at all: a position of a probe that is met again.
+        if distance.wrapping_sub(1) >= MAX_FAR {
             return None;
         }
         let back = at.checked_sub(distance)?;
         if word_at(self.src, back)? != word {
             return None;
+        }
+        if distance == 1 {
+            // Where the run begins is the better place to remember: a later run of that byte then
+            // matches with what follows it.
+            *slot = seen;
         }
         let length = 4 + equal(self.src.get(back + 4..)?, self.src.get(at + 4..self.end)?);
         (distance <= MAX_NEAR || length >= MIN_FAR).then_some(Match {
@@ -241,23 +309,26 @@ fn low_u32(at: usize) -> u32 {
 /// Number of leading bytes in which `a` and `b` agree.
 #[inline]
 fn equal(a: &[u8], b: &[u8]) -> usize {
-    let n = a.len().min(b.len());
-    let (a, b) = (&a[..n], &b[..n]);
-    let mut at = 0;
-    while at + 8 <= n {
-        let (Some(x), Some(y)) = (a[at..].first_chunk(), b[at..].first_chunk()) else {
-            break;
-        };
+    // Most matches end within the first word.
+    if let (Some(x), Some(y)) = (a.first_chunk(), b.first_chunk()) {
+        let differ = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differ != 0 {
+            return (differ.trailing_zeros() / 8) as usize;
+        }
+    }
+    const LINE: usize = 32;
+    let (a_lines, b_lines) = (a.as_chunks::<LINE>().0, b.as_chunks::<LINE>().0);
+    let lines = a_lines.iter().zip(b_lines);
+    let mut at = LINE * lines.take_while(|(x, y)| x == y).count();
+    while let (Some(x), Some(y)) = (a[at..].first_chunk(), b[at..].first_chunk()) {
         let differ = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
         if differ != 0 {
             return at + (differ.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
-    while at < n && a[at] == b[at] {
-        at += 1;
-    }
-    at
+    let rest = a[at..].iter().zip(&b[at..]);
+    at + rest.take_while(|(x, y)| x == y).count()
 }
 
 struct Writer<'a> {
@@ -266,6 +337,13 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Whether `consumed` bytes, the last `pending` of which are still to be written as literals,
+    /// take no more than so many percent of their size from `start` on.
+    fn promises(&self, start: usize, pending: usize, consumed: usize, percent: usize) -> bool {
+        let written = self.at - start + pending + pending / MAX_LITERALS;
+        written <= consumed / 100 * percent
+    }
+
     #[inline(always)]
     fn push(&mut self, byte: u8) -> Option<()> {
         *self.dst.get_mut(self.at)? = byte;
@@ -273,18 +351,26 @@ impl Writer<'_> {
         Some(())
     }
 
+    /// Writes `src[from..to]` as literals.
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "pieces have 1 to 32 bytes")]
-    fn literals(&mut self, bytes: &[u8]) -> Option<()> {
+    fn literals(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
+        let bytes = to.checked_sub(from)?;
         // Seen first, so that noise is given up without copying it.
-        if bytes.len() + bytes.len().div_ceil(MAX_LITERALS) > self.dst.len() - self.at {
+        if bytes + bytes.div_ceil(MAX_LITERALS) > self.dst.len() - self.at {
             return None;
         }
-        for piece in bytes.chunks(MAX_LITERALS) {
-            let (control, rest) = self.dst.get_mut(self.at..)?.split_first_mut()?;
-            *control = (piece.len() - 1) as u8;
-            rest.get_mut(..piece.len())?.copy_from_slice(piece);
-            self.at += piece.len() + 1;
+        while from < to {
+            let piece = (to - from).min(MAX_LITERALS);
+            self.push((piece - 1) as u8)?;
+            let (src, dst) = (src.get(from..)?, self.dst.get_mut(self.at..)?);
+            // Always 32 where there is room: one wide move is the fastest.
+            match (dst.first_chunk_mut::<MAX_LITERALS>(), src.first_chunk()) {
+                (Some(wide), Some(bytes)) => *wide = *bytes,
+                _ => dst.get_mut(..piece)?.copy_from_slice(src.get(..piece)?),
+            }
+            from += piece;
+            self.at += piece;
         }
         Some(())
     }
@@ -299,9 +385,11 @@ impl Writer<'_> {
         let biased = if near { distance - 1 } else { MAX_NEAR };
         self.push(((length - 2).min(7) << 5 | biased >> 8) as u8)?;
         if let Some(more) = length.checked_sub(9) {
-            let full = more / 255;
-            self.dst.get_mut(self.at..self.at + full)?.fill(255);
-            self.at += full;
+            if more >= 255 {
+                let full = more / 255;
+                self.dst.get_mut(self.at..self.at + full)?.fill(255);
+                self.at += full;
+            }
             self.push((more % 255) as u8)?;
         }
         self.push((biased & 255) as u8)?;
@@ -384,8 +472,9 @@ fn copy_literals(src: &mut &[u8], count: usize, dst: &mut [u8], at: usize) -> Op
     Some(at + count)
 }
 
-/// Bytes that a short match may write, wide moves included.
+/// Bytes moved at once by short matches that reach back at least as far, and half as many.
 const WIDE: usize = 16;
+const HALF: usize = 8;
 
 #[inline(always)]
 fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Option<usize> {
@@ -401,6 +490,11 @@ fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Opti
             let second: [u8; WIDE] = *dst[from + WIDE..].first_chunk()?;
             *dst[at + WIDE..].first_chunk_mut()? = second;
         }
+    } else if distance >= HALF && length <= WIDE && dst.len() - at >= WIDE {
+        let first: [u8; HALF] = *dst[from..].first_chunk()?;
+        *dst[at..].first_chunk_mut()? = first;
+        let second: [u8; HALF] = *dst[from + HALF..].first_chunk()?;
+        *dst[at + HALF..].first_chunk_mut()? = second;
     } else if distance == 1 {
         let byte = dst[from];
         dst[at..end].fill(byte);
@@ -414,6 +508,13 @@ fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Opti
 
 /// Repeats the bytes `from..at` up to `end`, in pieces that double as there is more to copy from.
 fn repeat(dst: &mut [u8], from: usize, mut at: usize, end: usize) {
+    if end - at <= WIDE {
+        let distance = at - from;
+        for to in at..end {
+            dst[to] = dst[to - distance];
+        }
+        return;
+    }
     while at < end {
         let piece = (at - from).min(end - at);
         dst.copy_within(from..from + piece, at);
