@@ -1,25 +1,17 @@
-//! Blosclz: C-Blosc's own fast compressor, a relative of FastLZ with far matches.
+//! Compression: a hash table of the last position of each word of four bytes, and a walk that
+//! takes what it finds.
 //!
-//! A stream is a sequence of instructions, the first of which is always literals:
-//!
-//! ```text
-//! 000LLLLL                               literals: L + 1 bytes follow   (first byte: upper bits ignored)
-//! LLLDDDDD [ext..] dddddddd              match: length L + 2, distance (D << 8 | d) + 1
-//! LLL11111 [ext..] 11111111 hhhhhhhh llllllll      far match: distance (h << 8 | l) + 8192
-//! ```
-//!
-//! `L` = 7 is followed by length bytes that are added up, the last of which is below 255.
+//! Matches are looked for at every position while there are some, at fewer where there are none.
+//! A block whose beginning hardly shrinks (and which does not do better further on) is given up.
 
-/// Distances up to this take the short form; one more and the far form begins.
-const MAX_NEAR: usize = 8191;
-/// The longest distance that C-Blosc's compressor uses (the far form could say two more).
-const MAX_FAR: usize = 65535 + MAX_NEAR - 2;
-/// Literals that one instruction can carry.
-const MAX_LITERALS: usize = 32;
+use super::{MAX_FAR, MAX_LITERALS, MAX_NEAR};
+
 /// Bytes that a match must have to be worth its two (near) or four (far) bytes and a break in
 /// the literals.
 const MIN_NEAR: usize = 4;
 const MIN_FAR: usize = 7;
+/// Matches from this length on are seen as repetitive data, where looking twice at their end pays.
+const LONG: usize = 10;
 /// No match begins in the last bytes of a block: words can be read ahead without care.
 const LAST_START: usize = 12;
 /// Literals at the end: C-Blosc refuses a stream whose last instruction is a match.
@@ -45,11 +37,11 @@ impl Effort {
             2 => (13, 5, false, 67),
             3 => (14, 5, false, 85),
             4 => (14, 5, false, 87),
-            5 => (14, 6, false, 88),
-            6 => (14, 6, true, 89),
-            7 => (14, 7, true, 91),
+            5 => (14, 5, false, 88),
+            6 => (14, 5, true, 89),
+            7 => (14, 6, true, 91),
             8 => (14, 7, true, 94),
-            _ => (14, 8, true, 98),
+            _ => (14, 7, true, 98),
         };
         Self {
             hash_bits,
@@ -63,6 +55,7 @@ impl Effort {
 /// Bytes at the beginning of a block that show whether it is worth compressing.
 const PROBE: usize = 3072;
 
+/// Entries of the table, of which lower levels use the beginning.
 const TABLE: usize = 1 << 14;
 
 /// The compressor's memory between calls.
@@ -84,7 +77,8 @@ impl Encoder {
     }
 
     /// Compresses `src` into `dst` and returns the length of the stream, or `None` if that does
-    /// not fit `dst` or is not shorter than `src`.
+    /// not fit `dst`, is not shorter than `src`, or so little shorter that `level` (1 to 9; others
+    /// count as the nearest) would rather have the block stored.
     pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let limit = dst.len().min(src.len().checked_sub(1)?);
         let mut out = Writer {
@@ -122,6 +116,7 @@ impl Encoder {
 /// What lies between the positions of two calls: more than any distance.
 const GAP: u32 = 1 << 17;
 
+/// One call's walk over its block.
 struct Search<'a> {
     src: &'a [u8],
     table: &'a mut [u32; TABLE],
@@ -140,8 +135,9 @@ struct Match {
 }
 
 impl Search<'_> {
+    /// Writes the whole stream.
     fn run(mut self, effort: &Effort, out: &mut Writer) -> Option<()> {
-        self.look_up(0);
+        self.remember(0);
         let stop = (self.src.len() + 1).saturating_sub(LAST_START);
         let (mut from, mut at) = (0, 1);
         if stop > 4 * PROBE {
@@ -158,7 +154,8 @@ impl Search<'_> {
 
     /// Whether a piece that begins at `start` shrinks well, for a block that begins poorly.
     ///
-    /// The table then knows positions to come; they look like ones too far away.
+    /// The table then knows positions to come. They look like ones too far away, or like the very
+    /// position that is looked at.
     #[inline(never)]
     fn promises_later(&mut self, start: usize, effort: &Effort, out: &mut Writer) -> Option<bool> {
         let before = out.at;
@@ -204,12 +201,17 @@ impl Search<'_> {
     /// This is the only position within a match that the table gets to know.
     #[inline]
     fn cut_short(&mut self, found: &mut Match) -> Option<Match> {
-        let overlap = 2;
-        let next = self.look_up(found.at + found.length - overlap)?;
-        if found.length < MIN_NEAR + overlap || worth(next) < overlap + 6 {
+        const OVERLAP: usize = 2;
+        let at = found.at + found.length - OVERLAP;
+        if found.length < LONG {
+            self.remember(at);
             return None;
         }
-        found.length -= overlap;
+        let next = self.look_up(at)?;
+        if worth(next) < OVERLAP + 6 {
+            return None;
+        }
+        found.length -= OVERLAP;
         Some(next)
     }
 
@@ -227,6 +229,14 @@ impl Search<'_> {
         None
     }
 
+    /// Lets later positions find `at`.
+    #[inline]
+    fn remember(&mut self, at: usize) {
+        if let Some(word) = word_at(self.src, at) {
+            self.table[hash(word, self.hash_shift)] = self.base + low_u32(at);
+        }
+    }
+
     /// The match at `at` with the last position of equal hash, which `at` replaces.
     #[inline(always)]
     fn look_up(&mut self, at: usize) -> Option<Match> {
@@ -235,7 +245,7 @@ impl Search<'_> {
         let position = self.base + low_u32(at);
         let seen = std::mem::replace(slot, position);
         let distance = position.wrapping_sub(seen) as usize;
-        // No distance at all: a position of a probe that is met again.
+        // Too far, or no distance at all: a position that `promises_later` has seen.
         if distance.wrapping_sub(1) >= MAX_FAR {
             return None;
         }
@@ -282,7 +292,7 @@ impl Search<'_> {
     }
 }
 
-/// Length of a match less what saying so costs.
+/// Length of a match; two more if it is near, which saves two bytes of saying so.
 fn worth(found: Match) -> usize {
     found.length + if found.distance <= MAX_NEAR { 2 } else { 0 }
 }
@@ -331,6 +341,7 @@ fn equal(a: &[u8], b: &[u8]) -> usize {
     at + rest.take_while(|(x, y)| x == y).count()
 }
 
+/// The stream as it grows. Every write is checked: `None` means that there is no room.
 struct Writer<'a> {
     dst: &'a mut [u8],
     at: usize,
@@ -399,147 +410,5 @@ impl Writer<'_> {
             self.push((beyond & 255) as u8)?;
         }
         Some(())
-    }
-}
-
-/// Decompresses `src` into `dst`: true if exactly `dst.len()` bytes came out of exactly `src`.
-///
-/// Otherwise what `dst` holds is unspecified.
-pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
-    expand(src, dst) == Some(dst.len())
-}
-
-/// Follows the instructions; returns how many bytes came out, or `None` if an instruction is cut
-/// short, reaches back before the beginning of `dst` or goes beyond its end.
-fn expand(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
-    let mut control = take(&mut src)? & 31;
-    let mut at = 0;
-    loop {
-        at = if control < 32 {
-            copy_literals(&mut src, usize::from(control) + 1, dst, at)?
-        } else {
-            let (length, distance) = read_match(&mut src, control)?;
-            copy_match(length, distance, dst, at)?
-        };
-        match take(&mut src) {
-            Some(next) => control = next,
-            None => return Some(at),
-        }
-    }
-}
-
-#[inline(always)]
-fn take(src: &mut &[u8]) -> Option<u8> {
-    let (&byte, rest) = src.split_first()?;
-    *src = rest;
-    Some(byte)
-}
-
-#[inline(always)]
-fn read_match(src: &mut &[u8], control: u8) -> Option<(usize, usize)> {
-    let mut length = usize::from(control >> 5) + 2;
-    if length == 9 {
-        loop {
-            let more = take(src)?;
-            // A slice has less than usize::MAX / 255 bytes, but this is where C-Blosc's 32 bits
-            // wrapped around and let the copy begin before the buffer.
-            length = length.checked_add(usize::from(more))?;
-            if more != 255 {
-                break;
-            }
-        }
-    }
-    let near = (usize::from(control & 31) << 8 | usize::from(take(src)?)) + 1;
-    if near <= MAX_NEAR {
-        return Some((length, near));
-    }
-    let far = u16::from_be_bytes([take(src)?, take(src)?]);
-    Some((length, near + usize::from(far)))
-}
-
-/// Copies up to 32 literals: always 32 where there is room, for one wide move is the fastest.
-#[inline(always)]
-fn copy_literals(src: &mut &[u8], count: usize, dst: &mut [u8], at: usize) -> Option<usize> {
-    let to = dst.get_mut(at..)?;
-    match (
-        to.first_chunk_mut::<MAX_LITERALS>(),
-        src.first_chunk::<MAX_LITERALS>(),
-    ) {
-        (Some(wide), Some(bytes)) => *wide = *bytes,
-        _ => to.get_mut(..count)?.copy_from_slice(src.get(..count)?),
-    }
-    *src = src.get(count..)?;
-    Some(at + count)
-}
-
-/// Bytes moved at once by short matches that reach back at least as far, and half as many.
-const WIDE: usize = 16;
-const HALF: usize = 8;
-
-#[inline(always)]
-fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Option<usize> {
-    let from = at.checked_sub(distance)?;
-    let end = at.checked_add(length)?;
-    if end > dst.len() {
-        return None;
-    }
-    if distance >= WIDE && length <= 2 * WIDE && dst.len() - at >= 2 * WIDE {
-        let first: [u8; WIDE] = *dst[from..].first_chunk()?;
-        *dst[at..].first_chunk_mut()? = first;
-        if length > WIDE {
-            let second: [u8; WIDE] = *dst[from + WIDE..].first_chunk()?;
-            *dst[at + WIDE..].first_chunk_mut()? = second;
-        }
-    } else if distance >= HALF && length <= WIDE && dst.len() - at >= WIDE {
-        let first: [u8; HALF] = *dst[from..].first_chunk()?;
-        *dst[at..].first_chunk_mut()? = first;
-        let second: [u8; HALF] = *dst[from + HALF..].first_chunk()?;
-        *dst[at + HALF..].first_chunk_mut()? = second;
-    } else if distance == 1 {
-        let byte = dst[from];
-        dst[at..end].fill(byte);
-    } else if distance >= length {
-        dst.copy_within(from..from + length, at);
-    } else {
-        repeat(dst, from, at, end);
-    }
-    Some(end)
-}
-
-/// Repeats the bytes `from..at` up to `end`, in pieces that double as there is more to copy from.
-fn repeat(dst: &mut [u8], from: usize, mut at: usize, end: usize) {
-    if end - at <= WIDE {
-        let distance = at - from;
-        for to in at..end {
-            dst[to] = dst[to - distance];
-        }
-        return;
-    }
-    while at < end {
-        let piece = (at - from).min(end - at);
-        dst.copy_within(from..from + piece, at);
-        at += piece;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn round_trip() {
-        for n in 0..300usize {
-            let src: Vec<u8> = (0..n)
-                .map(|i| u8::try_from(i * i / 50 % 7).unwrap())
-                .collect();
-            let mut dst = vec![0; n];
-            if let Some(k) = Encoder::new().compress(5, &src, &mut dst) {
-                let mut back = vec![1; n];
-                assert!(decompress(&dst[..k], &mut back), "{n}");
-                assert_eq!(back, src);
-            } else {
-                assert!(n < 40, "{n}");
-            }
-        }
     }
 }
