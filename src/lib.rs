@@ -1,4 +1,63 @@
 //! Stream, store and share compressed binary data in the Bloscpack family of formats.
+//!
+//! Blosc compresses typed binary data faster than memory can be copied: it cuts the data into
+//! chunks, reorders the bytes of the elements in each so that like lies beside like, and gives the
+//! result to a fast compressor. Bloscpack is the container around such chunks: a header, JSON
+//! metadata, a table of offsets, and a checksum of choice behind every chunk.
+//!
+//! # Writing and reading
+//!
+//! [`Encoder`] writes to anything that takes bytes, [`SeekEncoder`] to files, [`Decoder`] reads
+//! from anything that gives bytes; all of them use several threads if they are told so.
+//!
+//! ```
+//! use bloscpack::{Checksum, Compressor, Decoder, Encoder, Filter};
+//! use std::io::{Read, Write};
+//!
+//! let walk: Vec<u8> = (0..100_000u64).flat_map(|i| (i * i / 7).to_le_bytes()).collect();
+//! let mut encoder = Encoder::builder()
+//!     .compressor(Compressor::Zstd)
+//!     .level(5)
+//!     .filter(Filter::Byte)
+//!     .typesize(8)
+//!     .checksum(Checksum::Sha256)
+//!     .threads(2)
+//!     .write_to(Vec::new())?;
+//! encoder.write_all(&walk)?;
+//! let stream = encoder.finish()?;
+//! assert!(stream.len() < walk.len() / 3);
+//!
+//! let mut back = Vec::new();
+//! Decoder::new(stream.as_slice()).read_to_end(&mut back)?;
+//! assert_eq!(back, walk);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Layers
+//!
+//! [`blosc`] handles one chunk in memory, [`wire`] the bytes of a file around the chunks, both
+//! without any I/O; what this page lists stands above them.
+//!
+//! # Features
+//!
+//! `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` bring the compressors, `cli` the command `blpk`;
+//! all are on by default.
 #![deny(missing_docs)]
 
 pub mod blosc;
+mod error;
+mod file;
+mod limits;
+pub mod wire;
+
+pub use blosc::{ChunkFault as Fault, Compressor, Filter};
+pub use error::{Category, Error, ErrorKind, Result};
+pub use file::{
+    Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Member, Report, SeekEncoder, State,
+    Survey, Warning, compress, decompress, verify,
+};
+pub use limits::Limits;
+pub use wire::{
+    Checksum, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace,
+    Position, Section,
+};

@@ -1,1 +1,51 @@
 //! One Blosc chunk in memory: header, filters, compressors. No I/O.
+//!
+//! A chunk is up to 2 GiB of data, cut into blocks of equal size (the last may be short). Each
+//! block is filtered, then compressed as one stream or, where its elements are small, as one
+//! stream per byte of an element:
+//!
+//! ```text
+//! chunk    header | start of block 0 | .. | start of block n-1 | block | block | ..
+//!          16       4                       4 (u32, from the chunk's first byte)
+//! block    stream | stream | ..       1 stream, or `typesize` streams ("split")
+//! stream   length | bytes             4 (u32); `length` bytes of compressed data, or the data
+//!                                     itself where length is what the stream decompresses to
+//!
+//! pure     header | data              a chunk that compression would not shorten
+//! copy
+//! ```
+//!
+//! This is the format of C-Blosc 1.x. [`ChunkEncoder`] writes chunks that C-Blosc 1.21 reads,
+//! [`ChunkDecoder`] reads what any C-Blosc 1.x wrote, and treats every byte as hostile.
+//!
+//! ```
+//! use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings};
+//!
+//! let data: Vec<u8> = (0..10_000_u64).flat_map(u64::to_le_bytes).collect();
+//! let mut chunk = Vec::new();
+//! let header = ChunkEncoder::new(ChunkSettings::default())?.encode(&data, &mut chunk)?;
+//! assert!(chunk.len() < data.len() / 10);
+//!
+//! let mut decoded = vec![0; header.nbytes as usize];
+//! ChunkDecoder::new().decode(&chunk, &mut decoded)?;
+//! assert_eq!(decoded, data);
+//! # Ok::<(), bloscpack::blosc::ChunkError>(())
+//! ```
+
+mod compressor;
+mod decode;
+mod encode;
+mod error;
+mod filter;
+mod header;
+mod layout;
+mod settings;
+mod source;
+
+pub use compressor::{Compressor, CompressorFormat, UnknownCompressor};
+pub use decode::ChunkDecoder;
+pub use encode::ChunkEncoder;
+pub use error::{ChunkError, ChunkFault};
+pub use filter::{Filter, UnknownFilter};
+pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
+pub use settings::ChunkSettings;

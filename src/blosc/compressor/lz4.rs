@@ -1,0 +1,128 @@
+//! LZ4 through the C library, which is the fastest there is and shared with C-Blosc.
+//!
+//! The states are plain memory that the library asks for, so they need no freeing. The calls
+//! that set the state up anew each time are used although others skip that: only so does the
+//! output depend on the stream alone.
+#![allow(unsafe_code, reason = "calls into the C library")]
+
+use std::os::raw::{c_char, c_int, c_void};
+
+// Public in `lz4.h` and `lz4hc.h`, compiled into `lz4-sys`, but not declared by it.
+unsafe extern "C" {
+    safe fn LZ4_sizeofState() -> c_int;
+    safe fn LZ4_sizeofStateHC() -> c_int;
+    fn LZ4_compress_fast_extState(
+        state: *mut c_void,
+        src: *const c_char,
+        dst: *mut c_char,
+        src_len: c_int,
+        dst_len: c_int,
+        acceleration: c_int,
+    ) -> c_int;
+    fn LZ4_compress_HC_extStateHC(
+        state: *mut c_void,
+        src: *const c_char,
+        dst: *mut c_char,
+        src_len: c_int,
+        dst_len: c_int,
+        level: c_int,
+    ) -> c_int;
+}
+
+/// Memory for a state of the library, which wants it aligned to 8 bytes.
+fn state_of(bytes: c_int) -> Box<[u64]> {
+    let words = usize::try_from(bytes).unwrap_or(0).div_ceil(8);
+    vec![0; words].into_boxed_slice()
+}
+
+/// The compressor made for speed.
+pub(super) struct Encoder {
+    state: Box<[u64]>,
+}
+
+impl Encoder {
+    pub fn new() -> Self {
+        Self {
+            state: state_of(LZ4_sizeofState()),
+        }
+    }
+
+    /// Compresses; the lower the level, the more positions are skipped in the search.
+    pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        let (src_len, dst_len) = lengths(src, dst)?;
+        let acceleration = 10 - c_int::from(level.min(9));
+        // SAFETY: `state` is aligned and has the size that the library asked for; the two
+        // pointers are valid for the lengths given with them, and do not overlap.
+        let written = unsafe {
+            LZ4_compress_fast_extState(
+                self.state.as_mut_ptr().cast(),
+                src.as_ptr().cast(),
+                dst.as_mut_ptr().cast(),
+                src_len,
+                dst_len,
+                acceleration,
+            )
+        };
+        usize::try_from(written).ok().filter(|&len| len > 0)
+    }
+}
+
+/// The thorough compressor.
+pub(super) struct HcEncoder {
+    state: Box<[u64]>,
+}
+
+impl HcEncoder {
+    pub fn new() -> Self {
+        Self {
+            state: state_of(LZ4_sizeofStateHC()),
+        }
+    }
+
+    /// Compresses at the library's own levels 1 to 9.
+    pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        let (src_len, dst_len) = lengths(src, dst)?;
+        // SAFETY: as in `Encoder::compress`.
+        let written = unsafe {
+            LZ4_compress_HC_extStateHC(
+                self.state.as_mut_ptr().cast(),
+                src.as_ptr().cast(),
+                dst.as_mut_ptr().cast(),
+                src_len,
+                dst_len,
+                c_int::from(level),
+            )
+        };
+        usize::try_from(written).ok().filter(|&len| len > 0)
+    }
+}
+
+/// Decompresses and tells whether exactly `dst.len()` bytes came out.
+pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
+    let Some((src_len, dst_len)) = lengths(src, dst) else {
+        return false;
+    };
+    // SAFETY: the two pointers are valid for the lengths given with them and do not overlap; the
+    // library reads and writes within them whatever `src` holds.
+    let written = unsafe {
+        lz4_sys::LZ4_decompress_safe(
+            src.as_ptr().cast(),
+            dst.as_mut_ptr().cast(),
+            src_len,
+            dst_len,
+        )
+    };
+    written == dst_len
+}
+
+/// Both lengths as the library takes them. Nothing is refused before it is called, as an empty
+/// slice's pointer must not be read.
+fn lengths(src: &[u8], dst: &[u8]) -> Option<(c_int, c_int)> {
+    if src.is_empty() || dst.is_empty() {
+        return None;
+    }
+    Some((
+        c_int::try_from(src.len()).ok()?,
+        c_int::try_from(dst.len()).ok()?,
+    ))
+}

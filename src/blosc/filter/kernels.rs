@@ -1,0 +1,238 @@
+//! The four filters, put together from four kernels that exist once per kind of processor.
+//!
+//! What a processor is good at is a tile: up to 16 ranks (byte columns) of some elements. The
+//! walk over blocks, ranks and leftovers is the same for all and lives here, in safe code.
+
+use std::sync::OnceLock;
+
+use super::plain;
+
+/// Ranks that one kernel call handles at most.
+pub(super) const MAX_WIDTH: usize = 16;
+/// Elements of a tile. Eight of them share a byte of bits, so a bit row of a tile has 64 bytes,
+/// one cache line: rows of a block often lie a multiple of 4096 bytes apart, fall into the same
+/// cache set, and would push each other out if they were written in smaller pieces.
+pub(super) const TILE: usize = 512;
+
+/// Elements of more than 16 bytes that shuffle handles before it turns to the next.
+const PIECE: usize = 256;
+
+/// One rank of a tile: a byte of each element.
+pub(super) type Bytes = [u8; TILE];
+/// The same as 8 rows of bits, lowest bit first.
+pub(super) type Bits = [[u8; TILE / 8]; 8];
+
+/// Which bytes of the elements a kernel call moves: ranks `first..first + width()`, found in the
+/// rows' slice `stride` bytes apart.
+#[derive(Clone, Copy)]
+pub(super) struct Ranks {
+    pub typesize: usize,
+    pub first: usize,
+    pub stride: usize,
+}
+
+impl Ranks {
+    /// Number of ranks: all of a small element, 16 of a large one.
+    pub fn width(self) -> usize {
+        self.typesize.min(MAX_WIDTH)
+    }
+
+    /// Number of elements in `elements`; panics unless they fit the rows in `rows` as well.
+    ///
+    /// Every kernel calls this first: its loops rely on it.
+    pub fn check(self, elements: &[u8], rows: &[u8]) -> usize {
+        let count = elements.len() / self.typesize;
+        assert!(self.first + self.width() <= self.typesize);
+        assert!((self.width() - 1) * self.stride + count <= rows.len());
+        count
+    }
+}
+
+/// Moves bytes from elements (second argument) to rows (third).
+pub(super) type Spread = fn(Ranks, &[u8], &mut [u8]);
+/// Moves bytes from rows (second argument) to elements (third). Elements of up to 16 bytes are
+/// written as a whole, larger ones only at the given ranks.
+pub(super) type Gather = fn(Ranks, &[u8], &mut [u8]);
+
+/// The kernels of one kind of processor.
+#[derive(Clone, Copy)]
+pub(super) struct Kernels {
+    #[cfg_attr(not(test), allow(dead_code, reason = "names the set in test failures"))]
+    pub name: &'static str,
+    pub spread: Spread,
+    pub gather: Gather,
+    pub to_bits: fn(&Bytes, &mut Bits),
+    pub from_bits: fn(&Bits, &mut Bytes),
+}
+
+impl Kernels {
+    /// The fastest set that this machine can run; found out once.
+    pub fn best() -> &'static Self {
+        static BEST: OnceLock<Kernels> = OnceLock::new();
+        BEST.get_or_init(|| *Self::available().last().unwrap_or(&plain::KERNELS))
+    }
+
+    /// All sets that this machine can run, slowest first.
+    pub fn available() -> Vec<Self> {
+        let mut sets = vec![plain::KERNELS];
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        sets.push(super::lane16::KERNELS);
+        #[cfg(target_arch = "x86_64")]
+        sets.extend(super::x86::kernels());
+        sets
+    }
+
+    pub fn shuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
+        let whole = copy_rest(typesize, src, dst);
+        if typesize <= 1 || whole == 0 {
+            dst[..whole].copy_from_slice(&src[..whole]);
+            return;
+        }
+        let stride = whole / typesize;
+        let (src, dst) = (&src[..whole], &mut dst[..whole]);
+        for (i, tile) in src.chunks(piece_len(typesize)).enumerate() {
+            for first in batches(typesize) {
+                let ranks = Ranks {
+                    typesize,
+                    first,
+                    stride,
+                };
+                (self.spread)(ranks, tile, &mut dst[first * stride + i * PIECE..]);
+            }
+        }
+    }
+
+    pub fn unshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
+        let whole = copy_rest(typesize, src, dst);
+        if typesize <= 1 || whole == 0 {
+            dst[..whole].copy_from_slice(&src[..whole]);
+            return;
+        }
+        let stride = whole / typesize;
+        let (src, dst) = (&src[..whole], &mut dst[..whole]);
+        for (i, tile) in dst.chunks_mut(piece_len(typesize)).enumerate() {
+            for first in batches(typesize) {
+                let ranks = Ranks {
+                    typesize,
+                    first,
+                    stride,
+                };
+                (self.gather)(ranks, &src[first * stride + i * PIECE..], tile);
+            }
+        }
+    }
+
+    pub fn bitshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
+        let whole = copy_rest(typesize, src, dst);
+        let Some(row) = bit_row(typesize, whole) else {
+            dst[..whole].copy_from_slice(&src[..whole]);
+            return;
+        };
+        let mut bytes = [[0; TILE]; MAX_WIDTH];
+        let mut bits = [[0; TILE / 8]; 8];
+        for (tile, start) in src[..whole]
+            .chunks(TILE * typesize)
+            .zip((0..).step_by(TILE / 8))
+        {
+            let filled = tile.len() / typesize / 8;
+            for first in batches(typesize) {
+                let ranks = Ranks {
+                    typesize,
+                    first,
+                    stride: TILE,
+                };
+                (self.spread)(ranks, tile, bytes.as_flattened_mut());
+                let rows = dst[8 * first * row..whole].chunks_exact_mut(8 * row);
+                for (bytes, rows) in bytes[..ranks.width()].iter().zip(rows) {
+                    (self.to_bits)(bytes, &mut bits);
+                    for (from, to) in bits.iter().zip(rows.chunks_exact_mut(row)) {
+                        copy_line(from, &mut to[start..start + filled]);
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn bitunshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
+        let whole = copy_rest(typesize, src, dst);
+        let Some(row) = bit_row(typesize, whole) else {
+            dst[..whole].copy_from_slice(&src[..whole]);
+            return;
+        };
+        let mut bytes = [[0; TILE]; MAX_WIDTH];
+        let mut bits = [[0; TILE / 8]; 8];
+        for (tile, start) in dst[..whole]
+            .chunks_mut(TILE * typesize)
+            .zip((0..).step_by(TILE / 8))
+        {
+            let filled = tile.len() / typesize / 8;
+            for first in batches(typesize) {
+                let ranks = Ranks {
+                    typesize,
+                    first,
+                    stride: TILE,
+                };
+                let rows = src[8 * first * row..whole].chunks_exact(8 * row);
+                for (bytes, rows) in bytes[..ranks.width()].iter_mut().zip(rows) {
+                    for (from, to) in rows.chunks_exact(row).zip(&mut bits) {
+                        fill_line(&from[start..start + filled], to);
+                    }
+                    (self.from_bits)(&bits, bytes);
+                }
+                (self.gather)(ranks, bytes.as_flattened(), tile);
+            }
+        }
+    }
+}
+
+/// Copies the bytes that fill no element; returns how many come before them.
+fn copy_rest(typesize: usize, src: &[u8], dst: &mut [u8]) -> usize {
+    assert_eq!(
+        src.len(),
+        dst.len(),
+        "a filter needs slices of equal length"
+    );
+    let whole = src.len() - src.len().checked_rem(typesize).unwrap_or(0);
+    dst[whole..].copy_from_slice(&src[whole..]);
+    whole
+}
+
+/// Bytes in one row of bits, or `None` if there is nothing to do or Blosc 1 does not do it.
+fn bit_row(typesize: usize, whole: usize) -> Option<usize> {
+    let count = whole.checked_div(typesize)?;
+    (count != 0 && count % 8 == 0).then_some(count / 8)
+}
+
+/// Bytes after which shuffle turns to the next ranks: all if the ranks can be handled in one go,
+/// otherwise few enough that the elements stay in the first-level cache.
+fn piece_len(typesize: usize) -> usize {
+    if typesize <= MAX_WIDTH {
+        usize::MAX
+    } else {
+        PIECE * typesize
+    }
+}
+
+/// First ranks of the kernel calls that cover an element; the last may overlap the one before it.
+fn batches(typesize: usize) -> impl Iterator<Item = usize> {
+    let last = typesize.saturating_sub(MAX_WIDTH);
+    (0..typesize)
+        .step_by(MAX_WIDTH)
+        .map(move |first| first.min(last))
+}
+
+/// Copies as much of a tile's row as there is room for. The whole line is one wide move.
+fn copy_line(from: &[u8; TILE / 8], to: &mut [u8]) {
+    match to.first_chunk_mut() {
+        Some(line) => *line = *from,
+        None => to.copy_from_slice(&from[..to.len()]),
+    }
+}
+
+/// Copies a tile's row, which may be short.
+fn fill_line(from: &[u8], to: &mut [u8; TILE / 8]) {
+    match from.first_chunk() {
+        Some(line) => *to = *line,
+        None => to[..from.len()].copy_from_slice(from),
+    }
+}

@@ -1,0 +1,149 @@
+//! The kernels against the layouts as the format states them, bit by bit.
+
+use super::kernels::Kernels;
+use super::*;
+
+/// Pseudo-random bytes (xorshift).
+fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_be_bytes()[0]
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+/// Shuffle by its definition.
+fn shuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
+    let n = src.len() / typesize;
+    let mut out = src.to_vec();
+    for e in 0..n {
+        for j in 0..typesize {
+            out[j * n + e] = src[e * typesize + j];
+        }
+    }
+    out
+}
+
+/// Bitshuffle by its definition.
+fn bitshuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
+    let n = src.len() / typesize;
+    let mut out = src.to_vec();
+    if n % 8 != 0 {
+        return out;
+    }
+    out[..n * typesize].fill(0);
+    for e in 0..n {
+        for j in 0..typesize {
+            for k in 0..8 {
+                let bit = src[e * typesize + j] >> k & 1;
+                out[(8 * j + k) * (n / 8) + e / 8] |= bit << (e % 8);
+            }
+        }
+    }
+    out
+}
+
+/// Checks all sets of kernels, at an odd address, against the definitions and back.
+fn check(sets: &[Kernels], typesize: usize, len: usize) {
+    let data = noise(len + 1, (typesize * 1_000_003 + len) as u64);
+    let src = &data[1..];
+    let (bytes, bits) = (shuffled(typesize, src), bitshuffled(typesize, src));
+    let mut room = vec![0; len + 2];
+    for set in sets {
+        let mut run = |filter: &dyn Fn(&mut [u8]), want: &[u8], what| {
+            room.fill(0xa5);
+            filter(&mut room[1..=len]);
+            let at = format!("{} {what}, typesize {typesize}, {len} bytes", set.name);
+            assert!(&room[1..=len] == want, "{at}");
+            assert_eq!((room[0], room[len + 1]), (0xa5, 0xa5), "{at}");
+        };
+        run(&|to| set.shuffle(typesize, src, to), &bytes, "shuffle");
+        run(&|to| set.unshuffle(typesize, &bytes, to), src, "unshuffle");
+        run(&|to| set.bitshuffle(typesize, src, to), &bits, "bitshuffle");
+        run(
+            &|to| set.bitunshuffle(typesize, &bits, to),
+            src,
+            "bitunshuffle",
+        );
+    }
+}
+
+#[test]
+fn every_typesize_and_short_length() {
+    let sets = Kernels::available();
+    for typesize in 1..=255 {
+        for len in 0..300 {
+            check(&sets, typesize, len);
+        }
+    }
+}
+
+#[test]
+fn whole_elements_around_the_steps_of_all_kernels() {
+    let sets = Kernels::available();
+    for typesize in 1..=33 {
+        for count in (0..=1100).filter(|n| n % 8 == 0 || n % 61 == 0 || n % 64 == 63) {
+            check(&sets, typesize, count * typesize);
+        }
+    }
+}
+
+#[test]
+fn longer_blocks_with_leftovers() {
+    let sets = Kernels::available();
+    let mut lens = noise(4 * 255, 7).into_iter();
+    let mut draw = || usize::from(lens.next().unwrap());
+    for typesize in 1..=255 {
+        let count = draw() * 8 + draw() % 2;
+        check(&sets, typesize, count * typesize + draw() % typesize);
+    }
+}
+
+#[test]
+fn a_block_smaller_than_one_element_stays() {
+    for typesize in [2, 8, 200] {
+        let src = noise(typesize - 1, 3);
+        let mut dst = vec![0; src.len()];
+        bitshuffle(typesize, &src, &mut dst);
+        assert_eq!(dst, src);
+        shuffle(typesize, &src, &mut dst);
+        assert_eq!(dst, src);
+    }
+}
+
+#[test]
+fn what_blosc_1_writes_by_hand() {
+    // Two elements of two bytes, and a byte that fills no element.
+    let mut dst = [0; 5];
+    shuffle(2, &[0x11, 0x22, 0x33, 0x44, 0x55], &mut dst);
+    assert_eq!(dst, [0x11, 0x33, 0x22, 0x44, 0x55]);
+    // Eight elements of one byte: element 0 has bit 0, element 7 has bit 1.
+    let mut dst = [0; 8];
+    bitshuffle(1, &[1, 0, 0, 0, 0, 0, 0, 2], &mut dst);
+    assert_eq!(dst, [1, 0x80, 0, 0, 0, 0, 0, 0]);
+    // Seven elements: left alone.
+    let mut dst = [0; 7];
+    bitshuffle(1, &[1, 2, 3, 4, 5, 6, 7], &mut dst);
+    assert_eq!(dst, [1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+#[should_panic = "equal length"]
+fn unequal_lengths_are_refused() {
+    shuffle(4, &[0; 64], &mut [0; 63]);
+}
+
+#[test]
+fn names_are_read_back_and_others_named() {
+    for filter in Filter::ALL {
+        assert_eq!(filter.to_string().parse(), Ok(filter));
+    }
+    let refused = "zip".parse::<Filter>().unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        r#"unknown filter "zip": expected none, byte or bit"#
+    );
+}

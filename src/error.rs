@@ -1,0 +1,237 @@
+//! The public error: what went wrong, where, and what can be done.
+
+use crate::blosc::{ChunkError, ChunkFault as Fault};
+use crate::wire::{FormatError, ParseError, Position};
+use std::{fmt, io};
+
+/// What every function of this crate fails with.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error: its kind, and the place in the input where it has one.
+///
+/// ```
+/// use bloscpack::{Category, decompress};
+/// let error = decompress(b"blpk\x03").unwrap_err();
+/// assert_eq!(error.category(), Category::CutShort);
+/// assert_eq!(error.to_string(), "header (byte 0): cut short after 5 bytes of the header");
+/// ```
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    position: Option<Position>,
+}
+
+/// What went wrong, by who has to act.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The environment: reading or writing failed.
+    Io(io::Error),
+    /// The input: its bytes are not what the format says, or more than a limit allows.
+    Format(FormatError),
+    /// The caller: options that contradict each other or a call that cannot be.
+    Usage(String),
+    /// The caller promised another number of bytes than it gave.
+    WrongSize {
+        /// Bytes promised.
+        promised: u64,
+        /// Bytes given, or one more than promised where there were too many.
+        given: u64,
+    },
+    /// A worker thread panicked: a bug, in this crate or in a plugged hasher.
+    Panicked,
+}
+
+/// What a caller can do about an error; the exit statuses of `blpk` stand on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// The work failed: I/O, permission, space, a promise not kept. Status 1.
+    Failed,
+    /// Wrong usage. Status 2.
+    Usage,
+    /// The data is damaged: a digest or a contradiction. Status 3.
+    Damaged,
+    /// The data is cut short, unterminated or unfinished. Status 4.
+    CutShort,
+    /// Not a format that is known, or not supported by this build. Status 5.
+    Unsupported,
+    /// Over one of the [`Limits`](crate::Limits). Status 5.
+    OverLimit,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, position: Option<Position>) -> Self {
+        Self(Box::new(Inner { kind, position }))
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage(message.into()), None)
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// Where in the input, if it is about a place there.
+    #[must_use]
+    pub fn position(&self) -> Option<&Position> {
+        self.0.position.as_ref()
+    }
+
+    /// What a caller can do about it.
+    #[must_use]
+    pub fn category(&self) -> Category {
+        match self.kind() {
+            ErrorKind::Io(_) | ErrorKind::WrongSize { .. } | ErrorKind::Panicked => {
+                Category::Failed
+            }
+            ErrorKind::Usage(_) => Category::Usage,
+            ErrorKind::Format(error) => match error.fault() {
+                Fault::Damaged => Category::Damaged,
+                Fault::CutShort => Category::CutShort,
+                Fault::Unsupported => Category::Unsupported,
+                Fault::OverLimit => Category::OverLimit,
+                Fault::Usage => Category::Usage,
+            },
+        }
+    }
+
+    /// Whether only the writer's last word is missing: a stream without its end mark, or a file
+    /// that was not finished. What there is can be read with
+    /// [`allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    #[must_use]
+    pub fn is_unended(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Format(error) if error.is_unended())
+    }
+
+    /// What one might do next, where there is advice.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self.kind() {
+            ErrorKind::Format(FormatError::Limit { what, .. }) => Some(match *what {
+                "metadata" => "raise the limit `metadata` if the input is to be trusted",
+                "table of offsets" => "raise the limit `offsets` if the input is to be trusted",
+                "a block" => "raise the limit `block` if the input is to be trusted",
+                _ => "raise the limit `chunk` if the input is to be trusted",
+            }),
+            ErrorKind::Format(error) if error.is_unended() => {
+                Some("allow unterminated input to read the chunks that are there")
+            }
+            ErrorKind::Format(FormatError::Magic { .. }) => {
+                Some("the input may be damaged, or compressed by another program")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(position) = self.position() {
+            write!(f, "{position}: ")?;
+        }
+        match self.kind() {
+            ErrorKind::Io(error) => error.fmt(f),
+            ErrorKind::Format(error) => error.fmt(f),
+            ErrorKind::Usage(message) => f.write_str(message),
+            ErrorKind::WrongSize { promised, given } => {
+                write!(f, "{promised} bytes were promised, but ")?;
+                if given > promised {
+                    f.write_str("there are more")
+                } else {
+                    write!(f, "only {given} came")
+                }
+            }
+            ErrorKind::Panicked => f.write_str("a worker thread panicked"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self.kind() {
+            ErrorKind::Io(error) => Some(error),
+            ErrorKind::Format(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<ParseError> for Error {
+    fn from(ParseError { error, position }: ParseError) -> Self {
+        Self::new(ErrorKind::Format(error), Some(position))
+    }
+}
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::new(ErrorKind::Format(error), None)
+    }
+}
+
+impl From<ChunkError> for Error {
+    fn from(error: ChunkError) -> Self {
+        FormatError::from(error).into()
+    }
+}
+
+impl From<io::Error> for Error {
+    /// An error that came through [`io::Read`] or [`io::Write`] is itself again.
+    fn from(error: io::Error) -> Self {
+        error
+            .downcast::<Self>()
+            .unwrap_or_else(|error| Self::new(ErrorKind::Io(error), None))
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match (error.kind(), error.category()) {
+            (ErrorKind::Io(_), _) => {
+                let Inner { kind, .. } = *error.0;
+                return if let ErrorKind::Io(error) = kind {
+                    error
+                } else {
+                    Self::other("unreachable")
+                };
+            }
+            (_, Category::CutShort) => io::ErrorKind::UnexpectedEof,
+            (_, Category::Damaged) => io::ErrorKind::InvalidData,
+            (_, Category::Unsupported | Category::OverLimit) => io::ErrorKind::Unsupported,
+            (_, Category::Usage) => io::ErrorKind::InvalidInput,
+            (_, Category::Failed) => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Section;
+
+    #[test]
+    fn nothing_is_lost_on_the_way_through_io() {
+        let position = Position {
+            byte: 7,
+            member: 0,
+            chunk: Some(1),
+            section: Section::Chunk,
+        };
+        let error = Error::new(ErrorKind::Format(FormatError::Trailing), Some(position));
+        let through = Error::from(io::Error::from(error));
+        assert_eq!(through.position(), Some(&position));
+        assert!(matches!(
+            through.kind(),
+            ErrorKind::Format(FormatError::Trailing)
+        ));
+
+        let io = io::Error::from(Error::from(io::Error::from_raw_os_error(28)));
+        assert_eq!(io.raw_os_error(), Some(28));
+    }
+}

@@ -1,0 +1,268 @@
+//! [`Decoder`]: the uncompressed bytes of a Bloscpack input, as a reader.
+
+pub use super::engine::Warning;
+use super::engine::{Engine, Piece, Settings};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::wire::{Hashers, Header, Metadata, MetadataHeader, ParseError};
+use std::io::{self, BufRead, Read, Write};
+use std::ops::Range;
+
+/// Sets up a [`Decoder`]; made by [`Decoder::builder`].
+#[derive(Debug, Clone, Default)]
+pub struct DecoderBuilder {
+    settings: Settings,
+}
+
+impl DecoderBuilder {
+    /// Threads that check and decompress chunks; one by default, which is the caller's own.
+    ///
+    /// Peak memory is about `(threads + 2) × 2 × chunk`, beside 256 KiB of input and the scratch
+    /// of a block for each thread.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings.threads = threads;
+        self
+    }
+
+    /// What the input may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// What computes digests.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.settings.hashers = hashers;
+        self
+    }
+
+    /// Delivers only these of the uncompressed bytes, counted over all members.
+    ///
+    /// Chunks outside are neither checked nor decompressed, and what lies behind the last byte
+    /// that is wanted is not read. A range that reaches past the end gives what there is.
+    #[must_use]
+    pub fn range(mut self, range: Range<u64>) -> Self {
+        self.settings.range = Some(range);
+        self
+    }
+
+    /// Takes a stream without its end mark, or a file whose writer did not finish, as complete
+    /// after its last whole chunk; [`Decoder::warnings`] tells. Off by default.
+    #[must_use]
+    pub fn allow_unterminated(mut self, allow: bool) -> Self {
+        self.settings.allow_unterminated = allow;
+        self
+    }
+
+    /// A decoder of this reader. Nothing is read yet.
+    pub fn read_from<R: Read>(self, reader: R) -> Decoder<R> {
+        Decoder {
+            engine: Engine::new(reader, self.settings),
+            piece: None,
+            at: 0,
+            damage: None,
+            total_out: 0,
+        }
+    }
+}
+
+/// Reads the uncompressed bytes of a Bloscpack file or stream, of any layout and any number of
+/// concatenated members.
+///
+/// Only chunks whose digest was checked are handed on, and in order: after an error, all that was
+/// read before it is sound. Several threads decompress if the [builder](Self::builder) is told
+/// so. The input is read up to its end.
+///
+/// ```
+/// use bloscpack::Decoder;
+/// use std::io::Read;
+/// let file = bloscpack::compress(b"what was written is read")?;
+/// let mut text = String::new();
+/// Decoder::new(file.as_slice()).read_to_string(&mut text)?;
+/// assert_eq!(text, "what was written is read");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Reading fails with an [`io::Error`] that holds an [`Error`](crate::Error), which
+/// `Error::from` gives back with chunk, byte and section.
+pub struct Decoder<R> {
+    engine: Engine<R>,
+    piece: Option<Piece>,
+    /// Bytes of the piece that were handed on.
+    at: usize,
+    /// The chunk that could not be decoded: there is no way past it.
+    damage: Option<ParseError>,
+    total_out: u64,
+}
+
+impl<R: Read> Decoder<R> {
+    /// A decoder on the caller's thread, with the default [`Limits`].
+    pub fn new(reader: R) -> Self {
+        DecoderBuilder::default().read_from(reader)
+    }
+
+    /// Reads as far as the first chunk and gives the header of the first member.
+    ///
+    /// # Errors
+    /// As for reading.
+    pub fn read_header(&mut self) -> Result<&Header> {
+        Ok(&self.engine.read_first()?.header)
+    }
+
+    /// Reads as far as the first chunk and gives the metadata of the first member.
+    ///
+    /// # Errors
+    /// As for reading.
+    pub fn read_metadata(&mut self) -> Result<Option<&Metadata>> {
+        Ok(self
+            .engine
+            .read_first()?
+            .metadata
+            .as_ref()
+            .map(|(metadata, _)| metadata))
+    }
+
+    /// Reads as far as the first chunk and gives the header of the first member's metadata
+    /// section, which only V3 has.
+    ///
+    /// # Errors
+    /// As for reading.
+    pub fn read_metadata_header(&mut self) -> Result<Option<&MetadataHeader>> {
+        Ok(self
+            .engine
+            .read_first()?
+            .metadata
+            .as_ref()
+            .and_then(|(_, header)| header.as_ref()))
+    }
+
+    /// Writes all that is left, and returns how many bytes that was.
+    ///
+    /// # Errors
+    /// As for reading, and those of the writer.
+    pub fn copy_to<W: Write + ?Sized>(&mut self, writer: &mut W) -> Result<u64> {
+        let before = self.total_out;
+        while self.have_piece()? {
+            writer.write_all(self.unread())?;
+            self.consume(self.unread().len());
+        }
+        Ok(self.total_out.saturating_sub(before))
+    }
+
+    /// Makes sure that there is a piece with bytes that were not handed on; false at the end.
+    fn have_piece(&mut self) -> Result<bool> {
+        while self.unread().is_empty() {
+            if let Some(used) = self.piece.take() {
+                self.engine.recycle(used.buffer);
+            }
+            if let Some(damage) = &self.damage {
+                return Err(damage.clone().into());
+            }
+            let Some(piece) = self.engine.next()? else {
+                return Ok(false);
+            };
+            if let Err(error) = piece.result {
+                let damage = ParseError {
+                    error,
+                    position: piece.place.position,
+                };
+                self.damage = Some(damage.clone());
+                return Err(damage.into());
+            }
+            (self.piece, self.at) = (Some(piece), 0);
+        }
+        Ok(true)
+    }
+}
+
+impl Decoder<io::Empty> {
+    /// Options for a decoder.
+    #[must_use]
+    pub fn builder() -> DecoderBuilder {
+        DecoderBuilder::default()
+    }
+}
+
+impl<R> Decoder<R> {
+    /// The reader underneath.
+    pub fn get_ref(&self) -> &R {
+        self.engine.get_ref()
+    }
+
+    /// The reader underneath. Reading from it loses its bytes to the decoder.
+    pub fn get_mut(&mut self) -> &mut R {
+        self.engine.source().get_mut()
+    }
+
+    /// Gives back the reader, from which more may have been read than was decoded.
+    pub fn into_inner(self) -> R {
+        self.engine.into_inner()
+    }
+
+    /// Members begun so far.
+    pub fn members(&self) -> u64 {
+        self.engine.members()
+    }
+
+    /// Compressed bytes read so far, including those read ahead.
+    pub fn total_in(&self) -> u64 {
+        self.engine.total_in()
+    }
+
+    /// Uncompressed bytes handed on so far.
+    pub fn total_out(&self) -> u64 {
+        self.total_out
+    }
+
+    /// The bytes that were decoded and not handed on.
+    fn unread(&self) -> &[u8] {
+        self.piece
+            .as_ref()
+            .and_then(|piece| piece.bytes().get(self.at..))
+            .unwrap_or_default()
+    }
+
+    /// What was odd so far without being wrong; complete at the end of the input.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.engine.warnings
+    }
+}
+
+impl<R: Read> BufRead for Decoder<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.have_piece()?;
+        Ok(self.unread())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.at = self.at.saturating_add(amount);
+        self.total_out = self
+            .total_out
+            .saturating_add(u64::try_from(amount).unwrap_or(0));
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        let len = self.fill_buf()?.read(buf)?;
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl<R> std::fmt::Debug for Decoder<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decoder")
+            .field("members", &self.members())
+            .field("total_in", &self.total_in())
+            .field("total_out", &self.total_out)
+            .finish_non_exhaustive()
+    }
+}

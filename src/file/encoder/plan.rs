@@ -1,0 +1,164 @@
+//! What an encoder is going to write: options checked, header and metadata made.
+
+use super::EncoderBuilder;
+use crate::blosc::{ChunkSettings, MAX_NBYTES};
+use crate::error::{Error, Result};
+use crate::wire::{Checksum, FormatError, Geometry, Hashers, Header, Layout, MetadataPlace};
+
+/// Spare offsets at the least, and chunks of spare room for each chunk written.
+const LEAST_SPARE: u64 = 64;
+const SPARE_FACTOR: u64 = 10;
+
+pub(super) struct Plan {
+    pub chunk: ChunkSettings,
+    pub chunk_size: u32,
+    pub hashers: Hashers,
+    pub threads: usize,
+    pub size: Option<u64>,
+    /// The metadata as it lies behind the header, perhaps nothing.
+    pub metadata: Vec<u8>,
+    spare: Option<u64>,
+    /// The header without what only `finish` may know.
+    header: Header,
+}
+
+impl Plan {
+    /// Checks the options; `seeks` says whether the target can be patched.
+    pub(super) fn new(options: EncoderBuilder, seeks: bool) -> Result<Self> {
+        let EncoderBuilder {
+            chunk,
+            chunk_size,
+            hashers,
+            layout,
+            threads,
+            size,
+            ..
+        } = options;
+        if !(1..=MAX_NBYTES).contains(&chunk_size) {
+            return Err(Error::usage(format!(
+                "a chunk size of {chunk_size}: it must be 1 to {MAX_NBYTES}"
+            )));
+        }
+        if layout == Layout::V1 && size.is_none() && !seeks {
+            return Err(Error::usage(
+                "layout V1 begins with the number of chunks: give the size beforehand",
+            ));
+        }
+        let checksum = options
+            .checksum
+            .unwrap_or_else(|| Header::new(layout).checksum);
+        let mut header = Header {
+            checksum,
+            offsets: options.offsets && seeks,
+            ..Header::new(layout)
+        };
+        if layout == Layout::V1 {
+            header.offsets = false;
+        } else {
+            header.typesize = Some(chunk.typesize);
+            header.chunk_size = Some(chunk_size);
+        }
+        let mut metadata = Vec::new();
+        if let Some(given) = options.metadata {
+            (header.metadata, metadata) = match layout {
+                Layout::V3 => (
+                    MetadataPlace::Section,
+                    given.to_section(checksum, &hashers)?,
+                ),
+                _ => raw_metadata(given.text(), layout)?,
+            };
+        }
+        header.encode()?;
+        Ok(Self {
+            chunk,
+            chunk_size,
+            hashers,
+            threads,
+            size,
+            metadata,
+            spare: options.max_app_chunks,
+            header,
+        })
+    }
+
+    pub(super) fn checksum(&self) -> Checksum {
+        self.header.checksum
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        self.header.layout
+    }
+
+    pub(super) fn has_offsets(&self) -> bool {
+        self.header.offsets
+    }
+
+    /// Number of chunks for so many bytes; one, and that empty, for none.
+    pub(super) fn chunks_of(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.chunk_size.into()).max(1)
+    }
+
+    /// Spare offsets for so many chunks.
+    pub(super) fn spare_for(&self, chunks: u64) -> u64 {
+        let default = || chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE);
+        match self.layout() {
+            Layout::V3 if self.has_offsets() => self.spare.unwrap_or_else(default),
+            _ => 0,
+        }
+    }
+
+    /// The header while nothing is known of the length.
+    pub(super) fn open_header(&self) -> Header {
+        self.header.clone()
+    }
+
+    /// The header of a member with so many bytes, and `spare` offsets.
+    pub(super) fn full_header(&self, bytes: u64, spare: u64) -> Header {
+        let chunks = self.chunks_of(bytes);
+        let mut header = Header {
+            nchunks: Some(chunks),
+            max_app_chunks: spare,
+            ..self.header.clone()
+        };
+        if header.chunk_size.is_some() {
+            let before = (chunks - 1).saturating_mul(self.chunk_size.into());
+            let last = u32::try_from(bytes.saturating_sub(before)).unwrap_or(self.chunk_size);
+            header.last_chunk = Some(last);
+            // As the reference: a single chunk is as long as it is.
+            header.chunk_size = Some(if chunks == 1 { last } else { self.chunk_size });
+        }
+        header
+    }
+
+    /// The bytes of a header, sealed with these metadata and offsets where its layout has a seal.
+    pub(super) fn seal(&self, mut header: Header, table: &[u8]) -> Result<Vec<u8>> {
+        if header.layout == Layout::V2 {
+            header.seal = Some(0);
+            let mut seal = crc32fast::Hasher::new();
+            seal.update(&header.encode()?);
+            seal.update(&self.metadata);
+            seal.update(table);
+            header.seal = Some(seal.finalize());
+        }
+        Ok(header.encode()?)
+    }
+
+    /// Where the parts lie with this header.
+    pub(super) fn geometry(&self, header: &Header) -> Result<Geometry> {
+        Ok(Geometry::of(
+            header,
+            u64::try_from(self.metadata.len()).unwrap_or(u64::MAX),
+        )?)
+    }
+}
+
+fn raw_metadata(text: &str, layout: Layout) -> Result<(MetadataPlace, Vec<u8>)> {
+    let len = u32::try_from(text.len()).map_err(|_| FormatError::NoPlace {
+        layout,
+        what: "so much metadata",
+    })?;
+    Ok((
+        MetadataPlace::Raw { len, zlib: false },
+        text.as_bytes().to_vec(),
+    ))
+}

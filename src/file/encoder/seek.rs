@@ -1,0 +1,326 @@
+//! [`SeekEncoder`]: for targets that can be patched.
+//!
+//! ```text
+//!   header (unknown: -1) | metadata | room: entries of -1 | chunk | chunk | ...
+//! ```
+//!
+//! The beginning of a member of unknown length is held back while it is small, since then its
+//! table can be made to measure. Beyond that the table gets room for [`FIRST_ROOM`] entries; when
+//! they run out, the chunks are moved up to double it.
+
+use super::plan::Plan;
+use super::stage::{Sink, Stage};
+use crate::error::{Error, Result};
+use crate::wire::offsets::ENTRY_LEN;
+use crate::wire::{Header, Layout, Offsets};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// Compressed bytes of a member of unknown length that are held back.
+const HOLD: usize = 256 << 10;
+/// Entries of the first table of unknown length.
+const FIRST_ROOM: u64 = 1024;
+/// Bytes moved at once.
+const MOVE_LEN: usize = 1 << 20;
+
+/// Moves `len` bytes from one position of a target up to another.
+pub(super) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Result<()>;
+
+/// Writes a Bloscpack file to a target that can seek, with header and offsets filled in at the
+/// end.
+///
+/// Until [`finish`](Self::finish), the number of chunks or the offsets are -1: what is dropped
+/// before is a file that every reader here refuses as unfinished.
+///
+/// ```
+/// use bloscpack::{Encoder, Survey};
+/// use std::io::{Cursor, Write};
+/// let mut encoder = Encoder::builder().write_to_file(Cursor::new(Vec::new()))?;
+/// encoder.write_all(&[7; 3000])?;
+/// let file = encoder.finish()?.into_inner();
+///
+/// let survey = Survey::of(file.as_slice(), &Default::default())?;
+/// let header = &survey.members[0].header;
+/// assert!(header.offsets);
+/// assert_eq!((header.nchunks, header.last_chunk), (Some(1), Some(3000)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SeekEncoder<W: Write + Seek> {
+    stage: Stage,
+    sink: SeekSink<W>,
+}
+
+struct SeekSink<W> {
+    target: W,
+    plan: Plan,
+    mover: Option<Mover<W>>,
+    /// Where the member begins in the target.
+    base: u64,
+    /// Chunks that are held back, as long as nothing has been written.
+    held: Option<Vec<u8>>,
+    /// Entries that the table has room for.
+    room: u64,
+    /// Where the chunks begin, from the beginning of the member.
+    chunks_at: u64,
+    /// Length of the chunks so far, and where each begins among them.
+    len: u64,
+    starts: Vec<u64>,
+}
+
+impl<W: Write + Seek> SeekEncoder<W> {
+    pub(super) fn new(mut target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
+        if plan.size.is_none() && plan.has_offsets() && mover.is_none() {
+            return Err(Error::usage(
+                "a table of offsets needs the size beforehand, or a target that can also be read",
+            ));
+        }
+        let stage = Stage::new(&plan)?;
+        let base = target.stream_position()?;
+        let held = plan.size.is_none().then(Vec::new);
+        let sink = SeekSink {
+            target,
+            plan,
+            mover,
+            base,
+            held,
+            room: 0,
+            chunks_at: 0,
+            len: 0,
+            starts: Vec::new(),
+        };
+        let mut encoder = Self { stage, sink };
+        if let Some(size) = encoder.sink.plan.size {
+            encoder.sink.begin_known(size)?;
+        }
+        Ok(encoder)
+    }
+
+    /// Compresses all that the reader has, without a copy in between; returns how many bytes that
+    /// was.
+    ///
+    /// # Errors
+    /// Those of the reader and of the target.
+    pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
+        self.stage.read_from(&mut reader, &mut self.sink)
+    }
+
+    /// Writes what is left, fills in offsets and header, flushes, and gives back the target, which
+    /// then stands at the end of the member. Nothing is synced to disk.
+    ///
+    /// # Errors
+    /// Those of the target; [`ErrorKind::WrongSize`](crate::ErrorKind::WrongSize) if fewer bytes
+    /// came than were promised. The file is then unfinished.
+    pub fn finish(mut self) -> Result<W> {
+        self.stage.finish(false, &mut self.sink)?;
+        self.sink.finish(self.stage.total_in())?;
+        Ok(self.sink.target)
+    }
+
+    /// The target underneath.
+    pub fn get_ref(&self) -> &W {
+        &self.sink.target
+    }
+
+    /// Uncompressed bytes taken in.
+    pub fn total_in(&self) -> u64 {
+        self.stage.total_in()
+    }
+
+    /// Bytes of all chunks so far, header and table not counted.
+    pub fn total_out(&self) -> u64 {
+        self.sink.len
+    }
+}
+
+impl<W: Write + Seek> Write for SeekEncoder<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if data.is_empty() {
+            return Ok(0);
+        }
+        Ok(self.stage.write(data, &mut self.sink)?)
+    }
+
+    /// Writes all full chunks and flushes the target; the file stays unfinished.
+    fn flush(&mut self) -> io::Result<()> {
+        self.stage.flush(&mut self.sink)?;
+        self.sink.target.flush()
+    }
+}
+
+impl<W: Write + Seek> Sink for SeekSink<W> {
+    fn put(&mut self, chunk: &[u8]) -> io::Result<()> {
+        if self
+            .held
+            .as_ref()
+            .is_some_and(|held| held.len().saturating_add(chunk.len()) > HOLD)
+        {
+            self.begin_open()?;
+        }
+        if self.plan.has_offsets() {
+            self.starts.push(self.len);
+        }
+        if let Some(held) = &mut self.held {
+            held.extend_from_slice(chunk);
+        } else {
+            self.make_room()?;
+            self.target.write_all(chunk)?;
+        }
+        self.len = self
+            .len
+            .saturating_add(u64::try_from(chunk.len()).unwrap_or(0));
+        Ok(())
+    }
+}
+
+impl<W: Write + Seek> SeekSink<W> {
+    fn chunks(&self) -> u64 {
+        u64::try_from(self.starts.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Writes the beginning of a member whose length is known: all but the offsets.
+    fn begin_known(&mut self, size: u64) -> Result<()> {
+        let chunks = self.plan.chunks_of(size);
+        let header = self.plan.full_header(size, self.plan.spare_for(chunks));
+        // The seal belongs to the finished file; until then its word and bit are clear.
+        self.begin(&header.encode()?, header.table_len().unwrap_or(0))
+    }
+
+    /// Writes the beginning of a member whose length is not known, and what was held back.
+    fn begin_open(&mut self) -> io::Result<()> {
+        let spares = self.plan.layout() == Layout::V3 && self.plan.has_offsets();
+        let header = self.plan.open_header().encode().map_err(Error::from)?;
+        self.begin(&header, if spares { FIRST_ROOM } else { 0 })?;
+        let held = self.held.take().unwrap_or_default();
+        self.target.write_all(&held)
+    }
+
+    fn begin(&mut self, header: &[u8], room: u64) -> Result<()> {
+        self.target.write_all(header)?;
+        self.target.write_all(&self.plan.metadata)?;
+        self.room = room;
+        self.chunks_at = self
+            .table_at()
+            .saturating_add(room.saturating_mul(ENTRY_LEN));
+        io::copy(
+            &mut io::repeat(0xff).take(room.saturating_mul(ENTRY_LEN)),
+            &mut self.target,
+        )?;
+        Ok(())
+    }
+
+    fn table_at(&self) -> u64 {
+        let before = self
+            .plan
+            .layout()
+            .header_len()
+            .saturating_add(self.plan.metadata.len());
+        u64::try_from(before).unwrap_or(u64::MAX)
+    }
+
+    /// Makes the table larger where it is of unknown length and used up.
+    fn make_room(&mut self) -> io::Result<()> {
+        let grows = self.plan.size.is_none() && self.plan.layout() == Layout::V3;
+        if grows && self.plan.has_offsets() && self.chunks() > self.room {
+            self.grow(self.room.saturating_mul(2))?;
+        }
+        Ok(())
+    }
+
+    /// Moves the chunks up so that the table has this many entries.
+    fn grow(&mut self, room: u64) -> io::Result<()> {
+        let Some(mover) = self.mover else {
+            return Err(io::Error::other(
+                "the table of offsets is full and the target cannot be read",
+            ));
+        };
+        let added = room.saturating_sub(self.room).saturating_mul(ENTRY_LEN);
+        let from = self.base.saturating_add(self.chunks_at);
+        mover(&mut self.target, from, from.saturating_add(added), self.len)?;
+        self.target.seek(SeekFrom::Start(from))?;
+        io::copy(&mut io::repeat(0xff).take(added), &mut self.target)?;
+        self.chunks_at = self.chunks_at.saturating_add(added);
+        self.room = room;
+        self.seek_to_end()
+    }
+
+    fn seek_to_end(&mut self) -> io::Result<()> {
+        let end = self
+            .base
+            .saturating_add(self.chunks_at)
+            .saturating_add(self.len);
+        self.target.seek(SeekFrom::Start(end)).map(|_| ())
+    }
+
+    /// Fills in all that is known now: first the offsets, then the header that vouches for them.
+    fn finish(&mut self, size: u64) -> Result<()> {
+        let chunks = self.chunks();
+        if let Some(held) = self.held.take() {
+            self.begin_known(size)?;
+            self.target.write_all(&held)?;
+        }
+        let wanted = self.plan.spare_for(chunks).saturating_add(chunks);
+        if self.plan.has_offsets() && self.room < wanted {
+            self.grow(wanted)?;
+        }
+        let spare = self.room.saturating_sub(chunks);
+        let header = self
+            .plan
+            .full_header(size, if self.plan.has_offsets() { spare } else { 0 });
+        self.patch(header, spare)?;
+        self.seek_to_end()?;
+        self.target.flush()?;
+        Ok(())
+    }
+
+    fn patch(&mut self, header: Header, spare: u64) -> Result<()> {
+        let mut table = Vec::new();
+        if self.plan.has_offsets() {
+            let chunks_at = self.plan.geometry(&header)?.chunks_at;
+            debug_assert_eq!(chunks_at, self.chunks_at);
+            let offsets: Vec<_> = self
+                .starts
+                .iter()
+                .map(|start| start.saturating_add(chunks_at))
+                .collect();
+            table = Offsets::encode(&offsets, spare);
+            self.target
+                .seek(SeekFrom::Start(self.base.saturating_add(self.table_at())))?;
+            self.target.write_all(&table)?;
+        }
+        let header = self.plan.seal(header, &table)?;
+        self.target.seek(SeekFrom::Start(self.base))?;
+        self.target.write_all(&header)?;
+        Ok(())
+    }
+}
+
+impl<W: Write + Seek> std::fmt::Debug for SeekEncoder<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SeekEncoder")
+            .field("total_in", &self.total_in())
+            .field("total_out", &self.total_out())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Moves bytes up, from the last to the first, so that none is overwritten before it is read.
+pub(super) fn move_up<W: Read + Write + Seek>(
+    target: &mut W,
+    from: u64,
+    to: u64,
+    len: u64,
+) -> io::Result<()> {
+    let mut buffer = vec![0; MOVE_LEN];
+    let mut left = len;
+    while left > 0 {
+        let step = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        left = left.saturating_sub(u64::try_from(step).unwrap_or(left));
+        let piece = buffer.get_mut(..step).unwrap_or_default();
+        target.seek(SeekFrom::Start(from.saturating_add(left)))?;
+        target.read_exact(piece)?;
+        target.seek(SeekFrom::Start(to.saturating_add(left)))?;
+        target.write_all(piece)?;
+    }
+    Ok(())
+}

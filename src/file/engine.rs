@@ -1,0 +1,510 @@
+//! From a reader to decoded chunks, in order: what [`Decoder`](super::Decoder) and
+//! [`verify`](super::verify()) share.
+//!
+//! The parser runs on the caller's thread and gathers the compressed bytes of a chunk as they
+//! arrive; checking the digest and decompressing is the pipeline's work. Whatever is under way is
+//! delivered before the engine waits for more input at the end of a chunk, so that a writer who
+//! flushes is heard at once.
+
+use super::pipeline::Pipeline;
+use super::source::Source;
+use crate::blosc::{ChunkDecoder, ChunkHeader};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::wire::{
+    Checksum, Digest, Ending, Event, FormatError, Hashers, Header, Metadata, MetadataHeader,
+    ParseError, Parser, Position, Trailing,
+};
+use std::io::Read;
+use std::ops::Range;
+
+/// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
+const GIANT: u32 = 64 << 20;
+/// The least length of such a piece, but for the last.
+const PIECE: u32 = 1 << 20;
+/// Room taken for a chunk before its bytes arrive, at the most.
+const FIRST_ROOM: usize = 1 << 20;
+
+/// How an engine reads.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub threads: usize,
+    pub limits: Limits,
+    pub hashers: Hashers,
+    /// Of the uncompressed bytes of all members, those that are wanted.
+    pub range: Option<Range<u64>>,
+    pub allow_unterminated: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            threads: 1,
+            limits: Limits::default(),
+            hashers: Hashers::default(),
+            range: None,
+            allow_unterminated: false,
+        }
+    }
+}
+
+/// Something odd that does not keep the data from being right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Bytes behind the last chunk, as the reference's append leaves them.
+    Trailing(Trailing),
+    /// The writer's last word is missing, which was allowed.
+    Unended(ParseError),
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Trailing(trailing) => {
+                write!(
+                    f,
+                    "{}: {} bytes that belong to nothing were passed over",
+                    trailing.position, trailing.len
+                )
+            }
+            Self::Unended(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Where a chunk lies, in the input and in the content.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub position: Position,
+    /// Where its uncompressed bytes begin, counted over all members.
+    pub content: u64,
+    pub header: ChunkHeader,
+    /// False for all but the first piece of a chunk that comes in several.
+    pub first: bool,
+}
+
+/// Decoded bytes, or why there are none.
+pub(super) struct Piece {
+    pub place: Place,
+    /// The bytes are the first `len` of these.
+    pub buffer: Vec<u8>,
+    pub len: usize,
+    pub result: std::result::Result<(), FormatError>,
+}
+
+impl Piece {
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.buffer.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// A chunk that is to be checked and decoded.
+struct Job {
+    place: Place,
+    checksum: Checksum,
+    digest: Digest,
+    chunk: Vec<u8>,
+    /// Those of its uncompressed bytes that are wanted.
+    wanted: Range<u32>,
+    buffer: Vec<u8>,
+}
+
+/// A job done, with its buffers to be used again.
+struct Done {
+    chunk: Vec<u8>,
+    piece: Piece,
+}
+
+/// A chunk whose bytes are arriving.
+struct Gathering {
+    place: Place,
+    wanted: Range<u32>,
+    chunk: Vec<u8>,
+}
+
+/// A chunk that is delivered piece by piece; its digest has been checked.
+struct Giant {
+    place: Place,
+    chunk: Vec<u8>,
+    left: Range<u32>,
+}
+
+pub(super) struct Engine<R> {
+    source: Source<R>,
+    parser: Parser,
+    settings: Settings,
+    pipeline: Pipeline<Job, Done>,
+    decoder: ChunkDecoder,
+    gathering: Option<Gathering>,
+    giant: Option<Giant>,
+    /// Uncompressed bytes of the chunks begun.
+    content: u64,
+    /// The input is used up, and nothing of the next chunk has been seen.
+    starving: bool,
+    ended: Option<std::result::Result<(), ParseError>>,
+    spare_chunks: Vec<Vec<u8>>,
+    spare_buffers: Vec<Vec<u8>>,
+    pub(super) first: Option<First>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// What stands before the chunks of the first member.
+pub(super) struct First {
+    pub header: Header,
+    pub metadata: Option<(Metadata, Option<MetadataHeader>)>,
+    complete: bool,
+}
+
+impl<R> Engine<R> {
+    pub(super) fn new(reader: R, settings: Settings) -> Self {
+        let (limits, hashers) = (settings.limits, settings.hashers);
+        let make_worker = move || {
+            let mut decoder = ChunkDecoder::with_max_block(limits.block);
+            move |job| work(&mut decoder, &hashers, job)
+        };
+        Self {
+            source: Source::new(reader),
+            parser: Parser::new(limits, hashers),
+            pipeline: Pipeline::new(settings.threads, make_worker),
+            decoder: ChunkDecoder::with_max_block(limits.block),
+            settings,
+            gathering: None,
+            giant: None,
+            content: 0,
+            starving: false,
+            ended: None,
+            spare_chunks: Vec::new(),
+            spare_buffers: Vec::new(),
+            first: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    pub(super) fn source(&mut self) -> &mut Source<R> {
+        &mut self.source
+    }
+
+    pub(super) fn get_ref(&self) -> &R {
+        self.source.get_ref()
+    }
+
+    pub(super) fn total_in(&self) -> u64 {
+        self.source.total()
+    }
+
+    pub(super) fn into_inner(self) -> R {
+        self.source.into_inner()
+    }
+
+    pub(super) fn members(&self) -> u64 {
+        self.parser.members()
+    }
+
+    /// Gives back the buffer of a piece.
+    pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
+        self.spare_buffers.push(buffer);
+    }
+
+    fn done(&mut self, done: Done) -> Piece {
+        self.spare_chunks.push(done.chunk);
+        done.piece
+    }
+
+    /// Those bytes of the chunk that begins at `content` which are wanted, if any.
+    fn wanted(&self, content: u64, nbytes: u32) -> Option<Range<u32>> {
+        let Some(range) = &self.settings.range else {
+            return Some(0..nbytes);
+        };
+        let inside = |at: u64| {
+            u32::try_from(at.saturating_sub(content))
+                .unwrap_or(nbytes)
+                .min(nbytes)
+        };
+        let wanted = inside(range.start)..inside(range.end);
+        (!wanted.is_empty()).then_some(wanted)
+    }
+}
+
+impl<R: Read> Engine<R> {
+    /// The next piece of the content, or nothing at the end of the input.
+    ///
+    /// # Errors
+    /// Reading failed, and may be tried again; or the structure is broken, which stays so.
+    pub(super) fn next(&mut self) -> Result<Option<Piece>> {
+        loop {
+            let full = self.pipeline.is_full();
+            let must_take = full || self.starving || self.giant.is_some() || self.ended.is_some();
+            let done = if must_take {
+                self.pipeline.next()
+            } else {
+                self.pipeline.next_ready()
+            };
+            if let Some(done) = done {
+                let done = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
+                return Ok(Some(self.done(done)));
+            }
+            if let Some(giant) = self.giant.take() {
+                return Ok(Some(self.next_of(giant)));
+            }
+            match &self.ended {
+                Some(Ok(())) => return Ok(None),
+                Some(Err(error)) => return Err(error.clone().into()),
+                None => self.advance()?,
+            }
+        }
+    }
+
+    /// Reads up to the chunks of the first member.
+    pub(super) fn read_first(&mut self) -> Result<&First> {
+        while self.ended.is_none() && !self.first.as_ref().is_some_and(|first| first.complete) {
+            self.advance()?;
+        }
+        match (&self.first, &self.ended) {
+            (Some(first), _) if first.complete => Ok(first),
+            (_, Some(Err(error))) => Err(error.clone().into()),
+            _ => Err(FormatError::Empty.into()),
+        }
+    }
+
+    /// Lets the parser tell one thing, reading once if need be.
+    fn advance(&mut self) -> Result<()> {
+        let mut input = self.source.unused();
+        let event = self.parser.parse(&mut input);
+        let left = input.len();
+        match event {
+            Ok(Event::ChunkData(data)) => {
+                if let Some(gathering) = &mut self.gathering {
+                    gathering.chunk.extend_from_slice(data);
+                }
+            }
+            Ok(Event::NeedInput) => return self.read_more(),
+            Ok(Event::Header(header)) if self.first.is_none() => {
+                self.first = Some(First {
+                    header,
+                    metadata: None,
+                    complete: false,
+                });
+            }
+            Ok(Event::Metadata(metadata, header)) => {
+                if let Some(first) = self.first.as_mut().filter(|first| !first.complete) {
+                    first.metadata = Some((metadata, header));
+                }
+            }
+            Ok(Event::ChunksBegin) => {
+                if let Some(first) = &mut self.first {
+                    first.complete = true;
+                }
+            }
+            Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes),
+            Ok(Event::ChunkEnd(digest)) => self.end_chunk(digest),
+            Ok(Event::Header(_) | Event::MemberEnd) => {}
+            Err(error) => self.end(Err(error)),
+        }
+        self.source.keep(left);
+        Ok(())
+    }
+
+    /// All input is used. Before waiting for more, what is under way is delivered if the writer
+    /// may be doing the same.
+    fn read_more(&mut self) -> Result<()> {
+        self.source.keep(0);
+        if !self.starving && self.gathering.is_none() && self.pipeline.under_way() > 0 {
+            self.starving = true;
+            return Ok(());
+        }
+        self.starving = false;
+        if !self.source.fill()? {
+            let result = self.parser.finish();
+            self.end(result);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, result: std::result::Result<Ending, ParseError>) {
+        self.gathering = None;
+        self.ended = Some(match result {
+            Ok(ending) => {
+                self.warnings.extend(ending.trailing.map(Warning::Trailing));
+                Ok(())
+            }
+            Err(error) if self.settings.allow_unterminated && error.error.is_unended() => {
+                self.warnings.push(Warning::Unended(error));
+                Ok(())
+            }
+            Err(error) => Err(error),
+        });
+    }
+
+    fn begin_chunk(&mut self, header: ChunkHeader, bytes: &[u8]) {
+        let content = self.content;
+        self.content = content.saturating_add(header.nbytes.into());
+        if self
+            .settings
+            .range
+            .as_ref()
+            .is_some_and(|range| range.end <= content)
+        {
+            // Nothing that is wanted comes any more.
+            self.ended = Some(Ok(()));
+            return;
+        }
+        let Some(wanted) = self.wanted(content, header.nbytes) else {
+            return;
+        };
+        let mut chunk = self.spare_chunks.pop().unwrap_or_default();
+        chunk.clear();
+        chunk.reserve(
+            usize::try_from(header.ctbytes)
+                .unwrap_or(usize::MAX)
+                .min(FIRST_ROOM),
+        );
+        chunk.extend_from_slice(bytes);
+        let place = Place {
+            position: self.parser.position(),
+            content,
+            header,
+            first: true,
+        };
+        self.gathering = Some(Gathering {
+            place,
+            wanted,
+            chunk,
+        });
+    }
+
+    fn end_chunk(&mut self, digest: Digest) {
+        let Some(Gathering {
+            place,
+            wanted,
+            chunk,
+        }) = self.gathering.take()
+        else {
+            return;
+        };
+        let checksum = self.parser.header().checksum;
+        let buffer = self.spare_buffers.pop().unwrap_or_default();
+        let giant = wanted.end.saturating_sub(wanted.start) > GIANT;
+        let mut job = Job {
+            place,
+            checksum,
+            digest,
+            chunk,
+            wanted,
+            buffer,
+        };
+        if !giant {
+            self.pipeline.submit(job);
+            return;
+        }
+        match check(&self.settings.hashers, &job) {
+            Ok(()) => {
+                self.giant = Some(Giant {
+                    place: job.place,
+                    chunk: job.chunk,
+                    left: job.wanted,
+                })
+            }
+            Err(_) => {
+                // The pipeline will say the same; there is no need to have room for its bytes.
+                job.wanted.end = job.wanted.start;
+                self.pipeline.submit(job);
+            }
+        }
+    }
+
+    /// Decodes the next piece of a giant, whole blocks if it can be.
+    fn next_of(&mut self, giant: Giant) -> Piece {
+        let Giant {
+            mut place,
+            chunk,
+            left,
+        } = giant;
+        let step = match place.header.blocksize {
+            0 => PIECE,
+            _ if place.header.is_pure_copy() => PIECE,
+            block => block.saturating_mul(PIECE.div_ceil(block)),
+        };
+        let to_border = step - left.start % step;
+        let end = left.start.saturating_add(to_border).min(left.end);
+        let buffer = self.spare_buffers.pop().unwrap_or_default();
+        let mut piece = decode(
+            &mut self.decoder,
+            place.clone(),
+            &chunk,
+            left.start..end,
+            buffer,
+        );
+        piece.place.content = piece.place.content.saturating_add(left.start.into());
+        place.first = false;
+        if end < left.end && piece.result.is_ok() {
+            self.giant = Some(Giant {
+                place,
+                chunk,
+                left: end..left.end,
+            });
+        }
+        piece
+    }
+}
+
+/// What a worker does with a chunk: check, then decode.
+fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> Done {
+    let checked = check(hashers, &job);
+    let Job {
+        place,
+        chunk,
+        wanted,
+        buffer,
+        ..
+    } = job;
+    let piece = match checked {
+        Ok(()) => decode(decoder, place, &chunk, wanted, buffer),
+        Err(error) => Piece {
+            place,
+            buffer,
+            len: 0,
+            result: Err(error),
+        },
+    };
+    Done { chunk, piece }
+}
+
+fn check(hashers: &Hashers, job: &Job) -> std::result::Result<(), FormatError> {
+    let computed = hashers.digest(job.checksum, &job.chunk);
+    if computed == job.digest {
+        return Ok(());
+    }
+    Err(FormatError::Digest {
+        checksum: job.checksum,
+        found: job.digest,
+        computed,
+    })
+}
+
+fn decode(
+    decoder: &mut ChunkDecoder,
+    place: Place,
+    chunk: &[u8],
+    wanted: Range<u32>,
+    mut buffer: Vec<u8>,
+) -> Piece {
+    let len = usize::try_from(wanted.end.saturating_sub(wanted.start)).unwrap_or(usize::MAX);
+    if buffer.len() < len {
+        // Fresh zeroed memory costs nothing until it is written to.
+        buffer = vec![0; len];
+    }
+    let room = buffer.get_mut(..len).unwrap_or_default();
+    let whole = wanted == (0..place.header.nbytes);
+    let decoded = if whole {
+        decoder.decode(chunk, room)
+    } else {
+        decoder.decode_range(chunk, wanted.start, room)
+    };
+    Piece {
+        place,
+        buffer,
+        len,
+        result: decoded.map(|_| ()).map_err(FormatError::from),
+    }
+}

@@ -1,0 +1,53 @@
+//! Reading and writing Bloscpack files over [`Read`](std::io::Read) and
+//! [`Write`](std::io::Write).
+//!
+//! ```text
+//!   Encoder, SeekEncoder ─► chunks ─► pipeline (compress, hash) ─► Write
+//!   Read ─► wire::Parser ─► engine ─► pipeline (check, decompress) ─► Decoder, verify
+//!   Read ─► wire::Parser ─► survey
+//! ```
+
+mod decoder;
+mod encoder;
+mod engine;
+mod pipeline;
+mod source;
+mod survey;
+mod verify;
+
+pub use decoder::{Decoder, DecoderBuilder, Warning};
+pub use encoder::{Encoder, EncoderBuilder, SeekEncoder};
+pub use survey::{Member, State, Survey};
+pub use verify::{Damage, Report, verify};
+
+use crate::error::Result;
+use std::io::Write;
+
+/// Compresses a buffer into a stream with all defaults.
+///
+/// ```
+/// let data = [7; 100_000];
+/// let file = bloscpack::compress(&data)?;
+/// assert!(file.len() < 1000);
+/// assert_eq!(bloscpack::decompress(&file)?, data);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// None that depend on the data.
+pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
+    let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
+    let mut encoder = Encoder::builder().size(size).write_to(Vec::new())?;
+    encoder.write_all(data)?;
+    encoder.finish()
+}
+
+/// Decompresses all members of a buffer.
+///
+/// # Errors
+/// Whatever is wrong with the bytes.
+pub fn decompress(file: &[u8]) -> Result<Vec<u8>> {
+    let mut data = Vec::new();
+    Decoder::new(file).copy_to(&mut data)?;
+    Ok(data)
+}

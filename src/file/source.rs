@@ -1,0 +1,75 @@
+//! A reader with the parser's input in front of it.
+
+use std::io::{self, Read};
+
+/// How much is read at once.
+const BUFFER_LEN: usize = 256 << 10;
+
+/// Reads ahead into one buffer, which is made at the first read.
+pub(super) struct Source<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    from: usize,
+    to: usize,
+    total: u64,
+}
+
+impl<R> Source<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self {
+            reader,
+            buffer: Vec::new(),
+            from: 0,
+            to: 0,
+            total: 0,
+        }
+    }
+
+    /// Bytes that were read and not used.
+    pub(super) fn unused(&self) -> &[u8] {
+        self.buffer.get(self.from..self.to).unwrap_or_default()
+    }
+
+    /// Marks all but the last `left` of the unused bytes as used.
+    pub(super) fn keep(&mut self, left: usize) {
+        self.from = self.to.saturating_sub(left);
+    }
+
+    /// Bytes read so far.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) fn get_ref(&self) -> &R {
+        &self.reader
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    pub(super) fn into_inner(self) -> R {
+        self.reader
+    }
+}
+
+impl<R: Read> Source<R> {
+    /// Reads once, when all is used; false at the end of the input.
+    pub(super) fn fill(&mut self) -> io::Result<bool> {
+        if self.from < self.to {
+            return Ok(true);
+        }
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; BUFFER_LEN];
+        }
+        let len = loop {
+            match self.reader.read(&mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        (self.from, self.to) = (0, len.min(self.buffer.len()));
+        self.total = self.total.saturating_add(u64::try_from(len).unwrap_or(0));
+        Ok(self.to > 0)
+    }
+}

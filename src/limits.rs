@@ -1,0 +1,35 @@
+//! How much an input may ask for.
+
+use crate::blosc::MAX_NBYTES;
+
+/// Bounds on what a reader accepts from an input; more is an error that names the bound.
+///
+/// Memory is taken as bytes arrive, never by a header's word; these limits bound the rest.
+///
+/// ```
+/// use bloscpack::Limits;
+/// let strict = Limits { chunk: 16 << 20, ..Limits::default() };
+/// assert_eq!(strict.block, 256 << 20);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Uncompressed bytes of a chunk; by default the format's own bound of 2 GiB less 17 bytes.
+    pub chunk: u32,
+    /// Uncompressed bytes of a block within a chunk; 256 MiB by default.
+    pub block: u32,
+    /// Bytes of metadata, stored or unpacked; 64 MiB by default.
+    pub metadata: u32,
+    /// Bytes of the offsets of counted chunks; 256 MiB by default, 32 million chunks.
+    pub offsets: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            chunk: MAX_NBYTES,
+            block: 256 << 20,
+            metadata: 64 << 20,
+            offsets: 256 << 20,
+        }
+    }
+}

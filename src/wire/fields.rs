@@ -1,0 +1,44 @@
+//! Little-endian fields at fixed places of a header.
+
+/// `N` bytes at `at`; zeros where they lie outside, which callers rule out by the array's type.
+fn bytes<const N: usize>(from: &[u8], at: usize) -> [u8; N] {
+    from.get(at..)
+        .and_then(|rest| rest.first_chunk::<N>())
+        .copied()
+        .unwrap_or([0; N])
+}
+
+pub(super) fn u8_at(from: &[u8], at: usize) -> u8 {
+    u8::from_le_bytes(bytes(from, at))
+}
+
+pub(super) fn u32_at(from: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes(from, at))
+}
+
+pub(super) fn i32_at(from: &[u8], at: usize) -> i32 {
+    i32::from_le_bytes(bytes(from, at))
+}
+
+pub(super) fn i64_at(from: &[u8], at: usize) -> i64 {
+    i64::from_le_bytes(bytes(from, at))
+}
+
+/// Copies a field to its place; a place outside is ruled out by the caller.
+pub(super) fn put(to: &mut [u8], at: usize, field: &[u8]) {
+    if let Some(place) = to
+        .get_mut(at..)
+        .and_then(|rest| rest.get_mut(..field.len()))
+    {
+        place.copy_from_slice(field);
+    }
+}
+
+/// A signed field in which -1 means unknown: its value, nothing, or the number that it may not be.
+pub(super) fn known<T: TryFrom<i64>>(field: i64, max: i64) -> Result<Option<T>, i64> {
+    match field {
+        -1 => Ok(None),
+        0.. if field <= max => T::try_from(field).map(Some).map_err(|_| field),
+        _ => Err(field),
+    }
+}

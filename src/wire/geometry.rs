@@ -1,0 +1,56 @@
+//! Where the parts of a member lie, all sums checked.
+
+use super::error::FormatError;
+use super::header::Header;
+use super::offsets::ENTRY_LEN;
+
+/// Length of a chunk's header in bytes, and so the least length of a chunk.
+pub const CHUNK_HEADER_LEN: u64 = 16;
+
+/// Positions within a member, in bytes from its beginning.
+///
+/// ```
+/// use bloscpack::{Header, Layout, wire::Geometry};
+/// let header = Header { offsets: true, nchunks: Some(8), max_app_chunks: 80, ..Header::new(Layout::V3) };
+/// let geometry = Geometry::of(&header, 0)?;
+/// assert_eq!((geometry.table_at, geometry.chunks_at), (32, 736));
+/// # Ok::<(), bloscpack::wire::FormatError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Geometry {
+    /// Where the metadata lies, if there is any.
+    pub metadata_at: u64,
+    /// Where the table of offsets lies, if there is one.
+    pub table_at: u64,
+    /// Where the first chunk lies; for a table of unknown length, where it would be without one.
+    pub chunks_at: u64,
+}
+
+impl Geometry {
+    /// The geometry of a member whose metadata takes `metadata_len` bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::Field`] if the table would not fit into 2^63 bytes.
+    pub fn of(header: &Header, metadata_len: u64) -> Result<Self, FormatError> {
+        let metadata_at = u64::try_from(header.layout.header_len()).unwrap_or(u64::MAX);
+        let table_at = metadata_at.saturating_add(metadata_len);
+        let entries = header.table_len().unwrap_or(0);
+        let chunks_at = entries
+            .checked_mul(ENTRY_LEN)
+            .and_then(|table_len| table_at.checked_add(table_len))
+            .filter(|end| i64::try_from(*end).is_ok())
+            .ok_or_else(|| {
+                let found = i64::try_from(entries).unwrap_or(i64::MAX);
+                FormatError::field(
+                    "number of chunks",
+                    found,
+                    "few enough for a table of offsets",
+                )
+            })?;
+        Ok(Self {
+            metadata_at,
+            table_at,
+            chunks_at,
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! The metadata of a member: JSON text, and in V3 a section with a header of its own.
+//!
+//! ```text
+//!      0 .. 8           8         9          10      11
+//!    | J S O N 0 0 0 0 | options | checksum | codec | level |
+//!     12 .. 16    16 .. 20         20 .. 24      24 .. 32
+//!    | meta size | max meta size | stored size | user codec |
+//!    stored bytes ... | room up to max meta size ... | digest of the stored bytes
+//! ```
+
+use super::checksum::{Checksum, Digest};
+use super::error::FormatError;
+use super::fields::{put, u8_at, u32_at};
+use super::hasher::Hashers;
+use super::{deflate, json};
+use serde_json::Value;
+
+/// Length of the section's header in bytes.
+pub const METADATA_HEADER_LEN: usize = 32;
+
+const MAGIC_JSON: [u8; 8] = *b"JSON\0\0\0\0";
+const OPTIONS: usize = 8;
+const CHECKSUM: usize = 9;
+const CODEC: usize = 10;
+const LEVEL: usize = 11;
+const META_SIZE: usize = 12;
+const MAX_META_SIZE: usize = 16;
+const STORED_SIZE: usize = 20;
+
+/// The reference reserves ten times the metadata, so that it may grow in place.
+const ROOM: u32 = 10;
+const ZLIB_LEVEL: u8 = 6;
+
+/// How the text is stored in a V3 section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MetadataCodec {
+    /// As it is.
+    None,
+    /// As zlib data.
+    Zlib,
+}
+
+impl MetadataCodec {
+    /// `None` or `zlib`, as the reference tool spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Zlib => "zlib",
+        }
+    }
+}
+
+/// The header of the metadata section of V3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetadataHeader {
+    /// An options byte that nothing defines; 0 from every known writer.
+    pub options: u8,
+    /// The checksum over the stored bytes.
+    pub checksum: Checksum,
+    /// How the text is stored.
+    pub codec: MetadataCodec,
+    /// Level of the codec, 0 to 9; means nothing without one.
+    pub level: u8,
+    /// Length of the text in bytes.
+    pub meta_size: u32,
+    /// Bytes reserved for the stored form.
+    pub max_meta_size: u32,
+    /// Length of the stored form in bytes.
+    pub stored_size: u32,
+    /// A name that nothing defines; empty from every known writer.
+    pub user_codec: [u8; 8],
+}
+
+impl MetadataHeader {
+    /// Decodes the 32 bytes and checks them.
+    ///
+    /// # Errors
+    /// A magic, checksum or codec that is not known; sizes that contradict each other.
+    pub fn decode(bytes: &[u8; METADATA_HEADER_LEN]) -> Result<Self, FormatError> {
+        let magic = bytes.first_chunk().copied().unwrap_or_default();
+        if magic != MAGIC_JSON {
+            return Err(FormatError::MetadataFormat { found: magic });
+        }
+        let id = u8_at(bytes, CHECKSUM);
+        let header = Self {
+            options: u8_at(bytes, OPTIONS),
+            checksum: Checksum::from_id(id).ok_or(FormatError::ChecksumId { found: id })?,
+            codec: codec(u8_at(bytes, CODEC))?,
+            level: u8_at(bytes, LEVEL),
+            meta_size: u32_at(bytes, META_SIZE),
+            max_meta_size: u32_at(bytes, MAX_META_SIZE),
+            stored_size: u32_at(bytes, STORED_SIZE),
+            user_codec: bytes.last_chunk().copied().unwrap_or_default(),
+        };
+        header.check().map(|()| header)
+    }
+
+    fn check(&self) -> Result<(), FormatError> {
+        if self.level > 9 {
+            return Err(FormatError::field(
+                "metadata level",
+                self.level.into(),
+                "0 to 9",
+            ));
+        }
+        if self.stored_size > self.max_meta_size {
+            let found = self.stored_size.into();
+            return Err(FormatError::field(
+                "stored metadata size",
+                found,
+                "no more than its room",
+            ));
+        }
+        if self.codec == MetadataCodec::None && self.stored_size != self.meta_size {
+            let found = self.stored_size.into();
+            return Err(FormatError::field(
+                "stored metadata size",
+                found,
+                "the metadata size, since it is not compressed",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The 32 bytes of this header.
+    #[must_use]
+    pub fn encode(&self) -> [u8; METADATA_HEADER_LEN] {
+        let mut bytes = [0; METADATA_HEADER_LEN];
+        let codec = match self.codec {
+            MetadataCodec::None => 0,
+            MetadataCodec::Zlib => 1,
+        };
+        put(&mut bytes, 0, &MAGIC_JSON);
+        put(
+            &mut bytes,
+            OPTIONS,
+            &[self.options, self.checksum.id(), codec, self.level],
+        );
+        put(&mut bytes, META_SIZE, &self.meta_size.to_le_bytes());
+        put(&mut bytes, MAX_META_SIZE, &self.max_meta_size.to_le_bytes());
+        put(&mut bytes, STORED_SIZE, &self.stored_size.to_le_bytes());
+        put(&mut bytes, STORED_SIZE + 4, &self.user_codec);
+        bytes
+    }
+
+    /// Length of the whole section: header, room and digest.
+    #[must_use]
+    pub fn section_len(&self) -> u64 {
+        let fixed = METADATA_HEADER_LEN.saturating_add(self.checksum.digest_len());
+        u64::from(self.max_meta_size).saturating_add(u64::try_from(fixed).unwrap_or(u64::MAX))
+    }
+
+    /// Checks the digest of the stored bytes and unpacks them.
+    pub(super) fn unpack(
+        &self,
+        stored: &[u8],
+        digest: Digest,
+        hashers: &Hashers,
+    ) -> Result<Metadata, FormatError> {
+        let computed = hashers.digest(self.checksum, stored);
+        if computed != digest {
+            return Err(FormatError::Digest {
+                checksum: self.checksum,
+                found: digest,
+                computed,
+            });
+        }
+        let text = match self.codec {
+            MetadataCodec::None => stored.to_vec(),
+            MetadataCodec::Zlib => inflate(stored, self.meta_size)?,
+        };
+        if text.len() != usize::try_from(self.meta_size).unwrap_or(usize::MAX) {
+            let why = format!(
+                "it unpacks to {} bytes, should be {}",
+                text.len(),
+                self.meta_size
+            );
+            return Err(FormatError::MetadataData { why });
+        }
+        Metadata::from_json(text)
+    }
+}
+
+fn codec(id: u8) -> Result<MetadataCodec, FormatError> {
+    match id {
+        0 => Ok(MetadataCodec::None),
+        1 => Ok(MetadataCodec::Zlib),
+        _ => Err(FormatError::Unsupported {
+            what: format!("unknown metadata codec {id}; known are 0 and 1"),
+        }),
+    }
+}
+
+/// Unpacks zlib data of at most `max` bytes.
+pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
+    if !deflate::AVAILABLE {
+        let what =
+            "the metadata is zlib data, and this build has no zlib (feature `zlib`)".to_owned();
+        return Err(FormatError::Unsupported { what });
+    }
+    deflate::inflate(stored, usize::try_from(max).unwrap_or(usize::MAX)).ok_or_else(|| {
+        FormatError::MetadataData {
+            why: "its zlib data is damaged or too long".to_owned(),
+        }
+    })
+}
+
+/// User metadata: a JSON text of any shape, kept as its writer spelled it.
+///
+/// ```
+/// use bloscpack::Metadata;
+/// let metadata = Metadata::from_json(r#"{"dtype": "float64", "shape": [1024], "dflt": NaN}"#)?;
+/// assert_eq!(metadata.value()["shape"][0], 1024);
+/// assert!(metadata.value()["dflt"].is_null());
+/// assert!(metadata.text().contains("NaN"));
+/// # Ok::<(), bloscpack::wire::FormatError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metadata {
+    text: String,
+    value: Value,
+}
+
+impl Metadata {
+    /// Takes a JSON text; Python's `NaN`, `Infinity` and `-Infinity` are accepted.
+    ///
+    /// # Errors
+    /// [`FormatError::MetadataData`] if it is not JSON, or nested deeper than 128.
+    pub fn from_json(text: impl Into<Vec<u8>>) -> Result<Self, FormatError> {
+        let text = text.into();
+        let bad = |error: &dyn std::fmt::Display| FormatError::MetadataData {
+            why: error.to_string(),
+        };
+        let value = json::parse(&text).map_err(|error| bad(&error))?;
+        let text = String::from_utf8(text).map_err(|error| bad(&error))?;
+        Ok(Self { text, value })
+    }
+
+    /// The text as it was given or read.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The parsed value; `null` where the text has a number that only Python knows.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The V3 section that holds this metadata, with room to grow as the reference leaves it:
+    /// zlib where that makes it shorter, ten times the space.
+    pub(crate) fn to_section(
+        &self,
+        checksum: Checksum,
+        hashers: &Hashers,
+    ) -> Result<Vec<u8>, FormatError> {
+        let too_long = FormatError::NoPlace {
+            layout: super::Layout::V3,
+            what: "so much metadata",
+        };
+        let text = self.text.as_bytes();
+        let packed = deflate::deflate(text, ZLIB_LEVEL).filter(|packed| packed.len() < text.len());
+        let (codec, stored) = match &packed {
+            Some(packed) => (MetadataCodec::Zlib, packed.as_slice()),
+            None => (MetadataCodec::None, text),
+        };
+        let meta_size = u32::try_from(text.len()).map_err(|_| too_long.clone())?;
+        let stored_size = u32::try_from(stored.len()).map_err(|_| too_long)?;
+        let header = MetadataHeader {
+            options: 0,
+            checksum,
+            codec,
+            level: ZLIB_LEVEL,
+            meta_size,
+            max_meta_size: meta_size.saturating_mul(ROOM),
+            stored_size,
+            user_codec: [0; 8],
+        };
+        let room = usize::try_from(header.max_meta_size).unwrap_or(usize::MAX);
+        let mut section = header.encode().to_vec();
+        section.extend_from_slice(stored);
+        section.resize(METADATA_HEADER_LEN.saturating_add(room), 0);
+        section.extend_from_slice(hashers.digest(checksum, stored).as_bytes());
+        Ok(section)
+    }
+}
+
+impl From<Value> for Metadata {
+    fn from(value: Value) -> Self {
+        Self {
+            text: value.to_string(),
+            value,
+        }
+    }
+}

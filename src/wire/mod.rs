@@ -1,0 +1,33 @@
+//! The bytes of a Bloscpack file, without any I/O.
+//!
+//! ```text
+//! header | [metadata] | [offsets] | (chunk | [digest] | [spare]) ... | [end mark]      one member
+//! member | member | ...                                                               one input
+//! ```
+//!
+//! Each part has its file: [`header`], [`metadata`], [`offsets`], [`checksum`] with [`hasher`],
+//! and [`geometry`], which says where the parts lie. [`parser`] puts them together: bytes in,
+//! events out, in whatever pieces the bytes arrive. Nothing here reads, writes, or waits.
+
+pub mod checksum;
+mod deflate;
+pub mod error;
+mod fields;
+pub mod geometry;
+pub mod hasher;
+pub mod header;
+mod json;
+pub mod metadata;
+pub mod offsets;
+pub mod parser;
+pub mod position;
+
+pub use checksum::{Checksum, Digest};
+pub use error::{FormatError, ParseError};
+pub use geometry::Geometry;
+pub use hasher::{Hasher, Hashers};
+pub use header::{Header, Layout, MetadataPlace};
+pub use metadata::{Metadata, MetadataCodec, MetadataHeader};
+pub use offsets::Offsets;
+pub use parser::{Ending, Event, Parser, Trailing};
+pub use position::{Position, Section};

@@ -1,0 +1,175 @@
+//! The chunks, each with its digest and perhaps spare space.
+
+use super::{Event, Parser, State, Step};
+use crate::blosc::ChunkHeader;
+use crate::wire::checksum::Digest;
+use crate::wire::error::FormatError;
+use crate::wire::geometry::CHUNK_HEADER_LEN;
+use crate::wire::header::{Layout, MAGIC};
+
+const HEADER_LEN: usize = crate::blosc::HEADER_LEN;
+
+impl Parser {
+    /// Between two chunks, and before the first: decides what comes next.
+    pub(super) fn boundary<'a>(&mut self) -> Result<Step<'a>, FormatError> {
+        if self.member.header.nchunks == Some(self.member.chunk) {
+            self.enter(State::After);
+            return Ok(Step::Event(Event::MemberEnd));
+        }
+        let at = self.here().saturating_sub(self.member.at);
+        let Some(offset) = self.member.offsets.get(self.member.chunk) else {
+            return Ok(self.enter(State::ChunkHeader));
+        };
+        match offset.checked_sub(at) {
+            Some(0) => Ok(self.enter(State::ChunkHeader)),
+            Some(left) if self.allows_spare() => Ok(self.enter(State::Gap { left })),
+            _ => {
+                self.enter(State::ChunkHeader);
+                let found = i64::try_from(offset).unwrap_or(i64::MAX);
+                let expected = format!("{at}, where the chunk before it ends");
+                Err(FormatError::Offset {
+                    entry: self.member.chunk,
+                    found,
+                    expected,
+                })
+            }
+        }
+    }
+
+    /// Spare space needs offsets, and released readers of V3 know none.
+    pub(super) fn allows_spare(&self) -> bool {
+        self.member.header.layout == Layout::V2 && self.member.offsets.get(0).is_some()
+    }
+
+    pub(super) fn gap<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+        left: u64,
+    ) -> Result<Step<'a>, FormatError> {
+        let (piece, passed) = self.pull_u64(input, left);
+        if let Some(found) = piece.iter().copied().find(|byte| *byte != 0) {
+            return Err(FormatError::Spare { found });
+        }
+        let left = left.saturating_sub(passed);
+        if left > 0 {
+            self.state = State::Gap { left };
+            return Ok(Step::Hungry);
+        }
+        Ok(self.enter(State::ChunkHeader))
+    }
+
+    pub(super) fn chunk_header<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
+        if !self.gather(input, HEADER_LEN) {
+            return Ok(Step::Hungry);
+        }
+        if self.buf.starts_with(&MAGIC) {
+            return Err(self.missing_chunks());
+        }
+        let bytes = self.buf.first_chunk().copied().unwrap_or_default();
+        let header = ChunkHeader::parse(&bytes)?;
+        if header.is_end_mark() {
+            return self.end_mark();
+        }
+        self.check_size(&header)?;
+        self.take(HEADER_LEN);
+        self.state = State::Body {
+            left: u64::from(header.ctbytes).saturating_sub(CHUNK_HEADER_LEN),
+        };
+        Ok(Step::Event(Event::Chunk(header, bytes)))
+    }
+
+    fn end_mark<'a>(&mut self) -> Result<Step<'a>, FormatError> {
+        if let Some(expected) = self.member.header.nchunks {
+            return Err(FormatError::EarlyEndMark {
+                found: self.member.chunk,
+                expected,
+            });
+        }
+        self.state = State::EndMarkDigest;
+        Ok(Step::Again)
+    }
+
+    /// Holds a chunk's length against the header and the limit.
+    fn check_size(&mut self, chunk: &ChunkHeader) -> Result<(), FormatError> {
+        let (found, limit) = (chunk.nbytes, self.limits.chunk);
+        if found > limit {
+            return Err(FormatError::Limit {
+                what: "a chunk",
+                found: found.into(),
+                limit: limit.into(),
+            });
+        }
+        let header = &self.member.header;
+        let is_last = header
+            .nchunks
+            .map(|n| self.member.chunk.saturating_add(1) == n);
+        let expected = if is_last == Some(true) {
+            header.last_chunk
+        } else {
+            header.chunk_size
+        };
+        let Some(expected) = expected else {
+            return Ok(());
+        };
+        if is_last.is_none() && found < expected && !self.member.short_chunk {
+            // Of a stream without a count, only the last chunk may be shorter.
+            self.member.short_chunk = true;
+            return Ok(());
+        }
+        if found == expected && !self.member.short_chunk {
+            return Ok(());
+        }
+        Err(FormatError::ChunkSize { found, expected })
+    }
+
+    pub(super) fn body<'a>(&mut self, input: &mut &'a [u8], left: u64) -> Step<'a> {
+        if left == 0 {
+            return self.enter(State::Digest);
+        }
+        let (piece, passed) = self.pull_u64(input, left);
+        if passed == 0 {
+            return Step::Hungry;
+        }
+        self.state = State::Body {
+            left: left.saturating_sub(passed),
+        };
+        Step::Event(Event::ChunkData(piece))
+    }
+
+    pub(super) fn digest<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+        let len = self.member.header.checksum.digest_len();
+        if !self.gather(input, len) {
+            return Ok(Step::Hungry);
+        }
+        let digest = Digest::from_bytes(&self.take(len)).unwrap_or(Digest::EMPTY);
+        self.member.chunk = self.member.chunk.saturating_add(1);
+        self.enter(State::Boundary);
+        Ok(Step::Event(Event::ChunkEnd(digest)))
+    }
+
+    /// The end mark is a chunk of known bytes, so its digest can be checked here.
+    pub(super) fn end_mark_digest<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
+        let checksum = self.member.header.checksum;
+        if !self.gather(input, HEADER_LEN + checksum.digest_len()) {
+            return Ok(Step::Hungry);
+        }
+        let mark = self.take(HEADER_LEN);
+        let found = Digest::from_bytes(&self.take(checksum.digest_len())).unwrap_or(Digest::EMPTY);
+        let computed = self.hashers.digest(checksum, &mark);
+        if found != computed {
+            return Err(FormatError::Digest {
+                checksum,
+                found,
+                computed,
+            });
+        }
+        self.enter(State::After);
+        Ok(Step::Event(Event::MemberEnd))
+    }
+}

@@ -1,0 +1,49 @@
+//! What the parser tells.
+
+use crate::blosc::ChunkHeader;
+use crate::wire::checksum::Digest;
+use crate::wire::header::Header;
+use crate::wire::metadata::{Metadata, MetadataHeader};
+use crate::wire::position::Position;
+
+/// Something that the parser has seen.
+///
+/// For each member: `Header`, perhaps `Metadata`, `ChunksBegin`, then for each chunk `Chunk`, any
+/// number of `ChunkData`, and `ChunkEnd`; at last `MemberEnd`.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The input is used up: give more, or call [`finish`](super::Parser::finish) at its end.
+    NeedInput,
+    /// A member begins.
+    Header(Header),
+    /// Its metadata, and the header of the section if it is of V3; unpacked and checked.
+    Metadata(Metadata, Option<MetadataHeader>),
+    /// All before the chunks has been seen; [`offsets`](super::Parser::offsets) is complete.
+    ChunksBegin,
+    /// A chunk begins: its header, and the same as the 16 bytes with which the chunk begins.
+    Chunk(ChunkHeader, [u8; 16]),
+    /// More bytes of the chunk, as they lie in the input.
+    ChunkData(&'a [u8]),
+    /// The chunk is complete, and this stands behind it; empty without a checksum.
+    ChunkEnd(Digest),
+    /// The last chunk of the member is complete, or its end mark has been seen.
+    MemberEnd,
+}
+
+/// How an input ended that ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// Members seen.
+    pub members: u64,
+    /// Bytes behind the last member, which are tolerated where the reference's append leaves them.
+    pub trailing: Option<Trailing>,
+}
+
+/// Bytes behind the last chunk that belong to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trailing {
+    /// Where they begin.
+    pub position: Position,
+    /// How many they are.
+    pub len: u64,
+}

@@ -1,0 +1,201 @@
+//! What follows the last counted chunk, and what the end of the input means in each state.
+//!
+//! After a member may come: nothing; the next member; nothing but zeros, where there is spare
+//! space; or, where the reference's append leaves them, bytes that mean nothing. One more sound
+//! chunk means that the header's count is wrong.
+
+use super::{Ending, Parser, State, Step, Trailing};
+use crate::blosc::{ChunkHeader, HEADER_LEN};
+use crate::wire::checksum::{Checksum, Digest};
+use crate::wire::error::{FormatError, ParseError};
+use crate::wire::geometry::CHUNK_HEADER_LEN;
+use crate::wire::header::{Header, Layout, MAGIC};
+use crate::wire::metadata::METADATA_HEADER_LEN;
+use crate::wire::offsets::Offsets;
+
+impl Parser {
+    pub(super) fn after<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+        if self.buf.is_empty() && self.allows_spare() {
+            let zeros = input.iter().take_while(|byte| **byte == 0).count();
+            self.pull(input, zeros);
+        }
+        if !self.gather(input, MAGIC.len()) {
+            return Ok(Step::Hungry);
+        }
+        if self.buf.first_chunk().is_some_and(is_nearly_magic) {
+            return Ok(self.enter(State::Start));
+        }
+        if !self.gather(input, HEADER_LEN) {
+            return Ok(Step::Hungry);
+        }
+        let bytes = self.buf.first_chunk().copied().unwrap_or_default();
+        let Ok(header) = ChunkHeader::parse(&bytes) else {
+            self.state = State::Trailing;
+            return Ok(Step::Again);
+        };
+        let mut hasher = self.hashers.hasher(self.member.header.checksum);
+        hasher.update(&self.take(HEADER_LEN));
+        let left = u64::from(header.ctbytes).saturating_sub(CHUNK_HEADER_LEN);
+        self.state = State::Candidate { left, hasher };
+        Ok(Step::Again)
+    }
+
+    /// Something that looks like a chunk: it is one if its digest is right.
+    pub(super) fn candidate<'a>(&mut self, input: &mut &'a [u8]) -> Step<'a> {
+        let State::Candidate { left, mut hasher } =
+            std::mem::replace(&mut self.state, State::Trailing)
+        else {
+            return Step::Again;
+        };
+        let (piece, passed) = self.pull_u64(input, left);
+        hasher.update(piece);
+        let left = left.saturating_sub(passed);
+        if left > 0 {
+            self.state = State::Candidate { left, hasher };
+            return Step::Hungry;
+        }
+        self.state = State::CandidateDigest { hasher };
+        Step::Again
+    }
+
+    pub(super) fn candidate_digest<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
+        let len = self.member.header.checksum.digest_len();
+        if !self.gather(input, len) {
+            return Ok(Step::Hungry);
+        }
+        let found = Digest::from_bytes(&self.take(len));
+        let State::CandidateDigest { mut hasher } =
+            std::mem::replace(&mut self.state, State::Trailing)
+        else {
+            return Ok(Step::Again);
+        };
+        if found == Some(hasher.finish()) {
+            return Err(FormatError::UncountedChunk {
+                counted: self.member.chunk,
+            });
+        }
+        Ok(Step::Again)
+    }
+
+    pub(super) fn trailing<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+        self.check_trailing()?;
+        self.buf.clear();
+        self.pull(input, input.len());
+        Ok(Step::Hungry)
+    }
+
+    /// The reference's append shortens the last chunk and does not cut the file; and where its
+    /// user asked for no checksum, it reads past anything.
+    fn check_trailing(&self) -> Result<(), FormatError> {
+        let header = &self.member.header;
+        let lenient = header.offsets || header.checksum == Checksum::None;
+        if header.layout == Layout::V3 && lenient {
+            Ok(())
+        } else {
+            Err(FormatError::Trailing)
+        }
+    }
+
+    /// Says that the input ends here.
+    ///
+    /// # Errors
+    /// [`FormatError::Empty`] for no input at all; one of the kinds that mean
+    /// [cut short](crate::Fault::CutShort) where something is missing; bytes at the end that
+    /// belong to nothing.
+    pub fn finish(&mut self) -> Result<Ending, ParseError> {
+        let trailing = self.at_end().map_err(|error| self.fail(error))?;
+        let len = self.taken.saturating_sub(self.part_at);
+        let trailing = trailing.then(|| Trailing {
+            position: self.position(),
+            len,
+        });
+        Ok(Ending {
+            members: self.members,
+            trailing,
+        })
+    }
+
+    /// Whether bytes trail behind the last member, if the input may end in this state.
+    fn at_end(&mut self) -> Result<bool, FormatError> {
+        match &self.state {
+            State::Failed(error) => Err(error.error.clone()),
+            State::Start if self.buf.is_empty() && self.members == 0 => Err(FormatError::Empty),
+            State::Start => self.torn_header(),
+            State::After if self.buf.is_empty() => Ok(false),
+            State::After if MAGIC.starts_with(&self.buf) => self.torn_header(),
+            State::After
+            | State::Candidate { .. }
+            | State::CandidateDigest { .. }
+            | State::Trailing => self.check_trailing().map(|()| true),
+            _ => Err(self.cut()),
+        }
+    }
+
+    fn torn_header(&self) -> Result<bool, FormatError> {
+        // A header that is no header at all is not torn but foreign.
+        Header::needed(&self.buf)?;
+        Err(FormatError::TornHeader {
+            found: self.buf.len(),
+        })
+    }
+
+    /// What it means that the input ends inside a member.
+    fn cut(&self) -> FormatError {
+        match &self.state {
+            State::RawMetadata { len, .. } => self.cut_in(u64::from(*len)),
+            State::SectionHeader => self.cut_in(METADATA_HEADER_LEN as u64),
+            State::SectionBody(header)
+            | State::SectionRoom { header, .. }
+            | State::SectionDigest { header, .. } => self.cut_in(header.section_len()),
+            State::Table { .. } => {
+                self.cut_in(self.member.chunks_at.saturating_sub(self.table_at()))
+            }
+            State::OpenTable | State::Boundary => self.missing_chunks(),
+            State::ChunkHeader if self.buf.is_empty() => self.missing_chunks(),
+            _ if self.is_unended() => self.missing_chunks(),
+            State::ChunkHeader => self.cut_in(CHUNK_HEADER_LEN),
+            State::Body { left } | State::Gap { left } => self.cut_in(
+                self.here()
+                    .saturating_sub(self.part_at)
+                    .saturating_add(*left),
+            ),
+            _ => self.cut_in(self.member.header.checksum.digest_len() as u64),
+        }
+    }
+
+    fn cut_in(&self, expected: u64) -> FormatError {
+        FormatError::Cut {
+            found: self.taken.saturating_sub(self.part_at),
+            expected,
+        }
+    }
+
+    fn table_at(&self) -> u64 {
+        self.part_at.saturating_sub(self.member.at)
+    }
+
+    /// Whether the writer has not said its last word: no count and no end, or offsets of -1.
+    fn is_unended(&self) -> bool {
+        self.member.header.nchunks.is_none() || self.member.offsets == Offsets::Unfilled
+    }
+
+    /// What it means that no chunk follows although there should be one.
+    pub(super) fn missing_chunks(&self) -> FormatError {
+        let found = self.member.chunk;
+        match self.member.header.nchunks {
+            _ if self.member.header.offsets && self.is_unended() => {
+                FormatError::Unfinished { found }
+            }
+            None => FormatError::Unterminated,
+            Some(expected) => FormatError::MissingChunks { found, expected },
+        }
+    }
+}
+
+/// Whether these bytes are the magic, or differ from it in one bit.
+fn is_nearly_magic(bytes: &[u8; 4]) -> bool {
+    (u32::from_le_bytes(*bytes) ^ u32::from_le_bytes(MAGIC)).count_ones() <= 1
+}

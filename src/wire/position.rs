@@ -1,0 +1,74 @@
+//! Where in the input something is: byte, member, chunk and section.
+
+use std::fmt;
+
+/// A part of a Bloscpack file, in the order in which the parts lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Section {
+    /// The 8, 16 or 32 bytes that begin a member.
+    Header,
+    /// The metadata: header, JSON text, room and digest.
+    Metadata,
+    /// The table of offsets.
+    Offsets,
+    /// A Blosc chunk.
+    Chunk,
+    /// The digest behind a chunk.
+    Digest,
+    /// Spare space behind a digest.
+    Spare,
+    /// What follows the last counted chunk.
+    Trailer,
+}
+
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "header",
+            Self::Metadata => "metadata",
+            Self::Offsets => "offsets",
+            Self::Chunk => "chunk",
+            Self::Digest => "digest",
+            Self::Spare => "spare space",
+            Self::Trailer => "trailer",
+        })
+    }
+}
+
+/// A place in the input, for errors and reports.
+///
+/// It is shown as `chunk 3 (byte 41984)`, and with the member where there are several:
+///
+/// ```
+/// use bloscpack::{Position, Section};
+/// let mut place = Position { byte: 41984, member: 0, chunk: Some(3), section: Section::Chunk };
+/// assert_eq!(place.to_string(), "chunk 3 (byte 41984)");
+/// place.member = 2;
+/// assert_eq!(place.to_string(), "member 2, chunk 3 (byte 41984)");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// Bytes from the beginning of the input, over all members.
+    pub byte: u64,
+    /// Number of the member, from 0.
+    pub member: u64,
+    /// Number of the chunk within its member, from 0, where the place is in one.
+    pub chunk: Option<u64>,
+    /// The part of the member.
+    pub section: Section,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.member > 0 {
+            write!(f, "member {}, ", self.member)?;
+        }
+        match (self.section, self.chunk) {
+            (Section::Chunk, Some(chunk)) => write!(f, "chunk {chunk}")?,
+            (section, Some(chunk)) => write!(f, "{section} of chunk {chunk}")?,
+            (section, None) => write!(f, "{section}")?,
+        }
+        write!(f, " (byte {})", self.byte)
+    }
+}
