@@ -17,7 +17,7 @@ from pathlib import Path
 
 PROSE = ("text", "rep300k")
 KEPT = ("file", "group", "format", "raw_len", "raw_sha256", "header", "metadata",
-        "metadata_raw", "metadata_header", "offsets", "first_chunk_at", "nchunks",
+        "header_hex", "metadata_raw", "metadata_header", "offsets", "first_chunk_at", "nchunks",
         "trailing_bytes", "file_sha256")
 DIGEST = {"None": 0, "adler32": 4, "crc32": 4, "md5": 16, "sha1": 20, "sha224": 28,
           "sha256": 32, "sha384": 48, "sha512": 64}
