@@ -10,7 +10,11 @@ use std::process::{Command, Output};
 #[test]
 fn console_examples_print_what_they_say() {
     let readme = include_str!("../README.md");
-    let blocks: Vec<_> = readme.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let blocks: Vec<_> = readme
+        .split("```console\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect();
     assert!(blocks.len() >= 3, "the README has lost its examples");
     for block in blocks {
         let folder = tempfile::tempdir().unwrap();
@@ -27,7 +31,11 @@ fn check(example: &str, folder: &Path) {
         None => (expected, 0),
     };
     let output = run(command, folder);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "$ {command}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        expected,
+        "$ {command}"
+    );
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(status), "$ {command}\n{errors}");
 }
@@ -36,5 +44,10 @@ fn run(command: &str, folder: &Path) -> Output {
     let blpk = Path::new(env!("CARGO_BIN_EXE_blpk"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", blpk.parent().unwrap().display());
-    Command::new("sh").args(["-c", command]).current_dir(folder).env("PATH", path).output().unwrap()
+    Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", path)
+        .output()
+        .unwrap()
 }
