@@ -1,0 +1,331 @@
+//! The command line as `clap` sees it: global options, and the values that subcommands share.
+//!
+//! The options of one subcommand stand in its own file under `command/`.
+
+use std::ffi::OsString;
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+
+use anstream::ColorChoice;
+use bloscpack::blosc::{ChunkSettings, MAX_NBYTES};
+use bloscpack::{Checksum, Compressor, Filter, Limits};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, ValueEnum};
+
+use crate::command::Command;
+use crate::{size, status};
+
+/// The most threads that may be asked for, as in the Python tool.
+pub const MAX_THREADS: usize = 256;
+
+const GLOBAL: &str = "Global options";
+const BLOSC: &str = "Blosc settings";
+
+/// Compress, decompress and inspect files of the Bloscpack family.
+#[derive(Debug, Parser)]
+#[command(
+    name = "blpk",
+    version,
+    long_version = LONG_VERSION.as_str(),
+    after_help = status::HELP,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// What holds for every subcommand.
+    #[command(flatten)]
+    pub global: Global,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options that may stand before or after the subcommand.
+#[derive(Args, Debug)]
+pub struct Global {
+    /// Overwrite existing files; allow binary data on a terminal
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
+    pub force: bool,
+
+    /// Number of threads, 1 to 256 [default: all cores]
+    #[arg(short, long, global = true, value_name = "N", value_parser = threads, help_heading = GLOBAL)]
+    pub nthreads: Option<usize>,
+
+    /// Say what is done
+    #[arg(short, long, global = true, conflicts_with_all = ["debug", "quiet"], help_heading = GLOBAL)]
+    pub verbose: bool,
+
+    /// Say what is done, in detail
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = GLOBAL)]
+    pub debug: bool,
+
+    /// No warnings, no progress bar
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
+    pub quiet: bool,
+
+    /// Show a progress bar for long work, on standard error: auto (a terminal), always, never
+    #[arg(long, global = true, value_enum, hide_possible_values = true, value_name = "WHEN", default_value_t = When::Auto, help_heading = GLOBAL)]
+    pub progress: When,
+
+    /// Colour the messages: auto (a terminal), always, never
+    #[arg(long, global = true, value_enum, hide_possible_values = true, value_name = "WHEN", default_value_t = When::Auto, help_heading = GLOBAL)]
+    pub color: When,
+
+    /// What a file may ask for: chunk=SIZE,block=SIZE,metadata=SIZE,offsets=SIZE
+    ///
+    /// A file that asks for more is refused with status 5. The limits guard memory against files
+    /// made to exhaust it: the bytes of one chunk, of one block, of the metadata, and of the table
+    /// of offsets.
+    #[arg(long = "limit", global = true, value_name = "LIMITS", value_delimiter = ',', value_parser = limit, help_heading = GLOBAL)]
+    pub limits: Vec<Limit>,
+}
+
+/// When to show something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal.
+    Auto,
+    /// In any case.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// One limit out of `--limit`.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// Bytes of one chunk.
+    Chunk(u32),
+    /// Bytes of one block.
+    Block(u32),
+    /// Bytes of the metadata.
+    Metadata(u32),
+    /// Bytes of the offset table.
+    Offsets(u64),
+}
+
+impl Limit {
+    /// Sets this limit among the others.
+    pub fn apply(self, limits: &mut Limits) {
+        match self {
+            Self::Chunk(bytes) => limits.chunk = bytes,
+            Self::Block(bytes) => limits.block = bytes,
+            Self::Metadata(bytes) => limits.metadata = bytes,
+            Self::Offsets(bytes) => limits.offsets = bytes,
+        }
+    }
+}
+
+/// How chunks are made: for every subcommand that compresses.
+#[derive(Args, Debug)]
+pub struct Encoding {
+    /// Bytes of one element, which the shuffle takes apart
+    #[arg(help_heading = BLOSC, short, long, value_name = "N", default_value_t = ChunkSettings::default().typesize,
+          value_parser = clap::value_parser!(u8).range(1..))]
+    pub typesize: u8,
+
+    /// Compression level, 0 (none) to 9
+    #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9",
+          default_value_t = ChunkSettings::default().level,
+          value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub level: u8,
+
+    /// Do not shuffle; the same as --shuffle none
+    #[arg(help_heading = BLOSC, short = 's', long, conflicts_with = "shuffle")]
+    pub no_shuffle: bool,
+
+    /// Filter before compression
+    #[arg(help_heading = BLOSC, long, value_name = "FILTER", default_value_t = ChunkSettings::default().filter,
+          value_parser = named(&[Filter::None, Filter::Byte, Filter::Bit], Filter::name))]
+    pub shuffle: Filter,
+
+    /// Compressor
+    #[arg(help_heading = BLOSC, short, long, value_name = "CODEC", default_value_t = ChunkSettings::default().compressor,
+          ignore_case = true, value_parser = codec())]
+    pub codec: Compressor,
+}
+
+impl Encoding {
+    /// The filter that `-s` and `--shuffle` come to.
+    pub fn filter(&self) -> Filter {
+        if self.no_shuffle {
+            Filter::None
+        } else {
+            self.shuffle
+        }
+    }
+}
+
+/// The compressors that were built in.
+static AVAILABLE: LazyLock<Vec<Compressor>> = LazyLock::new(|| {
+    let all = Compressor::ALL.into_iter();
+    all.filter(|codec| codec.is_available()).collect()
+});
+
+/// Parses `--codec`.
+fn codec() -> impl TypedValueParser<Value = Compressor> {
+    named(&AVAILABLE, Compressor::name)
+}
+
+/// Parses `--checksum`.
+pub fn checksum() -> impl TypedValueParser<Value = Checksum> {
+    named(&Checksum::ALL, Checksum::name)
+}
+
+/// Parses one of `all` by its name.
+fn named<T>(
+    all: &'static [T],
+    name: impl Fn(T) -> &'static str + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let names: Vec<PossibleValue> = all
+        .iter()
+        .map(|&one| PossibleValue::new(name(one)))
+        .collect();
+    PossibleValuesParser::new(names).try_map(move |text: String| {
+        all.iter()
+            .copied()
+            .find(|&one| name(one).eq_ignore_ascii_case(&text))
+            .ok_or("unknown name")
+    })
+}
+
+/// Parses `--chunk-size`.
+pub fn chunk_size(text: &str) -> Result<u32, String> {
+    if text == "max" {
+        return Ok(MAX_NBYTES);
+    }
+    let bytes = size::parse(text).map_err(|error| format!("{error}, or 'max'"))?;
+    match u32::try_from(bytes) {
+        Ok(0) => Err("must be > 0".into()),
+        Ok(bytes) if bytes <= MAX_NBYTES => Ok(bytes),
+        _ => Err(format!("a chunk holds at most {MAX_NBYTES} bytes ('max')")),
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    const ALLOWED: RangeInclusive<usize> = 1..=MAX_THREADS;
+    match text.parse() {
+        Ok(threads) if ALLOWED.contains(&threads) => Ok(threads),
+        _ => Err(format!("must be 1 <= N <= {MAX_THREADS}")),
+    }
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
+    let known = "known are chunk=SIZE, block=SIZE, metadata=SIZE, offsets=SIZE";
+    let (key, value) = text.split_once('=').ok_or(known)?;
+    let bytes = size::parse(value)?;
+    let short = || {
+        u32::try_from(bytes).map_err(|_| format!("{key} cannot exceed {} bytes anyway", u32::MAX))
+    };
+    match key {
+        "chunk" => short().map(Limit::Chunk),
+        "block" => short().map(Limit::Block),
+        "metadata" => short().map(Limit::Metadata),
+        "offsets" => Ok(Limit::Offsets(bytes)),
+        _ => Err(known.into()),
+    }
+}
+
+/// Looks for `--color` before the arguments are parsed; the parser judges it later.
+pub fn color_choice(args: impl Iterator<Item = OsString>) -> ColorChoice {
+    let mut choice = ColorChoice::Auto;
+    let mut args = args.skip(1).take_while(|arg| arg != "--");
+    while let Some(arg) = args.next() {
+        let arg = arg.to_string_lossy();
+        let value = match arg.split_once('=') {
+            Some(("--color", value)) => value.to_owned(),
+            None if arg == "--color" => args
+                .next()
+                .map(|value| value.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            _ => continue,
+        };
+        choice = match value.as_str() {
+            "always" => ColorChoice::Always,
+            "never" => ColorChoice::Never,
+            _ => ColorChoice::Auto,
+        };
+    }
+    choice
+}
+
+/// What `--version` prints.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<&str> = AVAILABLE.iter().map(|codec| codec.name()).collect();
+    format!(
+        "{}\ncompressors: {}",
+        env!("CARGO_PKG_VERSION"),
+        names.join(" ")
+    )
+});
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use anstream::ColorChoice;
+    use clap::CommandFactory;
+
+    use super::{Cli, chunk_size, color_choice, limit, threads};
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn chunk_sizes() {
+        assert_eq!(chunk_size("max"), Ok(2_147_483_631));
+        assert_eq!(chunk_size("1M"), Ok(1 << 20));
+        for wrong in ["0", "3G", "", "-1", "MAX"] {
+            assert!(chunk_size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_threads() {
+        assert_eq!(threads("1"), Ok(1));
+        assert_eq!(threads("256"), Ok(256));
+        for wrong in ["0", "257", "-1", "two"] {
+            assert!(threads(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn limits() {
+        let mut limits = bloscpack::Limits::default();
+        for text in ["chunk=1K", "block=2K", "metadata=3K", "offsets=4T"] {
+            limit(text).unwrap().apply(&mut limits);
+        }
+        assert_eq!(limits.chunk, 1024);
+        assert_eq!(limits.block, 2048);
+        assert_eq!(limits.metadata, 3072);
+        assert_eq!(limits.offsets, 4 << 40);
+        for wrong in ["chunk", "chunk=", "lump=1", "chunk=4G", "=1"] {
+            assert!(limit(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn color_is_found_wherever_it_stands() {
+        let choice = |args: &[&str]| color_choice(args.iter().map(OsString::from));
+        assert_eq!(
+            choice(&["blpk", "c", "--color", "never", "x"]),
+            ColorChoice::Never
+        );
+        assert_eq!(
+            choice(&["blpk", "--color=always", "c"]),
+            ColorChoice::Always
+        );
+        assert_eq!(
+            choice(&["blpk", "c", "--", "--color=always"]),
+            ColorChoice::Auto
+        );
+        assert_eq!(choice(&["blpk", "c", "--color"]), ColorChoice::Auto);
+    }
+}

@@ -1,0 +1,314 @@
+//! `blpk compress`: plain bytes into a Bloscpack file or stream.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use bloscpack::{Category, Checksum, Encoder, EncoderBuilder, Layout, Metadata};
+use clap::Args;
+
+use crate::args::{self, Encoding};
+use crate::input::{self, Input, STANDARD, Source};
+use crate::message::Failure;
+use crate::output::{Output, spare_terminal};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::size;
+use crate::status::Status;
+
+/// Compress a file or standard input
+#[derive(Args, Debug)]
+pub struct Compress {
+    #[command(flatten)]
+    encoding: Encoding,
+
+    /// Bytes of a chunk before compression, or 'max'
+    #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M", value_parser = args::chunk_size,
+          help_heading = BLOSCPACK)]
+    chunk_size: u32,
+
+    #[arg(help = format!("Checksum of each chunk [default: {}; None with --format 1]", Checksum::default()),
+          short = 'k', long, value_name = "CHECKSUM", value_parser = args::checksum(), ignore_case = true,
+          help_heading = BLOSCPACK)]
+    checksum: Option<Checksum>,
+
+    /// Write no table of offsets
+    #[arg(short = 'o', long, help_heading = BLOSCPACK)]
+    no_offsets: bool,
+
+    /// File with metadata to include, which must be JSON
+    #[arg(short, long, value_name = "FILE.json", help_heading = BLOSCPACK)]
+    metadata: Option<PathBuf>,
+
+    /// Header layout; 3 is what Bloscpack 0.3 to 0.16 read and write
+    #[arg(long, value_name = "1|2|3", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=3),
+          help_heading = BLOSCPACK)]
+    format: u8,
+
+    /// Chunks to leave room for in the table of offsets [default: ten times their number, at least 64]
+    #[arg(long, value_name = "N", help_heading = BLOSCPACK)]
+    max_app_chunks: Option<u64>,
+
+    /// Bytes to come, where the input does not tell; it is an error if they turn out more or fewer
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = BLOSCPACK)]
+    size: Option<u64>,
+
+    /// File to compress, or - for standard input
+    #[arg(value_name = "IN", default_value = STANDARD)]
+    input: PathBuf,
+
+    /// File to write, or - for standard output [default: IN.blp, or - if IN is -]
+    #[arg(value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+const BLOSCPACK: &str = "Bloscpack settings";
+
+/// What is said about the length beforehand.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    Unknown,
+    /// By the file system, which may be wrong.
+    Found(u64),
+    /// By the user, who means it.
+    Given(u64),
+}
+
+impl Length {
+    fn claim(self) -> Option<u64> {
+        match self {
+            Self::Unknown => None,
+            Self::Found(bytes) | Self::Given(bytes) => Some(bytes),
+        }
+    }
+}
+
+/// The input is not as long as was said.
+#[derive(Clone, Copy, Debug)]
+struct Mismatch {
+    claimed: u64,
+    read: u64,
+    longer: bool,
+}
+
+/// Why nothing whole came of an attempt.
+enum Halt {
+    Length(Mismatch),
+    Library(bloscpack::Error),
+    Read(io::Error),
+}
+
+impl From<bloscpack::Error> for Halt {
+    fn from(error: bloscpack::Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+/// Bytes read and written.
+type Totals = (u64, u64);
+
+impl Compress {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let begun = Instant::now();
+        let target = self.target();
+        let input = Input::open(&self.input)?;
+        let metadata = self.metadata()?;
+        let mut output = Output::create(&target, &[&input], session)?;
+        if output.is_terminal() && !session.force {
+            return Err(spare_terminal("compressed data"));
+        }
+        let builder = || self.builder(metadata.clone(), session);
+        let written = self.encode(&builder, &input, &mut output, session)?;
+        let name = output.name().to_owned();
+        output.commit()?;
+        session.verbose(format_args!(
+            "{} ({}) compressed into {name} ({}) in {:.2?}",
+            input.name(),
+            size::pretty(written.0),
+            size::pretty(written.1),
+            begun.elapsed(),
+        ));
+        Ok(Status::Done)
+    }
+
+    /// OUT, or what follows from IN.
+    fn target(&self) -> PathBuf {
+        match &self.output {
+            Some(output) => output.clone(),
+            None if input::is_standard_input(&self.input) => STANDARD.into(),
+            None => with_extension(&self.input),
+        }
+    }
+
+    fn metadata(&self) -> Result<Option<Metadata>, Failure> {
+        let Some(path) = &self.metadata else {
+            return Ok(None);
+        };
+        if input::is_standard_input(path) && input::is_standard_input(&self.input) {
+            return Err(Failure::usage(
+                "standard input cannot be both the data and the metadata",
+            ));
+        }
+        let json = input::read_whole(path)?;
+        // Whatever the library calls it: to give such a file is wrong usage.
+        Metadata::from_json(json).map(Some).map_err(|error| {
+            Failure::usage(format!("metadata {}: {error}", input::name(path)))
+                .hint("the file must hold one JSON value")
+        })
+    }
+
+    fn builder(&self, metadata: Option<Metadata>, session: &Session) -> EncoderBuilder {
+        let (layout, usual) = match self.format {
+            1 => (Layout::V1, Checksum::None),
+            2 => (Layout::V2, Checksum::default()),
+            _ => (Layout::V3, Checksum::default()),
+        };
+        let mut builder = Encoder::builder()
+            .compressor(self.encoding.codec)
+            .level(self.encoding.level)
+            .filter(self.encoding.filter())
+            .typesize(self.encoding.typesize)
+            .chunk_size(self.chunk_size)
+            .checksum(self.checksum.unwrap_or(usual))
+            .offsets(!self.no_offsets && self.format != 1)
+            .layout(layout)
+            .threads(session.threads);
+        if let Some(metadata) = metadata {
+            builder = builder.metadata(metadata);
+        }
+        if let Some(chunks) = self.max_app_chunks {
+            builder = builder.max_app_chunks(chunks);
+        }
+        builder
+    }
+
+    /// Compresses all of the input.
+    fn encode(
+        &self,
+        builder: &dyn Fn() -> EncoderBuilder,
+        input: &Input,
+        output: &mut Output,
+        session: &Session,
+    ) -> Result<Totals, Failure> {
+        let length = match (self.size, input.length()) {
+            (Some(bytes), _) => Length::Given(bytes),
+            (None, Some(bytes)) => Length::Found(bytes),
+            (None, None) => Length::Unknown,
+        };
+        let progress = Progress::new(session, length.claim());
+        let mut source = input.source(&progress);
+        let halt = match attempt(builder(), length, &mut source, output) {
+            Ok(totals) => return Ok(totals),
+            Err(halt) => halt,
+        };
+        // A file that grew or shrank meanwhile: an output that can seek can still change its mind.
+        if let (Halt::Length(_), Length::Found(_), Some(file)) = (&halt, length, output.seekable())
+        {
+            start_over(input, file).map_err(|error| Failure::io(input.name(), &error))?;
+            progress.restart();
+            source = input.source(&progress);
+            return attempt(builder(), Length::Unknown, &mut source, output)
+                .map_err(|halt| blame(halt, Length::Unknown, &source, output));
+        }
+        Err(blame(halt, length, &source, output))
+    }
+}
+
+/// Goes back to the beginning of both.
+fn start_over(input: &Input, mut output: &File) -> io::Result<()> {
+    input.rewind()?;
+    output.set_len(0)?;
+    output.rewind()
+}
+
+/// Compresses all of the source once.
+fn attempt(
+    mut builder: EncoderBuilder,
+    length: Length,
+    source: &mut Source<'_>,
+    output: &mut Output,
+) -> Result<Totals, Halt> {
+    let mut claim = length.claim();
+    // A length of zero is what files below /proc have, which are not empty.
+    if matches!(length, Length::Found(0)) && !source.is_at_end().map_err(Halt::Read)? {
+        claim = None;
+    }
+    if let Some(bytes) = claim {
+        builder = builder.size(bytes);
+    }
+    let most = claim.unwrap_or(u64::MAX);
+    // An encoder that is dropped, not finished, leaves nothing that looks whole.
+    if let Some(file) = output.seekable() {
+        let mut encoder = builder.write_to_file(file)?;
+        encoder.read_from(&mut source.take(most))?;
+        confirm(source, claim)?;
+        let totals = (encoder.total_in(), encoder.total_out());
+        encoder.finish()?;
+        return Ok(totals);
+    }
+    let mut encoder = builder.write_to(output)?;
+    encoder.read_from(&mut source.take(most))?;
+    confirm(source, claim)?;
+    let totals = (encoder.total_in(), encoder.total_out());
+    encoder.finish()?;
+    Ok(totals)
+}
+
+/// Whether the source was as long as was said.
+fn confirm(source: &mut Source<'_>, claim: Option<u64>) -> Result<(), Halt> {
+    let Some(claimed) = claim else { return Ok(()) };
+    let read = source.total();
+    let longer = read == claimed && !source.is_at_end().map_err(Halt::Read)?;
+    if longer || read != claimed {
+        return Err(Halt::Length(Mismatch {
+            claimed,
+            read,
+            longer,
+        }));
+    }
+    Ok(())
+}
+
+/// Finds out whose fault it is, and tells.
+fn blame(halt: Halt, length: Length, source: &Source<'_>, output: &Output) -> Failure {
+    output.explain(match halt {
+        Halt::Length(mismatch) => mismatch.failure(&source.name(), length),
+        Halt::Read(error) => Failure::io(source.name(), &error),
+        Halt::Library(error) => {
+            let writing = !source.has_failed() && error.category() == Category::Io;
+            let name = if writing {
+                output.name().to_owned()
+            } else {
+                source.name()
+            };
+            Failure::library(name, &error)
+        }
+    })
+}
+
+impl Mismatch {
+    fn failure(self, name: &str, length: Length) -> Failure {
+        let claimed = self.claimed;
+        let found = if self.longer {
+            "has more".to_owned()
+        } else {
+            format!("ended after {}", self.read)
+        };
+        if let Length::Given(_) = length {
+            let title = format!("{name}: --size says {claimed} bytes, but it {found}");
+            return Failure::new(Status::Failed, title);
+        }
+        let title =
+            format!("{name} changed while it was read: it had {claimed} bytes, but {found}");
+        Failure::new(Status::Failed, title)
+            .hint("compress into a file, or pipe the input in, so that no length is needed")
+    }
+}
+
+/// IN with `.blp` after it.
+fn with_extension(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".blp");
+    name.into()
+}

@@ -1,0 +1,162 @@
+//! `blpk decompress`: a Bloscpack file or stream into plain bytes.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use bloscpack::{Decoder, Metadata};
+use clap::Args;
+
+use crate::input::{Input, STANDARD, is_standard_input};
+use crate::message::{Failure, quoted};
+use crate::output::{Output, is_standard_output};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::size;
+use crate::status::Status;
+
+const EXTENSION: &str = ".blp";
+
+/// Decompress a file or standard input
+#[derive(Args, Debug)]
+pub struct Decompress {
+    /// Take IN whatever its name; OUT must then be given
+    #[arg(short = 'e', long)]
+    no_check_extension: bool,
+
+    /// Write the metadata of the file, which is JSON, to FILE
+    #[arg(long, value_name = "FILE")]
+    metadata_out: Option<PathBuf>,
+
+    /// Take what there is of unterminated or unfinished data
+    #[arg(long)]
+    allow_unterminated: bool,
+
+    /// File to decompress, or - for standard input
+    #[arg(value_name = "IN", default_value = STANDARD)]
+    input: PathBuf,
+
+    /// File to write, or - for standard output [default: IN without .blp, or - if IN is -]
+    #[arg(value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+impl Decompress {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let begun = Instant::now();
+        let target = self.target()?;
+        let input = Input::open_binary(&self.input, session)?;
+        let mut output = Output::create(&target, &[&input], session)?;
+        let mut metadata_output = self.metadata_output(&target, &input, session)?;
+
+        let progress = Progress::new(session, input.length());
+        let mut decoder = Decoder::builder()
+            .threads(session.threads)
+            .limits(session.limits)
+            .allow_unterminated(self.allow_unterminated)
+            .read_from(input.source(&progress));
+        let done = decoder.read_header().map(|_| ());
+        done.map_err(|error| blame(&error, &input, &output))?;
+        if let Some(metadata) = decoder.metadata() {
+            session.verbose(format_args!("metadata: {}", metadata.value()));
+        }
+        save(decoder.metadata(), &mut metadata_output, &input, session)?;
+        let done = decoder.copy_to(&mut output);
+        progress.finish();
+        for warning in decoder.warnings() {
+            session.warning(format_args!("{}: {warning}", input.name()));
+        }
+        done.map_err(|error| blame(&error, &input, &output))?;
+
+        let name = output.name().to_owned();
+        output.commit()?;
+        metadata_output.map_or(Ok(()), Output::commit)?;
+        session.verbose(format_args!(
+            "{} ({}) decompressed into {name} ({}) in {:.2?}",
+            input.name(),
+            size::pretty(decoder.total_in()),
+            size::pretty(decoder.total_out()),
+            begun.elapsed(),
+        ));
+        Ok(Status::Done)
+    }
+
+    /// OUT, or what follows from IN.
+    fn target(&self) -> Result<PathBuf, Failure> {
+        let standard = is_standard_input(&self.input);
+        match &self.output {
+            Some(output) => Ok(output.clone()),
+            None if standard => Ok(STANDARD.into()),
+            None if self.no_check_extension => {
+                Err(Failure::usage("--no-check-extension requires use of OUT")
+                    .hint("give OUT, or - for standard output"))
+            }
+            None => without_extension(&self.input).ok_or_else(|| {
+                let name = quoted(&self.input);
+                Failure::usage(format!("input file {name} does not end with '{EXTENSION}'"))
+                    .hint("give OUT, or - for standard output")
+            }),
+        }
+    }
+
+    fn metadata_output(
+        &self,
+        target: &Path,
+        input: &Input,
+        session: &Session,
+    ) -> Result<Option<Output>, Failure> {
+        let Some(path) = &self.metadata_out else {
+            return Ok(None);
+        };
+        let both_standard = is_standard_output(path) && is_standard_output(target);
+        if both_standard || path == target {
+            return Err(Failure::usage(
+                "the data and the metadata cannot go to the same output",
+            ));
+        }
+        Output::create(path, &[input], session).map(Some)
+    }
+}
+
+/// Finds out whose fault it is, and tells.
+pub fn blame(error: &bloscpack::Error, input: &Input, output: &Output) -> Failure {
+    let name = if output.has_failed() {
+        output.name().to_owned()
+    } else {
+        input.name()
+    };
+    output.explain(Failure::library(name, error))
+}
+
+/// Writes the metadata, if it is wanted. Without any, no file comes to be.
+fn save(
+    metadata: Option<&Metadata>,
+    output: &mut Option<Output>,
+    input: &Input,
+    session: &Session,
+) -> Result<(), Failure> {
+    let Some(wanted) = output else { return Ok(()) };
+    if let Some(metadata) = metadata {
+        let done = wanted.write_all(metadata.text().as_bytes());
+        return done.map_err(|error| wanted.explain(Failure::io(wanted.name(), &error)));
+    }
+    session.warning(format_args!("{}: there is no metadata", input.name()));
+    *output = None;
+    Ok(())
+}
+
+/// IN without `.blp`, if it is a name with something before it.
+fn without_extension(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str();
+    match name {
+        Some(name) => {
+            let stem = name
+                .strip_suffix(EXTENSION)
+                .filter(|stem| !stem.is_empty())?;
+            Some(path.with_file_name(stem))
+        }
+        // Not Unicode: the standard library can only split it at the last dot.
+        None if path.extension() == Some("blp".as_ref()) => Some(path.with_extension("")),
+        None => None,
+    }
+}

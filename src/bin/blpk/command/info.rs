@@ -1,0 +1,114 @@
+//! `blpk info`: what a file is, told without decompressing it.
+
+mod json;
+mod people;
+
+use std::path::PathBuf;
+
+use bloscpack::{Member, State, Survey};
+use clap::Args;
+
+use crate::input::{Input, STANDARD};
+use crate::message::Failure;
+use crate::output;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::status::Status;
+
+/// Tell what a file is and holds
+///
+/// Reads the headers, decompresses nothing and compares no checksum: `verify` does. The exit
+/// status is 4 if the file is unterminated or unfinished.
+#[derive(Args, Debug)]
+pub struct Info {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// File to look at, or - for standard input
+    #[arg(value_name = "PATH", default_value = STANDARD)]
+    path: PathBuf,
+}
+
+impl Info {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let input = Input::open_binary(&self.path, session)?;
+        let progress = Progress::new(session, input.length());
+        let survey = bloscpack::survey(input.source(&progress), &session.limits);
+        progress.finish();
+        let survey = survey.map_err(|error| Failure::library(input.name(), &error))?;
+        for warning in &survey.warnings {
+            session.warning(format_args!("{}: {warning}", input.name()));
+        }
+        let path = self.path.to_string_lossy();
+        let text = if self.json {
+            json::describe(&path, input.length(), &survey)
+        } else {
+            people::describe(&path, input.length(), &survey)
+        };
+        output::print(&text)?;
+        let whole = survey.members.iter().all(is_complete);
+        Ok(if whole {
+            Status::Done
+        } else {
+            Status::CutShort
+        })
+    }
+}
+
+fn is_complete(member: &Member) -> bool {
+    matches!(member.state, State::Complete | State::Unindexed)
+}
+
+/// The state of a member, in the words of the contract.
+fn state(member: &Member) -> &'static str {
+    match member.state {
+        // An offset table that was never filled takes nothing away from the data.
+        State::Complete | State::Unindexed => "complete",
+        State::Unterminated => "unterminated",
+        State::Unfinished => "unfinished",
+    }
+}
+
+/// The state of the whole file: that of the first member which is not complete.
+fn whole_state(survey: &Survey) -> &'static str {
+    let broken = survey.members.iter().find(|member| !is_complete(member));
+    broken.map_or("complete", state)
+}
+
+fn kind(member: &Member) -> &'static str {
+    if member.header.varlen {
+        "records"
+    } else {
+        "bloscpack"
+    }
+}
+
+/// Whether the offsets of a member are known.
+fn is_indexed(member: &Member) -> bool {
+    member.header.offsets && member.state == State::Complete
+}
+
+/// The names of the compressors of some members, each once.
+fn codecs<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<&'static str> {
+    let all = members.into_iter().flat_map(|member| &member.compressors);
+    distinct(all.map(|compressor| compressor.name()))
+}
+
+/// The names of the filters of some members, each once.
+fn filters<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<&'static str> {
+    let all = members.into_iter().flat_map(|member| &member.filters);
+    distinct(all.map(|filter| filter.name()))
+}
+
+fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// A sum over all members.
+fn sum(survey: &Survey, of: impl Fn(&Member) -> u64) -> u64 {
+    survey.members.iter().map(of).sum()
+}

@@ -1,0 +1,71 @@
+//! The answer of `info --json`.
+
+use bloscpack::{Member, Survey};
+use serde_json::{Value, json};
+
+use super::{codecs, filters, is_indexed, kind, state, sum, whole_state};
+
+/// One object: header fields are those of the first member, sums and sets those of all.
+pub fn describe(path: &str, file_bytes: Option<u64>, survey: &Survey) -> String {
+    let mut object = json!({ "path": path });
+    if let Some(first) = survey.members.first() {
+        merge(&mut object, header(first));
+    }
+    let whole = json!({
+        "chunks": sum(survey, |member| member.chunks),
+        "uncompressed_bytes": sum(survey, |member| member.uncompressed),
+        "compressed_bytes": sum(survey, |member| member.compressed),
+        "file_bytes": file_bytes,
+        "codecs": codecs(&survey.members),
+        "filters": filters(&survey.members),
+        "state": whole_state(survey),
+        "indexed": survey.members.iter().all(is_indexed),
+        "members": survey.members.iter().map(member).collect::<Value>(),
+        "warnings": survey.warnings.iter().map(ToString::to_string).collect::<Value>(),
+    });
+    merge(&mut object, whole);
+    format!("{object:#}\n")
+}
+
+fn member(member: &Member) -> Value {
+    let mut object = json!({ "at": member.at });
+    merge(&mut object, header(member));
+    let body = json!({
+        "first_chunk_at": member.first_chunk_at,
+        "chunks": member.chunks,
+        "uncompressed_bytes": member.uncompressed,
+        "compressed_bytes": member.compressed,
+        "codecs": codecs([member]),
+        "filters": filters([member]),
+        "state": state(member),
+        "indexed": is_indexed(member),
+    });
+    merge(&mut object, body);
+    object
+}
+
+/// What the header and the metadata say; null is unknown or absent.
+fn header(member: &Member) -> Value {
+    let header = &member.header;
+    let max_app_chunks = header.offsets.then_some(header.max_app_chunks);
+    json!({
+        "kind": kind(member),
+        "layout": header.layout.name(),
+        "format_version": header.layout.version(),
+        "checksum": header.checksum.name(),
+        "typesize": header.typesize,
+        "chunk_size": header.chunk_size,
+        "last_chunk": header.last_chunk,
+        "nchunks": header.nchunks,
+        "max_app_chunks": max_app_chunks,
+        "offsets": header.offsets,
+        "sealed": header.seal.is_some(),
+        "metadata": member.metadata.as_ref().map(|metadata| metadata.value()),
+    })
+}
+
+fn merge(object: &mut Value, more: Value) {
+    if let (Value::Object(object), Value::Object(more)) = (object, more) {
+        object.extend(more);
+    }
+}

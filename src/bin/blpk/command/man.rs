@@ -1,0 +1,84 @@
+//! `blpk man`: the manual page, made of the same definitions as `--help`.
+
+use std::fmt::Write as _;
+use std::io;
+
+use clap::{Args, CommandFactory};
+
+use crate::args::Cli;
+use crate::message::Failure;
+use crate::output;
+use crate::status::Status;
+
+/// Print the manual page
+///
+/// For example: blpk man > ~/.local/share/man/man1/blpk.1
+#[derive(Args, Debug)]
+pub struct Man {}
+
+impl Man {
+    pub fn run(&self) -> Result<Status, Failure> {
+        let page = page().map_err(|error| Failure::io("manual page", &error))?;
+        output::print(&page)?;
+        Ok(Status::Done)
+    }
+}
+
+/// The whole page: first what holds for all, then each subcommand with its options.
+fn page() -> io::Result<String> {
+    // The exit statuses get a section of their own, in place of the free text below the help.
+    let command = Cli::command().after_help("");
+    let mut page = String::new();
+    let main = clap_mangen::Man::new(command.clone());
+    append(&mut page, |to| {
+        main.render_title(to)?;
+        main.render_name_section(to)?;
+        main.render_synopsis_section(to)?;
+        main.render_description_section(to)?;
+        main.render_options_section(to)
+    })?;
+    page.push_str(".SH SUBCOMMANDS\n");
+    for subcommand in command.get_subcommands() {
+        let aliases: Vec<&str> = subcommand.get_visible_aliases().collect();
+        let name = subcommand.get_name();
+        let heading = [&[name], aliases.as_slice()].concat().join(", ");
+        let _ = writeln!(page, ".SH \"BLPK {}\"", heading.to_uppercase());
+        let full_name = format!("blpk {name}");
+        let subcommand = subcommand
+            .clone()
+            .bin_name(full_name)
+            .disable_help_flag(true);
+        let part = clap_mangen::Man::new(subcommand);
+        let mut text = String::new();
+        append(&mut text, |to| {
+            part.render_synopsis_section(to)?;
+            part.render_description_section(to)?;
+            part.render_options_section(to)
+        })?;
+        // Sections of a page of its own are parts of this one's section.
+        page.push_str(&text.replace(".SH ", ".SS "));
+    }
+    page.push_str(&exit_status());
+    Ok(page)
+}
+
+fn append(
+    page: &mut String,
+    render: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    render(&mut bytes)?;
+    page.push_str(&String::from_utf8_lossy(&bytes));
+    Ok(())
+}
+
+fn exit_status() -> String {
+    use crate::status::HELP;
+    let mut section = ".SH \"EXIT STATUS\"\n".to_owned();
+    for line in HELP.lines().skip(1) {
+        if let Some((number, meaning)) = line.trim().split_once("  ") {
+            let _ = writeln!(section, ".TP\n\\fB{number}\\fR\n{meaning}");
+        }
+    }
+    section
+}

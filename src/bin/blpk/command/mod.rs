@@ -1,0 +1,43 @@
+//! The subcommands, one file each.
+
+mod cat;
+mod completions;
+mod compress;
+mod decompress;
+mod info;
+mod man;
+mod verify;
+
+use clap::Subcommand;
+
+use crate::message::Failure;
+use crate::session::Session;
+use crate::status::Status;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(visible_alias = "c")]
+    Compress(compress::Compress),
+    #[command(visible_alias = "d")]
+    Decompress(decompress::Decompress),
+    Cat(cat::Cat),
+    #[command(visible_alias = "i")]
+    Info(info::Info),
+    Verify(verify::Verify),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+/// Does it.
+pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
+    match command {
+        Command::Compress(command) => command.run(session),
+        Command::Decompress(command) => command.run(session),
+        Command::Cat(command) => command.run(session),
+        Command::Info(command) => command.run(session),
+        Command::Verify(command) => command.run(session),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+    }
+}

@@ -1,0 +1,170 @@
+//! `blpk verify`: reads every chunk and reports each damage.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anstyle::{AnsiColor, Style};
+use bloscpack::{Category, Damage, Report};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::input::{self, Input, STANDARD};
+use crate::message::Failure;
+use crate::output;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::status::Status;
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Read files through and report each damage
+///
+/// One line for each sound file, and one for each damage of the others. The exit status is the
+/// highest that any of the files gives.
+#[derive(Args, Debug)]
+pub struct Verify {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Files to verify, or - for standard input
+    #[arg(value_name = "PATH", default_value = STANDARD)]
+    paths: Vec<PathBuf>,
+}
+
+/// What came of one file.
+struct Outcome<'a> {
+    path: &'a Path,
+    status: Status,
+    report: Result<Report, Failure>,
+}
+
+impl Verify {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let mut worst = Status::Done;
+        let mut files = Vec::new();
+        for path in &self.paths {
+            let outcome = examine(path, session);
+            worst = worst.max(outcome.status);
+            if self.json {
+                files.push(outcome.json());
+            } else {
+                outcome.print(session)?;
+            }
+        }
+        if self.json {
+            output::print(&format!("{:#}\n", json!({ "files": files })))?;
+        }
+        Ok(worst)
+    }
+}
+
+fn examine<'a>(path: &'a Path, session: &Session) -> Outcome<'a> {
+    let report = Input::open_binary(path, session).and_then(|input| {
+        let progress = Progress::new(session, input.length());
+        bloscpack::verify(input.source(&progress), &session.limits, session.threads)
+            .map_err(|error| Failure::library(input.name(), &error))
+    });
+    let status = match &report {
+        Ok(report) => report
+            .damages
+            .iter()
+            .map(|damage| damage.error.category().into())
+            .max()
+            .unwrap_or(Status::Done),
+        Err(failure) => failure.status(),
+    };
+    Outcome {
+        path,
+        status,
+        report,
+    }
+}
+
+impl Outcome<'_> {
+    fn print(&self, session: &Session) -> Result<(), Failure> {
+        let name = self.path.display();
+        let report = match &self.report {
+            Ok(report) => report,
+            Err(failure) => {
+                failure.report();
+                return Ok(());
+            }
+        };
+        let mut text = String::new();
+        for damage in &report.damages {
+            let _ = write!(text, "{name}: {BAD}{}{BAD:#}", label(damage));
+            let _ = write!(text, ": {}", damage.error);
+            if let Some(content) = &damage.content {
+                let _ = write!(text, "; content {}..{}", content.start, content.end);
+            }
+            text.push('\n');
+        }
+        if report.damages.is_empty() {
+            let (chunks, bytes) = (report.chunks, report.bytes);
+            let _ = writeln!(
+                text,
+                "{name}: {GOOD}ok{GOOD:#}, {}, {}",
+                count(chunks, "chunk"),
+                count(bytes, "byte")
+            );
+        }
+        for warning in &report.warnings {
+            session.warning(format_args!("{}: {warning}", input::name(self.path)));
+        }
+        output::print(&text)
+    }
+
+    fn json(&self) -> Value {
+        let mut object = json!({
+            "path": self.path.to_string_lossy(),
+            "status": self.status.code(),
+            "ok": self.status == Status::Done,
+        });
+        match &self.report {
+            Ok(report) => {
+                object["chunks"] = json!(report.chunks);
+                object["bytes"] = json!(report.bytes);
+                object["damages"] = report.damages.iter().map(damage).collect();
+                object["warnings"] = report.warnings.iter().map(ToString::to_string).collect();
+                object["error"] = Value::Null;
+            }
+            Err(failure) => {
+                object["chunks"] = Value::Null;
+                object["bytes"] = Value::Null;
+                object["damages"] = json!([]);
+                object["warnings"] = json!([]);
+                object["error"] = json!(failure.title());
+            }
+        }
+        object
+    }
+}
+
+fn damage(damage: &Damage) -> Value {
+    let content = damage.content.as_ref();
+    json!({
+        "message": damage.error.to_string(),
+        "status": Status::from(damage.error.category()).code(),
+        "chunk": damage.chunk,
+        "byte": damage.byte,
+        "content": content.map(|range| json!({ "start": range.start, "end": range.end })),
+    })
+}
+
+/// A word to look for, before the error itself.
+fn label(damage: &Damage) -> &'static str {
+    match damage.error.category() {
+        Category::Io => "failed",
+        Category::Damaged => "damaged",
+        Category::CutShort => "incomplete",
+        Category::Usage | Category::Unsupported => "refused",
+    }
+}
+
+/// `1 chunk`, `2 chunks`.
+fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}

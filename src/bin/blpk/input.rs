@@ -1,0 +1,218 @@
+//! Where bytes come from: a file or standard input.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::message::{Failure, quoted};
+use crate::progress::Progress;
+use crate::session::Session;
+
+/// The argument that means standard input or output.
+pub const STANDARD: &str = "-";
+
+/// An opened input.
+#[derive(Debug)]
+pub struct Input {
+    file: File,
+    path: Option<PathBuf>,
+    /// For a regular file, where it stood and what was left when opened.
+    extent: Option<Extent>,
+}
+
+/// A stretch of a regular file.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    start: u64,
+    length: u64,
+}
+
+impl Input {
+    /// Opens `path`, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let standard = is_standard_input(path);
+        let name = name(path);
+        let file = if standard { stdin() } else { File::open(path) };
+        let mut file = file.map_err(|error| Failure::io(&name, &error))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| Failure::io(&name, &error))?;
+        if metadata.is_dir() {
+            return Err(Failure::usage(format!("{name} is a directory")));
+        }
+        let mut extent = None;
+        if metadata.is_file() {
+            // Standard input may be shared, and stand anywhere.
+            let start = file
+                .stream_position()
+                .map_err(|error| Failure::io(&name, &error))?;
+            let length = metadata.len().saturating_sub(start);
+            extent = Some(Extent { start, length });
+        }
+        Ok(Self {
+            file,
+            path: (!standard).then(|| path.to_owned()),
+            extent,
+        })
+    }
+
+    /// Opens a compressed input, which nobody types by hand.
+    pub fn open_binary(path: &Path, session: &Session) -> Result<Self, Failure> {
+        let input = Self::open(path)?;
+        if input.path.is_none() && input.file.is_terminal() && !session.force {
+            return Err(
+                Failure::usage("compressed data is not read from a terminal")
+                    .hint("name a file, pipe the data in, or insist with -f"),
+            );
+        }
+        Ok(input)
+    }
+
+    /// How messages call it.
+    pub fn name(&self) -> String {
+        self.path
+            .as_deref()
+            .map_or_else(|| "standard input".to_owned(), quoted)
+    }
+
+    /// The file behind it, open.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Bytes left in a regular file, as far as the system knew: files below `/proc` say zero, and
+    /// a log may be growing.
+    pub fn length(&self) -> Option<u64> {
+        self.extent.map(|extent| extent.length)
+    }
+
+    /// Goes back to where it stood. Only regular files can.
+    pub fn rewind(&self) -> io::Result<()> {
+        match self.extent {
+            Some(extent) => (&self.file).seek(SeekFrom::Start(extent.start)).map(|_| ()),
+            None => Err(io::ErrorKind::NotSeekable.into()),
+        }
+    }
+
+    /// Reads it from here, counting.
+    pub fn source<'a>(&'a self, progress: &'a Progress) -> Source<'a> {
+        Source {
+            input: self,
+            progress,
+            ahead: None,
+            total: 0,
+            failed: false,
+        }
+    }
+}
+
+/// The bytes of an input, counted and shown as progress.
+#[derive(Debug)]
+pub struct Source<'a> {
+    input: &'a Input,
+    progress: &'a Progress,
+    /// A byte that was looked at.
+    ahead: Option<u8>,
+    total: u64,
+    failed: bool,
+}
+
+impl Source<'_> {
+    /// How messages call the input.
+    pub fn name(&self) -> String {
+        self.input.name()
+    }
+
+    /// Bytes given out so far.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether there is nothing left. May wait for a pipe.
+    pub fn is_at_end(&mut self) -> io::Result<bool> {
+        if self.ahead.is_none() {
+            let mut byte = [0];
+            if self.fetch(&mut byte)? == 1 {
+                self.ahead = Some(byte[0]);
+            }
+        }
+        Ok(self.ahead.is_none())
+    }
+
+    /// Whether an error came from reading. An error of the library does not tell.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    fn fetch(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match (&self.input.file).read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = true;
+                    return Err(error);
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = match (buffer.first_mut(), self.ahead.take()) {
+            (Some(first), Some(byte)) => {
+                *first = byte;
+                1
+            }
+            (None, ahead) => {
+                self.ahead = ahead;
+                0
+            }
+            (Some(_), None) => self.fetch(buffer)?,
+        };
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.total = self.total.saturating_add(count);
+        self.progress.advance(count);
+        usize::try_from(count).map_err(io::Error::other)
+    }
+}
+
+/// Whether the argument means standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    path == Path::new(STANDARD) || path == Path::new("/dev/stdin")
+}
+
+/// How messages call the input at `path`.
+pub fn name(path: &Path) -> String {
+    if is_standard_input(path) {
+        "standard input".into()
+    } else {
+        quoted(path)
+    }
+}
+
+/// Reads a small file whole, such as metadata.
+pub fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let done = if is_standard_input(path) {
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        fs::read(path).map(|whole| bytes = whole)
+    };
+    done.map(|()| bytes)
+        .map_err(|error| Failure::io(name(path), &error))
+}
+
+/// Standard input without the buffer that the standard library puts before it.
+#[cfg(unix)]
+fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(windows)]
+fn stdin() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}

@@ -1,0 +1,128 @@
+//! What the user is told on standard error: errors, warnings, notes.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::status::Status;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default();
+
+/// Why a command did not do what it was asked, and the status that says so.
+#[derive(Debug)]
+pub struct Failure {
+    status: Status,
+    title: Option<String>,
+    details: Vec<String>,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure with `status`, told in one line.
+    pub fn new(status: Status, title: impl Into<String>) -> Self {
+        Self {
+            status,
+            title: Some(title.into()),
+            details: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// Wrong usage.
+    pub fn usage(title: impl Into<String>) -> Self {
+        Self::new(Status::Usage, title)
+    }
+
+    /// The operating system refused: `what` names the file.
+    pub fn io(what: impl Display, error: &io::Error) -> Self {
+        Self::new(Status::Failed, format!("{what}: {error}"))
+    }
+
+    /// The library refused: `what` names the file.
+    pub fn library(what: impl Display, error: &bloscpack::Error) -> Self {
+        Self {
+            status: error.category().into(),
+            title: Some(format!("{what}: {error}")),
+            details: Vec::new(),
+            hint: error.hint().map(str::to_owned),
+        }
+    }
+
+    /// Whoever read our output has gone. This is no error, and nobody is told.
+    pub fn broken_pipe() -> Self {
+        Self {
+            status: Status::Done,
+            title: None,
+            details: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// Adds a line below the title.
+    pub fn detail(mut self, line: impl Into<String>) -> Self {
+        self.details.push(line.into());
+        self
+    }
+
+    /// Says what the user can do.
+    pub fn hint(mut self, line: impl Into<String>) -> Self {
+        self.hint = Some(line.into());
+        self
+    }
+
+    /// The exit status.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// What is told in one line.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Prints the failure.
+    pub fn report(&self) {
+        let Some(title) = &self.title else { return };
+        let mut text = format!("blpk: {ERROR}error{ERROR:#}: {title}\n");
+        for line in &self.details {
+            text.push_str(&format!("  {line}\n"));
+        }
+        if let Some(hint) = &self.hint {
+            text.push_str(&format!("  {HINT}hint{HINT:#}: {hint}\n"));
+        }
+        print(&text);
+    }
+}
+
+/// Prints a warning.
+pub fn warning(text: impl Display) {
+    print(&format!("blpk: {WARNING}warning{WARNING:#}: {text}\n"));
+}
+
+/// Prints a line about what is done.
+pub fn note(text: impl Display) {
+    print(&format!("blpk: {text}\n"));
+}
+
+/// The path in quotes, with nothing that a terminal would obey.
+pub fn quoted(path: &Path) -> String {
+    let mut text = String::from("'");
+    for c in path.to_string_lossy().chars() {
+        if c.is_control() {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text.push('\'');
+    text
+}
+
+fn print(text: &str) {
+    // Nobody is left to be told about a failure of standard error.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}

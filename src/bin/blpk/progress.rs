@@ -1,0 +1,136 @@
+//! The bar on standard error.
+
+use std::cell::{Cell, OnceCell};
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+
+use crate::args::When;
+use crate::session::Session;
+
+/// Work that ends sooner shows no bar.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+const WITH_TOTAL: &str =
+    "{bar:30} {percent:>3}% {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}";
+const WITHOUT_TOTAL: &str = "{spinner} {binary_bytes} {binary_bytes_per_sec}";
+
+/// Bytes read so far, shown as a bar once the work turns out long.
+#[derive(Debug)]
+pub struct Progress {
+    total: Option<u64>,
+    /// Nothing where no bar is wanted.
+    begun: Option<Instant>,
+    patience: Duration,
+    done: Cell<u64>,
+    bar: OnceCell<ProgressBar>,
+}
+
+impl Progress {
+    /// A bar for `total` bytes to read, as the options and the terminal allow.
+    pub fn new(session: &Session, total: Option<u64>) -> Self {
+        let (wanted, patience) = match session.progress {
+            When::Always => (true, Duration::ZERO),
+            When::Auto => (!session.quiet && io::stderr().is_terminal(), PATIENCE),
+            When::Never => (false, PATIENCE),
+        };
+        Self {
+            // A length of zero is what files without a length have.
+            total: total.filter(|&total| total > 0),
+            begun: wanted.then(Instant::now),
+            patience,
+            done: Cell::new(0),
+            bar: OnceCell::new(),
+        }
+    }
+
+    /// Counts `bytes` more.
+    pub fn advance(&self, bytes: u64) {
+        let Some(begun) = self.begun else { return };
+        self.done.set(self.done.get().saturating_add(bytes));
+        if self.bar.get().is_some() || begun.elapsed() >= self.patience {
+            let bar = self.bar.get_or_init(|| self.draw());
+            bar.set_position(self.done.get());
+        }
+    }
+
+    /// Counts from nothing again.
+    pub fn restart(&self) {
+        self.done.set(0);
+    }
+
+    /// Takes the bar away, before something else is printed.
+    pub fn finish(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&self) -> ProgressBar {
+        let target = if io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::term_like_with_hz(Box::new(Plain), 2)
+        };
+        let template = if self.total.is_some() {
+            WITH_TOTAL
+        } else {
+            WITHOUT_TOTAL
+        };
+        let bar = ProgressBar::with_draw_target(self.total, target);
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Standard error that is no terminal, for `--progress always`: one line, drawn over with carriage
+/// returns.
+#[derive(Debug)]
+struct Plain;
+
+impl TermLike for Plain {
+    fn width(&self) -> u16 {
+        80
+    }
+
+    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        writeln!(io::stderr(), "{text}")
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        write!(io::stderr(), "{text}")
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        write!(io::stderr(), "\r")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

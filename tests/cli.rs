@@ -1,0 +1,29 @@
+//! The command `blpk`, run as users and scripts run it.
+#![cfg(feature = "cli")]
+
+#[path = "cli/cat.rs"]
+mod cat;
+#[path = "cli/help.rs"]
+mod help;
+#[path = "cli/metadata.rs"]
+mod metadata;
+#[path = "cli/naming.rs"]
+mod naming;
+#[path = "cli/outputs.rs"]
+mod outputs;
+#[path = "cli/pipes.rs"]
+mod pipes;
+#[path = "cli/reports.rs"]
+mod reports;
+#[path = "cli/settings.rs"]
+mod settings;
+#[cfg(unix)]
+#[path = "cli/signals.rs"]
+mod signals;
+#[path = "cli/statuses.rs"]
+mod statuses;
+#[path = "cli/support.rs"]
+mod support;
+#[cfg(target_os = "linux")]
+#[path = "cli/terminal.rs"]
+mod terminal;

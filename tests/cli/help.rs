@@ -1,0 +1,156 @@
+//! Help, version, completions, the manual page.
+
+use bloscpack::Checksum;
+use bloscpack::blosc::ChunkSettings;
+
+use crate::support::{Folder, Ran};
+
+#[test]
+fn help_documents_the_exit_statuses() {
+    let folder = Folder::new();
+    for flag in ["-h", "--help"] {
+        let ran = folder.run([flag]);
+        let help = String::from_utf8(ran.succeeded()).unwrap();
+        for (status, meaning) in [
+            (0, "done and sound"),
+            (1, "the work failed"),
+            (2, "wrong usage"),
+            (3, "damaged data"),
+            (4, "cut short, unterminated or unfinished"),
+            (
+                5,
+                "not a format that is known, unsupported, or over a limit",
+            ),
+        ] {
+            assert!(help.contains(&format!("  {status}  {meaning}")), "{help}");
+        }
+        for command in [
+            "compress",
+            "decompress",
+            "cat",
+            "info",
+            "verify",
+            "completions",
+            "man",
+        ] {
+            assert!(
+                help.contains(&format!("\n  {command} ")),
+                "{command}: {help}"
+            );
+        }
+    }
+}
+
+#[test]
+fn help_names_the_defaults_of_the_library() {
+    let folder = Folder::new();
+    let help = String::from_utf8(folder.run(["c", "--help"]).succeeded()).unwrap();
+    let settings = ChunkSettings::default();
+    for default in [
+        format!("[default: {}]", settings.compressor),
+        format!("[default: {}]", settings.level),
+        format!("[default: {}]", settings.typesize),
+        format!("[default: {}]", settings.filter),
+        format!("[default: {};", Checksum::default()),
+        "[default: 1M]".to_owned(),
+    ] {
+        assert!(help.contains(&default), "{default}: {help}");
+    }
+    for codec in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] {
+        assert!(help.contains(codec), "{codec}");
+    }
+}
+
+#[test]
+fn every_subcommand_has_help() {
+    let folder = Folder::new();
+    for command in ["c", "d", "cat", "i", "verify", "completions", "man"] {
+        let help = String::from_utf8(folder.run([command, "--help"]).succeeded()).unwrap();
+        assert!(help.contains("Usage: blpk "), "{help}");
+        assert!(help.contains("--force"), "{help}");
+    }
+}
+
+#[test]
+fn no_arguments_show_the_help_as_an_error() {
+    let ran = Folder::new().run::<&str>([]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("Usage: blpk"), "{}", ran.stderr);
+    assert!(ran.stdout.is_empty());
+}
+
+#[test]
+fn version() {
+    let folder = Folder::new();
+    let text = String::from_utf8(folder.run(["--version"]).succeeded()).unwrap();
+    let first = concat!("blpk ", env!("CARGO_PKG_VERSION"), "\n");
+    assert!(text.starts_with(first), "{text}");
+    assert!(text.contains("compressors: "), "{text}");
+    assert_eq!(folder.run(["-V"]).succeeded(), first.as_bytes());
+}
+
+#[test]
+fn completions() {
+    let folder = Folder::new();
+    for (shell, sign) in [
+        ("bash", "complete -F _blpk"),
+        ("zsh", "#compdef blpk"),
+        ("fish", "complete -c blpk"),
+        ("powershell", "Register-ArgumentCompleter"),
+        ("elvish", "edit:completion"),
+    ] {
+        let script = String::from_utf8(folder.run(["completions", shell]).succeeded()).unwrap();
+        assert!(script.contains(sign), "{shell}: {script}");
+        assert!(script.contains("decompress"), "{shell}");
+    }
+}
+
+#[test]
+fn bash_accepts_its_completions() {
+    let folder = Folder::new();
+    folder.write("blpk.bash", folder.run(["completions", "bash"]).succeeded());
+    let mut bash = assert_cmd::Command::new("bash");
+    let ran: Ran = bash
+        .arg("-n")
+        .arg(folder.path("blpk.bash"))
+        .output()
+        .unwrap()
+        .into();
+    ran.succeeded();
+}
+
+#[test]
+fn the_manual_page() {
+    let page = String::from_utf8(Folder::new().run(["man"]).succeeded()).unwrap();
+    assert!(page.contains("\n.TH blpk 1"), "{page}");
+    for section in [
+        "NAME",
+        "SYNOPSIS",
+        "DESCRIPTION",
+        "OPTIONS",
+        "SUBCOMMANDS",
+        "\"EXIT STATUS\"",
+    ] {
+        assert!(
+            page.contains(&format!("\n.SH {section}\n")),
+            "{section}: {page}"
+        );
+    }
+    for part in [
+        "BLPK COMPRESS, C",
+        "BLPK DECOMPRESS, D",
+        "BLPK CAT",
+        "BLPK INFO, I",
+        "BLPK VERIFY",
+    ] {
+        assert!(
+            page.contains(&format!("\n.SH \"{part}\"\n")),
+            "{part}: {page}"
+        );
+    }
+    assert!(
+        page.contains("damaged data (checksum, contradiction, undecodable)"),
+        "{page}"
+    );
+    assert!(page.contains("\\-\\-chunk\\-size"), "{page}");
+}

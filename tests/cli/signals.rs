@@ -1,0 +1,85 @@
+//! Ctrl-C and termination in the middle of the work.
+
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+
+use crate::support::{BLPK, Folder, noise, wait_for};
+
+/// Starts a compression into `out` that waits for more input, with its temporary file there.
+fn begin(folder: &Folder, args: &[&str]) -> Child {
+    let mut command = Command::new(BLPK);
+    command.args(args).current_dir(folder.path(""));
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(&noise(5_000_000))
+        .unwrap();
+    wait_for(|| {
+        folder
+            .names()
+            .into_iter()
+            .find(|name| name.ends_with(".tmp"))
+    });
+    child
+}
+
+/// Sends the signal and gives the exit status.
+fn end(mut child: Child, signal: &str) -> i32 {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([signal, &pid]).status();
+    assert!(sent.unwrap().success());
+    let status = wait_for(|| child.try_wait().unwrap());
+    status.code().unwrap_or(-1)
+}
+
+#[test]
+fn interruption_leaves_nothing() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = Folder::new();
+        let child = begin(&folder, &["c", "-", "out"]);
+        assert_eq!(end(child, signal), 130, "{signal}");
+        assert!(folder.names().is_empty(), "{signal}: {:?}", folder.names());
+    }
+}
+
+#[test]
+fn interruption_leaves_the_old_file() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = Folder::new();
+        folder.write("out", "precious");
+        let child = begin(&folder, &["-f", "c", "-", "out"]);
+        assert_eq!(end(child, signal), 130, "{signal}");
+        assert_eq!(folder.read("out"), b"precious");
+        assert_eq!(folder.names(), ["out"], "{signal}");
+    }
+}
+
+#[test]
+fn interruption_of_decompression() {
+    let folder = Folder::new();
+    let packed = folder.compressed(&[], &noise(9_000_000));
+    folder.write("out", "precious");
+    let mut command = Command::new(BLPK);
+    command
+        .args(["-f", "d", "-", "out"])
+        .current_dir(folder.path(""));
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    child
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(&packed[..packed.len() / 2])
+        .unwrap();
+    wait_for(|| {
+        folder
+            .names()
+            .into_iter()
+            .find(|name| name.ends_with(".tmp"))
+    });
+    assert_eq!(end(child, "-INT"), 130);
+    assert_eq!(folder.read("out"), b"precious");
+    assert_eq!(folder.names(), ["out"]);
+}
