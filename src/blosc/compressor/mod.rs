@@ -4,10 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use constant::Constants;
+use random::NoiseTest;
 
 use super::ChunkError;
 
 mod constant;
+mod random;
 
 #[cfg(feature = "blosclz")]
 mod blosclz;
@@ -107,6 +109,16 @@ impl Compressor {
     #[must_use]
     pub const fn is_available(self) -> bool {
         self.format().is_available()
+    }
+
+    /// Whether it is made for small output rather than for speed.
+    pub(super) const fn is_thorough(self) -> bool {
+        matches!(self, Self::Lz4hc | Self::Zlib | Self::Zstd)
+    }
+
+    /// Whether it takes as long over noise as over anything. Zstd notices by itself.
+    const fn dwells_on_noise(self) -> bool {
+        matches!(self, Self::Lz4hc | Self::Zlib)
     }
 }
 
@@ -221,6 +233,8 @@ pub(super) struct StreamEncoder {
     level: u8,
     state: EncoderState,
     constants: Constants,
+    /// Only for compressors to which noise is work.
+    noise: Option<NoiseTest>,
 }
 
 enum EncoderState {
@@ -271,13 +285,17 @@ impl StreamEncoder {
             level,
             state,
             constants: Constants::default(),
+            noise: compressor.dwells_on_noise().then(NoiseTest::default),
         })
     }
 
     /// Compresses `src` into the beginning of `dst` and gives the length, or `None` if it does
-    /// not fit.
+    /// not fit or the attempt would be in vain.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let Some(byte) = Constants::byte_of(src) else {
+            if self.noise.as_mut().is_some_and(|test| test.is_noise(src)) {
+                return None;
+            }
             return self.compress_any(src, dst);
         };
         if let Some(len) = self.constants.recall(byte, src.len(), dst) {
