@@ -11,10 +11,12 @@ pub(super) const KERNELS: Kernels = Kernels {
 };
 
 fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+    ranks.check(src, dst);
     spread_from(0, ranks, src, dst);
 }
 
 fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+    ranks.check(dst, src);
     gather_from(0, ranks, src, dst);
 }
 
