@@ -8,6 +8,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
+    clippy::unwrap_used,
     reason = "two modules of the crate are compiled in here, and used in part"
 )]
 
