@@ -61,3 +61,8 @@ pub use wire::{
     Checksum, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace,
     Position, Section,
 };
+
+/// The README's examples are tests, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

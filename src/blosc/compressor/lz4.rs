@@ -5,6 +5,7 @@
 //! output depend on the stream alone.
 #![allow(unsafe_code, reason = "calls into the C library")]
 
+use super::lz4_runs;
 use std::os::raw::{c_char, c_int, c_void};
 
 // Public in `lz4.h` and `lz4hc.h`, compiled into `lz4-sys`, but not declared by it.
@@ -97,8 +98,14 @@ impl HcEncoder {
     }
 }
 
+/// Where a stream gives this many times its length, long matches make up for the checks.
+const RUNS: usize = 64;
+
 /// Decompresses and tells whether exactly `dst.len()` bytes came out.
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
+    if dst.len() / RUNS >= src.len() {
+        return lz4_runs::decompress(src, dst);
+    }
     let Some((src_len, dst_len)) = lengths(src, dst) else {
         return false;
     };

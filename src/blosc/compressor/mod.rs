@@ -3,12 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use constant::Constants;
+
 use super::ChunkError;
+
+mod constant;
 
 #[cfg(feature = "blosclz")]
 mod blosclz;
 #[cfg(feature = "lz4")]
 mod lz4;
+#[cfg(feature = "lz4")]
+mod lz4_runs;
 #[cfg(feature = "snappy")]
 mod snappy;
 #[cfg(feature = "zlib")]
@@ -214,6 +220,7 @@ impl std::error::Error for UnknownCompressor {}
 pub(super) struct StreamEncoder {
     level: u8,
     state: EncoderState,
+    constants: Constants,
 }
 
 enum EncoderState {
@@ -260,12 +267,29 @@ impl StreamEncoder {
                 });
             }
         };
-        Ok(Self { level, state })
+        Ok(Self {
+            level,
+            state,
+            constants: Constants::default(),
+        })
     }
 
     /// Compresses `src` into the beginning of `dst` and gives the length, or `None` if it does
     /// not fit.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        let Some(byte) = Constants::byte_of(src) else {
+            return self.compress_any(src, dst);
+        };
+        if let Some(len) = self.constants.recall(byte, src.len(), dst) {
+            return Some(len);
+        }
+        let len = self.compress_any(src, dst)?;
+        self.constants.keep(byte, src.len(), dst.get(..len)?);
+        Some(len)
+    }
+
+    /// Compresses whatever `src` holds.
+    fn compress_any(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let level = self.level;
         match &mut self.state {
             #[cfg(feature = "blosclz")]

@@ -3,6 +3,7 @@
 //! [`plan`] decides what the header says, [`stage`] cuts the data into chunks and has them
 //! compressed, [`stream`] and [`seek`] put them where they belong.
 
+mod fill;
 mod plan;
 mod seek;
 mod stage;

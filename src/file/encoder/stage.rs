@@ -1,5 +1,6 @@
 //! From bytes to compressed chunks with their digests, in order.
 
+use super::fill::Fill;
 use super::plan::Plan;
 use crate::blosc::{ChunkEncoder, ChunkError};
 use crate::error::{Error, ErrorKind, Result};
@@ -7,12 +8,10 @@ use crate::file::pipeline::Pipeline;
 use crate::wire::{Checksum, Hashers};
 use std::io::{self, Read};
 
-/// Room taken for the data of a chunk before it arrives, at the most.
-const FIRST_ROOM: usize = 1 << 20;
-
-/// A chunk's bytes on their way through a worker, with the buffer for the result.
+/// A chunk's data on its way through a worker, with the buffer for the result.
+#[derive(Default)]
 struct Job {
-    data: Vec<u8>,
+    data: Fill,
     packed: Vec<u8>,
 }
 
@@ -30,7 +29,7 @@ pub(super) struct Stage {
     pipeline: Pipeline<Job, Done>,
     chunk_size: usize,
     /// Data of the chunk that is being filled.
-    filling: Vec<u8>,
+    filling: Fill,
     /// Bytes promised beforehand, and with that, which chunk is the last.
     promised: Option<u64>,
     total_in: u64,
@@ -51,7 +50,7 @@ impl Stage {
         Ok(Self {
             pipeline: Pipeline::new(plan.threads, make_worker),
             chunk_size: usize::try_from(plan.chunk_size).unwrap_or(usize::MAX),
-            filling: Vec::new(),
+            filling: Fill::default(),
             promised: plan.size,
             total_in: 0,
             broken: false,
@@ -66,14 +65,15 @@ impl Stage {
     /// Takes some of these bytes, at least one.
     pub(super) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
         self.make_room(sink)?;
-        let room = self.chunk_size.saturating_sub(self.filling.len());
-        let piece = data.get(..room).unwrap_or(data);
-        self.count(piece.len())?;
-        if self.filling.capacity() == 0 {
-            self.filling.reserve(self.chunk_size.min(FIRST_ROOM));
+        let room = self.filling.room(self.chunk_size);
+        let len = room.len().min(data.len());
+        if let (Some(to), Some(from)) = (room.get_mut(..len), data.get(..len)) {
+            to.copy_from_slice(from);
         }
-        self.filling.extend_from_slice(piece);
-        Ok(piece.len())
+        self.filling.filled(len);
+        // No room is left only behind the last byte promised.
+        self.count(len.max(1))?;
+        Ok(len)
     }
 
     /// Takes all that the reader has, without a copy in between.
@@ -85,13 +85,21 @@ impl Stage {
         let before = self.total_in;
         loop {
             self.make_room(sink)?;
-            let room = self.chunk_size.saturating_sub(self.filling.len());
-            let limit = u64::try_from(room).unwrap_or(u64::MAX);
-            let len = reader.by_ref().take(limit).read_to_end(&mut self.filling)?;
-            self.count(len)?;
-            if len < room {
+            let mut beyond = [0];
+            let room = match self.filling.room(self.chunk_size) {
+                // Behind the last byte promised, a look whether there is more.
+                [] => &mut beyond,
+                room => room,
+            };
+            let len = match reader.read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => result?,
+            };
+            if len == 0 {
                 return Ok(self.total_in.saturating_sub(before));
             }
+            self.filling.filled(len);
+            self.count(len)?;
         }
     }
 
@@ -132,14 +140,11 @@ impl Stage {
         while self.pipeline.is_full() {
             self.take(sink)?;
         }
-        let Job { data, mut packed } = self.spare_jobs.pop().unwrap_or(Job {
-            data: Vec::new(),
-            packed: Vec::new(),
-        });
-        let data = std::mem::replace(&mut self.filling, data);
+        let mut job = self.spare_jobs.pop().unwrap_or_default();
+        std::mem::swap(&mut job.data, &mut self.filling);
         self.filling.clear();
-        packed.clear();
-        self.pipeline.submit(Job { data, packed });
+        job.packed.clear();
+        self.pipeline.submit(job);
         while let Some(done) = self.pipeline.next_ready() {
             self.put(
                 done.map_err(|_| Error::new(ErrorKind::Panicked, None)),
@@ -188,7 +193,7 @@ impl Stage {
             return Err(Error::new(ErrorKind::WrongSize { promised, given }, None));
         }
         self.make_room(sink)?;
-        if !self.filling.is_empty() || (self.total_in == 0 && !may_be_empty) {
+        if self.filling.len() > 0 || (self.total_in == 0 && !may_be_empty) {
             self.submit(sink)?;
         }
         while self.take(sink)? {}
@@ -205,9 +210,48 @@ fn work(
 ) -> Done {
     let result = encoder.as_mut().map_err(|error| error.clone());
     let result = result
-        .and_then(|encoder| encoder.encode(&job.data, &mut job.packed))
+        .and_then(|encoder| encoder.encode(job.data.data(), &mut job.packed))
         .map(|_| ());
     let digest = hashers.digest(checksum, &job.packed);
     job.packed.extend_from_slice(digest.as_bytes());
     Done { job, result }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Category, Encoder, ErrorKind};
+    use std::io::Write;
+
+    fn promised(bytes: u64) -> Encoder<Vec<u8>> {
+        let options = Encoder::builder().chunk_size(10).size(bytes);
+        options.write_to(Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn more_than_was_promised_is_an_error_however_it_comes() {
+        for (size, given) in [(0, 1), (5, 6), (10, 11), (10, 40), (20, 21)] {
+            let data = vec![1; given];
+            let error = promised(size).read_from(data.as_slice()).unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::WrongSize { .. }),
+                "{size} {given}"
+            );
+            let error = promised(size).write_all(&data).unwrap_err();
+            assert_eq!(
+                crate::Error::from(error).category(),
+                Category::Failed,
+                "{size} {given}"
+            );
+        }
+    }
+
+    #[test]
+    fn fewer_than_were_promised_are_an_error_of_finish() {
+        for (size, given) in [(1, 0), (6, 5), (11, 10), (20, 10)] {
+            let mut encoder = promised(size);
+            encoder.write_all(&vec![1; given]).unwrap();
+            let error = encoder.finish().unwrap_err();
+            assert_eq!(error.category(), Category::Failed, "{size} {given}");
+        }
+    }
 }

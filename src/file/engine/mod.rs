@@ -6,17 +6,23 @@
 //! delivered before the engine waits for more input at the end of a chunk, so that a writer who
 //! flushes is heard at once.
 
+mod settings;
+mod work;
+
+pub use settings::Warning;
+
 use super::pipeline::Pipeline;
 use super::source::Source;
 use crate::blosc::{ChunkDecoder, ChunkHeader};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Limits;
 use crate::wire::{
-    Checksum, Digest, Ending, Event, FormatError, Hashers, Header, Metadata, MetadataHeader,
-    ParseError, Parser, Position, Trailing,
+    Digest, Ending, Event, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
 };
+pub(super) use settings::Settings;
 use std::io::Read;
 use std::ops::Range;
+use work::{Done, Job, check, decode, work};
+pub(super) use work::{Piece, Place};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
 const GIANT: u32 = 64 << 20;
@@ -24,97 +30,6 @@ const GIANT: u32 = 64 << 20;
 const PIECE: u32 = 1 << 20;
 /// Room taken for a chunk before its bytes arrive, at the most.
 const FIRST_ROOM: usize = 1 << 20;
-
-/// How an engine reads.
-#[derive(Debug, Clone)]
-pub(super) struct Settings {
-    pub threads: usize,
-    pub limits: Limits,
-    pub hashers: Hashers,
-    /// Of the uncompressed bytes of all members, those that are wanted.
-    pub range: Option<Range<u64>>,
-    pub allow_unterminated: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            threads: 1,
-            limits: Limits::default(),
-            hashers: Hashers::default(),
-            range: None,
-            allow_unterminated: false,
-        }
-    }
-}
-
-/// Something odd that does not keep the data from being right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Warning {
-    /// Bytes behind the last chunk, as the reference's append leaves them.
-    Trailing(Trailing),
-    /// The writer's last word is missing, which was allowed.
-    Unended(ParseError),
-}
-
-impl std::fmt::Display for Warning {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Trailing(trailing) => {
-                write!(
-                    f,
-                    "{}: {} bytes that belong to nothing were passed over",
-                    trailing.position, trailing.len
-                )
-            }
-            Self::Unended(error) => error.fmt(f),
-        }
-    }
-}
-
-/// Where a chunk lies, in the input and in the content.
-#[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub position: Position,
-    /// Where its uncompressed bytes begin, counted over all members.
-    pub content: u64,
-    pub header: ChunkHeader,
-    /// False for all but the first piece of a chunk that comes in several.
-    pub first: bool,
-}
-
-/// Decoded bytes, or why there are none.
-pub(super) struct Piece {
-    pub place: Place,
-    /// The bytes are the first `len` of these.
-    pub buffer: Vec<u8>,
-    pub len: usize,
-    pub result: std::result::Result<(), FormatError>,
-}
-
-impl Piece {
-    pub(super) fn bytes(&self) -> &[u8] {
-        self.buffer.get(..self.len).unwrap_or_default()
-    }
-}
-
-/// A chunk that is to be checked and decoded.
-struct Job {
-    place: Place,
-    checksum: Checksum,
-    digest: Digest,
-    chunk: Vec<u8>,
-    /// Those of its uncompressed bytes that are wanted.
-    wanted: Range<u32>,
-    buffer: Vec<u8>,
-}
-
-/// A job done, with its buffers to be used again.
-struct Done {
-    chunk: Vec<u8>,
-    piece: Piece,
-}
 
 /// A chunk whose bytes are arriving.
 struct Gathering {
@@ -445,59 +360,5 @@ impl<R: Read> Engine<R> {
             });
         }
         piece
-    }
-}
-
-/// What a worker does with a chunk: check, then decode.
-fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> Done {
-    let checked = check(hashers, &job);
-    let Job {
-        place,
-        chunk,
-        wanted,
-        buffer,
-        ..
-    } = job;
-    let piece = match checked {
-        Ok(()) => decode(decoder, place, &chunk, wanted, buffer),
-        Err(error) => Piece {
-            place,
-            buffer,
-            len: 0,
-            result: Err(error),
-        },
-    };
-    Done { chunk, piece }
-}
-
-fn check(hashers: &Hashers, job: &Job) -> std::result::Result<(), FormatError> {
-    let computed = hashers.digest(job.checksum, &job.chunk);
-    FormatError::check_digest(job.checksum, job.digest, computed)
-}
-
-fn decode(
-    decoder: &mut ChunkDecoder,
-    place: Place,
-    chunk: &[u8],
-    wanted: Range<u32>,
-    mut buffer: Vec<u8>,
-) -> Piece {
-    let len = usize::try_from(wanted.end.saturating_sub(wanted.start)).unwrap_or(usize::MAX);
-    if buffer.len() < len {
-        // Fresh zeroed memory costs nothing until it is written to.
-        buffer = vec![0; len];
-    }
-    let room = buffer.get_mut(..len).unwrap_or_default();
-    let whole = wanted == (0..place.header.nbytes);
-    let decoded = if whole {
-        decoder.decode(chunk, room)
-    } else {
-        decoder.decode_range(chunk, wanted.start, room)
-    };
-    Piece {
-        place,
-        buffer,
-        len,
-        result: decoded.map(|_| ()).map_err(FormatError::from),
     }
 }

@@ -1,0 +1,29 @@
+# The commands of this project; `just` lists them.
+
+_list:
+    @just --list
+
+# All that CI runs.
+check:
+    .ci/run
+
+# The tests, as the README has them.
+test:
+    cargo test
+
+# The chunk engine against C-Blosc, in one process.
+bench:
+    cargo bench --bench chunk
+
+# The real Bloscpack reads what we write, and we what it writes.
+interop:
+    cargo build --release
+    tests/interop/run.sh target/release/blpk
+
+# Fuzz one target for some seconds: `just fuzz stream_decoder 600`.
+fuzz target seconds="60":
+    fuzz/run.sh {{target}} {{seconds}}
+
+# The documentation, opened in a browser.
+doc:
+    cargo doc --no-deps --open

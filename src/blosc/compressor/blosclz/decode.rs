@@ -1,0 +1,123 @@
+//! Decompression: checked, and as wide as the room allows.
+
+use super::{MAX_LITERALS, MAX_NEAR};
+
+/// Decompresses `src` into `dst`: true if exactly `dst.len()` bytes came out of exactly `src`.
+///
+/// Otherwise what `dst` holds is unspecified.
+pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
+    expand(src, dst) == Some(dst.len())
+}
+
+/// Follows the instructions; returns how many bytes came out, or `None` if an instruction is cut
+/// short, reaches back before the beginning of `dst` or goes beyond its end.
+fn expand(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
+    let mut control = take(&mut src)? & 31;
+    let mut at = 0;
+    loop {
+        at = if control < 32 {
+            copy_literals(&mut src, usize::from(control) + 1, dst, at)?
+        } else {
+            let (length, distance) = read_match(&mut src, control)?;
+            copy_match(length, distance, dst, at)?
+        };
+        match take(&mut src) {
+            Some(next) => control = next,
+            None => return Some(at),
+        }
+    }
+}
+
+#[inline(always)]
+fn take(src: &mut &[u8]) -> Option<u8> {
+    let (&byte, rest) = src.split_first()?;
+    *src = rest;
+    Some(byte)
+}
+
+#[inline(always)]
+fn read_match(src: &mut &[u8], control: u8) -> Option<(usize, usize)> {
+    let mut length = usize::from(control >> 5) + 2;
+    if length == 9 {
+        loop {
+            let more = take(src)?;
+            // A slice has less than usize::MAX / 255 bytes, but this is where C-Blosc's 32 bits
+            // wrapped around and let the copy begin before the buffer.
+            length = length.checked_add(usize::from(more))?;
+            if more != 255 {
+                break;
+            }
+        }
+    }
+    let near = (usize::from(control & 31) << 8 | usize::from(take(src)?)) + 1;
+    if near <= MAX_NEAR {
+        return Some((length, near));
+    }
+    let far = u16::from_be_bytes([take(src)?, take(src)?]);
+    Some((length, near + usize::from(far)))
+}
+
+/// Copies up to 32 literals: always 32 where there is room, for one wide move is the fastest.
+#[inline(always)]
+fn copy_literals(src: &mut &[u8], count: usize, dst: &mut [u8], at: usize) -> Option<usize> {
+    let to = dst.get_mut(at..)?;
+    match (
+        to.first_chunk_mut::<MAX_LITERALS>(),
+        src.first_chunk::<MAX_LITERALS>(),
+    ) {
+        (Some(wide), Some(bytes)) => *wide = *bytes,
+        _ => to.get_mut(..count)?.copy_from_slice(src.get(..count)?),
+    }
+    *src = src.get(count..)?;
+    Some(at + count)
+}
+
+/// Bytes moved at once by short matches that reach back at least as far, and half as many.
+const WIDE: usize = 16;
+const HALF: usize = 8;
+
+#[inline(always)]
+fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Option<usize> {
+    let from = at.checked_sub(distance)?;
+    let end = at.checked_add(length)?;
+    if end > dst.len() {
+        return None;
+    }
+    if distance >= WIDE && length <= 2 * WIDE && dst.len() - at >= 2 * WIDE {
+        let first: [u8; WIDE] = *dst[from..].first_chunk()?;
+        *dst[at..].first_chunk_mut()? = first;
+        if length > WIDE {
+            let second: [u8; WIDE] = *dst[from + WIDE..].first_chunk()?;
+            *dst[at + WIDE..].first_chunk_mut()? = second;
+        }
+    } else if distance >= HALF && length <= WIDE && dst.len() - at >= WIDE {
+        let first: [u8; HALF] = *dst[from..].first_chunk()?;
+        *dst[at..].first_chunk_mut()? = first;
+        let second: [u8; HALF] = *dst[from + HALF..].first_chunk()?;
+        *dst[at + HALF..].first_chunk_mut()? = second;
+    } else if distance == 1 {
+        let byte = dst[from];
+        dst[at..end].fill(byte);
+    } else if distance >= length {
+        dst.copy_within(from..from + length, at);
+    } else {
+        repeat(dst, from, at, end);
+    }
+    Some(end)
+}
+
+/// Repeats the bytes `from..at` up to `end`, in pieces that double as there is more to copy from.
+fn repeat(dst: &mut [u8], from: usize, mut at: usize, end: usize) {
+    if end - at <= WIDE {
+        let distance = at - from;
+        for to in at..end {
+            dst[to] = dst[to - distance];
+        }
+        return;
+    }
+    while at < end {
+        let piece = (at - from).min(end - at);
+        dst.copy_within(from..from + piece, at);
+        at += piece;
+    }
+}

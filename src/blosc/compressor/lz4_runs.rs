@@ -1,0 +1,117 @@
+//! Decoding of LZ4 streams that are mostly long matches, as smooth numbers give once shuffled.
+//!
+//! The C library copies such matches a few bytes at a time; copying them as wholes is several
+//! times as fast, and needs no `unsafe`. On streams of short matches the library is faster.
+//!
+//! ```text
+//! sequence   token | [literal length..] | literals | offset, 2 bytes | [match length..]
+//! token      upper 4 bits: literals, lower 4 bits: length of the match less 4;
+//!            15 is continued by bytes that are added up, the last of which is below 255
+//! ```
+//!
+//! The last sequence ends after its literals, of which there are at least five.
+
+/// Literals that end every stream.
+const LAST_LITERALS: usize = 5;
+/// Shortest match.
+const MIN_MATCH: usize = 4;
+
+/// Decompresses and tells whether exactly `dst.len()` bytes came out of all of `src`.
+pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
+    sequences(src, dst) == Some(dst.len())
+}
+
+/// Decompresses and gives the length, or `None` where the stream breaks the format's rules.
+fn sequences(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
+    let mut at = 0_usize;
+    loop {
+        let (&token, rest) = src.split_first()?;
+        src = rest;
+        let len = length(token >> 4, &mut src)?;
+        let literals;
+        (literals, src) = src.split_at_checked(len)?;
+        dst.get_mut(at..at.checked_add(len)?)?
+            .copy_from_slice(literals);
+        at += len;
+        if src.is_empty() {
+            return Some(at);
+        }
+        let offset;
+        (offset, src) = src.split_first_chunk()?;
+        let offset = usize::from(u16::from_le_bytes(*offset));
+        let len = length(token & 15, &mut src)?.checked_add(MIN_MATCH)?;
+        let end = at.checked_add(len)?;
+        if end.checked_add(LAST_LITERALS)? > dst.len() {
+            return None;
+        }
+        repeat(dst, at.checked_sub(offset)?, at, end)?;
+        at = end;
+    }
+}
+
+/// A length of which `nibble` is in the token.
+fn length(nibble: u8, src: &mut &[u8]) -> Option<usize> {
+    let mut len = usize::from(nibble);
+    if nibble == 15 {
+        // The sum cannot wrap: each byte of memory adds at most 255.
+        let full = src.iter().position(|&byte| byte < 255)?;
+        len += 255 * full + usize::from(*src.get(full)?);
+        *src = src.get(full + 1..)?;
+    }
+    Some(len)
+}
+
+/// Fills `at..end` with what stands from `from` on, over and over.
+fn repeat(dst: &mut [u8], from: usize, at: usize, end: usize) -> Option<()> {
+    let mut period = at - from;
+    if period == 1 {
+        let byte = *dst.get(from)?;
+        dst.get_mut(at..end)?.fill(byte);
+        return Some(());
+    }
+    let mut at = at;
+    while at < end {
+        if period == 0 {
+            return None;
+        }
+        // What has been copied doubles what can be copied next.
+        let len = period.min(end - at);
+        dst.copy_within(from..from + len, at);
+        at += len;
+        period += len;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decompress;
+
+    #[test]
+    fn runs_and_patterns_are_repeated() {
+        let mut out = [0; 40];
+        // "ab", match of 30 at offset 2, "cdefghij": 2 + 30 + 8.
+        let stream = [&[0x2F][..], b"ab", &[2, 0, 11, 0x80], b"cdefghij"].concat();
+        assert!(decompress(&stream, &mut out));
+        assert_eq!(&out, b"ababababababababababababababababcdefghij");
+    }
+
+    #[test]
+    fn streams_against_the_rules_are_refused() {
+        let mut out = [0; 12];
+        for stream in [
+            &[][..],
+            &[0x10],
+            &[0x10, b'a', 0, 0, 0x70, 1, 2, 3, 4, 5, 6, 7],
+            &[0x10, b'a', 2, 0, 0x70, 1, 2, 3, 4, 5, 6, 7],
+            &[0x17, b'a', 1, 0, 0x00],
+            &[0x1F, b'a', 1, 0, 255, 255],
+            &[0xF0, 255, 255, 255],
+        ] {
+            assert!(!decompress(stream, &mut out), "{stream:?}");
+        }
+        let sound = [0x10, b'a', 1, 0, 0x70, 1, 2, 3, 4, 5, 6, 7];
+        assert!(decompress(&sound, &mut out));
+        assert_eq!(out, [97, 97, 97, 97, 97, 1, 2, 3, 4, 5, 6, 7]);
+    }
+}

@@ -1,0 +1,102 @@
+//! What is done with one chunk: check its digest, decode it.
+
+use crate::blosc::{ChunkDecoder, ChunkHeader};
+use crate::wire::{Checksum, Digest, FormatError, Hashers, Position};
+use std::ops::Range;
+
+/// Where a chunk lies, in the input and in the content.
+#[derive(Debug, Clone)]
+pub(in crate::file) struct Place {
+    pub position: Position,
+    /// Where its uncompressed bytes begin, counted over all members.
+    pub content: u64,
+    pub header: ChunkHeader,
+    /// False for all but the first piece of a chunk that comes in several.
+    pub first: bool,
+}
+
+/// Decoded bytes, or why there are none.
+pub(in crate::file) struct Piece {
+    pub place: Place,
+    /// The bytes are the first `len` of these.
+    pub buffer: Vec<u8>,
+    pub len: usize,
+    pub result: Result<(), FormatError>,
+}
+
+impl Piece {
+    pub(in crate::file) fn bytes(&self) -> &[u8] {
+        self.buffer.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// A chunk that is to be checked and decoded.
+pub(super) struct Job {
+    pub place: Place,
+    pub checksum: Checksum,
+    pub digest: Digest,
+    pub chunk: Vec<u8>,
+    /// Those of its uncompressed bytes that are wanted.
+    pub wanted: Range<u32>,
+    pub buffer: Vec<u8>,
+}
+
+/// A job done, with its buffers to be used again.
+pub(super) struct Done {
+    pub chunk: Vec<u8>,
+    pub piece: Piece,
+}
+
+/// What a worker does with a chunk: check, then decode.
+pub(super) fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> Done {
+    let checked = check(hashers, &job);
+    let Job {
+        place,
+        chunk,
+        wanted,
+        buffer,
+        ..
+    } = job;
+    let piece = match checked {
+        Ok(()) => decode(decoder, place, &chunk, wanted, buffer),
+        Err(error) => Piece {
+            place,
+            buffer,
+            len: 0,
+            result: Err(error),
+        },
+    };
+    Done { chunk, piece }
+}
+
+pub(super) fn check(hashers: &Hashers, job: &Job) -> Result<(), FormatError> {
+    let computed = hashers.digest(job.checksum, &job.chunk);
+    FormatError::check_digest(job.checksum, job.digest, computed)
+}
+
+pub(super) fn decode(
+    decoder: &mut ChunkDecoder,
+    place: Place,
+    chunk: &[u8],
+    wanted: Range<u32>,
+    mut buffer: Vec<u8>,
+) -> Piece {
+    let len = usize::try_from(wanted.end.saturating_sub(wanted.start)).unwrap_or(usize::MAX);
+    if buffer.len() < len {
+        // Fresh zeroed memory costs nothing until it is written to.
+        buffer = vec![0; len];
+    }
+    let room = buffer.get_mut(..len).unwrap_or_default();
+    let whole = wanted == (0..place.header.nbytes);
+    let decoded = if whole {
+        decoder.decode(chunk, room)
+    } else {
+        decoder.decode_range(chunk, wanted.start, room)
+    };
+    Piece {
+        place,
+        buffer,
+        len,
+        result: decoded.map(|_| ()).map_err(FormatError::from),
+    }
+}

@@ -1,0 +1,197 @@
+//! From bytes to a [`Header`], whatever their layout.
+
+use super::{
+    CHECKSUM, CHUNK_SIZE, Header, LAST_CHUNK, Layout, MAGIC, MAX_APP_CHUNKS, META_SIZE,
+    METADATA_BIT, MetadataPlace, NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, TYPESIZE,
+    V1_NCHUNKS, VARLEN_BIT, VERSION,
+};
+use crate::blosc::MAX_NBYTES;
+use crate::wire::checksum::Checksum;
+use crate::wire::error::FormatError;
+use crate::wire::fields::{i32_at, i64_at, known, u8_at, u32_at};
+
+/// V3 and Dev2012 share a version byte; the eight bytes behind the header tell them apart.
+const PEEK_LEN: usize = 40;
+
+impl Header {
+    /// How many bytes a decoder must have seen, given those that it has; 40 at the most.
+    ///
+    /// # Errors
+    /// The magic or the version is none that is known.
+    pub fn needed(prefix: &[u8]) -> Result<usize, FormatError> {
+        check_magic(prefix)?;
+        if prefix.len() < Layout::V1.header_len() {
+            return Ok(Layout::V1.header_len());
+        }
+        match u8_at(prefix, VERSION) {
+            _ if is_v0(prefix) => Ok(Layout::V1.header_len()),
+            1 => Ok(Layout::V1.header_len()),
+            2 => Ok(Layout::V2.header_len()),
+            3 if u8_at(prefix, OPTIONS) & METADATA_BIT != 0 => Ok(PEEK_LEN),
+            3 => Ok(Layout::V3.header_len()),
+            found => Err(FormatError::Version { found }),
+        }
+    }
+
+    /// Decodes a header from as many bytes as [`needed`](Self::needed) asks for; what lies
+    /// behind [`header_len`](Layout::header_len) is looked at but not part of it.
+    ///
+    /// # Errors
+    /// Too few bytes; a magic, version, option or checksum that is not known; fields that are
+    /// out of range or contradict each other.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
+        let needed = Self::needed(bytes)?;
+        if bytes.len() < needed {
+            return Err(FormatError::TornHeader { found: bytes.len() });
+        }
+        if is_v0(bytes) {
+            return Ok(Self {
+                nchunks: Some(u32_at(bytes, VERSION).into()),
+                ..Self::new(Layout::V0)
+            });
+        }
+        match u8_at(bytes, VERSION) {
+            1 => Self::decode_v1(bytes),
+            2 => Self::decode_v2(bytes, Layout::V2),
+            _ if is_dev2012(bytes) => Self::decode_v2(bytes, Layout::Dev2012),
+            _ => Self::decode_v3(bytes),
+        }
+    }
+
+    fn decode_v1(bytes: &[u8]) -> Result<Self, FormatError> {
+        if bytes.get(OPTIONS..V1_NCHUNKS) != Some(&[0, 0, 0]) {
+            return Err(FormatError::field(
+                "reserved bytes",
+                i64::from(u8_at(bytes, OPTIONS)),
+                "zeros",
+            ));
+        }
+        let nchunks = nchunks(i64_at(bytes, V1_NCHUNKS))?;
+        Ok(Self {
+            nchunks,
+            ..Self::new(Layout::V1)
+        })
+    }
+
+    fn decode_v2(bytes: &[u8], layout: Layout) -> Result<Self, FormatError> {
+        let options = u8_at(bytes, OPTIONS);
+        let dev = layout == Layout::Dev2012;
+        let known_bits = OFFSETS_BIT | METADATA_BIT | VARLEN_BIT | if dev { 0 } else { SEAL_BIT };
+        let mut header = Self::decode_common(bytes, layout, options, known_bits)?;
+        header.varlen = !dev && options & VARLEN_BIT != 0;
+        header.metadata = raw_metadata(bytes, options, dev)?;
+        if options & SEAL_BIT != 0 {
+            header.seal = Some(u32_at(bytes, RESERVED));
+        } else if u32_at(bytes, RESERVED) != 0 {
+            let found = i64::from(u32_at(bytes, RESERVED));
+            return Err(FormatError::field(
+                "reserved word",
+                found,
+                "zero, since the header is not sealed",
+            ));
+        }
+        header.check()?;
+        Ok(header)
+    }
+
+    fn decode_v3(bytes: &[u8]) -> Result<Self, FormatError> {
+        let options = u8_at(bytes, OPTIONS);
+        let known_bits = OFFSETS_BIT | METADATA_BIT | VARLEN_BIT;
+        let mut header = Self::decode_common(bytes, Layout::V3, options, known_bits)?;
+        header.varlen = options & VARLEN_BIT != 0;
+        if options & METADATA_BIT != 0 {
+            header.metadata = MetadataPlace::Section;
+        }
+        let max_app = i64_at(bytes, MAX_APP_CHUNKS);
+        header.max_app_chunks = u64::try_from(max_app)
+            .map_err(|_| FormatError::field("max_app_chunks", max_app, "0 or more"))?;
+        header.check()?;
+        Ok(header)
+    }
+
+    /// The fields that V2 and V3 share.
+    fn decode_common(
+        bytes: &[u8],
+        layout: Layout,
+        options: u8,
+        known_bits: u8,
+    ) -> Result<Self, FormatError> {
+        if options & !known_bits != 0 {
+            return Err(FormatError::Options {
+                layout,
+                found: options,
+                unknown: options & !known_bits,
+            });
+        }
+        let id = u8_at(bytes, CHECKSUM);
+        Ok(Self {
+            offsets: options & OFFSETS_BIT != 0,
+            checksum: Checksum::from_id(id).ok_or(FormatError::ChecksumId { found: id })?,
+            typesize: Some(u8_at(bytes, TYPESIZE)),
+            chunk_size: size("chunk size", i32_at(bytes, CHUNK_SIZE))?,
+            last_chunk: size("last chunk", i32_at(bytes, LAST_CHUNK))?,
+            nchunks: nchunks(i64_at(bytes, NCHUNKS))?,
+            ..Self::new(layout)
+        })
+    }
+}
+
+/// Refuses what cannot begin a member, as soon as its first bytes tell.
+fn check_magic(prefix: &[u8]) -> Result<(), FormatError> {
+    let seen = prefix.get(..MAGIC.len()).unwrap_or(prefix);
+    if MAGIC.starts_with(seen) {
+        return Ok(());
+    }
+    Err(FormatError::Magic {
+        found: seen.to_vec(),
+    })
+}
+
+/// The release candidates wrote no version: four bytes of chunk count, and the first chunk.
+///
+/// In V1 those bytes could only be the same with more than 2^32 chunks, and no writer leaves
+/// options, checksum and typesize of V2 or V3 all zero.
+fn is_v0(bytes: &[u8]) -> bool {
+    matches!(bytes.get(OPTIONS..16), Some([0, 0, 0, 2, 1, _, typesize, nbytes @ ..])
+        if *typesize != 0 && nbytes.iter().any(|byte| *byte != 0))
+}
+
+/// Both have version byte 3; V3's metadata begins with its magic, Dev2012's with JSON or zlib data.
+fn is_dev2012(bytes: &[u8]) -> bool {
+    let options = u8_at(bytes, OPTIONS);
+    let first = bytes.get(Layout::V3.header_len()).copied().unwrap_or(0);
+    let zlib = options & VARLEN_BIT != 0;
+    options & METADATA_BIT != 0
+        && (if zlib {
+            first == 0x78
+        } else {
+            matches!(first, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9')
+        })
+}
+
+fn raw_metadata(bytes: &[u8], options: u8, dev: bool) -> Result<MetadataPlace, FormatError> {
+    let len = i32_at(bytes, META_SIZE);
+    match u32::try_from(len) {
+        Ok(0) if options & METADATA_BIT == 0 => Ok(MetadataPlace::Absent),
+        Ok(len) if options & METADATA_BIT != 0 => Ok(MetadataPlace::Raw {
+            len,
+            zlib: dev && options & VARLEN_BIT != 0,
+        }),
+        Ok(_) => Err(FormatError::field(
+            "meta-size",
+            len.into(),
+            "0, since there is no metadata",
+        )),
+        Err(_) => Err(FormatError::field("meta-size", len.into(), "0 or more")),
+    }
+}
+
+fn size(name: &'static str, field: i32) -> Result<Option<u32>, FormatError> {
+    known(field.into(), MAX_NBYTES.into())
+        .map_err(|found| FormatError::field(name, found, "-1 to 2147483631"))
+}
+
+fn nchunks(field: i64) -> Result<Option<u64>, FormatError> {
+    known(field, i64::MAX)
+        .map_err(|found| FormatError::field("number of chunks", found, "-1 or more"))
+}

@@ -1,0 +1,125 @@
+//! From a [`Header`] to the bytes of its layout.
+
+use super::{
+    CHUNK_SIZE, Header, LAST_CHUNK, Layout, MAGIC, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT,
+    MetadataPlace, NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, V1_NCHUNKS, VARLEN_BIT,
+    VERSION,
+};
+use crate::wire::error::FormatError;
+use crate::wire::fields::put;
+
+impl Header {
+    /// The bytes of this header, as many as [`Layout::header_len`] says.
+    ///
+    /// # Errors
+    /// The layout is one that is only read, or has no place for a field that is set.
+    pub fn encode(&self) -> Result<Vec<u8>, FormatError> {
+        self.check()?;
+        let mut bytes = vec![0; self.layout.header_len()];
+        put(&mut bytes, 0, &MAGIC);
+        put(&mut bytes, VERSION, &[self.layout.version()]);
+        match self.layout {
+            Layout::V0 | Layout::Dev2012 => {
+                return Err(FormatError::ReadOnly {
+                    layout: self.layout,
+                });
+            }
+            Layout::V1 => self.encode_v1(&mut bytes)?,
+            Layout::V2 => self.encode_v2(&mut bytes)?,
+            Layout::V3 => self.encode_v3(&mut bytes)?,
+        }
+        Ok(bytes)
+    }
+
+    fn encode_v1(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
+        let bare = Self {
+            nchunks: self.nchunks,
+            typesize: None,
+            chunk_size: None,
+            last_chunk: None,
+            ..self.clone()
+        };
+        if bare
+            != (Self {
+                nchunks: self.nchunks,
+                ..Self::new(Layout::V1)
+            })
+        {
+            return Err(FormatError::NoPlace {
+                layout: Layout::V1,
+                what: "offsets, metadata or a checksum",
+            });
+        }
+        put(bytes, V1_NCHUNKS, &signed(self.nchunks).to_le_bytes());
+        Ok(())
+    }
+
+    fn encode_v2(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
+        self.encode_common(bytes)?;
+        match self.metadata {
+            MetadataPlace::Absent => {}
+            MetadataPlace::Raw { len, zlib: false } if i32::try_from(len).is_ok() => {
+                put(bytes, META_SIZE, &len.to_le_bytes());
+            }
+            _ => {
+                return Err(FormatError::NoPlace {
+                    layout: Layout::V2,
+                    what: "metadata in this form",
+                });
+            }
+        }
+        if self.max_app_chunks != 0 {
+            return Err(FormatError::NoPlace {
+                layout: Layout::V2,
+                what: "spare offsets",
+            });
+        }
+        put(bytes, RESERVED, &self.seal.unwrap_or(0).to_le_bytes());
+        Ok(())
+    }
+
+    fn encode_v3(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
+        self.encode_common(bytes)?;
+        if matches!(self.metadata, MetadataPlace::Raw { .. }) || self.seal.is_some() {
+            return Err(FormatError::NoPlace {
+                layout: Layout::V3,
+                what: "raw metadata or a seal",
+            });
+        }
+        put(bytes, MAX_APP_CHUNKS, &self.max_app_chunks.to_le_bytes());
+        Ok(())
+    }
+
+    fn encode_common(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
+        let has_metadata = self.metadata != MetadataPlace::Absent;
+        let options = [
+            (self.offsets, OFFSETS_BIT),
+            (has_metadata, METADATA_BIT),
+            (self.varlen, VARLEN_BIT),
+            (self.seal.is_some(), SEAL_BIT),
+        ];
+        let options = options
+            .iter()
+            .filter(|(set, _)| *set)
+            .fold(0, |all, (_, bit)| all | bit);
+        put(
+            bytes,
+            OPTIONS,
+            &[options, self.checksum.id(), self.typesize.unwrap_or(0)],
+        );
+        for (at, size) in [(CHUNK_SIZE, self.chunk_size), (LAST_CHUNK, self.last_chunk)] {
+            let field = size.map_or(Ok(-1), i32::try_from);
+            let field = field.map_err(|_| FormatError::NoPlace {
+                layout: self.layout,
+                what: "so large a chunk",
+            })?;
+            put(bytes, at, &field.to_le_bytes());
+        }
+        put(bytes, NCHUNKS, &signed(self.nchunks).to_le_bytes());
+        Ok(())
+    }
+}
+
+fn signed(count: Option<u64>) -> i64 {
+    count.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,268 @@
+//! The header of a member, in each of its layouts.
+//!
+//! ```text
+//!      0 1 2 3   4         5         6          7          8 .. 12      12 .. 16
+//!    | b l p k | version | options | checksum | typesize | chunk size | last chunk |     V2, V3
+//!     16 .. 24           24 .. 28      28 .. 32
+//!    | number of chunks | meta size   | reserved, or seal |                              V2, Dev2012
+//!    | number of chunks | max append chunks               |                              V3
+//!
+//!    | b l p k | 1 | 0 0 0 | number of chunks (8 .. 16) |                                V1
+//!    | b l p k | number of chunks (4 .. 8)  |                                            V0
+//! ```
+//!
+//! All numbers are little-endian and signed, and -1 means unknown. `docs/format.md` tells where
+//! the layouts come from; in memory there is one [`Header`].
+
+mod decode;
+mod encode;
+
+use super::checksum::Checksum;
+use super::error::FormatError;
+use super::fields::put;
+
+/// The four bytes that begin every member.
+pub const MAGIC: [u8; 4] = *b"blpk";
+
+const VERSION: usize = 4;
+const OPTIONS: usize = 5;
+const CHECKSUM: usize = 6;
+const TYPESIZE: usize = 7;
+const CHUNK_SIZE: usize = 8;
+const LAST_CHUNK: usize = 12;
+const NCHUNKS: usize = 16;
+const META_SIZE: usize = 24;
+/// Also the place of the seal.
+const RESERVED: usize = 28;
+const MAX_APP_CHUNKS: usize = 24;
+
+/// In V1 the number of chunks lies here.
+const V1_NCHUNKS: usize = 8;
+const OFFSETS_BIT: u8 = 0x01;
+const METADATA_BIT: u8 = 0x02;
+/// Variable length in V2 and V3; in Dev2012 "the metadata is zlib data".
+const VARLEN_BIT: u8 = 0x04;
+const SEAL_BIT: u8 = 0x08;
+
+/// How a header is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layout {
+    /// 8 bytes without a version, of the release candidates before 0.1; read only.
+    V0,
+    /// 16 bytes, of Bloscpack 0.1 and of every superchunk of bcolz, BLZ and carray.
+    V1,
+    /// 32 bytes as the design documents have them; without metadata, those of Bloscpack 0.2.
+    V2,
+    /// V2 with version byte 3, a development layout of December 2012; read only.
+    Dev2012,
+    /// 32 bytes, of Bloscpack 0.3 to 0.16: the default.
+    V3,
+}
+
+impl Layout {
+    /// Length of the header in bytes.
+    #[must_use]
+    pub const fn header_len(self) -> usize {
+        match self {
+            Self::V0 => 8,
+            Self::V1 => 16,
+            Self::V2 | Self::Dev2012 | Self::V3 => 32,
+        }
+    }
+
+    /// The format version that the header's fifth byte holds, 0 where there is no such byte.
+    #[must_use]
+    pub const fn version(self) -> u8 {
+        match self {
+            Self::V0 => 0,
+            Self::V1 => 1,
+            Self::V2 => 2,
+            Self::Dev2012 | Self::V3 => 3,
+        }
+    }
+
+    /// A short name: `V0`, `V1`, `V2`, `Dev2012`, `V3`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V0 => "V0",
+            Self::V1 => "V1",
+            Self::V2 => "V2",
+            Self::Dev2012 => "Dev2012",
+            Self::V3 => "V3",
+        }
+    }
+}
+
+impl std::fmt::Display for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Whether a member has metadata, and in which form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MetadataPlace {
+    /// No metadata.
+    Absent,
+    /// `len` bytes of JSON right behind the header, as zlib data where `zlib` is set.
+    Raw {
+        /// Bytes as stored.
+        len: u32,
+        /// Only in Dev2012.
+        zlib: bool,
+    },
+    /// A section with a header of its own, as in V3.
+    Section,
+}
+
+/// The header of a member, whatever its layout on the wire.
+///
+/// ```
+/// use bloscpack::{Checksum, Header, Layout};
+/// let header = Header { nchunks: Some(4), checksum: Checksum::Adler32, ..Header::new(Layout::V3) };
+/// let bytes = header.encode()?;
+/// assert_eq!(bytes.len(), 32);
+/// assert_eq!(bytes[..8], *b"blpk\x03\x00\x01\x08");
+/// assert_eq!(Header::decode(&bytes)?, header);
+/// # Ok::<(), bloscpack::wire::FormatError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// The layout it was read from, or is to be written in.
+    pub layout: Layout,
+    /// Whether a table of offsets lies before the chunks.
+    pub offsets: bool,
+    /// Whether each chunk is a record of its own length.
+    pub varlen: bool,
+    /// Whether and how metadata lies behind the header.
+    pub metadata: MetadataPlace,
+    /// The crc32 of header, raw metadata and table, where the header is sealed (V2 only).
+    pub seal: Option<u32>,
+    /// What is computed over each chunk.
+    pub checksum: Checksum,
+    /// Bytes an element, as the header has it; V0 and V1 have no such field.
+    pub typesize: Option<u8>,
+    /// Uncompressed bytes of every chunk but the last.
+    pub chunk_size: Option<u32>,
+    /// Uncompressed bytes of the last chunk.
+    pub last_chunk: Option<u32>,
+    /// Number of chunks.
+    pub nchunks: Option<u64>,
+    /// Spare entries of the offset table, for appending; 0 in all layouts but V3.
+    pub max_app_chunks: u64,
+}
+
+impl Header {
+    /// A header in which all that can be unknown is unknown: typesize 8, the default checksum,
+    /// no offsets, no metadata.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        let has_fields = !matches!(layout, Layout::V0 | Layout::V1);
+        Self {
+            layout,
+            offsets: false,
+            varlen: false,
+            metadata: MetadataPlace::Absent,
+            seal: None,
+            checksum: if has_fields {
+                Checksum::default()
+            } else {
+                Checksum::None
+            },
+            typesize: has_fields.then_some(8),
+            chunk_size: None,
+            last_chunk: None,
+            nchunks: None,
+            max_app_chunks: 0,
+        }
+    }
+    /// Checks what the fields say of one another.
+    ///
+    /// # Errors
+    /// A [`FormatError::Field`] that names the first contradiction.
+    pub fn check(&self) -> Result<(), FormatError> {
+        if self.varlen && (self.chunk_size.is_some() || self.last_chunk.is_some()) {
+            let found = self.chunk_size.or(self.last_chunk).map_or(-1, i64::from);
+            return Err(FormatError::field(
+                "chunk size",
+                found,
+                "-1, since the records vary in length",
+            ));
+        }
+        if self.nchunks == Some(0) && self.last_chunk.is_some_and(|last| last != 0) {
+            let found = self.last_chunk.map_or(-1, i64::from);
+            return Err(FormatError::field(
+                "last chunk",
+                found,
+                "0, since there are no chunks",
+            ));
+        }
+        if self.layout == Layout::V3 {
+            self.check_v3()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn check_v3(&self) -> Result<(), FormatError> {
+        if let (Some(chunk), Some(last)) = (self.chunk_size, self.last_chunk)
+            && last > chunk
+        {
+            return Err(FormatError::field(
+                "last chunk",
+                last.into(),
+                "no more than the chunk size",
+            ));
+        }
+        let spare = i64::try_from(self.max_app_chunks).unwrap_or(i64::MAX);
+        match self.nchunks {
+            None if spare != 0 => Err(FormatError::field(
+                "max_app_chunks",
+                spare,
+                "0, since the number of chunks is unknown",
+            )),
+            Some(n)
+                if n.checked_add(self.max_app_chunks)
+                    .is_none_or(|sum| i64::try_from(sum).is_err()) =>
+            {
+                Err(FormatError::field(
+                    "max_app_chunks",
+                    spare,
+                    "at most 2^63-1 together with the chunks",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Entries of the offset table, spare ones included: nothing where there is no table, or
+    /// where its length is unknown because the number of chunks is.
+    #[must_use]
+    pub fn table_len(&self) -> Option<u64> {
+        self.nchunks
+            .filter(|_| self.offsets)
+            .and_then(|n| n.checked_add(self.max_app_chunks))
+    }
+
+    /// Uncompressed bytes of all chunks, where the fields tell.
+    #[must_use]
+    pub fn content_len(&self) -> Option<u64> {
+        match (self.nchunks?, self.chunk_size, self.last_chunk) {
+            (0, _, _) => Some(0),
+            (1, _, Some(last)) => Some(last.into()),
+            (n, Some(chunk), Some(last)) => {
+                (n - 1).checked_mul(chunk.into())?.checked_add(last.into())
+            }
+            _ => None,
+        }
+    }
+
+    /// The bytes under the seal that come from the header: itself, with the seal's word zero.
+    pub(crate) fn sealed_bytes(encoded: &[u8]) -> Vec<u8> {
+        let mut bytes = encoded.to_vec();
+        put(&mut bytes, RESERVED, &[0; 4]);
+        bytes
+    }
+}

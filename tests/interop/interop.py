@@ -1,0 +1,51 @@
+"""Compares the command `blpk` with the real Bloscpack. See README.md."""
+
+import argparse
+import sys
+import time
+
+import blosc
+import bloscpack
+from bloscpack.constants import CNAME_AVAIL
+
+import habits
+import pipes
+import read
+import written
+from common import Command, Place, Tally, prepare_reference
+
+PARTS = {part.__name__: part for part in (written, read, pipes, habits)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--blpk", required=True, help="the command under test")
+    parser.add_argument("--reference", required=True, help="the command of Bloscpack")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS))
+    chosen = parser.parse_args()
+    for part in chosen.parts:
+        if part not in PARTS:
+            parser.error("no part '%s'; there are %s" % (part, " ".join(PARTS)))
+
+    prepare_reference()
+    print("reference: bloscpack %s, blosc %s (C-Blosc %s; %s)" % (
+        bloscpack.__version__, blosc.__version__,
+        blosc.blosclib_version.split()[0], " ".join(CNAME_AVAIL)), flush=True)
+    blpk, reference = Command(chosen.blpk), Command(chosen.reference)
+    passed = failed = 0
+    for name in chosen.parts or PARTS:
+        tally, begun = Tally(name), time.monotonic()
+        place = Place()
+        PARTS[name].run(tally, blpk, reference, place)
+        if tally.passed + tally.failed < PARTS[name].CASES:
+            tally.failed += 1
+            print("FAILED %s: fewer than %d cases ran" % (name, PARTS[name].CASES),
+                  file=sys.stderr)
+        print("%s (%.1f s)" % (tally.line(), time.monotonic() - begun), flush=True)
+        passed, failed = passed + tally.passed, failed + tally.failed
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,6 @@
+# Bloscpack 0.16 uses the names that Python 3.10 took out of `collections`.
+import collections
+import collections.abc
+
+for name in ("Mapping", "MutableMapping", "Sequence", "Iterable", "Callable"):
+    setattr(collections, name, getattr(collections.abc, name))
