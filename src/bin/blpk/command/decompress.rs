@@ -81,21 +81,26 @@ impl Decompress {
         Ok(Status::Done)
     }
 
-    /// OUT, or what follows from IN.
+    /// OUT, or what follows from IN. As in the Python tool, a file must have the extension unless
+    /// `-e` says otherwise, even where OUT is given.
     fn target(&self) -> Result<PathBuf, Failure> {
-        let standard = is_standard_input(&self.input);
-        match &self.output {
-            Some(output) => Ok(output.clone()),
-            None if standard => Ok(STANDARD.into()),
-            None if self.no_check_extension => {
+        if is_standard_input(&self.input) {
+            return Ok(self.output.clone().unwrap_or_else(|| STANDARD.into()));
+        }
+        let stem = without_extension(&self.input);
+        match (&self.output, stem) {
+            (Some(output), stem) if self.no_check_extension || stem.is_some() => Ok(output.clone()),
+            (None, _) if self.no_check_extension => {
                 Err(Failure::usage("--no-check-extension requires use of OUT")
                     .hint("give OUT, or - for standard output"))
             }
-            None => without_extension(&self.input).ok_or_else(|| {
+            (_, Some(stem)) => Ok(stem),
+            (_, None) => {
                 let name = quoted(&self.input);
-                Failure::usage(format!("input file {name} does not end with '{EXTENSION}'"))
-                    .hint("give OUT, or - for standard output")
-            }),
+                let title = format!("input file {name} does not end with '{EXTENSION}'");
+                Err(Failure::usage(title)
+                    .hint("to take it all the same, give -e and OUT (- for standard output)"))
+            }
         }
     }
 
