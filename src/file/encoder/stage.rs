@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn what_was_promised_ends_at_the_border_of_a_chunk_too() {
+        for size in [0, 9, 10, 20] {
+            let mut encoder = promised(size);
+            let data = vec![1; size as usize];
+            assert_eq!(encoder.read_from(data.as_slice()).unwrap(), size);
+            assert_eq!(crate::decompress(&encoder.finish().unwrap()).unwrap(), data);
+        }
+    }
+
+    #[test]
     fn fewer_than_were_promised_are_an_error_of_finish() {
         for (size, given) in [(1, 0), (6, 5), (11, 10), (20, 10)] {
             let mut encoder = promised(size);
