@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use bloscpack::{Limits, Survey};
+
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -91,6 +93,14 @@ impl Input {
         match self.extent {
             Some(extent) => (&self.file).seek(SeekFrom::Start(extent.start)).map(|_| ()),
             None => Err(io::ErrorKind::NotSeekable.into()),
+        }
+    }
+
+    /// Looks at the headers of all that follows, by seeking where that is possible.
+    pub fn survey(&self, progress: &Progress, limits: &Limits) -> bloscpack::Result<Survey> {
+        match self.extent {
+            Some(_) => Survey::of_file(&self.file, limits),
+            None => Survey::of(self.source(progress), limits),
         }
     }
 

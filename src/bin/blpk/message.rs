@@ -5,6 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use bloscpack::ErrorKind;
+use bloscpack::blosc::ChunkError;
+use bloscpack::wire::FormatError;
 
 use crate::status::Status;
 
@@ -44,11 +47,10 @@ impl Failure {
 
     /// The library refused: `what` names the file.
     pub fn library(what: impl Display, error: &bloscpack::Error) -> Self {
-        Self {
-            status: error.category().into(),
-            title: Some(format!("{what}: {error}")),
-            details: Vec::new(),
-            hint: error.hint().map(str::to_owned),
+        let failure = Self::new(error.category().into(), format!("{what}: {error}"));
+        match advice(error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
         }
     }
 
@@ -96,6 +98,28 @@ impl Failure {
         }
         print(&text);
     }
+}
+
+/// What the user of the command can do: the library's advice, in terms of our options.
+fn advice(error: &bloscpack::Error) -> Option<String> {
+    let limit = match error.kind() {
+        ErrorKind::Format(FormatError::Limit { what, .. }) => match *what {
+            "metadata" => Some("metadata"),
+            "table of offsets" => Some("offsets"),
+            _ => Some("chunk"),
+        },
+        ErrorKind::Format(FormatError::Chunk(ChunkError::BlockOverLimit { .. })) => Some("block"),
+        _ => None,
+    };
+    if let Some(limit) = limit {
+        return Some(format!(
+            "if the input is to be trusted, raise the limit: --limit {limit}=SIZE"
+        ));
+    }
+    if error.is_unended() {
+        return Some("blpk decompress --allow-unterminated takes what is there".into());
+    }
+    error.hint().map(str::to_owned)
 }
 
 /// Prints a warning.

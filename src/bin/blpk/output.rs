@@ -14,6 +14,9 @@ use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::status::Status;
 
+/// How messages call it.
+const STANDARD_OUTPUT: &str = "standard output";
+
 /// Symbolic links followed before giving up, as in Linux.
 const MAX_LINKS: usize = 40;
 
@@ -27,7 +30,7 @@ pub struct Output {
 
 #[derive(Debug)]
 enum Sink {
-    Whole(Whole),
+    Whole(Box<Whole>),
     Stream(Stream),
 }
 
@@ -42,13 +45,13 @@ impl Output {
         let name = quoted(path);
         let failed = |error: io::Error| Failure::io(&name, &error);
         let sink = match Target::find(path).map_err(failed)? {
-            Target::New(place) => Sink::Whole(Whole::begin(place, None).map_err(failed)?),
+            Target::New(place) => Sink::Whole(Whole::begin(place, None).map_err(failed)?.into()),
             Target::Regular(place, old) => {
                 refuse_same_file(&name, Handle::from_path(&place).ok(), inputs)?;
                 if !session.force {
                     return Err(exists(&name));
                 }
-                Sink::Whole(Whole::begin(place, Some(old)).map_err(failed)?)
+                Sink::Whole(Whole::begin(place, Some(old)).map_err(failed)?.into())
             }
             Target::Special(old) if old.is_dir() => {
                 return Err(Failure::usage(format!("output {name} is a directory")));
@@ -70,8 +73,8 @@ impl Output {
 
     /// Standard output.
     fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
-        let name = "standard output".to_owned();
-        let failed = |error: io::Error| Failure::io("standard output", &error);
+        let name = STANDARD_OUTPUT.to_owned();
+        let failed = |error: io::Error| Failure::io(STANDARD_OUTPUT, &error);
         let file = stdout().map_err(failed)?;
         if file.metadata().map_err(failed)?.is_file() {
             refuse_same_file(&name, Handle::stdout().ok(), inputs)?;
@@ -87,6 +90,17 @@ impl Output {
     /// How messages call it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether both would end up in the same file.
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        let place = |output: &Self| match &output.sink {
+            Sink::Whole(whole) => whole.place(),
+            Sink::Stream(_) if output.name == STANDARD_OUTPUT => Some(STANDARD.into()),
+            Sink::Stream(_) => None,
+        };
+        let here = place(self);
+        here.is_some() && here == place(other)
     }
 
     /// The file, where it can be read back and written at any place.
@@ -121,10 +135,10 @@ impl Output {
         }
     }
 
-    /// Gives the output its name: all of it is there.
-    pub fn commit(self) -> Result<(), Failure> {
+    /// Gives the output its name, since all of it is there, and tells its length.
+    pub fn commit(self) -> Result<u64, Failure> {
         match self.sink {
-            Sink::Stream(_) => Ok(()),
+            Sink::Stream(stream) => Ok(stream.written),
             Sink::Whole(whole) => whole.commit().map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => exists(&self.name),
                 _ => Failure::io(&self.name, &error),
@@ -158,7 +172,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .and_then(|()| stdout.flush());
     done.map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::broken_pipe(),
-        _ => Failure::io("standard output", &error),
+        _ => Failure::io(STANDARD_OUTPUT, &error),
     })
 }
 
@@ -262,7 +276,14 @@ impl Whole {
         })
     }
 
-    fn commit(self) -> io::Result<()> {
+    /// The one path of the target that any two ways to spell it share.
+    fn place(&self) -> Option<PathBuf> {
+        let folder = parent(&self.target).canonicalize().ok()?;
+        Some(folder.join(self.target.file_name()?))
+    }
+
+    fn commit(self) -> io::Result<u64> {
+        let length = self.file.metadata()?.len();
         if let Some(old) = &self.replaced {
             keep_permissions(&self.file, old)?;
             // Otherwise a crash may leave the new name and neither content.
@@ -278,13 +299,13 @@ impl Whole {
         match done {
             Ok(()) => {
                 pending.retain(|path| *path != here);
-                Ok(())
+                Ok(length)
             }
             // Some file systems can only rename. The file was not there a moment ago.
             Err(error) if cannot_link(&error.error) && !self.target.exists() => {
                 error.path.persist(&self.target)?;
                 pending.retain(|path| *path != here);
-                Ok(())
+                Ok(length)
             }
             Err(error) => Err(error.error),
         }
@@ -305,6 +326,7 @@ struct Stream {
     terminal: bool,
     /// Whether binary data may pass to the terminal.
     force: bool,
+    written: u64,
     broken: bool,
     refused: bool,
 }
@@ -315,6 +337,7 @@ impl Stream {
             terminal: file.is_terminal(),
             file,
             force: session.force,
+            written: 0,
             broken: false,
             refused: false,
         }
@@ -326,8 +349,9 @@ impl Stream {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let done = self.file.write(bytes);
-        if let Err(error) = &done {
-            self.broken |= error.kind() == io::ErrorKind::BrokenPipe;
+        match &done {
+            Ok(count) => self.written += u64::try_from(*count).unwrap_or(0),
+            Err(error) => self.broken |= error.kind() == io::ErrorKind::BrokenPipe,
         }
         done
     }

@@ -105,9 +105,6 @@ impl From<bloscpack::Error> for Halt {
     }
 }
 
-/// Bytes read and written.
-type Totals = (u64, u64);
-
 impl Compress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
@@ -119,14 +116,14 @@ impl Compress {
             return Err(spare_terminal("compressed data"));
         }
         let builder = || self.builder(metadata.clone(), session);
-        let written = self.encode(&builder, &input, &mut output, session)?;
+        let plain = self.encode(&builder, &input, &mut output, session)?;
         let name = output.name().to_owned();
-        output.commit()?;
+        let packed = output.commit()?;
         session.verbose(format_args!(
             "{} ({}) compressed into {name} ({}) in {:.2?}",
             input.name(),
-            size::pretty(written.0),
-            size::pretty(written.1),
+            size::pretty(plain),
+            size::pretty(packed),
             begun.elapsed(),
         ));
         Ok(Status::Done)
@@ -159,10 +156,10 @@ impl Compress {
     }
 
     fn builder(&self, metadata: Option<Metadata>, session: &Session) -> EncoderBuilder {
-        let (layout, usual) = match self.format {
-            1 => (Layout::V1, Checksum::None),
-            2 => (Layout::V2, Checksum::default()),
-            _ => (Layout::V3, Checksum::default()),
+        let layout = match self.format {
+            1 => Layout::V1,
+            2 => Layout::V2,
+            _ => Layout::V3,
         };
         let mut builder = Encoder::builder()
             .compressor(self.encoding.codec)
@@ -170,10 +167,13 @@ impl Compress {
             .filter(self.encoding.filter())
             .typesize(self.encoding.typesize)
             .chunk_size(self.chunk_size)
-            .checksum(self.checksum.unwrap_or(usual))
-            .offsets(!self.no_offsets && self.format != 1)
+            .offsets(!self.no_offsets)
             .layout(layout)
             .threads(session.threads);
+        // Without one the layout decides: the first had no checksums yet.
+        if let Some(checksum) = self.checksum {
+            builder = builder.checksum(checksum);
+        }
         if let Some(metadata) = metadata {
             builder = builder.metadata(metadata);
         }
@@ -183,14 +183,14 @@ impl Compress {
         builder
     }
 
-    /// Compresses all of the input.
+    /// Compresses all of the input, and gives its length.
     fn encode(
         &self,
         builder: &dyn Fn() -> EncoderBuilder,
         input: &Input,
         output: &mut Output,
         session: &Session,
-    ) -> Result<Totals, Failure> {
+    ) -> Result<u64, Failure> {
         let length = match (self.size, input.length()) {
             (Some(bytes), _) => Length::Given(bytes),
             (None, Some(bytes)) => Length::Found(bytes),
@@ -199,7 +199,7 @@ impl Compress {
         let progress = Progress::new(session, length.claim());
         let mut source = input.source(&progress);
         let halt = match attempt(builder(), length, &mut source, output) {
-            Ok(totals) => return Ok(totals),
+            Ok(length) => return Ok(length),
             Err(halt) => halt,
         };
         // A file that grew or shrank meanwhile: an output that can seek can still change its mind.
@@ -222,13 +222,13 @@ fn start_over(input: &Input, mut output: &File) -> io::Result<()> {
     output.rewind()
 }
 
-/// Compresses all of the source once.
+/// Compresses all of the source once, and gives its length.
 fn attempt(
     mut builder: EncoderBuilder,
     length: Length,
     source: &mut Source<'_>,
     output: &mut Output,
-) -> Result<Totals, Halt> {
+) -> Result<u64, Halt> {
     let mut claim = length.claim();
     // A length of zero is what files below /proc have, which are not empty.
     if matches!(length, Length::Found(0)) && !source.is_at_end().map_err(Halt::Read)? {
@@ -243,16 +243,14 @@ fn attempt(
         let mut encoder = builder.write_to_file(file)?;
         encoder.read_from(&mut source.take(most))?;
         confirm(source, claim)?;
-        let totals = (encoder.total_in(), encoder.total_out());
         encoder.finish()?;
-        return Ok(totals);
+        return Ok(source.total());
     }
     let mut encoder = builder.write_to(output)?;
     encoder.read_from(&mut source.take(most))?;
     confirm(source, claim)?;
-    let totals = (encoder.total_in(), encoder.total_out());
     encoder.finish()?;
-    Ok(totals)
+    Ok(source.total())
 }
 
 /// Whether the source was as long as was said.
@@ -276,7 +274,7 @@ fn blame(halt: Halt, length: Length, source: &Source<'_>, output: &Output) -> Fa
         Halt::Length(mismatch) => mismatch.failure(&source.name(), length),
         Halt::Read(error) => Failure::io(source.name(), &error),
         Halt::Library(error) => {
-            let writing = !source.has_failed() && error.category() == Category::Io;
+            let writing = !source.has_failed() && error.category() == Category::Failed;
             let name = if writing {
                 output.name().to_owned()
             } else {

@@ -34,7 +34,7 @@ impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let input = Input::open_binary(&self.path, session)?;
         let progress = Progress::new(session, input.length());
-        let survey = bloscpack::survey(input.source(&progress), &session.limits);
+        let survey = input.survey(&progress, &session.limits);
         progress.finish();
         let survey = survey.map_err(|error| Failure::library(input.name(), &error))?;
         for warning in &survey.warnings {
@@ -64,9 +64,8 @@ fn is_complete(member: &Member) -> bool {
 fn state(member: &Member) -> &'static str {
     match member.state {
         // An offset table that was never filled takes nothing away from the data.
-        State::Complete | State::Unindexed => "complete",
-        State::Unterminated => "unterminated",
-        State::Unfinished => "unfinished",
+        State::Unindexed => State::Complete.name(),
+        state => state.name(),
     }
 }
 
