@@ -127,10 +127,7 @@ impl ChunkEncoder {
         let mut room = usize::try_from(room).unwrap_or(usize::MAX);
         let compressor = match &mut self.compressor {
             Some(compressor) => compressor,
-            none => none.insert(StreamEncoder::new(
-                self.settings.compressor,
-                self.settings.level,
-            )?),
+            none => none.insert(StreamEncoder::new(&self.settings)?),
         };
         let start = out.len();
         out.resize(start + layout.table_end(), 0);
