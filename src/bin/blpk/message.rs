@@ -132,9 +132,14 @@ pub fn note(text: impl Display) {
     print(&format!("blpk: {text}\n"));
 }
 
-/// The path in quotes, with nothing that a terminal would obey.
+/// The path in quotes, for messages.
 pub fn quoted(path: &Path) -> String {
-    let mut text = String::from("'");
+    format!("'{}'", shown(path))
+}
+
+/// The path, with nothing that a terminal would obey.
+pub fn shown(path: &Path) -> String {
+    let mut text = String::new();
     for c in path.to_string_lossy().chars() {
         if c.is_control() {
             text.extend(c.escape_default());
@@ -142,7 +147,6 @@ pub fn quoted(path: &Path) -> String {
             text.push(c);
         }
     }
-    text.push('\'');
     text
 }
 

@@ -24,7 +24,7 @@ pub enum Status {
 /// The status after SIGINT or SIGTERM.
 pub const INTERRUPTED: i32 = 130;
 
-/// The table of `--help` and of the manual page.
+/// The table below `--help`, also in the manual page.
 pub const HELP: &str = "\
 Exit status:
   0  done and sound

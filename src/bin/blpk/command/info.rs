@@ -9,7 +9,7 @@ use bloscpack::{Member, State, Survey};
 use clap::Args;
 
 use crate::input::{Input, STANDARD};
-use crate::message::Failure;
+use crate::message::{Failure, shown};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -40,11 +40,10 @@ impl Info {
         for warning in &survey.warnings {
             session.warning(format_args!("{}: {warning}", input.name()));
         }
-        let path = self.path.to_string_lossy();
         let text = if self.json {
-            json::describe(&path, input.length(), &survey)
+            json::describe(&self.path.to_string_lossy(), input.length(), &survey)
         } else {
-            people::describe(&path, input.length(), &survey)
+            people::describe(&shown(&self.path), input.length(), &survey)
         };
         output::print(&text)?;
         let whole = survey.members.iter().all(is_complete);

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::input::{self, Input, STANDARD};
-use crate::message::Failure;
+use crate::message::{Failure, shown};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -84,7 +84,7 @@ fn examine<'a>(path: &'a Path, session: &Session) -> Outcome<'a> {
 
 impl Outcome<'_> {
     fn print(&self, session: &Session) -> Result<(), Failure> {
-        let name = self.path.display();
+        let name = shown(self.path);
         let report = match &self.report {
             Ok(report) => report,
             Err(failure) => {
