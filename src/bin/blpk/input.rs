@@ -190,7 +190,9 @@ impl Read for Source<'_> {
 
 /// Whether the argument means standard input.
 pub fn is_standard_input(path: &Path) -> bool {
-    path == Path::new(STANDARD) || path == Path::new("/dev/stdin")
+    ["-", "/dev/stdin", "/dev/fd/0"]
+        .iter()
+        .any(|name| path == Path::new(name))
 }
 
 /// How messages call the input at `path`.

@@ -178,7 +178,9 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Whether the argument means standard output.
 pub fn is_standard_output(path: &Path) -> bool {
-    path == Path::new(STANDARD) || path == Path::new("/dev/stdout")
+    ["-", "/dev/stdout", "/dev/fd/1"]
+        .iter()
+        .any(|name| path == Path::new(name))
 }
 
 /// Refuses to upset a terminal.
