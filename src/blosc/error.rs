@@ -146,7 +146,7 @@ pub enum ChunkError {
     Memory,
 }
 
-/// Who has to act on a [`ChunkError`].
+/// Who has to act on an error about bytes: on a [`ChunkError`], or on one of the file around chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fault {
