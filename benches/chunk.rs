@@ -8,6 +8,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     reason = "a bench fails by panicking"
 )]
 

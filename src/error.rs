@@ -1,6 +1,6 @@
 //! The public error: what went wrong, where, and what can be done.
 
-use crate::blosc::{ChunkError, ChunkFault as Fault};
+use crate::blosc::{ChunkError, Fault};
 use crate::wire::{FormatError, ParseError, Position};
 use std::{fmt, io};
 

@@ -50,7 +50,7 @@ mod file;
 mod limits;
 pub mod wire;
 
-pub use blosc::{ChunkFault as Fault, Compressor, Filter};
+pub use blosc::{Compressor, Fault, Filter};
 pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
     Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Member, Report, SeekEncoder, State,

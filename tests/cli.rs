@@ -1,5 +1,10 @@
 //! The command `blpk`, run as users and scripts run it.
 #![cfg(feature = "cli")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "also in the helpers, which stand outside of test functions"
+)]
 
 #[path = "cli/cat.rs"]
 mod cat;

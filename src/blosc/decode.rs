@@ -49,14 +49,14 @@ impl ChunkDecoder {
     /// always accepted.
     ///
     /// ```
-    /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkFault, ChunkSettings};
+    /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, Fault, ChunkSettings};
     ///
     /// let mut chunk = Vec::new();
     /// ChunkEncoder::new(ChunkSettings::default())?.encode(&[0; 5000], &mut chunk)?;
     /// let error = ChunkDecoder::with_max_block(4096)
     ///     .decode(&chunk, &mut [0; 5000])
     ///     .unwrap_err();
-    /// assert_eq!(error.fault(), ChunkFault::OverLimit);
+    /// assert_eq!(error.fault(), Fault::OverLimit);
     /// # Ok::<(), bloscpack::blosc::ChunkError>(())
     /// ```
     #[must_use]
@@ -73,7 +73,7 @@ impl ChunkDecoder {
     ///
     /// # Errors
     ///
-    /// Any [`ChunkFault`](super::ChunkFault); `out` then holds anything.
+    /// Any [`Fault`](super::Fault); `out` then holds anything.
     pub fn decode(&mut self, chunk: &[u8], out: &mut [u8]) -> Result<ChunkHeader, ChunkError> {
         let source = self.open(chunk)?;
         let expected = source.header.nbytes as usize;
@@ -97,7 +97,7 @@ impl ChunkDecoder {
     ///
     /// # Errors
     ///
-    /// Any [`ChunkFault`](super::ChunkFault), of which [`Usage`](super::ChunkFault::Usage) for a
+    /// Any [`Fault`](super::Fault), of which [`Usage`](super::Fault::Usage) for a
     /// range beyond the chunk's data; `out` then holds anything.
     pub fn decode_range(
         &mut self,
@@ -144,7 +144,7 @@ impl ChunkDecoder {
     ///
     /// # Errors
     ///
-    /// Any [`ChunkFault`](super::ChunkFault), of which [`Usage`](super::ChunkFault::Usage) for a
+    /// Any [`Fault`](super::Fault), of which [`Usage`](super::Fault::Usage) for a
     /// block that is not there or has another length; `out` then holds anything.
     ///
     /// ```

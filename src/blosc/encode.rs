@@ -38,8 +38,8 @@ impl ChunkEncoder {
     ///
     /// # Errors
     ///
-    /// [`Usage`](super::ChunkFault::Usage) for a level above 9 or a typesize of 0;
-    /// [`Unsupported`](super::ChunkFault::Unsupported) if this build lacks the compressor.
+    /// [`Usage`](super::Fault::Usage) for a level above 9 or a typesize of 0;
+    /// [`Unsupported`](super::Fault::Unsupported) if this build lacks the compressor.
     pub fn new(settings: ChunkSettings) -> Result<Self, ChunkError> {
         settings.check()?;
         Ok(Self {
@@ -63,7 +63,7 @@ impl ChunkEncoder {
     ///
     /// # Errors
     ///
-    /// [`Usage`](super::ChunkFault::Usage) for more than [`MAX_NBYTES`] bytes; `out` is then as
+    /// [`Usage`](super::Fault::Usage) for more than [`MAX_NBYTES`] bytes; `out` is then as
     /// it was.
     pub fn encode(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<ChunkHeader, ChunkError> {
         let nbytes = u32::try_from(data.len())
@@ -127,10 +127,7 @@ impl ChunkEncoder {
         let mut room = usize::try_from(room).unwrap_or(usize::MAX);
         let compressor = match &mut self.compressor {
             Some(compressor) => compressor,
-            none => none.insert(StreamEncoder::new(
-                self.settings.compressor,
-                self.settings.level,
-            )?),
+            none => none.insert(StreamEncoder::new(&self.settings)?),
         };
         let start = out.len();
         out.resize(start + layout.table_end(), 0);

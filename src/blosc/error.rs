@@ -10,12 +10,12 @@ use super::CompressorFormat;
 /// [`fault`](Self::fault) sorts the variants by who has to act.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkError, ChunkFault, ChunkHeader};
+/// use bloscpack::blosc::{ChunkError, Fault, ChunkHeader};
 ///
 /// // Version byte 5: a chunk of Blosc 2.
 /// let error = ChunkHeader::parse(&[5, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0]).unwrap_err();
 /// assert_eq!(error, ChunkError::Blosc2 { version: 5 });
-/// assert_eq!(error.fault(), ChunkFault::Unsupported);
+/// assert_eq!(error.fault(), Fault::Unsupported);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -146,10 +146,10 @@ pub enum ChunkError {
     Memory,
 }
 
-/// Who has to act on a [`ChunkError`].
+/// Who has to act on an error about bytes: on a [`ChunkError`], or on one of the file around chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ChunkFault {
+pub enum Fault {
     /// The bytes are not what an encoder wrote.
     Damaged,
     /// Bytes are missing at the end.
@@ -165,27 +165,27 @@ pub enum ChunkFault {
 impl ChunkError {
     /// Sorts the error by who has to act on it.
     #[must_use]
-    pub const fn fault(&self) -> ChunkFault {
+    pub const fn fault(&self) -> Fault {
         match self {
-            Self::CutShort { .. } => ChunkFault::CutShort,
+            Self::CutShort { .. } => Fault::CutShort,
             Self::NotBlosc { .. }
             | Self::Header { .. }
             | Self::BlockStart { .. }
             | Self::StreamLength { .. }
-            | Self::Stream { .. } => ChunkFault::Damaged,
+            | Self::Stream { .. } => Fault::Damaged,
             Self::Blosc2 { .. }
             | Self::ReservedFlag { .. }
             | Self::UnknownCompressor { .. }
             | Self::StreamVersion { .. }
-            | Self::NotBuilt { .. } => ChunkFault::Unsupported,
-            Self::BlockOverLimit { .. } | Self::Memory => ChunkFault::OverLimit,
+            | Self::NotBuilt { .. } => Fault::Unsupported,
+            Self::BlockOverLimit { .. } | Self::Memory => Fault::OverLimit,
             Self::TooLong { .. }
             | Self::OutputLength { .. }
             | Self::Range { .. }
             | Self::BlockIndex { .. }
             | Self::Level { .. }
             | Self::Typesize
-            | Self::TooMuchData { .. } => ChunkFault::Usage,
+            | Self::TooMuchData { .. } => Fault::Usage,
         }
     }
 }

@@ -87,8 +87,8 @@ impl ChunkHeader {
     ///
     /// # Errors
     ///
-    /// [`Unsupported`](super::ChunkFault::Unsupported) if the chunk is of Blosc 2 or has a
-    /// reserved flag; [`Damaged`](super::ChunkFault::Damaged) if the fields contradict each other.
+    /// [`Unsupported`](super::Fault::Unsupported) if the chunk is of Blosc 2 or has a
+    /// reserved flag; [`Damaged`](super::Fault::Damaged) if the fields contradict each other.
     pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<Self, ChunkError> {
         let [version, versionlz, flags, typesize, sizes @ ..] = *bytes;
         let [n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3] = sizes;

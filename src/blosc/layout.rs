@@ -132,9 +132,10 @@ fn choose_blocksize(settings: &ChunkSettings, nbytes: u32) -> u32 {
 /// The block size by compressor and level.
 fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32) -> u32 {
     let level = usize::from(settings.level.min(9));
-    let table = match settings.compressor {
-        Compressor::Blosclz | Compressor::Lz4 | Compressor::Snappy => FAST_KIB,
-        Compressor::Lz4hc | Compressor::Zlib | Compressor::Zstd => DENSE_KIB,
+    let table = if settings.compressor.is_thorough() {
+        DENSE_KIB
+    } else {
+        FAST_KIB
     };
     let unsplit = if nbytes < ONE_BLOCK {
         nbytes

@@ -45,7 +45,7 @@ mod source;
 pub use compressor::{Compressor, CompressorFormat, UnknownCompressor};
 pub use decode::ChunkDecoder;
 pub use encode::ChunkEncoder;
-pub use error::{ChunkError, ChunkFault};
+pub use error::{ChunkError, Fault};
 pub use filter::{Filter, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
 pub use settings::ChunkSettings;

@@ -3,7 +3,7 @@
 use super::checksum::{Checksum, Digest};
 use super::header::Layout;
 use super::position::Position;
-use crate::blosc::{ChunkError, ChunkFault as Fault};
+use crate::blosc::{ChunkError, Fault};
 use std::fmt;
 
 /// What is wrong, without the place.

@@ -129,6 +129,7 @@ fn the_manual_page() {
         "DESCRIPTION",
         "OPTIONS",
         "SUBCOMMANDS",
+        "EXAMPLES",
         "\"EXIT STATUS\"",
     ] {
         assert!(

@@ -68,9 +68,11 @@ fn a_dash_is_a_standard_stream_beside_a_file() {
     let packed = folder.run(["c", "data", "-"]).succeeded();
     folder.run_with(["d", "-", "again"], &packed).succeeded();
     assert_eq!(folder.read("again"), plain);
-    folder.run_with(["c", "-", "packed"], &plain).succeeded();
-    assert_eq!(folder.run(["d", "packed", "-"]).succeeded(), plain);
-    assert_eq!(folder.names(), ["again", "data", "packed"]);
+    folder
+        .run_with(["c", "-", "packed.blp"], &plain)
+        .succeeded();
+    assert_eq!(folder.run(["d", "packed.blp", "-"]).succeeded(), plain);
+    assert_eq!(folder.names(), ["again", "data", "packed.blp"]);
 }
 
 #[test]
@@ -85,10 +87,17 @@ fn an_input_without_the_extension_needs_an_output() {
         .failed(2, "--no-check-extension requires");
     assert_eq!(folder.names(), ["packed"]);
 
-    folder.run(["d", "-e", "packed", "one"]).succeeded();
-    folder.run(["d", "packed", "two"]).succeeded();
-    assert_eq!(folder.read("one"), b"some bytes");
-    assert_eq!(folder.read("two"), b"some bytes");
+    folder
+        .run(["d", "packed", "out"])
+        .failed(2, "input file 'packed' does not end with");
+    assert_eq!(folder.names(), ["packed"]);
+
+    folder.run(["d", "-e", "packed", "out"]).succeeded();
+    assert_eq!(folder.read("out"), b"some bytes");
+    assert_eq!(
+        folder.run(["d", "-e", "packed", "-"]).succeeded(),
+        b"some bytes"
+    );
 }
 
 #[test]

@@ -83,9 +83,9 @@ fn input_and_output_may_not_be_the_same_file() {
     let folder = Folder::new();
     let packed = folder.compressed(&[], b"some bytes");
     folder.write("data", &packed);
-    for command in ["c", "d"] {
+    for command in [&["c"][..], &["d", "-e"]] {
         for force in [&[][..], &["-f"]] {
-            let args = [force, &[command, "data", "data"]].concat();
+            let args = [force, command, &["data", "data"]].concat();
             folder.run(args).failed(2, "are the same file");
             assert_eq!(folder.read("data"), packed);
         }

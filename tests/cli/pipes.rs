@@ -62,7 +62,7 @@ fn a_right_length_into_a_file() {
         .run_with(["c", "--size", "3000000", "-", "out"], &plain)
         .succeeded();
     assert_eq!(fields(&folder.read("out")).nchunks, 3);
-    assert_eq!(folder.run(["d", "out", "-"]).succeeded(), plain);
+    assert_eq!(folder.run(["d", "-e", "out", "-"]).succeeded(), plain);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_pipe_into_a_file_leaves_nothing_unknown() {
         (header.chunk_size, header.last_chunk, header.nchunks),
         (1 << 20, 902_848, 3)
     );
-    assert_eq!(folder.run(["d", "out", "-"]).succeeded(), plain);
+    assert_eq!(folder.run(["d", "-e", "out", "-"]).succeeded(), plain);
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn files_that_hide_their_length() {
     assert_eq!(fs::metadata("/proc/version").unwrap().len(), 0);
     assert!(!plain.is_empty());
     folder.run(["c", "/proc/version", "out"]).succeeded();
-    assert_eq!(folder.run(["d", "out", "-"]).succeeded(), plain);
+    assert_eq!(folder.run(["d", "-e", "out", "-"]).succeeded(), plain);
     let packed = folder.run(["c", "/proc/version", "-"]).succeeded();
     assert_eq!(folder.run_with(["d"], packed).succeeded(), plain);
 }
@@ -237,7 +237,7 @@ fn files_that_are_shorter_than_they_say() {
     assert!((plain.len() as u64) < fs::metadata(ONLINE).unwrap().len());
     // An output that can seek starts over; another has already said the length.
     folder.run(["c", ONLINE, "out"]).succeeded();
-    assert_eq!(folder.run(["d", "out", "-"]).succeeded(), plain);
+    assert_eq!(folder.run(["d", "-e", "out", "-"]).succeeded(), plain);
     folder
         .run(["c", ONLINE, "-"])
         .failed(1, "changed while it was read");

@@ -122,7 +122,7 @@ fn offsets() {
         (fields(&without).options, fields(&without).max_app_chunks),
         (0, 0)
     );
-    assert_eq!(&without[32..], &with[first as usize..]);
+    assert_eq!(&without[32..], &with[usize::try_from(first).unwrap()..]);
 
     let three = folder.compressed(&["-z", "1K", "--max-app-chunks", "3"], &plain);
     assert_eq!(fields(&three).max_app_chunks, 3);

@@ -83,3 +83,30 @@ fn interruption_of_decompression() {
     assert_eq!(folder.read("out"), b"precious");
     assert_eq!(folder.names(), ["out"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nohup_is_respected() {
+    let folder = Folder::new();
+    let script = format!("trap '' HUP; exec {BLPK} c - out.blp");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(folder.path(""));
+    let mut child = shell.stdin(Stdio::piped()).spawn().unwrap();
+    wait_for(|| {
+        folder
+            .names()
+            .into_iter()
+            .find(|name| name.ends_with(".tmp"))
+    });
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-HUP", &pid]).status();
+    assert!(sent.unwrap().success());
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"some bytes")
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(folder.run(["d", "out.blp", "-"]).succeeded(), b"some bytes");
+}

@@ -280,11 +280,18 @@ fn a_readable_error_has_color_only_when_wanted() {
     assert!(parser.stderr.contains("\x1b["), "{}", parser.stderr);
 }
 
+#[cfg(unix)]
 #[test]
-fn names_in_messages_cannot_move_the_cursor() {
+fn names_cannot_move_the_cursor() {
     let folder = Folder::new();
-    let ran = folder
-        .run(["c", "a\x1b[2Jb\nc"])
-        .failed(1, r"'a\u{1b}[2Jb\nc'");
+    let name = "a\x1b[2Jb\nc";
+    let escaped = r"a\u{1b}[2Jb\nc";
+    let ran = folder.run(["c", name]).failed(1, &format!("'{escaped}'"));
     assert!(!ran.stderr.contains('\x1b'));
+    folder.write(name, folder.compressed(&[], b"x"));
+    for command in ["verify", "info"] {
+        let said = folder.run(["--color", "never", command, name]).succeeded();
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.starts_with(escaped), "{said:?}");
+    }
 }

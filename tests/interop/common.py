@@ -24,7 +24,7 @@ CHECKSUMS = ("None", "adler32", "crc32", "md5", "sha1",
 METADATA = {"dtype": "int32", "shape": [3, 4], "others": [1.5, None, True, "\u043a\u043b"]}
 HEADER_FIELDS = ("format_version", "checksum", "typesize", "chunk_size",
                  "last_chunk", "nchunks", "max_app_chunks")
-LONGEST_RUN = 120   # seconds; a hanging command is a failure
+LONGEST_RUN = 60   # seconds; a hanging command is a failure
 SHOWN = 12          # failures printed in full, for each part
 
 
@@ -82,9 +82,12 @@ class Command:
         self.program = str(program)
 
     def run(self, *arguments, stdin=b"", cwd=None):
-        return subprocess.run(
-            [self.program, *map(str, arguments)], input=stdin, cwd=cwd,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LONGEST_RUN)
+        command = [self.program, *map(str, arguments)]
+        try:
+            return subprocess.run(command, input=stdin, cwd=cwd, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=LONGEST_RUN)
+        except subprocess.TimeoutExpired as late:
+            raise Failure("%s: hangs" % " ".join(command)) from late
 
     def ok(self, *arguments, stdin=b"", cwd=None):
         """Runs it, wants status 0, gives what it wrote to standard output."""

@@ -123,7 +123,7 @@ REFUSED = (
 
 def run(tally, blpk, reference, place):
     # A reference that cannot even start would agree with every refusal.
-    tally.case("reference", reference.ok, "--version")
+    tally.case("reference", lambda: reference.ok("--version", cwd=place.folder()))
     stock = prepare(place)
     for check, cases in ((same, SAME), (refused, REFUSED)):
         tally.cases([(name, check, blpk, reference, place, stock, files, arguments)

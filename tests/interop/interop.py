@@ -1,6 +1,7 @@
 """Compares the command `blpk` with the real Bloscpack. See README.md."""
 
 import argparse
+import os
 import sys
 import time
 
@@ -31,7 +32,8 @@ def main():
     print("reference: bloscpack %s, blosc %s (C-Blosc %s; %s)" % (
         bloscpack.__version__, blosc.__version__,
         blosc.blosclib_version.split()[0], " ".join(CNAME_AVAIL)), flush=True)
-    blpk, reference = Command(chosen.blpk), Command(chosen.reference)
+    blpk, reference = (Command(os.path.abspath(program))
+                       for program in (chosen.blpk, chosen.reference))
     passed = failed = 0
     for name in chosen.parts or PARTS:
         tally, begun = Tally(name), time.monotonic()

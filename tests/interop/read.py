@@ -19,6 +19,7 @@ TYPESIZE, CHUNK, LENGTH = 4, 3000, 10007
 OTHER_METADATA = ({}, [], 5, 0, "abc", "", True, 1.5e-300, {"a": None}, [1, [2, [3]]],
                   {"nan": math.nan, "inf": [math.inf, -math.inf]}, math.nan,
                   {"\u043a": "\U0001f600", "nul": "a\0b"},
+                  [0.1, 1e22, 2**53 + 1, -2**63, 2**64 - 1], 10**30,
                   {"k%d" % i: "value " * 9 for i in range(200)}, "x" * 70000)
 
 

@@ -19,6 +19,7 @@ TYPESIZE, CHUNK, LENGTH = 4, 3000, 10007
 # Those whose size is a multiple of 8 elements of 4 bytes are bit-shuffled,
 # the others stored in order: both must occur.
 OTHER_METADATA = ({}, [], 5, 0, "abc", "", True, 1.5e-300, {"a": None}, [1, [2, [3]]],
+                  [0.1, 1e22, 2**53 + 1, -2**63, 2**64 - 1], 10**30,
                   {"k%d" % i: "value " * 9 for i in range(200)}, "x" * 70000)
 
 

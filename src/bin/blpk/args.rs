@@ -28,6 +28,7 @@ const BLOSC: &str = "Blosc settings";
     version,
     long_version = LONG_VERSION.as_str(),
     after_help = status::HELP,
+    after_long_help = format!("{EXAMPLES}\n\n{}", status::HELP),
     subcommand_required = true,
     arg_required_else_help = true,
     max_term_width = 100
@@ -253,6 +254,16 @@ pub fn color_choice(args: impl Iterator<Item = OsString>) -> ColorChoice {
     }
     choice
 }
+
+/// What stands below the options of `--help`, also in the manual page.
+pub const EXAMPLES: &str = "\
+Examples:
+  blpk compress data.bin                    write data.bin.blp
+  blpk c -t 4 -c zstd -l 9 data.bin a.blp   elements of 4 bytes, zstd, smallest
+  blpk decompress data.bin.blp              write data.bin
+  producer | blpk c | blpk d | consumer     standard input to standard output
+  blpk cat --range 1M..2M data.bin.blp      some of the uncompressed bytes
+  blpk verify *.blp                         read everything, report each damage";
 
 /// What `--version` prints.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use bloscpack::{Limits, Survey};
+
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -94,6 +96,14 @@ impl Input {
         }
     }
 
+    /// Looks at the headers of all that follows, by seeking where that is possible.
+    pub fn survey(&self, progress: &Progress, limits: &Limits) -> bloscpack::Result<Survey> {
+        match self.extent {
+            Some(_) => Survey::of_file(&self.file, limits),
+            None => Survey::of(self.source(progress), limits),
+        }
+    }
+
     /// Reads it from here, counting.
     pub fn source<'a>(&'a self, progress: &'a Progress) -> Source<'a> {
         Source {
@@ -180,7 +190,9 @@ impl Read for Source<'_> {
 
 /// Whether the argument means standard input.
 pub fn is_standard_input(path: &Path) -> bool {
-    path == Path::new(STANDARD) || path == Path::new("/dev/stdin")
+    ["-", "/dev/stdin", "/dev/fd/0"]
+        .iter()
+        .any(|name| path == Path::new(name))
 }
 
 /// How messages call the input at `path`.

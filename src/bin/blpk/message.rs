@@ -5,6 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use bloscpack::ErrorKind;
+use bloscpack::blosc::ChunkError;
+use bloscpack::wire::FormatError;
 
 use crate::status::Status;
 
@@ -44,11 +47,10 @@ impl Failure {
 
     /// The library refused: `what` names the file.
     pub fn library(what: impl Display, error: &bloscpack::Error) -> Self {
-        Self {
-            status: error.category().into(),
-            title: Some(format!("{what}: {error}")),
-            details: Vec::new(),
-            hint: error.hint().map(str::to_owned),
+        let failure = Self::new(error.category().into(), format!("{what}: {error}"));
+        match advice(error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
         }
     }
 
@@ -98,6 +100,28 @@ impl Failure {
     }
 }
 
+/// What the user of the command can do: the library's advice, in terms of our options.
+fn advice(error: &bloscpack::Error) -> Option<String> {
+    let limit = match error.kind() {
+        ErrorKind::Format(FormatError::Limit { what, .. }) => match *what {
+            "metadata" => Some("metadata"),
+            "table of offsets" => Some("offsets"),
+            _ => Some("chunk"),
+        },
+        ErrorKind::Format(FormatError::Chunk(ChunkError::BlockOverLimit { .. })) => Some("block"),
+        _ => None,
+    };
+    if let Some(limit) = limit {
+        return Some(format!(
+            "if the input is to be trusted, raise the limit: --limit {limit}=SIZE"
+        ));
+    }
+    if error.is_unended() {
+        return Some("blpk decompress --allow-unterminated takes what is there".into());
+    }
+    error.hint().map(str::to_owned)
+}
+
 /// Prints a warning.
 pub fn warning(text: impl Display) {
     print(&format!("blpk: {WARNING}warning{WARNING:#}: {text}\n"));
@@ -108,9 +132,14 @@ pub fn note(text: impl Display) {
     print(&format!("blpk: {text}\n"));
 }
 
-/// The path in quotes, with nothing that a terminal would obey.
+/// The path in quotes, for messages.
 pub fn quoted(path: &Path) -> String {
-    let mut text = String::from("'");
+    format!("'{}'", shown(path))
+}
+
+/// The path, with nothing that a terminal would obey.
+pub fn shown(path: &Path) -> String {
+    let mut text = String::new();
     for c in path.to_string_lossy().chars() {
         if c.is_control() {
             text.extend(c.escape_default());
@@ -118,7 +147,6 @@ pub fn quoted(path: &Path) -> String {
             text.push(c);
         }
     }
-    text.push('\'');
     text
 }
 

@@ -1,10 +1,14 @@
 //! The bar on standard error.
 
 use std::cell::{Cell, OnceCell};
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use indicatif::{
+    BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+    TermLike,
+};
 
 use crate::args::When;
 use crate::session::Session;
@@ -12,9 +16,8 @@ use crate::session::Session;
 /// Work that ends sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-const WITH_TOTAL: &str =
-    "{bar:30} {percent:>3}% {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}";
-const WITHOUT_TOTAL: &str = "{spinner} {binary_bytes} {binary_bytes_per_sec}";
+const WITH_TOTAL: &str = "{bar:30} {percent:>3}% {binary_bytes}/{binary_total_bytes} {rate} {left}";
+const WITHOUT_TOTAL: &str = "{spinner} {binary_bytes} {rate}";
 
 /// Bytes read so far, shown as a bar once the work turns out long.
 #[derive(Debug)]
@@ -78,12 +81,35 @@ impl Progress {
         } else {
             WITHOUT_TOTAL
         };
-        let bar = ProgressBar::with_draw_target(self.total, target);
+        let elapsed = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+        let bar = ProgressBar::with_draw_target(self.total, target).with_elapsed(elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
+            // The bar's own estimates count from when it was first drawn.
+            let style = style.with_key("rate", rate).with_key("left", left);
             bar.set_style(style.progress_chars("=> "));
         }
         bar
     }
+}
+
+/// Bytes per second since the work began.
+fn rate(state: &ProgressState, to: &mut dyn fmt::Write) {
+    let milliseconds = state.elapsed().as_millis().max(1);
+    let rate = u128::from(state.pos()) * 1000 / milliseconds;
+    let _ = write!(
+        to,
+        "{}/s",
+        BinaryBytes(u64::try_from(rate).unwrap_or(u64::MAX))
+    );
+}
+
+/// The time that the rest takes at this rate.
+fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
+    let rest = state.len().unwrap_or(0).saturating_sub(state.pos());
+    let seconds =
+        u128::from(rest) * state.elapsed().as_millis() / (u128::from(state.pos().max(1)) * 1000);
+    let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+    let _ = write!(to, "{:#}", HumanDuration(Duration::from_secs(seconds)));
 }
 
 impl Drop for Progress {

@@ -24,7 +24,7 @@ pub enum Status {
 /// The status after SIGINT or SIGTERM.
 pub const INTERRUPTED: i32 = 130;
 
-/// The table of `--help` and of the manual page.
+/// The table below `--help`, also in the manual page.
 pub const HELP: &str = "\
 Exit status:
   0  done and sound
@@ -58,11 +58,11 @@ impl From<Status> for ExitCode {
 impl From<Category> for Status {
     fn from(category: Category) -> Self {
         match category {
-            Category::Io => Self::Failed,
+            Category::Failed => Self::Failed,
             Category::Usage => Self::Usage,
             Category::Damaged => Self::Damaged,
             Category::CutShort => Self::CutShort,
-            Category::Unsupported => Self::Unsupported,
+            Category::Unsupported | Category::OverLimit => Self::Unsupported,
         }
     }
 }

@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "calls into the C library")]
 
 use super::lz4_runs;
+use super::stream::Compress;
 use std::os::raw::{c_char, c_int, c_void};
 
 // Public in `lz4.h` and `lz4hc.h`, compiled into `lz4-sys`, but not declared by it.
@@ -39,19 +40,22 @@ fn state_of(bytes: c_int) -> Box<[u64]> {
 /// The compressor made for speed.
 pub(super) struct Encoder {
     state: Box<[u64]>,
+    acceleration: c_int,
 }
 
 impl Encoder {
-    pub fn new() -> Self {
+    /// The lower the level, the more positions are skipped in the search, as in C-Blosc.
+    pub fn new(level: u8) -> Self {
         Self {
             state: state_of(LZ4_sizeofState()),
+            acceleration: 10 - c_int::from(level.min(9)),
         }
     }
+}
 
-    /// Compresses; the lower the level, the more positions are skipped in the search.
-    pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+impl Compress for Encoder {
+    fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let (src_len, dst_len) = lengths(src, dst)?;
-        let acceleration = 10 - c_int::from(level.min(9));
         // SAFETY: `state` is aligned and has the size that the library asked for; the two
         // pointers are valid for the lengths given with them, and do not overlap.
         let written = unsafe {
@@ -61,7 +65,7 @@ impl Encoder {
                 dst.as_mut_ptr().cast(),
                 src_len,
                 dst_len,
-                acceleration,
+                self.acceleration,
             )
         };
         usize::try_from(written).ok().filter(|&len| len > 0)
@@ -71,17 +75,21 @@ impl Encoder {
 /// The thorough compressor.
 pub(super) struct HcEncoder {
     state: Box<[u64]>,
+    level: c_int,
 }
 
 impl HcEncoder {
-    pub fn new() -> Self {
+    /// The levels 1 to 9 are the library's own.
+    pub fn new(level: u8) -> Self {
         Self {
             state: state_of(LZ4_sizeofStateHC()),
+            level: level.into(),
         }
     }
+}
 
-    /// Compresses at the library's own levels 1 to 9.
-    pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+impl Compress for HcEncoder {
+    fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let (src_len, dst_len) = lengths(src, dst)?;
         // SAFETY: as in `Encoder::compress`.
         let written = unsafe {
@@ -91,7 +99,7 @@ impl HcEncoder {
                 dst.as_mut_ptr().cast(),
                 src_len,
                 dst_len,
-                c_int::from(level),
+                self.level,
             )
         };
         usize::try_from(written).ok().filter(|&len| len > 0)

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use constant::Constants;
-
-use super::ChunkError;
+pub(super) use stream::{StreamDecoder, StreamEncoder};
 
 mod constant;
+mod random;
+mod stream;
 
 #[cfg(feature = "blosclz")]
 mod blosclz;
@@ -107,6 +107,11 @@ impl Compressor {
     #[must_use]
     pub const fn is_available(self) -> bool {
         self.format().is_available()
+    }
+
+    /// Whether it is made for small output rather than for speed.
+    pub(super) const fn is_thorough(self) -> bool {
+        matches!(self, Self::Lz4hc | Self::Zlib | Self::Zstd)
     }
 }
 
@@ -213,135 +218,3 @@ impl fmt::Display for UnknownCompressor {
 }
 
 impl std::error::Error for UnknownCompressor {}
-
-/// Compresses streams with one compressor at one level, whose state it keeps for the next.
-///
-/// What comes out depends on the stream alone, not on those before it.
-pub(super) struct StreamEncoder {
-    level: u8,
-    state: EncoderState,
-    constants: Constants,
-}
-
-enum EncoderState {
-    #[cfg(feature = "blosclz")]
-    Blosclz(blosclz::Encoder),
-    #[cfg(feature = "lz4")]
-    Lz4(lz4::Encoder),
-    #[cfg(feature = "lz4")]
-    Lz4hc(lz4::HcEncoder),
-    #[cfg(feature = "snappy")]
-    Snappy(Box<snappy::Encoder>),
-    #[cfg(feature = "zlib")]
-    Zlib(zlib::Encoder),
-    #[cfg(feature = "zstd")]
-    Zstd(zstd::Encoder),
-}
-
-impl StreamEncoder {
-    /// Sets up the compressor's state.
-    pub fn new(compressor: Compressor, level: u8) -> Result<Self, ChunkError> {
-        let state = match compressor {
-            #[cfg(feature = "blosclz")]
-            Compressor::Blosclz => EncoderState::Blosclz(blosclz::Encoder::new()),
-            #[cfg(feature = "lz4")]
-            Compressor::Lz4 => EncoderState::Lz4(lz4::Encoder::new()),
-            #[cfg(feature = "lz4")]
-            Compressor::Lz4hc => EncoderState::Lz4hc(lz4::HcEncoder::new()),
-            #[cfg(feature = "snappy")]
-            Compressor::Snappy => EncoderState::Snappy(Box::new(snappy::Encoder::new())),
-            #[cfg(feature = "zlib")]
-            Compressor::Zlib => EncoderState::Zlib(zlib::Encoder::new(level)),
-            #[cfg(feature = "zstd")]
-            Compressor::Zstd => EncoderState::Zstd(zstd::Encoder::new().ok_or(ChunkError::Memory)?),
-            #[cfg(not(all(
-                feature = "blosclz",
-                feature = "lz4",
-                feature = "snappy",
-                feature = "zlib",
-                feature = "zstd"
-            )))]
-            _ => {
-                return Err(ChunkError::NotBuilt {
-                    feature: compressor.format().name(),
-                });
-            }
-        };
-        Ok(Self {
-            level,
-            state,
-            constants: Constants::default(),
-        })
-    }
-
-    /// Compresses `src` into the beginning of `dst` and gives the length, or `None` if it does
-    /// not fit.
-    pub fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        let Some(byte) = Constants::byte_of(src) else {
-            return self.compress_any(src, dst);
-        };
-        if let Some(len) = self.constants.recall(byte, src.len(), dst) {
-            return Some(len);
-        }
-        let len = self.compress_any(src, dst)?;
-        self.constants.keep(byte, src.len(), dst.get(..len)?);
-        Some(len)
-    }
-
-    /// Compresses whatever `src` holds.
-    fn compress_any(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        let level = self.level;
-        match &mut self.state {
-            #[cfg(feature = "blosclz")]
-            EncoderState::Blosclz(encoder) => encoder.compress(level, src, dst),
-            #[cfg(feature = "lz4")]
-            EncoderState::Lz4(encoder) => encoder.compress(level, src, dst),
-            #[cfg(feature = "lz4")]
-            EncoderState::Lz4hc(encoder) => encoder.compress(level, src, dst),
-            #[cfg(feature = "snappy")]
-            EncoderState::Snappy(encoder) => encoder.compress(src, dst),
-            #[cfg(feature = "zlib")]
-            EncoderState::Zlib(encoder) => encoder.compress(src, dst),
-            #[cfg(feature = "zstd")]
-            EncoderState::Zstd(encoder) => encoder.compress(level, src, dst),
-        }
-    }
-}
-
-/// Decompresses streams of any format, whose states it keeps for the next.
-#[derive(Default)]
-pub(super) struct StreamDecoder {
-    #[cfg(feature = "snappy")]
-    snappy: snappy::Decoder,
-    #[cfg(feature = "zlib")]
-    zlib: zlib::Decoder,
-    #[cfg(feature = "zstd")]
-    zstd: zstd::Decoder,
-}
-
-impl StreamDecoder {
-    /// Decompresses `src` and tells whether exactly `dst.len()` bytes came out. If not, what
-    /// `dst` holds is not specified.
-    pub fn decompress(&mut self, format: CompressorFormat, src: &[u8], dst: &mut [u8]) -> bool {
-        match format {
-            #[cfg(feature = "blosclz")]
-            CompressorFormat::Blosclz => blosclz::decompress(src, dst),
-            #[cfg(feature = "lz4")]
-            CompressorFormat::Lz4 => lz4::decompress(src, dst),
-            #[cfg(feature = "snappy")]
-            CompressorFormat::Snappy => self.snappy.decompress(src, dst),
-            #[cfg(feature = "zlib")]
-            CompressorFormat::Zlib => self.zlib.decompress(src, dst),
-            #[cfg(feature = "zstd")]
-            CompressorFormat::Zstd => self.zstd.decompress(src, dst),
-            #[cfg(not(all(
-                feature = "blosclz",
-                feature = "lz4",
-                feature = "snappy",
-                feature = "zlib",
-                feature = "zstd"
-            )))]
-            _ => false,
-        }
-    }
-}

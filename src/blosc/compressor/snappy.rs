@@ -1,6 +1,8 @@
 //! Snappy through the crate `snap`.
 
-/// The compressor with its tables.
+use super::stream::Compress;
+
+/// The compressor with its tables. There are no levels.
 pub(super) struct Encoder {
     inner: snap::raw::Encoder,
     /// `snap` wants room for the worst case, whatever the stream turns out to need.
@@ -14,9 +16,10 @@ impl Encoder {
             room: Vec::new(),
         }
     }
+}
 
-    /// Compresses; there are no levels.
-    pub fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+impl Compress for Encoder {
+    fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let worst = snap::raw::max_compress_len(src.len());
         if worst == 0 {
             return None;

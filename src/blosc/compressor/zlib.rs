@@ -2,21 +2,25 @@
 
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
+use super::stream::Compress;
+
 /// The compressor with its tables.
 pub(super) struct Encoder {
     inner: Compressor,
 }
 
 impl Encoder {
+    /// The levels 1 to 9 are close to those of zlib.
     pub fn new(level: u8) -> Self {
         let level = CompressionLvl::new(i32::from(level)).unwrap_or_default();
         Self {
             inner: Compressor::new(level),
         }
     }
+}
 
-    /// Compresses at the level given to [`new`](Self::new).
-    pub fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+impl Compress for Encoder {
+    fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         self.inner.zlib_compress(src, dst).ok()
     }
 }

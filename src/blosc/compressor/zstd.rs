@@ -2,26 +2,32 @@
 
 use zstd_safe::{CCtx, DCtx, max_c_level};
 
+use super::stream::Compress;
+
 /// The compressor's context.
 pub(super) struct Encoder {
     context: CCtx<'static>,
+    level: i32,
 }
 
 impl Encoder {
-    /// A context, or `None` if there is no memory for it.
-    pub fn new() -> Option<Self> {
-        Some(Self {
-            context: CCtx::try_create()?,
-        })
-    }
-
-    /// Compresses, Blosc's nine levels spread over those of the library as C-Blosc does.
-    pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+    /// A context, or `None` if there is no memory for it. Blosc's nine levels are spread over
+    /// those of the library as C-Blosc does it.
+    pub fn new(level: u8) -> Option<Self> {
         let level = match level {
             9.. => max_c_level(),
             _ => 2 * i32::from(level) - 1,
         };
-        self.context.compress(dst, src, level).ok()
+        Some(Self {
+            context: CCtx::try_create()?,
+            level,
+        })
+    }
+}
+
+impl Compress for Encoder {
+    fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        self.context.compress(dst, src, self.level).ok()
     }
 }
 

@@ -11,7 +11,7 @@ use super::plain;
 pub(super) const MAX_WIDTH: usize = 16;
 /// Elements of a tile. Eight of them share a byte of bits, so a bit row of a tile has 64 bytes,
 /// one cache line: rows of a block often lie a multiple of 4096 bytes apart, fall into the same
-/// cache set, and would push each other out if they were written in smaller pieces.
+/// cache set, and would push each other out if all ranks wrote in smaller pieces by turns.
 pub(super) const TILE: usize = 512;
 
 /// Elements of more than 16 bytes that shuffle handles before it turns to the next.
@@ -19,8 +19,15 @@ const PIECE: usize = 256;
 
 /// One rank of a tile: a byte of each element.
 pub(super) type Bytes = [u8; TILE];
-/// The same as 8 rows of bits, lowest bit first.
-pub(super) type Bits = [[u8; TILE / 8]; 8];
+/// Bytes in a tile's row of bits.
+pub(super) const LINE: usize = TILE / 8;
+
+/// Panics unless `rows` holds 8 rows of a tile's bits, `stride` bytes apart, lowest bit first.
+///
+/// Every kernel for bits calls this first: its loops rely on it.
+pub(super) fn check_bits(rows: &[u8], stride: usize) {
+    assert!(7 * stride + LINE <= rows.len());
+}
 
 /// Which bytes of the elements a kernel call moves: ranks `first..first + width()`, found in the
 /// rows' slice `stride` bytes apart.
@@ -61,8 +68,10 @@ pub(super) struct Kernels {
     pub name: &'static str,
     pub spread: Spread,
     pub gather: Gather,
-    pub to_bits: fn(&Bytes, &mut Bits),
-    pub from_bits: fn(&Bits, &mut Bytes),
+    /// Moves bits from bytes to rows, which are so many bytes apart.
+    pub to_bits: fn(&Bytes, &mut [u8], usize),
+    /// Moves bits from rows, which are so many bytes apart, to bytes.
+    pub from_bits: fn(&[u8], usize, &mut Bytes),
 }
 
 impl Kernels {
@@ -129,12 +138,7 @@ impl Kernels {
             return;
         };
         let mut bytes = [[0; TILE]; MAX_WIDTH];
-        let mut bits = [[0; TILE / 8]; 8];
-        for (tile, start) in src[..whole]
-            .chunks(TILE * typesize)
-            .zip((0..).step_by(TILE / 8))
-        {
-            let filled = tile.len() / typesize / 8;
+        for (i, tile) in src[..whole].chunks(TILE * typesize).enumerate() {
             for first in batches(typesize) {
                 let ranks = Ranks {
                     typesize,
@@ -144,10 +148,7 @@ impl Kernels {
                 (self.spread)(ranks, tile, bytes.as_flattened_mut());
                 let rows = dst[8 * first * row..whole].chunks_exact_mut(8 * row);
                 for (bytes, rows) in bytes[..ranks.width()].iter().zip(rows) {
-                    (self.to_bits)(bytes, &mut bits);
-                    for (from, to) in bits.iter().zip(rows.chunks_exact_mut(row)) {
-                        copy_line(from, &mut to[start..start + filled]);
-                    }
+                    self.write_bits(bytes, &mut rows[i * LINE..], row);
                 }
             }
         }
@@ -160,12 +161,7 @@ impl Kernels {
             return;
         };
         let mut bytes = [[0; TILE]; MAX_WIDTH];
-        let mut bits = [[0; TILE / 8]; 8];
-        for (tile, start) in dst[..whole]
-            .chunks_mut(TILE * typesize)
-            .zip((0..).step_by(TILE / 8))
-        {
-            let filled = tile.len() / typesize / 8;
+        for (i, tile) in dst[..whole].chunks_mut(TILE * typesize).enumerate() {
             for first in batches(typesize) {
                 let ranks = Ranks {
                     typesize,
@@ -174,14 +170,40 @@ impl Kernels {
                 };
                 let rows = src[8 * first * row..whole].chunks_exact(8 * row);
                 for (bytes, rows) in bytes[..ranks.width()].iter_mut().zip(rows) {
-                    for (from, to) in rows.chunks_exact(row).zip(&mut bits) {
-                        fill_line(&from[start..start + filled], to);
-                    }
-                    (self.from_bits)(&bits, bytes);
+                    self.read_bits(&rows[i * LINE..], row, bytes);
                 }
                 (self.gather)(ranks, bytes.as_flattened(), tile);
             }
         }
+    }
+
+    /// Writes a tile's rank to its 8 rows of `stride` bytes, from the beginning of `rows` on. The
+    /// last tile of a block may find less room than its rows would take.
+    #[inline]
+    fn write_bits(&self, bytes: &Bytes, rows: &mut [u8], stride: usize) {
+        if rows.len() - 7 * stride >= LINE {
+            return (self.to_bits)(bytes, rows, stride);
+        }
+        let mut bits = [[0; LINE]; 8];
+        (self.to_bits)(bytes, bits.as_flattened_mut(), LINE);
+        let filled = rows.len() - 7 * stride;
+        for (from, to) in bits.iter().zip(rows.chunks_mut(stride)) {
+            to[..filled].copy_from_slice(&from[..filled]);
+        }
+    }
+
+    /// Undoes [`Kernels::write_bits`].
+    #[inline]
+    fn read_bits(&self, rows: &[u8], stride: usize, bytes: &mut Bytes) {
+        if rows.len() - 7 * stride >= LINE {
+            return (self.from_bits)(rows, stride, bytes);
+        }
+        let mut bits = [[0; LINE]; 8];
+        let filled = rows.len() - 7 * stride;
+        for (to, from) in bits.iter_mut().zip(rows.chunks(stride)) {
+            to[..filled].copy_from_slice(&from[..filled]);
+        }
+        (self.from_bits)(bits.as_flattened(), LINE, bytes);
     }
 }
 
@@ -219,20 +241,4 @@ fn batches(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize)
         .step_by(MAX_WIDTH)
         .map(move |first| first.min(last))
-}
-
-/// Copies as much of a tile's row as there is room for. The whole line is one wide move.
-fn copy_line(from: &[u8; TILE / 8], to: &mut [u8]) {
-    match to.first_chunk_mut() {
-        Some(line) => *line = *from,
-        None => to.copy_from_slice(&from[..to.len()]),
-    }
-}
-
-/// Copies a tile's row, which may be short.
-fn fill_line(from: &[u8], to: &mut [u8; TILE / 8]) {
-    match from.first_chunk() {
-        Some(line) => *to = *line,
-        None => to[..from.len()].copy_from_slice(from),
-    }
 }

@@ -9,7 +9,7 @@
 #![allow(unsafe_code, reason = "loads and stores through pointers")]
 #![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
-use super::kernels::{Bits, Bytes, Kernels, Ranks};
+use super::kernels::{Bytes, Kernels, Ranks, check_bits};
 use super::plain;
 
 /// Bytes in a register.
@@ -194,15 +194,17 @@ fn gather_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usi
     clippy::cast_sign_loss,
     reason = "the mask has 16 bits"
 )]
-fn to_bits(bytes: &Bytes, bits: &mut Bits) {
+fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
     use std::arch::x86_64::{_mm_add_epi8, _mm_movemask_epi8};
+    check_bits(rows, stride);
     for (i, lane) in bytes.as_chunks::<LANE>().0.iter().enumerate() {
         // SAFETY: a lane has 16 bytes.
         let mut register = unsafe { load(lane.as_ptr()) };
-        for row in bits.iter_mut().rev() {
+        for k in (0..8).rev() {
             // SAFETY: SSE2 is part of x86-64.
-            let mask = unsafe { _mm_movemask_epi8(register) };
-            row.as_chunks_mut().0[i] = (mask as u16).to_le_bytes();
+            let mask = unsafe { _mm_movemask_epi8(register) } as u16;
+            let to = k * stride + 2 * i;
+            rows[to..to + 2].copy_from_slice(&mask.to_le_bytes());
             // SAFETY: as above.
             register = unsafe { _mm_add_epi8(register, register) };
         }
@@ -210,6 +212,7 @@ fn to_bits(bytes: &Bytes, bits: &mut Bits) {
 }
 
 #[cfg(target_arch = "aarch64")]
-fn to_bits(bytes: &Bytes, bits: &mut Bits) {
-    plain::to_bits(bytes, bits);
+fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
+    check_bits(rows, stride);
+    plain::to_bits(bytes, rows, stride);
 }

@@ -1,6 +1,6 @@
 //! The kernels in safe code: for every machine, and what the others are tested by.
 
-use super::kernels::{Bits, Bytes, Kernels, Ranks, TILE};
+use super::kernels::{Bytes, Kernels, LINE, Ranks, check_bits};
 
 pub(super) const KERNELS: Kernels = Kernels {
     name: "plain",
@@ -11,10 +11,12 @@ pub(super) const KERNELS: Kernels = Kernels {
 };
 
 fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+    ranks.check(src, dst);
     spread_from(0, ranks, src, dst);
 }
 
 fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+    ranks.check(dst, src);
     gather_from(0, ranks, src, dst);
 }
 
@@ -127,21 +129,23 @@ fn gather_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "takes one byte of a word")]
-pub(super) fn to_bits(bytes: &Bytes, bits: &mut Bits) {
-    let mut squares = [0; TILE / 8];
+pub(super) fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
+    check_bits(rows, stride);
+    let mut squares = [0; LINE];
     for (square, group) in squares.iter_mut().zip(bytes.as_chunks().0) {
         *square = turn_8x8(u64::from_le_bytes(*group));
     }
-    for (k, row) in bits.iter_mut().enumerate() {
+    for (k, row) in rows.chunks_mut(stride).take(8).enumerate() {
         for (to, square) in row.iter_mut().zip(&squares) {
             *to = (square >> (8 * k)) as u8;
         }
     }
 }
 
-pub(super) fn from_bits(bits: &Bits, bytes: &mut Bytes) {
-    let mut squares = [0; TILE / 8];
-    for (k, row) in bits.iter().enumerate() {
+pub(super) fn from_bits(rows: &[u8], stride: usize, bytes: &mut Bytes) {
+    check_bits(rows, stride);
+    let mut squares = [0; LINE];
+    for (k, row) in rows.chunks(stride).take(8).enumerate() {
         for (square, from) in squares.iter_mut().zip(row) {
             *square |= u64::from(*from) << (8 * k);
         }

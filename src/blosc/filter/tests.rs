@@ -31,7 +31,7 @@ fn shuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
 fn bitshuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
     let n = src.len() / typesize;
     let mut out = src.to_vec();
-    if n % 8 != 0 {
+    if !n.is_multiple_of(8) {
         return out;
     }
     out[..n * typesize].fill(0);

@@ -247,10 +247,10 @@ mod tests {
 
     #[test]
     fn what_was_promised_ends_at_the_border_of_a_chunk_too() {
-        for size in [0, 9, 10, 20] {
-            let mut encoder = promised(size);
-            let data = vec![1; size as usize];
-            assert_eq!(encoder.read_from(data.as_slice()).unwrap(), size);
+        for size in [0u8, 9, 10, 20] {
+            let mut encoder = promised(size.into());
+            let data = vec![1; size.into()];
+            assert_eq!(encoder.read_from(data.as_slice()).unwrap(), u64::from(size));
             assert_eq!(crate::decompress(&encoder.finish().unwrap()).unwrap(), data);
         }
     }

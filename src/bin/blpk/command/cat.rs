@@ -90,7 +90,8 @@ fn chunk(number: u64, input: &Input, session: &Session) -> Result<Span, Failure>
         return Err(Failure::usage("--chunk needs a regular file").hint("use --range on a pipe"));
     }
     let progress = Progress::new(session, input.length());
-    let survey = bloscpack::survey(input.source(&progress), &session.limits)
+    let survey = input
+        .survey(&progress, &session.limits)
         .map_err(|error| Failure::library(input.name(), &error))?;
     input
         .rewind()

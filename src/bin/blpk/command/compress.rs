@@ -1,21 +1,21 @@
 //! `blpk compress`: plain bytes into a Bloscpack file or stream.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+mod encode;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bloscpack::{Category, Checksum, Encoder, EncoderBuilder, Layout, Metadata};
+use bloscpack::{Checksum, Encoder, EncoderBuilder, Layout, Metadata};
 use clap::Args;
 
 use crate::args::{self, Encoding};
-use crate::input::{self, Input, STANDARD, Source};
+use crate::input::{self, Input, STANDARD};
 use crate::message::Failure;
 use crate::output::{Output, spare_terminal};
-use crate::progress::Progress;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
+use encode::{Length, encode};
 
 /// Compress a file or standard input
 #[derive(Args, Debug)]
@@ -65,49 +65,6 @@ pub struct Compress {
 
 const BLOSCPACK: &str = "Bloscpack settings";
 
-/// What is said about the length beforehand.
-#[derive(Clone, Copy, Debug)]
-enum Length {
-    Unknown,
-    /// By the file system, which may be wrong.
-    Found(u64),
-    /// By the user, who means it.
-    Given(u64),
-}
-
-impl Length {
-    fn claim(self) -> Option<u64> {
-        match self {
-            Self::Unknown => None,
-            Self::Found(bytes) | Self::Given(bytes) => Some(bytes),
-        }
-    }
-}
-
-/// The input is not as long as was said.
-#[derive(Clone, Copy, Debug)]
-struct Mismatch {
-    claimed: u64,
-    read: u64,
-    longer: bool,
-}
-
-/// Why nothing whole came of an attempt.
-enum Halt {
-    Length(Mismatch),
-    Library(bloscpack::Error),
-    Read(io::Error),
-}
-
-impl From<bloscpack::Error> for Halt {
-    fn from(error: bloscpack::Error) -> Self {
-        Self::Library(error)
-    }
-}
-
-/// Bytes read and written.
-type Totals = (u64, u64);
-
 impl Compress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
@@ -119,14 +76,19 @@ impl Compress {
             return Err(spare_terminal("compressed data"));
         }
         let builder = || self.builder(metadata.clone(), session);
-        let written = self.encode(&builder, &input, &mut output, session)?;
+        let length = match (self.size, input.length()) {
+            (Some(bytes), _) => Length::Given(bytes),
+            (None, Some(bytes)) => Length::Found(bytes),
+            (None, None) => Length::Unknown,
+        };
+        let plain = encode(&builder, length, &input, &mut output, session)?;
         let name = output.name().to_owned();
-        output.commit()?;
+        let packed = output.commit()?;
         session.verbose(format_args!(
             "{} ({}) compressed into {name} ({}) in {:.2?}",
             input.name(),
-            size::pretty(written.0),
-            size::pretty(written.1),
+            size::pretty(plain),
+            size::pretty(packed),
             begun.elapsed(),
         ));
         Ok(Status::Done)
@@ -159,10 +121,10 @@ impl Compress {
     }
 
     fn builder(&self, metadata: Option<Metadata>, session: &Session) -> EncoderBuilder {
-        let (layout, usual) = match self.format {
-            1 => (Layout::V1, Checksum::None),
-            2 => (Layout::V2, Checksum::default()),
-            _ => (Layout::V3, Checksum::default()),
+        let layout = match self.format {
+            1 => Layout::V1,
+            2 => Layout::V2,
+            _ => Layout::V3,
         };
         let mut builder = Encoder::builder()
             .compressor(self.encoding.codec)
@@ -170,10 +132,13 @@ impl Compress {
             .filter(self.encoding.filter())
             .typesize(self.encoding.typesize)
             .chunk_size(self.chunk_size)
-            .checksum(self.checksum.unwrap_or(usual))
-            .offsets(!self.no_offsets && self.format != 1)
+            .offsets(!self.no_offsets)
             .layout(layout)
             .threads(session.threads);
+        // Without one the layout decides: the first had no checksums yet.
+        if let Some(checksum) = self.checksum {
+            builder = builder.checksum(checksum);
+        }
         if let Some(metadata) = metadata {
             builder = builder.metadata(metadata);
         }
@@ -181,128 +146,6 @@ impl Compress {
             builder = builder.max_app_chunks(chunks);
         }
         builder
-    }
-
-    /// Compresses all of the input.
-    fn encode(
-        &self,
-        builder: &dyn Fn() -> EncoderBuilder,
-        input: &Input,
-        output: &mut Output,
-        session: &Session,
-    ) -> Result<Totals, Failure> {
-        let length = match (self.size, input.length()) {
-            (Some(bytes), _) => Length::Given(bytes),
-            (None, Some(bytes)) => Length::Found(bytes),
-            (None, None) => Length::Unknown,
-        };
-        let progress = Progress::new(session, length.claim());
-        let mut source = input.source(&progress);
-        let halt = match attempt(builder(), length, &mut source, output) {
-            Ok(totals) => return Ok(totals),
-            Err(halt) => halt,
-        };
-        // A file that grew or shrank meanwhile: an output that can seek can still change its mind.
-        if let (Halt::Length(_), Length::Found(_), Some(file)) = (&halt, length, output.seekable())
-        {
-            start_over(input, file).map_err(|error| Failure::io(input.name(), &error))?;
-            progress.restart();
-            source = input.source(&progress);
-            return attempt(builder(), Length::Unknown, &mut source, output)
-                .map_err(|halt| blame(halt, Length::Unknown, &source, output));
-        }
-        Err(blame(halt, length, &source, output))
-    }
-}
-
-/// Goes back to the beginning of both.
-fn start_over(input: &Input, mut output: &File) -> io::Result<()> {
-    input.rewind()?;
-    output.set_len(0)?;
-    output.rewind()
-}
-
-/// Compresses all of the source once.
-fn attempt(
-    mut builder: EncoderBuilder,
-    length: Length,
-    source: &mut Source<'_>,
-    output: &mut Output,
-) -> Result<Totals, Halt> {
-    let mut claim = length.claim();
-    // A length of zero is what files below /proc have, which are not empty.
-    if matches!(length, Length::Found(0)) && !source.is_at_end().map_err(Halt::Read)? {
-        claim = None;
-    }
-    if let Some(bytes) = claim {
-        builder = builder.size(bytes);
-    }
-    let most = claim.unwrap_or(u64::MAX);
-    // An encoder that is dropped, not finished, leaves nothing that looks whole.
-    if let Some(file) = output.seekable() {
-        let mut encoder = builder.write_to_file(file)?;
-        encoder.read_from(&mut source.take(most))?;
-        confirm(source, claim)?;
-        let totals = (encoder.total_in(), encoder.total_out());
-        encoder.finish()?;
-        return Ok(totals);
-    }
-    let mut encoder = builder.write_to(output)?;
-    encoder.read_from(&mut source.take(most))?;
-    confirm(source, claim)?;
-    let totals = (encoder.total_in(), encoder.total_out());
-    encoder.finish()?;
-    Ok(totals)
-}
-
-/// Whether the source was as long as was said.
-fn confirm(source: &mut Source<'_>, claim: Option<u64>) -> Result<(), Halt> {
-    let Some(claimed) = claim else { return Ok(()) };
-    let read = source.total();
-    let longer = read == claimed && !source.is_at_end().map_err(Halt::Read)?;
-    if longer || read != claimed {
-        return Err(Halt::Length(Mismatch {
-            claimed,
-            read,
-            longer,
-        }));
-    }
-    Ok(())
-}
-
-/// Finds out whose fault it is, and tells.
-fn blame(halt: Halt, length: Length, source: &Source<'_>, output: &Output) -> Failure {
-    output.explain(match halt {
-        Halt::Length(mismatch) => mismatch.failure(&source.name(), length),
-        Halt::Read(error) => Failure::io(source.name(), &error),
-        Halt::Library(error) => {
-            let writing = !source.has_failed() && error.category() == Category::Io;
-            let name = if writing {
-                output.name().to_owned()
-            } else {
-                source.name()
-            };
-            Failure::library(name, &error)
-        }
-    })
-}
-
-impl Mismatch {
-    fn failure(self, name: &str, length: Length) -> Failure {
-        let claimed = self.claimed;
-        let found = if self.longer {
-            "has more".to_owned()
-        } else {
-            format!("ended after {}", self.read)
-        };
-        if let Length::Given(_) = length {
-            let title = format!("{name}: --size says {claimed} bytes, but it {found}");
-            return Failure::new(Status::Failed, title);
-        }
-        let title =
-            format!("{name} changed while it was read: it had {claimed} bytes, but {found}");
-        Failure::new(Status::Failed, title)
-            .hint("compress into a file, or pipe the input in, so that no length is needed")
     }
 }
 

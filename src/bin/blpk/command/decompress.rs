@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::input::{Input, STANDARD, is_standard_input};
 use crate::message::{Failure, quoted};
-use crate::output::{Output, is_standard_output};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::size;
@@ -47,7 +47,7 @@ impl Decompress {
         let target = self.target()?;
         let input = Input::open_binary(&self.input, session)?;
         let mut output = Output::create(&target, &[&input], session)?;
-        let mut metadata_output = self.metadata_output(&target, &input, session)?;
+        let mut metadata_output = self.metadata_output(&output, &input, session)?;
 
         let progress = Progress::new(session, input.length());
         let mut decoder = Decoder::builder()
@@ -55,12 +55,12 @@ impl Decompress {
             .limits(session.limits)
             .allow_unterminated(self.allow_unterminated)
             .read_from(input.source(&progress));
-        let done = decoder.read_header().map(|_| ());
-        done.map_err(|error| blame(&error, &input, &output))?;
-        if let Some(metadata) = decoder.metadata() {
-            session.verbose(format_args!("metadata: {}", metadata.value()));
+        let metadata = decoder.read_metadata();
+        let metadata = metadata.map_err(|error| blame(&error, &input, &output))?;
+        if let Some(metadata) = metadata {
+            session.verbose(format_args!("metadata: {}", metadata.text()));
         }
-        save(decoder.metadata(), &mut metadata_output, &input, session)?;
+        save(metadata, &mut metadata_output, &input, session)?;
         let done = decoder.copy_to(&mut output);
         progress.finish();
         for warning in decoder.warnings() {
@@ -70,7 +70,7 @@ impl Decompress {
 
         let name = output.name().to_owned();
         output.commit()?;
-        metadata_output.map_or(Ok(()), Output::commit)?;
+        metadata_output.map(Output::commit).transpose()?;
         session.verbose(format_args!(
             "{} ({}) decompressed into {name} ({}) in {:.2?}",
             input.name(),
@@ -81,40 +81,45 @@ impl Decompress {
         Ok(Status::Done)
     }
 
-    /// OUT, or what follows from IN.
+    /// OUT, or what follows from IN. As in the Python tool, a file must have the extension unless
+    /// `-e` says otherwise, even where OUT is given.
     fn target(&self) -> Result<PathBuf, Failure> {
-        let standard = is_standard_input(&self.input);
-        match &self.output {
-            Some(output) => Ok(output.clone()),
-            None if standard => Ok(STANDARD.into()),
-            None if self.no_check_extension => {
+        if is_standard_input(&self.input) {
+            return Ok(self.output.clone().unwrap_or_else(|| STANDARD.into()));
+        }
+        let stem = without_extension(&self.input);
+        match (&self.output, stem) {
+            (Some(output), stem) if self.no_check_extension || stem.is_some() => Ok(output.clone()),
+            (None, _) if self.no_check_extension => {
                 Err(Failure::usage("--no-check-extension requires use of OUT")
                     .hint("give OUT, or - for standard output"))
             }
-            None => without_extension(&self.input).ok_or_else(|| {
+            (_, Some(stem)) => Ok(stem),
+            (_, None) => {
                 let name = quoted(&self.input);
-                Failure::usage(format!("input file {name} does not end with '{EXTENSION}'"))
-                    .hint("give OUT, or - for standard output")
-            }),
+                let title = format!("input file {name} does not end with '{EXTENSION}'");
+                Err(Failure::usage(title)
+                    .hint("to take it all the same, give -e and OUT (- for standard output)"))
+            }
         }
     }
 
     fn metadata_output(
         &self,
-        target: &Path,
+        output: &Output,
         input: &Input,
         session: &Session,
     ) -> Result<Option<Output>, Failure> {
         let Some(path) = &self.metadata_out else {
             return Ok(None);
         };
-        let both_standard = is_standard_output(path) && is_standard_output(target);
-        if both_standard || path == target {
+        let metadata_output = Output::create(path, &[input], session)?;
+        if metadata_output.is_same_place(output) {
             return Err(Failure::usage(
                 "the data and the metadata cannot go to the same output",
             ));
         }
-        Output::create(path, &[input], session).map(Some)
+        Ok(Some(metadata_output))
     }
 }
 

@@ -9,7 +9,7 @@ use bloscpack::{Member, State, Survey};
 use clap::Args;
 
 use crate::input::{Input, STANDARD};
-use crate::message::Failure;
+use crate::message::{Failure, shown};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -34,17 +34,16 @@ impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let input = Input::open_binary(&self.path, session)?;
         let progress = Progress::new(session, input.length());
-        let survey = bloscpack::survey(input.source(&progress), &session.limits);
+        let survey = input.survey(&progress, &session.limits);
         progress.finish();
         let survey = survey.map_err(|error| Failure::library(input.name(), &error))?;
         for warning in &survey.warnings {
             session.warning(format_args!("{}: {warning}", input.name()));
         }
-        let path = self.path.to_string_lossy();
         let text = if self.json {
-            json::describe(&path, input.length(), &survey)
+            json::describe(&self.path.to_string_lossy(), input.length(), &survey)
         } else {
-            people::describe(&path, input.length(), &survey)
+            people::describe(&shown(&self.path), input.length(), &survey)
         };
         output::print(&text)?;
         let whole = survey.members.iter().all(is_complete);
@@ -64,9 +63,8 @@ fn is_complete(member: &Member) -> bool {
 fn state(member: &Member) -> &'static str {
     match member.state {
         // An offset table that was never filled takes nothing away from the data.
-        State::Complete | State::Unindexed => "complete",
-        State::Unterminated => "unterminated",
-        State::Unfinished => "unfinished",
+        State::Unindexed => State::Complete.name(),
+        state => state.name(),
     }
 }
 

@@ -5,10 +5,10 @@ use std::io;
 
 use clap::{Args, CommandFactory};
 
-use crate::args::Cli;
+use crate::args::{Cli, EXAMPLES};
 use crate::message::Failure;
 use crate::output;
-use crate::status::Status;
+use crate::status::{HELP, Status};
 
 /// Print the manual page
 ///
@@ -27,7 +27,7 @@ impl Man {
 /// The whole page: first what holds for all, then each subcommand with its options.
 fn page() -> io::Result<String> {
     // The exit statuses get a section of their own, in place of the free text below the help.
-    let command = Cli::command().after_help("");
+    let command = Cli::command().after_help("").after_long_help("");
     let mut page = String::new();
     let main = clap_mangen::Man::new(command.clone());
     append(&mut page, |to| {
@@ -58,6 +58,7 @@ fn page() -> io::Result<String> {
         // Sections of a page of its own are parts of this one's section.
         page.push_str(&text.replace(".SH ", ".SS "));
     }
+    page.push_str(&examples());
     page.push_str(&exit_status());
     Ok(page)
 }
@@ -72,8 +73,18 @@ fn append(
     Ok(())
 }
 
+fn examples() -> String {
+    let mut section = ".SH EXAMPLES\n".to_owned();
+    for line in EXAMPLES.lines().skip(1) {
+        if let Some((example, meaning)) = line.trim().split_once("   ") {
+            let example = example.replace('-', "\\-");
+            let _ = writeln!(section, ".TP\n\\fB{example}\\fR\n{}", meaning.trim());
+        }
+    }
+    section
+}
+
 fn exit_status() -> String {
-    use crate::status::HELP;
     let mut section = ".SH \"EXIT STATUS\"\n".to_owned();
     for line in HELP.lines().skip(1) {
         if let Some((number, meaning)) = line.trim().split_once("  ") {

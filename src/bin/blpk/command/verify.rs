@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::input::{self, Input, STANDARD};
-use crate::message::Failure;
+use crate::message::{Failure, shown};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -63,7 +63,7 @@ impl Verify {
 fn examine<'a>(path: &'a Path, session: &Session) -> Outcome<'a> {
     let report = Input::open_binary(path, session).and_then(|input| {
         let progress = Progress::new(session, input.length());
-        bloscpack::verify(input.source(&progress), &session.limits, session.threads)
+        bloscpack::verify(input.source(&progress), session.limits, session.threads)
             .map_err(|error| Failure::library(input.name(), &error))
     });
     let status = match &report {
@@ -84,7 +84,7 @@ fn examine<'a>(path: &'a Path, session: &Session) -> Outcome<'a> {
 
 impl Outcome<'_> {
     fn print(&self, session: &Session) -> Result<(), Failure> {
-        let name = self.path.display();
+        let name = shown(self.path);
         let report = match &self.report {
             Ok(report) => report,
             Err(failure) => {
@@ -143,12 +143,14 @@ impl Outcome<'_> {
 }
 
 fn damage(damage: &Damage) -> Value {
+    let position = damage.error.position();
     let content = damage.content.as_ref();
     json!({
         "message": damage.error.to_string(),
         "status": Status::from(damage.error.category()).code(),
-        "chunk": damage.chunk,
-        "byte": damage.byte,
+        "chunk": position.and_then(|position| position.chunk),
+        "byte": position.map(|position| position.byte),
+        "member": position.map(|position| position.member),
         "content": content.map(|range| json!({ "start": range.start, "end": range.end })),
     })
 }
@@ -156,10 +158,10 @@ fn damage(damage: &Damage) -> Value {
 /// A word to look for, before the error itself.
 fn label(damage: &Damage) -> &'static str {
     match damage.error.category() {
-        Category::Io => "failed",
+        Category::Failed => "failed",
         Category::Damaged => "damaged",
         Category::CutShort => "incomplete",
-        Category::Usage | Category::Unsupported => "refused",
+        Category::Usage | Category::Unsupported | Category::OverLimit => "refused",
     }
 }
 

@@ -6,9 +6,8 @@
 
 use super::{MAX_FAR, MAX_LITERALS, MAX_NEAR};
 
-/// Bytes that a match must have to be worth its two (near) or four (far) bytes and a break in
-/// the literals.
-const MIN_NEAR: usize = 4;
+/// Bytes that a far match must have to be worth its four bytes and a break in the literals. A near
+/// one takes two and is worth it from the four bytes on that are looked up.
 const MIN_FAR: usize = 7;
 /// Matches from this length on are seen as repetitive data, where looking twice at their end pays.
 const LONG: usize = 10;

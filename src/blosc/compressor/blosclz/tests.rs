@@ -135,8 +135,8 @@ fn distances_around_the_limits_of_both_forms() {
 #[test]
 fn lengths_around_the_limits_of_the_length_bytes() {
     let mut encoder = Encoder::new();
-    for length in (4..40).chain(255..275).chain(510..530) {
-        let mut dice = Dice(length as u64);
+    for length in (4u16..40).chain(255..275).chain(510..530) {
+        let mut dice = Dice(length.into());
         let phrase: Vec<u8> = (0..length).map(|_| dice.byte()).collect();
         let src = [&phrase[..], &[1; 60], &phrase[..], &[2; 60]].concat();
         round_trip(&mut encoder, 5, &src, "phrase").unwrap();
@@ -206,9 +206,9 @@ fn streams_written_by_hand() {
     );
     // The nearest far match: 8192 back.
     let mut stream = vec![];
-    for i in 0..256 {
+    for i in 0..=255 {
         stream.push(31);
-        stream.extend([i as u8; 32]);
+        stream.extend([i; 32]);
     }
     stream.extend([0x3f, 255, 0, 0]);
     let bytes = expand(&stream, 8195).unwrap();

@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernels::{Bits, Bytes, Kernels, MAX_WIDTH, Ranks, TILE};
+use super::super::kernels::{Bytes, Kernels, MAX_WIDTH, Ranks, TILE, check_bits};
 use super::super::plain;
 
 /// Bytes in a lane.
@@ -27,13 +27,13 @@ pub(super) fn kernels() -> Option<Kernels> {
             // SAFETY: `kernels` has found AVX2.
             unsafe { gather(ranks, src, dst) }
         },
-        to_bits: |bytes, bits| {
+        to_bits: |bytes, rows, stride| {
             // SAFETY: `kernels` has found AVX2.
-            unsafe { to_bits(bytes, bits) }
+            unsafe { to_bits(bytes, rows, stride) }
         },
-        from_bits: |bits, bytes| {
+        from_bits: |rows, stride, bytes| {
             // SAFETY: `kernels` has found AVX2.
-            unsafe { from_bits(bits, bytes) }
+            unsafe { from_bits(rows, stride, bytes) }
         },
     })
 }
@@ -246,12 +246,18 @@ fn turn_bytes<const P: usize>(registers: [__m256i; P]) -> [__m256i; P] {
 
 /// Collects the top bits of 32 bytes at once, then shifts the next lower bits up.
 #[target_feature(enable = "avx2")]
-fn to_bits(bytes: &Bytes, bits: &mut Bits) {
+fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
+    check_bits(rows, stride);
     for (i, piece) in bytes.as_chunks::<STEP>().0.iter().enumerate() {
         // SAFETY: a piece has 32 bytes.
         let mut register = unsafe { _mm256_loadu_si256(piece.as_ptr().cast()) };
-        for row in bits.iter_mut().rev() {
-            row.as_chunks_mut().0[i] = _mm256_movemask_epi8(register).to_le_bytes();
+        for k in (0..8).rev() {
+            let mask = _mm256_movemask_epi8(register);
+            // SAFETY: k <= 7 and i <= 15, and `check_bits` has seen 7 * stride + 64 bytes.
+            unsafe {
+                let to = rows.as_mut_ptr().add(k * stride + 4 * i);
+                to.cast::<i32>().write_unaligned(mask);
+            }
             register = _mm256_add_epi8(register, register);
         }
     }
@@ -260,7 +266,8 @@ fn to_bits(bytes: &Bytes, bits: &mut Bits) {
 /// Zips the eight rows until each group of 8 elements has its 8 bytes together, then mirrors
 /// these squares of bits.
 #[target_feature(enable = "avx2")]
-fn from_bits(bits: &Bits, bytes: &mut Bytes) {
+fn from_bits(rows: &[u8], stride: usize, bytes: &mut Bytes) {
+    check_bits(rows, stride);
     for (half, bytes) in bytes
         .as_chunks_mut::<{ TILE / 2 }>()
         .0
@@ -268,10 +275,12 @@ fn from_bits(bits: &Bits, bytes: &mut Bytes) {
         .enumerate()
     {
         let mut registers = [_mm256_setzero_si256(); 8];
-        for (register, row) in registers.iter_mut().zip(bits) {
-            let from = &row.as_chunks::<STEP>().0[half];
-            // SAFETY: `from` has 32 bytes.
-            *register = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
+        for (k, register) in registers.iter_mut().enumerate() {
+            // SAFETY: k <= 7 and half <= 1, and `check_bits` has seen 7 * stride + 64 bytes.
+            *register = unsafe {
+                let from = rows.as_ptr().add(k * stride + half * STEP);
+                _mm256_loadu_si256(from.cast())
+            };
         }
         for _ in 0..3 {
             registers = turn_bytes(registers);

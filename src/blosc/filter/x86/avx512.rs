@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernels::{Bits, Bytes, Kernels, Ranks};
+use super::super::kernels::{Bytes, Kernels, Ranks, check_bits};
 use super::super::plain;
 use super::avx2;
 
@@ -34,13 +34,13 @@ pub(super) fn kernels() -> Option<Kernels> {
             // SAFETY: `kernels` has found the features.
             unsafe { gather(ranks, src, dst) }
         },
-        to_bits: |bytes, bits| {
+        to_bits: |bytes, rows, stride| {
             // SAFETY: `kernels` has found the features.
-            unsafe { to_bits(bytes, bits) }
+            unsafe { to_bits(bytes, rows, stride) }
         },
-        from_bits: |bits, bytes| {
+        from_bits: |rows, stride, bytes| {
             // SAFETY: `kernels` has found the features.
-            unsafe { from_bits(bits, bytes) }
+            unsafe { from_bits(rows, stride, bytes) }
         },
     })
 }
@@ -220,7 +220,8 @@ const REVERSAL: i64 = IDENTITY.swap_bytes();
 /// The affine instruction multiplies each byte of its first operand by the matrix in the second;
 /// with single bits as bytes it reads the matrix out by columns, in reversed order of rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn to_bits(bytes: &Bytes, bits: &mut Bits) {
+fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
+    check_bits(rows, stride);
     let by_bit = mirrored(8, 8);
     let single_bits = _mm512_set1_epi64(REVERSAL);
     let reversal = _mm512_set1_epi64(REVERSAL);
@@ -232,21 +233,22 @@ fn to_bits(bytes: &Bytes, bits: &mut Bits) {
         let columns = _mm512_gf2p8affine_epi64_epi8::<0>(columns, reversal);
         *register = _mm512_permutexvar_epi8(by_bit, columns);
     }
-    for (register, row) in mirror_8(registers).into_iter().zip(bits) {
-        // SAFETY: a row has 64 bytes.
-        unsafe { store(row.as_mut_ptr(), register) };
+    for (k, register) in mirror_8(registers).into_iter().enumerate() {
+        // SAFETY: k <= 7, and `check_bits` has seen 7 * stride + 64 bytes.
+        unsafe { store(rows.as_mut_ptr().add(k * stride), register) };
     }
 }
 
 /// Undoes [`to_bits`]; the reversal of rows is part of the permutation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn from_bits(bits: &Bits, bytes: &mut Bytes) {
+fn from_bits(rows: &[u8], stride: usize, bytes: &mut Bytes) {
+    check_bits(rows, stride);
     let by_group = _mm512_xor_si512(mirrored(8, 8), _mm512_set1_epi8(0x38));
     let single_bits = _mm512_set1_epi64(REVERSAL);
     let mut registers = [_mm512_setzero_si512(); 8];
-    for (register, row) in registers.iter_mut().zip(bits) {
-        // SAFETY: a row has 64 bytes.
-        *register = unsafe { load(row.as_ptr()) };
+    for (k, register) in registers.iter_mut().enumerate() {
+        // SAFETY: k <= 7, and `check_bits` has seen 7 * stride + 64 bytes.
+        *register = unsafe { load(rows.as_ptr().add(k * stride)) };
     }
     let pieces = bytes.as_chunks_mut::<WIDE>().0;
     for (register, piece) in mirror_8(registers).into_iter().zip(pieces) {

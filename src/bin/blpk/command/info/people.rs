@@ -73,7 +73,7 @@ fn describe_member(text: &mut String, member: &Member) {
     line(text, "codecs", list(&codecs([member])));
     line(text, "filters", list(&filters([member])));
     sizes(text, member.uncompressed, member.compressed);
-    if let Some(section) = &member.metadata_section {
+    if let Some(section) = &member.metadata_header {
         let stored = format!(
             "{} of {} bytes, codec {}, checksum {}",
             section.stored_size,

@@ -1,0 +1,105 @@
+//! What the default compressor and level stand on.
+//!
+//! `cargo bench --bench defaults` prints, for each compressor and level, the geometric mean of the
+//! ratios, the speed of one thread, and the seconds that it takes to write a gigabyte to a disk and
+//! read it back, with two threads, through disks of 1 and of 0.2 GB/s. `docs/defaults.md` has a run
+//! and what follows from it.
+#![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
+
+use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
+use std::time::Instant;
+
+#[path = "../tests/oracle/mod.rs"]
+mod oracle;
+use oracle::{Kind, Random};
+
+const CHUNK: usize = 1 << 20;
+const CHUNKS: usize = 8;
+const ROUNDS: usize = 3;
+const THREADS: f64 = 2.0;
+const KINDS: [Kind; 5] = [
+    Kind::Walk,
+    Kind::Ramp,
+    Kind::Sensor,
+    Kind::Text,
+    Kind::Noise,
+];
+
+/// Best seconds to encode and to decode, and the compressed length.
+struct Run {
+    encode: f64,
+    decode: f64,
+    size: usize,
+}
+
+fn main() {
+    let data = KINDS.map(|kind| (kind, kind.data(&mut Random::new(31), CHUNK * CHUNKS)));
+    println!("compressor level  ratio  encode  decode   1 GB/s  0.2 GB/s");
+    for compressor in Compressor::ALL {
+        for level in 1..=9 {
+            let runs: Vec<_> = data
+                .iter()
+                .map(|(kind, data)| run(compressor, level, *kind, data))
+                .collect();
+            print(compressor, level, &runs);
+        }
+    }
+}
+
+fn print(compressor: Compressor, level: u8, runs: &[Run]) {
+    let sum = |of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>();
+    let gigabytes = (KINDS.len() * CHUNKS * CHUNK) as f64 / 1e9;
+    let each = (CHUNKS * CHUNK) as f64;
+    let ratio = runs
+        .iter()
+        .map(|run| (each / run.size as f64).ln())
+        .sum::<f64>()
+        / KINDS.len() as f64;
+    let (encode, decode) = (
+        sum(|run| run.encode) / gigabytes,
+        sum(|run| run.decode) / gigabytes,
+    );
+    let stored = sum(|run| run.size as f64) / 1e9 / gigabytes;
+    let seconds = |disk: f64| (encode + decode) / THREADS + 2.0 * stored / disk;
+    println!(
+        "{compressor:10} {level:5} {:6.2} {:7.0} {:7.0} {:8.2} {:9.2}",
+        ratio.exp(),
+        1e3 / encode,
+        1e3 / decode,
+        seconds(1.0),
+        seconds(0.2),
+    );
+}
+
+fn run(compressor: Compressor, level: u8, kind: Kind, data: &[u8]) -> Run {
+    let typesize = kind.typesize();
+    let settings = ChunkSettings {
+        compressor,
+        level,
+        filter: Filter::Byte,
+        typesize,
+        blocksize: None,
+    };
+    let (mut encoder, mut decoder) = (ChunkEncoder::new(settings).unwrap(), ChunkDecoder::new());
+    let mut chunks = vec![Vec::with_capacity(CHUNK + 16); CHUNKS];
+    let mut back = vec![0; CHUNK];
+    let (mut encode, mut decode) = (f64::MAX, f64::MAX);
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        for (chunk, data) in chunks.iter_mut().zip(data.chunks(CHUNK)) {
+            chunk.clear();
+            encoder.encode(data, chunk).unwrap();
+        }
+        encode = encode.min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        for chunk in &chunks {
+            decoder.decode(chunk, &mut back).unwrap();
+        }
+        decode = decode.min(start.elapsed().as_secs_f64());
+    }
+    Run {
+        encode,
+        decode,
+        size: chunks.iter().map(Vec::len).sum(),
+    }
+}

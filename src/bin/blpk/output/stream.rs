@@ -1,0 +1,69 @@
+//! Standard output, devices, FIFOs: what is written as it comes.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write as _};
+
+use crate::session::Session;
+
+/// Something written as it comes: standard output, a device, a FIFO.
+#[derive(Debug)]
+pub struct Stream {
+    file: File,
+    /// Whether it shows on a terminal.
+    pub terminal: bool,
+    /// Whether binary data may pass to the terminal.
+    force: bool,
+    /// Bytes written.
+    pub written: u64,
+    /// The reader has gone.
+    pub broken: bool,
+    /// Binary data would have gone to the terminal.
+    pub refused: bool,
+}
+
+impl Stream {
+    /// Takes over a file that is open for writing.
+    pub fn new(file: File, session: &Session) -> Self {
+        Self {
+            terminal: file.is_terminal(),
+            file,
+            force: session.force,
+            written: 0,
+            broken: false,
+            refused: false,
+        }
+    }
+
+    /// Writes some of the bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.terminal && !self.force && bytes.iter().any(is_binary) {
+            self.refused = true;
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let done = self.file.write(bytes);
+        match &done {
+            Ok(count) => self.written += u64::try_from(*count).unwrap_or(0),
+            Err(error) => self.broken |= error.kind() == io::ErrorKind::BrokenPipe,
+        }
+        done
+    }
+}
+
+/// Bytes that occur in no text, and may upset a terminal.
+fn is_binary(byte: &u8) -> bool {
+    matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
+}
+
+/// Standard output without the buffer that the standard library puts before it.
+#[cfg(unix)]
+pub fn stdout() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+}
+
+/// Standard output without the buffer that the standard library puts before it.
+#[cfg(windows)]
+pub fn stdout() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
+}

@@ -1,0 +1,119 @@
+//! A file that appears under its name only when it is whole.
+
+use std::fs::{File, Metadata, Permissions};
+use std::io;
+use std::path::PathBuf;
+
+use tempfile::{Builder, TempPath};
+
+use super::target::parent;
+use crate::interrupt;
+
+/// A temporary file on its way to becoming `target`.
+#[derive(Debug)]
+pub struct Whole {
+    /// Open for writing, reading and seeking.
+    pub file: File,
+    temporary: TempPath,
+    target: PathBuf,
+    /// What stands under the name now.
+    pub replaced: Option<Metadata>,
+}
+
+impl Whole {
+    /// Creates the temporary file, in the folder of `target`.
+    pub fn begin(target: PathBuf, replaced: Option<Metadata>) -> io::Result<Self> {
+        let mut builder = Builder::new();
+        builder.prefix(".blpk-").suffix(".tmp");
+        // A new file gets what the umask leaves. One that takes the place of a private file is
+        // private from its first byte; it gets the permissions of the old one when it is whole.
+        if let (None, Some(usual)) = (&replaced, usual_permissions()) {
+            builder.permissions(usual);
+        }
+        let mut pending = interrupt::pending();
+        let (file, temporary) = builder.tempfile_in(parent(&target))?.into_parts();
+        pending.push(temporary.to_path_buf());
+        Ok(Self {
+            file,
+            temporary,
+            target,
+            replaced,
+        })
+    }
+
+    /// The one path of the target that any two ways to spell it share.
+    pub fn place(&self) -> Option<PathBuf> {
+        let folder = parent(&self.target).canonicalize().ok()?;
+        Some(folder.join(self.target.file_name()?))
+    }
+
+    /// Gives it its name, and tells its length.
+    pub fn commit(self) -> io::Result<u64> {
+        let length = self.file.metadata()?.len();
+        if let Some(old) = &self.replaced {
+            keep_permissions(&self.file, old)?;
+            // Otherwise a crash may leave the new name and neither content.
+            self.file.sync_all()?;
+        }
+        let mut pending = interrupt::pending();
+        let here = self.temporary.to_path_buf();
+        let done = if self.replaced.is_some() {
+            self.temporary.persist(&self.target)
+        } else {
+            self.temporary.persist_noclobber(&self.target)
+        };
+        match done {
+            Ok(()) => {
+                pending.retain(|path| *path != here);
+                Ok(length)
+            }
+            // Some file systems can only rename. The file was not there a moment ago.
+            Err(error) if cannot_link(&error.error) && !self.target.exists() => {
+                error.path.persist(&self.target)?;
+                pending.retain(|path| *path != here);
+                Ok(length)
+            }
+            Err(error) => Err(error.error),
+        }
+    }
+}
+
+fn cannot_link(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+    )
+}
+
+#[cfg(unix)]
+fn usual_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn usual_permissions() -> Option<Permissions> {
+    None
+}
+
+/// Gives `file` the owner, the group and the mode of `old`, as far as the user may.
+#[cfg(unix)]
+fn keep_permissions(file: &File, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let new = file.metadata()?;
+    let mut mode = old.mode() & 0o7777;
+    if new.uid() != old.uid() && fchown(file, Some(old.uid()), None).is_err() {
+        // The new owner has not earned what the file did in the name of the old one.
+        mode &= 0o1777;
+    }
+    if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
+        // What the old group was allowed is not the business of the new one, beyond what all are.
+        mode &= 0o5707 | (mode & 0o007) << 3;
+    }
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_permissions(file: &File, old: &Metadata) -> io::Result<()> {
+    file.set_permissions(old.permissions())
+}
