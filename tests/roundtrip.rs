@@ -5,6 +5,7 @@
     clippy::panic,
     reason = "a test fails by panicking"
 )]
+#![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 
 use bloscpack::{
     Checksum, Compressor, Decoder, Encoder, EncoderBuilder, Filter, Layout, Metadata, Survey,

@@ -122,10 +122,10 @@ fn every_cut_is_told_and_all_before_it_is_delivered() {
     let mut cuts = 0;
     for golden in files() {
         let map = parts(&golden.file);
-        let mut borders = 0;
+        let mut borders = 0_usize;
         for cut in 0..golden.file.len() {
             let expected = expected(&golden, &map, cut);
-            borders += u32::from(expected.border);
+            borders += usize::from(expected.border);
             check_readers(&golden, cut, |place, decoded| {
                 let told = (!expected.border).then_some(Category::CutShort);
                 assert_eq!(category(&decoded), told, "{place}: {:?}", decoded.result);
@@ -137,7 +137,7 @@ fn every_cut_is_told_and_all_before_it_is_delivered() {
             assert_eq!(report.bytes, expected.data as u64);
             cuts += 1;
         }
-        let members = map[map.len() - 1].member as u32;
+        let members = map[map.len() - 1].member;
         assert_eq!(borders, members, "{}", golden.name);
     }
     println!("{cuts} cuts, each through 6 readers and verify");

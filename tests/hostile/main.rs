@@ -1,0 +1,197 @@
+//! Inputs that no honest writer made: each is refused for the right reason, at the right place, in
+//! little memory and time.
+//!
+//! The bound on memory, unless a test says otherwise, is 64 MiB and twice the bytes read, counted
+//! by an allocator that takes every byte asked for as used, also those that the system never
+//! backs with memory. 64 MiB is what a chunk may take in one piece before it is decoded.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "lengths and numbers here are small"
+)]
+
+use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+use bloscpack::{Category, Decoder, Error, ErrorKind, Limits, Section, Survey, verify};
+use std::io::{Cursor, Read, Write};
+use std::time::{Duration, Instant};
+
+mod chunks;
+mod headers;
+mod metadata;
+mod offsets;
+mod order;
+
+#[path = "../support/counting.rs"]
+mod counting;
+#[path = "../support/golden.rs"]
+mod golden;
+
+const MIB: usize = 1 << 20;
+
+/// Counts what is handed on and keeps none of it.
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.0 += data.len() as u64;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Time that this thread has worked, whatever else the machine does.
+struct Stopwatch(Instant, Option<u64>);
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self(Instant::now(), Self::worked())
+    }
+
+    /// Nanoseconds, where the system tells.
+    fn worked() -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        text.split(' ').next()?.parse().ok()
+    }
+
+    fn elapsed(&self) -> Duration {
+        match (self.1, Self::worked()) {
+            (Some(from), Some(to)) => Duration::from_nanos(to.saturating_sub(from)),
+            _ => self.0.elapsed(),
+        }
+    }
+}
+
+struct Seen {
+    result: Result<u64, Error>,
+    read: usize,
+    peak: usize,
+    time: Duration,
+}
+
+/// Decodes on this thread, which is the one that is counted.
+fn decode(input: impl Read) -> Seen {
+    let begun = Stopwatch::start();
+    let ((result, read), peak) = counting::peak_of(|| {
+        let mut decoder = Decoder::new(input);
+        let mut count = Count(0);
+        let result = decoder.copy_to(&mut count).map(|_| count.0);
+        (result, decoder.total_in() as usize)
+    });
+    Seen {
+        result,
+        read,
+        peak,
+        time: begun.elapsed(),
+    }
+}
+
+/// Runs all readers over the input, holds them to `bound`, and gives what the decoder said.
+fn bounded(name: &str, input: &[u8], bound: usize) -> Result<u64, Error> {
+    let seen = decode(input);
+    assert!(
+        seen.peak <= bound + 2 * seen.read,
+        "{name}: {} bytes of memory for {} read",
+        seen.peak,
+        seen.read
+    );
+    assert!(
+        seen.time < Duration::from_secs(1),
+        "{name}: {:?}",
+        seen.time
+    );
+    let begun = Stopwatch::start();
+    let (report, peak) = counting::peak_of(|| verify(input, Limits::default(), 1).unwrap());
+    assert!(
+        peak <= bound + 2 * input.len(),
+        "{name}: verify took {peak} bytes"
+    );
+    assert_eq!(report.is_sound(), seen.result.is_ok(), "{name}");
+    let (_, peak) = counting::peak_of(|| {
+        let _ = Survey::of(input, &Limits::default());
+        let _ = Survey::of_file(Cursor::new(input), &Limits::default());
+    });
+    assert!(
+        peak <= bound + 2 * input.len(),
+        "{name}: Survey took {peak} bytes"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(2), "{name}");
+    seen.result
+}
+
+/// The input is refused with this category, in this section, and a format error whose debug form
+/// begins like this.
+#[track_caller]
+fn refused(name: &str, input: &[u8], category: Category, section: Section, kind: &str) {
+    let error = bounded(name, input, 64 * MIB).expect_err(name);
+    let place = error.position().map(|position| position.section);
+    assert_eq!(error.category(), category, "{name}: {error}");
+    assert_eq!(place, Some(section), "{name}: {error}");
+    let ErrorKind::Format(format) = error.kind() else {
+        panic!("{name}: {error:?}");
+    };
+    let shown = format!("{format:?}");
+    assert!(shown.starts_with(kind), "{name}: {shown}, expected {kind}");
+}
+
+/// The fields of a 32-byte header, as they lie there.
+#[derive(Clone, Copy)]
+struct Fields {
+    version: u8,
+    options: u8,
+    checksum: u8,
+    chunk_size: i32,
+    last_chunk: i32,
+    nchunks: i64,
+    /// `max_app_chunks`, or the meta-size and the reserved word.
+    tail: i64,
+}
+
+const PLAIN: Fields = Fields {
+    version: 3,
+    options: 0,
+    checksum: 0,
+    chunk_size: 100,
+    last_chunk: 100,
+    nchunks: 1,
+    tail: 0,
+};
+
+impl Fields {
+    fn header(&self) -> Vec<u8> {
+        let mut file = b"blpk".to_vec();
+        file.extend_from_slice(&[self.version, self.options, self.checksum, 2]);
+        file.extend_from_slice(&self.chunk_size.to_le_bytes());
+        file.extend_from_slice(&self.last_chunk.to_le_bytes());
+        file.extend_from_slice(&self.nchunks.to_le_bytes());
+        file.extend_from_slice(&self.tail.to_le_bytes());
+        file
+    }
+
+    fn with(&self, rest: &[u8]) -> Vec<u8> {
+        [&self.header(), rest].concat()
+    }
+}
+
+fn zstd(data: &[u8]) -> Vec<u8> {
+    let settings = ChunkSettings {
+        compressor: Compressor::Zstd,
+        filter: Filter::None,
+        typesize: 1,
+        ..ChunkSettings::default()
+    };
+    let mut chunk = Vec::new();
+    ChunkEncoder::new(settings)
+        .unwrap()
+        .encode(data, &mut chunk)
+        .unwrap();
+    chunk
+}
