@@ -153,6 +153,12 @@ fn what_follows_the_last_chunk_belongs_to_nothing() {
             );
         }
     }
+    // Without a checksum, trailing bytes are passed over as the reference does, but not a chunk.
+    let bare = PLAIN.with(&chunk(&[1; 100]));
+    let input = [bare.as_slice(), b"junk"].concat();
+    assert_eq!(bounded("junk", &input, 64 * MIB).unwrap(), 100);
+    let input = [bare.as_slice(), &chunk(&[2; 20])].concat();
+    refused("a chunk more", &input, Damaged, Trailer, "UncountedChunk");
     let mark = [2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0];
     let early = Fields {
         nchunks: 2,
