@@ -259,7 +259,8 @@ fn encoders(len: usize, chunk_size: u32) -> Vec<Recipe> {
 #[test]
 fn what_a_dropped_encoder_leaves_is_cut_short() {
     let mut dropped = 0;
-    for recipe in encoders(300, 64) {
+    // With a last chunk that is full, and with one that is not.
+    for recipe in [encoders(300, 64), encoders(256, 64)].concat() {
         let data = recipe.data();
         for amount in 0..=recipe.len {
             for flush in [false, true] {

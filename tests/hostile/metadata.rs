@@ -249,6 +249,15 @@ fn metadata_that_unpacks_to_more_than_it_says_is_damaged() {
             "MetadataData",
         );
     }
+    // The other way round: memory follows what is there.
+    let promise = Section3 {
+        meta_size: 64 << 20,
+        ..Section3::packed(&[b' '; 2000])
+    };
+    let seen = decode(promise.file().as_slice());
+    let category = seen.result.unwrap_err().category();
+    assert_eq!(category, Category::Damaged);
+    assert!(seen.peak < MIB, "{} bytes of memory", seen.peak);
     let less = Section3 {
         meta_size: 3000,
         ..Section3::packed(&[b' '; 2000])
