@@ -81,11 +81,11 @@ impl Whole {
 
 /// The error without the name of the temporary file, which means nothing to the user.
 fn without_path(error: &io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(|error| error.source());
-    inner
-        .and_then(|error| error.downcast_ref::<io::Error>())
-        .and_then(io::Error::raw_os_error)
-        .map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+    let text = error.to_string();
+    let text = text
+        .split_once(" at path ")
+        .map_or(text.as_str(), |(text, _)| text);
+    io::Error::new(error.kind(), text)
 }
 
 fn cannot_link(error: &io::Error) -> bool {
