@@ -8,10 +8,10 @@ use super::{Ending, Parser, State, Step, Trailing};
 use crate::blosc::{ChunkHeader, HEADER_LEN};
 use crate::wire::checksum::{Checksum, Digest, MAX_DIGEST_LEN};
 use crate::wire::error::{FormatError, ParseError};
-use crate::wire::geometry::CHUNK_HEADER_LEN;
-use crate::wire::header::{Header, Layout, MAGIC};
+use crate::wire::header::{Header, MAGIC};
+use crate::wire::layout::Layout;
 use crate::wire::metadata::METADATA_HEADER_LEN;
-use crate::wire::offsets::Offsets;
+use crate::wire::offsets::{CHUNK_HEADER_LEN, Offsets};
 
 impl Parser {
     pub(super) fn after<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
