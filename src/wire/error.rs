@@ -1,7 +1,7 @@
 //! What can be wrong with the bytes of a Bloscpack file.
 
 use super::checksum::{Checksum, Digest};
-use super::header::Layout;
+use super::layout::Layout;
 use super::position::Position;
 use crate::blosc::{ChunkError, Fault};
 use std::fmt;

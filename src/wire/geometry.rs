@@ -4,9 +4,6 @@ use super::error::FormatError;
 use super::header::Header;
 use super::offsets::ENTRY_LEN;
 
-/// Length of a chunk's header in bytes, and so the least length of a chunk.
-pub const CHUNK_HEADER_LEN: u64 = 16;
-
 /// Positions within a member, in bytes from its beginning.
 ///
 /// ```

@@ -1,5 +1,6 @@
 //! JSON as Python writes it: with `NaN`, `Infinity` and `-Infinity`.
 
+use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 /// The longest first, so that a sign is not left behind.
@@ -15,9 +16,70 @@ pub(super) fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     })
 }
 
+/// Whether [`parse`] will succeed, found out in little memory.
+pub(super) fn check(text: &[u8]) -> Result<(), serde_json::Error> {
+    let check = |text: &[u8]| serde_json::from_slice::<Sound>(text).map(|_| ());
+    check(text).or_else(|error| match without_python_numbers(text) {
+        Some(plain) => check(&plain),
+        None => Err(error),
+    })
+}
+
+/// Any JSON value, parsed by the same rules as [`Value`] and kept nowhere.
+struct Sound;
+
+impl<'de> Deserialize<'de> for Sound {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Sound {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        while map.next_entry::<Self, Self>()?.is_some() {}
+        Ok(self)
+    }
+}
+
 /// The text with `null` for each such number, or nothing if there is none.
 fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
-    let mut plain = Vec::new();
+    // `NaN` grows by a third.
+    let mut plain = Vec::with_capacity(text.len().saturating_add(text.len() / 3));
     let (mut rest, mut in_string) = (text, false);
     let mut replaced = false;
     while let Some((&byte, after)) = rest.split_first() {

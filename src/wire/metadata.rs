@@ -14,6 +14,7 @@ use super::fields::{put, u8_at, u32_at};
 use super::hasher::Hashers;
 use super::{deflate, json};
 use serde_json::Value;
+use std::sync::OnceLock;
 
 /// Length of the section's header in bytes.
 pub const METADATA_HEADER_LEN: usize = 32;
@@ -210,10 +211,17 @@ pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
 /// assert!(metadata.text().contains("NaN"));
 /// # Ok::<(), bloscpack::wire::FormatError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Metadata {
     text: String,
-    value: Value,
+    /// Made when it is first asked for: a hostile text may need fifty times its own room.
+    value: OnceLock<Value>,
+}
+
+impl PartialEq for Metadata {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
 }
 
 impl Metadata {
@@ -226,9 +234,12 @@ impl Metadata {
         let bad = |error: &dyn std::fmt::Display| FormatError::MetadataData {
             why: error.to_string(),
         };
-        let value = json::parse(&text).map_err(|error| bad(&error))?;
+        json::check(&text).map_err(|error| bad(&error))?;
         let text = String::from_utf8(text).map_err(|error| bad(&error))?;
-        Ok(Self { text, value })
+        Ok(Self {
+            text,
+            value: OnceLock::new(),
+        })
     }
 
     /// The text as it was given or read.
@@ -240,7 +251,8 @@ impl Metadata {
     /// The parsed value; `null` where the text has a number that only Python knows.
     #[must_use]
     pub fn value(&self) -> &Value {
-        &self.value
+        self.value
+            .get_or_init(|| json::parse(self.text.as_bytes()).unwrap_or_default())
     }
 
     /// The V3 section that holds this metadata, with room to grow as the reference leaves it:
@@ -285,7 +297,7 @@ impl From<Value> for Metadata {
     fn from(value: Value) -> Self {
         Self {
             text: value.to_string(),
-            value,
+            value: value.into(),
         }
     }
 }

@@ -8,7 +8,9 @@
 //! in at the end, so that a table of -1 tells of a writer that did not get there.
 
 use super::error::FormatError;
-use super::geometry::CHUNK_HEADER_LEN;
+
+/// Length of a chunk's header in bytes, and so the least length of a chunk.
+pub const CHUNK_HEADER_LEN: u64 = 16;
 
 /// Length of an entry in bytes.
 pub const ENTRY_LEN: u64 = 8;

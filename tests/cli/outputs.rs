@@ -107,7 +107,7 @@ fn a_folder_is_no_file() {
         .failed(2, "'sub' is a directory");
     folder
         .run(["c", "data", "nowhere/out"])
-        .failed(1, "'nowhere/out'");
+        .failed(1, "'nowhere/out': No such file or directory (os error 2)\n");
     assert_eq!(folder.names(), ["data", "sub"]);
 }
 

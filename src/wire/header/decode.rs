@@ -1,14 +1,15 @@
 //! From bytes to a [`Header`], whatever their layout.
 
 use super::{
-    CHECKSUM, CHUNK_SIZE, Header, LAST_CHUNK, Layout, MAGIC, MAX_APP_CHUNKS, META_SIZE,
-    METADATA_BIT, MetadataPlace, NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, TYPESIZE,
-    V1_NCHUNKS, VARLEN_BIT, VERSION,
+    CHECKSUM, CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT,
+    MetadataPlace, NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, TYPESIZE, V1_NCHUNKS,
+    VARLEN_BIT, VERSION,
 };
 use crate::blosc::MAX_NBYTES;
 use crate::wire::checksum::Checksum;
 use crate::wire::error::FormatError;
 use crate::wire::fields::{i32_at, i64_at, known, u8_at, u32_at};
+use crate::wire::layout::Layout;
 
 /// V3 and Dev2012 share a version byte; the eight bytes behind the header tell them apart.
 const PEEK_LEN: usize = 40;

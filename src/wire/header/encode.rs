@@ -1,12 +1,12 @@
 //! From a [`Header`] to the bytes of its layout.
 
 use super::{
-    CHUNK_SIZE, Header, LAST_CHUNK, Layout, MAGIC, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT,
-    MetadataPlace, NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, V1_NCHUNKS, VARLEN_BIT,
-    VERSION,
+    CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT, MetadataPlace,
+    NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, V1_NCHUNKS, VARLEN_BIT, VERSION,
 };
 use crate::wire::error::FormatError;
 use crate::wire::fields::put;
+use crate::wire::layout::Layout;
 
 impl Header {
     /// The bytes of this header, as many as [`Layout::header_len`] says.

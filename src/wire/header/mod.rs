@@ -20,6 +20,7 @@ mod encode;
 use super::checksum::Checksum;
 use super::error::FormatError;
 use super::fields::put;
+use super::layout::Layout;
 
 /// The four bytes that begin every member.
 pub const MAGIC: [u8; 4] = *b"blpk";
@@ -43,63 +44,6 @@ const METADATA_BIT: u8 = 0x02;
 /// Variable length in V2 and V3; in Dev2012 "the metadata is zlib data".
 const VARLEN_BIT: u8 = 0x04;
 const SEAL_BIT: u8 = 0x08;
-
-/// How a header is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Layout {
-    /// 8 bytes without a version, of the release candidates before 0.1; read only.
-    V0,
-    /// 16 bytes, of Bloscpack 0.1 and of every superchunk of bcolz, BLZ and carray.
-    V1,
-    /// 32 bytes as the design documents have them; without metadata, those of Bloscpack 0.2.
-    V2,
-    /// V2 with version byte 3, a development layout of December 2012; read only.
-    Dev2012,
-    /// 32 bytes, of Bloscpack 0.3 to 0.16: the default.
-    V3,
-}
-
-impl Layout {
-    /// Length of the header in bytes.
-    #[must_use]
-    pub const fn header_len(self) -> usize {
-        match self {
-            Self::V0 => 8,
-            Self::V1 => 16,
-            Self::V2 | Self::Dev2012 | Self::V3 => 32,
-        }
-    }
-
-    /// The format version that the header's fifth byte holds, 0 where there is no such byte.
-    #[must_use]
-    pub const fn version(self) -> u8 {
-        match self {
-            Self::V0 => 0,
-            Self::V1 => 1,
-            Self::V2 => 2,
-            Self::Dev2012 | Self::V3 => 3,
-        }
-    }
-
-    /// A short name: `V0`, `V1`, `V2`, `Dev2012`, `V3`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::V0 => "V0",
-            Self::V1 => "V1",
-            Self::V2 => "V2",
-            Self::Dev2012 => "Dev2012",
-            Self::V3 => "V3",
-        }
-    }
-}
-
-impl std::fmt::Display for Layout {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
 
 /// Whether a member has metadata, and in which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,8 +4,9 @@ use super::{Event, Parser, State, Step};
 use crate::blosc::ChunkHeader;
 use crate::wire::checksum::Digest;
 use crate::wire::error::FormatError;
-use crate::wire::geometry::CHUNK_HEADER_LEN;
-use crate::wire::header::{Layout, MAGIC};
+use crate::wire::header::MAGIC;
+use crate::wire::layout::Layout;
+use crate::wire::offsets::CHUNK_HEADER_LEN;
 
 const HEADER_LEN: usize = crate::blosc::HEADER_LEN;
 

@@ -4,7 +4,7 @@ use super::{Event, Member, Parser, State, Step};
 use crate::wire::checksum::Digest;
 use crate::wire::error::FormatError;
 use crate::wire::geometry::Geometry;
-use crate::wire::header::{Header, MetadataPlace};
+use crate::wire::header::{Header, MAGIC, MetadataPlace};
 use crate::wire::metadata::{METADATA_HEADER_LEN, Metadata, MetadataHeader, inflate};
 use crate::wire::offsets::{ENTRY_LEN, Offsets};
 
@@ -12,17 +12,16 @@ const UNKNOWN_ENTRY: i64 = -1;
 
 impl Parser {
     pub(super) fn start<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
-        if self.buf.is_empty() && input.is_empty() {
+        // The magic first and whole, so that what is said of it does not depend on the pieces.
+        if !self.gather(input, MAGIC.len()) {
             return Ok(Step::Hungry);
         }
         let needed = self.header_needed()?;
         if self.buf.len() < needed {
-            // The magic first: what is no Bloscpack file is known by its first bytes.
-            let want = if self.buf.len() < 4 { 4 } else { needed };
-            return Ok(if self.gather(input, want) {
+            return Ok(if self.gather(input, needed) {
                 Step::Again
             } else {
-                self.hungry_start()?
+                Step::Hungry
             });
         }
         let header = Header::decode(&self.buf)?;
@@ -49,11 +48,6 @@ impl Parser {
             }
             (error, _) => error,
         })
-    }
-
-    /// The magic may be wrong already in the bytes that are there.
-    fn hungry_start<'a>(&self) -> Result<Step<'a>, FormatError> {
-        self.header_needed().map(|_| Step::Hungry)
     }
 
     pub(super) fn raw_metadata<'a>(

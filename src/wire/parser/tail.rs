@@ -6,12 +6,12 @@
 
 use super::{Ending, Parser, State, Step, Trailing};
 use crate::blosc::{ChunkHeader, HEADER_LEN};
-use crate::wire::checksum::{Checksum, Digest};
+use crate::wire::checksum::{Checksum, Digest, MAX_DIGEST_LEN};
 use crate::wire::error::{FormatError, ParseError};
-use crate::wire::geometry::CHUNK_HEADER_LEN;
-use crate::wire::header::{Header, Layout, MAGIC};
+use crate::wire::header::{Header, MAGIC};
+use crate::wire::layout::Layout;
 use crate::wire::metadata::METADATA_HEADER_LEN;
-use crate::wire::offsets::Offsets;
+use crate::wire::offsets::{CHUNK_HEADER_LEN, Offsets};
 
 impl Parser {
     pub(super) fn after<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
@@ -81,22 +81,29 @@ impl Parser {
     }
 
     pub(super) fn trailing<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
+        self.gather(input, MAX_DIGEST_LEN + MAGIC.len());
         self.check_trailing()?;
-        self.buf.clear();
         self.pull(input, input.len());
         Ok(Step::Hungry)
     }
 
     /// The reference's append shortens the last chunk and does not cut the file; and where its
     /// user asked for no checksum, it reads past anything.
+    ///
+    /// A member behind a digest is no such thing: there a bit of the header has flipped, and
+    /// turned its checksum into none.
     fn check_trailing(&self) -> Result<(), FormatError> {
         let header = &self.member.header;
-        let lenient = header.offsets || header.checksum == Checksum::None;
-        if header.layout == Layout::V3 && lenient {
-            Ok(())
-        } else {
-            Err(FormatError::Trailing)
+        let unchecked = header.checksum == Checksum::None;
+        let hides_member = || {
+            let behind = |kind: Checksum| self.buf.get(kind.digest_len()..);
+            let is_member = |kind| behind(kind).is_some_and(|rest| rest.starts_with(&MAGIC));
+            unchecked && Checksum::ALL.into_iter().any(is_member)
+        };
+        if header.layout == Layout::V3 && (header.offsets || unchecked) && !hides_member() {
+            return Ok(());
         }
+        Err(FormatError::Trailing)
     }
 
     /// Says that the input ends here.

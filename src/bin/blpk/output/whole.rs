@@ -31,7 +31,8 @@ impl Whole {
             builder.permissions(usual);
         }
         let mut pending = interrupt::pending();
-        let (file, temporary) = builder.tempfile_in(parent(&target))?.into_parts();
+        let made = builder.tempfile_in(parent(&target));
+        let (file, temporary) = made.map_err(|error| without_path(&error))?.into_parts();
         pending.push(temporary.to_path_buf());
         Ok(Self {
             file,
@@ -76,6 +77,15 @@ impl Whole {
             Err(error) => Err(error.error),
         }
     }
+}
+
+/// The error without the name of the temporary file, which means nothing to the user.
+fn without_path(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let text = text
+        .split_once(" at path ")
+        .map_or(text.as_str(), |(text, _)| text);
+    io::Error::new(error.kind(), text)
 }
 
 fn cannot_link(error: &io::Error) -> bool {
