@@ -3,6 +3,7 @@
 //! `$ command` is run by `sh` in one folder for each block; the lines below it are what it must
 //! print, and `? N` the status with which it must exit.
 #![cfg(all(unix, feature = "cli"))]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::{Command, Output};
