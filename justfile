@@ -22,7 +22,7 @@ interop:
 
 # Fuzz one target for some seconds: `just fuzz stream_decoder 600`.
 fuzz target seconds="60":
-    fuzz/run.sh {{target}} {{seconds}}
+    fuzz/run.sh {{seconds}} {{target}}
 
 # The documentation, opened in a browser.
 doc:

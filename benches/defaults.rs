@@ -81,7 +81,9 @@ fn run(compressor: Compressor, level: u8, kind: Kind, data: &[u8]) -> Run {
         blocksize: None,
     };
     let (mut encoder, mut decoder) = (ChunkEncoder::new(settings).unwrap(), ChunkDecoder::new());
-    let mut chunks = vec![Vec::with_capacity(CHUNK + 16); CHUNKS];
+    let mut chunks: Vec<_> = (0..CHUNKS)
+        .map(|_| Vec::with_capacity(CHUNK + 16))
+        .collect();
     let mut back = vec![0; CHUNK];
     let (mut encode, mut decode) = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS {
