@@ -15,7 +15,8 @@ use crate::blosc::MAX_NBYTES;
 pub struct Limits {
     /// Uncompressed bytes of a chunk; by default the format's own bound of 2 GiB less 17 bytes.
     pub chunk: u32,
-    /// Uncompressed bytes of a block within a chunk; 256 MiB by default.
+    /// Uncompressed bytes of a block within a chunk, of which a decoder may hold two; 256 MiB by
+    /// default.
     pub block: u32,
     /// Bytes of metadata, stored or unpacked; 64 MiB by default.
     pub metadata: u32,
