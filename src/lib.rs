@@ -53,8 +53,8 @@ pub mod wire;
 pub use blosc::{Compressor, Fault, Filter};
 pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
-    Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Member, Report, SeekEncoder, State,
-    Survey, Warning, compress, decompress, verify,
+    DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Member, Report,
+    SeekEncoder, State, Survey, Warning, compress, decompress, verify,
 };
 pub use limits::Limits;
 pub use wire::{

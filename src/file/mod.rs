@@ -18,7 +18,7 @@ mod survey;
 mod verify;
 
 pub use decoder::{Decoder, DecoderBuilder, Warning};
-pub use encoder::{Encoder, EncoderBuilder, SeekEncoder};
+pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
 pub use survey::{Member, State, Survey};
 pub use verify::{Damage, Report, verify};
 
