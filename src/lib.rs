@@ -48,13 +48,15 @@ pub mod blosc;
 mod error;
 mod file;
 mod limits;
+pub mod storage;
 pub mod wire;
 
 pub use blosc::{Compressor, Fault, Filter};
 pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
-    DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Member, Report,
-    SeekEncoder, State, Survey, Warning, compress, decompress, verify,
+    ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder,
+    IndexedReader, IndexedReaderBuilder, Member, Report, SeekEncoder, State, Survey, Warning,
+    compress, decompress, verify,
 };
 pub use limits::Limits;
 pub use wire::{

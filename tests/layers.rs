@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// From low to high: each may use those before it. `docs/architecture.md` tells why.
-const LAYERS: [&str; 5] = ["blosc", "limits", "wire", "error", "file"];
+/// From low to high: each may use those before it. `ARCHITECTURE.md` tells why.
+const LAYERS: [&str; 6] = ["blosc", "limits", "wire", "error", "storage", "file"];
 
 /// The only places with `unsafe`: vector instructions, and calls into the C library of LZ4.
 const UNSAFE: [&str; 2] = ["src/blosc/filter/", "src/blosc/compressor/lz4.rs"];

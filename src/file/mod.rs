@@ -12,13 +12,16 @@
 mod decoder;
 mod encoder;
 mod engine;
+mod indexed;
 mod pipeline;
 mod source;
 mod survey;
 mod verify;
+mod walk;
 
 pub use decoder::{Decoder, DecoderBuilder, Warning};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
+pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
 pub use survey::{Member, State, Survey};
 pub use verify::{Damage, Report, verify};
 

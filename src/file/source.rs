@@ -2,13 +2,15 @@
 
 use std::io::{self, Read};
 
-/// How much is read at once.
+/// How much is read at once, unless told otherwise.
 const BUFFER_LEN: usize = 256 << 10;
 
 /// Reads ahead into one buffer, which is made at the first read.
 pub(super) struct Source<R> {
     reader: R,
     buffer: Vec<u8>,
+    /// Length that the buffer gets.
+    buffer_len: usize,
     from: usize,
     to: usize,
     total: u64,
@@ -16,9 +18,14 @@ pub(super) struct Source<R> {
 
 impl<R> Source<R> {
     pub(super) fn new(reader: R) -> Self {
+        Self::with_buffer(reader, BUFFER_LEN)
+    }
+
+    pub(super) fn with_buffer(reader: R, buffer_len: usize) -> Self {
         Self {
             reader,
             buffer: Vec::new(),
+            buffer_len,
             from: 0,
             to: 0,
             total: 0,
@@ -60,7 +67,7 @@ impl<R: Read> Source<R> {
             return Ok(true);
         }
         if self.buffer.is_empty() {
-            self.buffer = vec![0; BUFFER_LEN];
+            self.buffer = vec![0; self.buffer_len];
         }
         let len = loop {
             match self.reader.read(&mut self.buffer) {

@@ -1,12 +1,12 @@
 //! [`Survey`]: what an input holds, from its headers alone.
 
 use super::engine::Warning;
-use super::source::Source;
+use super::walk::Walk;
 use crate::blosc::{ChunkHeader, CompressorFormat, Filter};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::wire::{Event, Hashers, Header, Metadata, MetadataHeader, Offsets, Parser};
-use std::io::{Read, Seek, SeekFrom};
+use crate::wire::{Event, Header, Metadata, MetadataHeader, Offsets, Parser};
+use std::io::{Read, Seek};
 
 /// Whether a member is all there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,7 +137,7 @@ impl Survey {
     /// Those of the reader, and whatever is wrong with the structure. A stream or file whose
     /// writer's last word is missing is no error here; its [`State`] tells.
     pub fn of<R: Read>(reader: R, limits: &Limits) -> Result<Self> {
-        Walk::new(reader, limits, |_, _| Ok(0)).run()
+        Self::from_walk(Walk::of(reader, limits))
     }
 
     /// As [`of`](Self::of), but passes over the chunks by seeking, so that it is fast on large
@@ -145,62 +145,17 @@ impl Survey {
     ///
     /// # Errors
     /// As for [`of`](Self::of), and those of seeking.
-    pub fn of_file<R: Read + Seek>(mut file: R, limits: &Limits) -> Result<Self> {
-        let from = file.stream_position()?;
-        let end = file.seek(SeekFrom::End(0))?;
-        file.seek(SeekFrom::Start(from))?;
-        let pass = move |file: &mut R, count: u64| {
-            let here = file.stream_position()?;
-            // What lies behind the end was not passed over but is missing.
-            let to = here.saturating_add(count).min(end.max(here));
-            file.seek(SeekFrom::Start(to))
-                .map(|_| to.saturating_sub(here))
-        };
-        Walk::new(file, limits, pass).run()
-    }
-}
-
-/// Seeking is slower than reading for less than this.
-const WORTH_SEEKING: u64 = 64 << 10;
-
-struct Walk<R, P> {
-    source: Source<R>,
-    /// Passes over so many bytes without reading them, and tells how many it were.
-    pass: P,
-    parser: Parser,
-    members: Vec<Member>,
-    passed: u64,
-}
-
-impl<R: Read, P: FnMut(&mut R, u64) -> std::io::Result<u64>> Walk<R, P> {
-    fn new(reader: R, limits: &Limits, pass: P) -> Self {
-        let parser = Parser::new(*limits, Hashers::default());
-        Self {
-            source: Source::new(reader),
-            pass,
-            parser,
-            members: Vec::new(),
-            passed: 0,
-        }
+    pub fn of_file<R: Read + Seek>(file: R, limits: &Limits) -> Result<Self> {
+        Self::from_walk(Walk::of_file(file, limits)?)
     }
 
-    fn run(mut self) -> Result<Survey> {
-        let mut warnings = Vec::new();
-        loop {
-            let mut input = self.source.unused();
-            let event = self.parser.parse(&mut input)?;
-            let left = input.len();
-            let hungry = matches!(event, Event::NeedInput);
-            note(&mut self.members, event, &self.parser);
-            self.source.keep(left);
-            if hungry && !self.read_more()? {
-                break;
-            }
-        }
-        match self.parser.finish() {
+    fn from_walk<R: Read>(mut walk: Walk<R>) -> Result<Self> {
+        let (mut members, mut warnings) = (Vec::new(), Vec::new());
+        let outcome = walk.run(|event, parser| note(&mut members, event, parser))?;
+        match outcome {
             Ok(ending) => warnings.extend(ending.trailing.map(Warning::Trailing)),
-            Err(error) if error.error.is_unended() && !self.members.is_empty() => {
-                if let Some(member) = self.members.last_mut() {
+            Err(error) if error.error.is_unended() && !members.is_empty() => {
+                if let Some(member) = members.last_mut() {
                     let stream = !member.header.offsets;
                     member.state = if stream {
                         State::Unterminated
@@ -212,22 +167,12 @@ impl<R: Read, P: FnMut(&mut R, u64) -> std::io::Result<u64>> Walk<R, P> {
             }
             Err(error) => return Err(error.into()),
         }
-        let len = self.source.total().saturating_add(self.passed);
-        Ok(Survey {
-            members: self.members,
+        let len = walk.len();
+        Ok(Self {
+            members,
             len,
             warnings,
         })
-    }
-
-    /// Gets more input; false at its end.
-    fn read_more(&mut self) -> Result<bool> {
-        let left = self.parser.body_left();
-        if left >= WORTH_SEEKING {
-            let passed = (self.pass)(self.source.get_mut(), left)?;
-            self.passed = self.passed.saturating_add(self.parser.skip(passed));
-        }
-        Ok(self.source.fill()?)
     }
 }
 

@@ -1,0 +1,44 @@
+//! [`ContentCursor`]: the content of a file, read and sought.
+
+use super::IndexedReader;
+use crate::storage::{ReadAt, target};
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them.
+///
+/// ```
+/// use bloscpack::IndexedReader;
+/// use std::io::{Read, Seek, SeekFrom};
+/// let reader = IndexedReader::open(bloscpack::compress(b"one two three")?)?;
+/// let (mut cursor, mut word) = (reader.cursor(), String::new());
+/// cursor.seek(SeekFrom::End(-5))?;
+/// cursor.read_to_string(&mut word)?;
+/// assert_eq!(word, "three");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ContentCursor<'a, S> {
+    reader: &'a IndexedReader<S>,
+    at: u64,
+}
+
+impl<'a, S> ContentCursor<'a, S> {
+    pub(super) fn new(reader: &'a IndexedReader<S>) -> Self {
+        Self { reader, at: 0 }
+    }
+}
+
+impl<S: ReadAt> Read for ContentCursor<'_, S> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let len = self.reader.read_at(self.at, buf)?;
+        self.at = self.at.saturating_add(u64::try_from(len).unwrap_or(0));
+        Ok(len)
+    }
+}
+
+impl<S: ReadAt> Seek for ContentCursor<'_, S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = target(to, self.at, || Ok(self.reader.content_len()))?;
+        Ok(self.at)
+    }
+}

@@ -1,0 +1,363 @@
+//! Where every chunk of an input lies, in the input and in the content.
+//!
+//! A single V3 member with a filled table of offsets and chunks of one size needs no index: its
+//! table is read entry by entry as chunks are asked for, so that opening costs the same for ten
+//! chunks and for ten million. Everything else is walked once, from chunk header to chunk header.
+
+use crate::blosc::{ChunkHeader, HEADER_LEN};
+use crate::error::{Error, Result};
+use crate::file::engine::Warning;
+use crate::file::walk::Walk;
+use crate::limits::Limits;
+use crate::storage::{Cursor, ReadAt};
+use crate::wire::offsets::ENTRY_LEN;
+use crate::wire::{
+    Checksum, Event, FormatError, Geometry, Header, Layout, Metadata, ParseError, Position, Section,
+};
+use std::ops::Range;
+
+/// Where a chunk lies.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    pub position: Position,
+    /// Where what follows it begins: no byte of chunk or digest lies there or behind.
+    pub end: u64,
+    /// Its uncompressed bytes, counted over all members.
+    pub content: Range<u64>,
+    pub checksum: Checksum,
+}
+
+/// A member, and how its chunks are found.
+struct Part {
+    header: Header,
+    chunks: Chunks,
+}
+
+enum Chunks {
+    /// By the table of offsets, which is filled and lies here in the input.
+    Table {
+        at: u64,
+        count: u64,
+        chunk_size: u64,
+        content: u64,
+        end: u64,
+    },
+    /// By a walk: ascending in the input and in the content.
+    Walked(Vec<Spot>),
+}
+
+pub(super) struct Index {
+    parts: Vec<Part>,
+    pub metadata: Option<Metadata>,
+    pub warnings: Vec<Warning>,
+}
+
+impl Index {
+    pub(super) fn of<S: ReadAt>(
+        source: &S,
+        limits: &Limits,
+        allow_unterminated: bool,
+    ) -> Result<Self> {
+        match Self::by_table(source, limits)? {
+            Some(index) => Ok(index),
+            None => Self::by_walk(source, limits, allow_unterminated),
+        }
+    }
+
+    /// The index of a single member whose table tells all, and of which nothing is missing.
+    fn by_table<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Self>> {
+        let Some((header, metadata, metadata_len)) = head(source, limits)? else {
+            return Ok(None);
+        };
+        let uniform = (header.nchunks, header.chunk_size, header.content_len());
+        let (Some(count @ 1..), Some(chunk_size), Some(content)) = uniform else {
+            return Ok(None);
+        };
+        if header.layout != Layout::V3
+            || !header.offsets
+            || chunk_size == 0
+            || chunk_size > limits.chunk
+        {
+            return Ok(None);
+        }
+        let geometry = Geometry::of(&header, metadata_len)?;
+        let last_entry = geometry
+            .table_at
+            .saturating_add((count - 1).saturating_mul(ENTRY_LEN));
+        let (first, last) = (
+            entry(source, geometry.table_at)?,
+            entry(source, last_entry)?,
+        );
+        if first != Some(geometry.chunks_at) {
+            return Ok(None);
+        }
+        // Whether anything follows the last chunk is for the walk to judge.
+        let size = source.size()?;
+        let digest_len = header.checksum.digest_len() as u64;
+        let Some(end) = last
+            .and_then(|at| chunk_end(source, at, digest_len).transpose())
+            .transpose()?
+        else {
+            return Ok(None);
+        };
+        if end != size {
+            return Ok(None);
+        }
+        let chunks = Chunks::Table {
+            at: geometry.table_at,
+            count,
+            chunk_size: chunk_size.into(),
+            content,
+            end,
+        };
+        let part = Part { header, chunks };
+        Ok(Some(Self {
+            parts: vec![part],
+            metadata,
+            warnings: Vec::new(),
+        }))
+    }
+
+    fn by_walk<S: ReadAt>(source: &S, limits: &Limits, allow_unterminated: bool) -> Result<Self> {
+        let mut index = Self {
+            parts: Vec::new(),
+            metadata: None,
+            warnings: Vec::new(),
+        };
+        let (mut content, mut begun) = (0u64, None);
+        let outcome =
+            Walk::of_file(Cursor::new(source), limits)?.run(|event, parser| match event {
+                Event::Header(header) => {
+                    let chunks = Chunks::Walked(Vec::new());
+                    index.parts.push(Part { header, chunks });
+                }
+                Event::Metadata(metadata, _) if index.parts.len() == 1 => {
+                    index.metadata = Some(metadata)
+                }
+                Event::Chunk(header, _) => begun = Some((parser.position(), header)),
+                Event::ChunkEnd(_) => {
+                    let (Some((position, header)), Some(part)) =
+                        (begun.take(), index.parts.last_mut())
+                    else {
+                        return;
+                    };
+                    let end = content.saturating_add(header.nbytes.into());
+                    let checksum = part.header.checksum;
+                    if let Chunks::Walked(spots) = &mut part.chunks {
+                        let digest_len = checksum.digest_len() as u64;
+                        let behind = position
+                            .byte
+                            .saturating_add(header.ctbytes.into())
+                            .saturating_add(digest_len);
+                        spots.push(Spot {
+                            position,
+                            end: behind,
+                            content: content..end,
+                            checksum,
+                        });
+                    }
+                    content = end;
+                }
+                _ => {}
+            })?;
+        match outcome {
+            Ok(ending) => index
+                .warnings
+                .extend(ending.trailing.map(Warning::Trailing)),
+            Err(error) if allow_unterminated && error.error.is_unended() => {
+                index.warnings.push(Warning::Unended(error));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(index)
+    }
+
+    pub(super) fn header(&self) -> Option<&Header> {
+        self.parts.first().map(|part| &part.header)
+    }
+
+    pub(super) fn members(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Number of chunks of all members.
+    pub(super) fn chunks(&self) -> u64 {
+        self.parts
+            .iter()
+            .map(Part::count)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Uncompressed bytes of all members.
+    pub(super) fn content_len(&self) -> u64 {
+        self.parts.iter().map(Part::content_end).max().unwrap_or(0)
+    }
+
+    /// The chunk that holds this byte of the content.
+    pub(super) fn chunk_at(&self, content: u64) -> Option<u64> {
+        let mut before = 0u64;
+        for part in &self.parts {
+            if content < part.content_end() {
+                return Some(before.saturating_add(part.chunk_at(content)));
+            }
+            before = before.saturating_add(part.count());
+        }
+        None
+    }
+
+    /// Where a chunk lies, by its number over all members; nothing behind the last.
+    pub(super) fn spot<S: ReadAt>(&self, source: &S, mut chunk: u64) -> Result<Option<Spot>> {
+        for part in &self.parts {
+            if let Some(behind) = chunk.checked_sub(part.count()) {
+                chunk = behind;
+                continue;
+            }
+            return part.spot(source, chunk).map(Some);
+        }
+        Ok(None)
+    }
+}
+
+impl Part {
+    fn count(&self) -> u64 {
+        match &self.chunks {
+            Chunks::Table { count, .. } => *count,
+            Chunks::Walked(spots) => u64::try_from(spots.len()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn content_end(&self) -> u64 {
+        match &self.chunks {
+            Chunks::Table { content, .. } => *content,
+            Chunks::Walked(spots) => spots.last().map_or(0, |spot| spot.content.end),
+        }
+    }
+
+    /// The number within the member of the chunk that holds this byte, which is in the member.
+    fn chunk_at(&self, content: u64) -> u64 {
+        match &self.chunks {
+            Chunks::Table { chunk_size, .. } => content.checked_div(*chunk_size).unwrap_or(0),
+            Chunks::Walked(spots) => {
+                let before = spots.partition_point(|spot| spot.content.end <= content);
+                u64::try_from(before).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Spot> {
+        let (table, count, chunk_size, content, end) = match &self.chunks {
+            Chunks::Table {
+                at,
+                count,
+                chunk_size,
+                content,
+                end,
+            } => (*at, *count, *chunk_size, *content, *end),
+            Chunks::Walked(spots) => {
+                let spot = usize::try_from(chunk)
+                    .ok()
+                    .and_then(|chunk| spots.get(chunk));
+                return spot
+                    .cloned()
+                    .ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")));
+            }
+        };
+        let entry_at = table.saturating_add(chunk.saturating_mul(ENTRY_LEN));
+        let at = entry(source, entry_at)?;
+        let next = if chunk.saturating_add(1) == count {
+            Some(end)
+        } else {
+            entry(source, entry_at.saturating_add(ENTRY_LEN))?
+        };
+        let position = Position {
+            byte: entry_at,
+            member: 0,
+            chunk: None,
+            section: Section::Offsets,
+        };
+        let least = HEADER_LEN as u64 + self.header.checksum.digest_len() as u64;
+        let (Some(at), Some(next)) = (at, next) else {
+            return Err(bad_offset(position, chunk, at, "filled, since others are"));
+        };
+        if next < at.saturating_add(least) || next > end {
+            return Err(bad_offset(
+                position,
+                chunk,
+                Some(at),
+                "before the next one and inside the file",
+            ));
+        }
+        let from = chunk.saturating_mul(chunk_size);
+        let content = from..from.saturating_add(chunk_size).min(content);
+        let position = Position {
+            byte: at,
+            member: 0,
+            chunk: Some(chunk),
+            section: Section::Chunk,
+        };
+        Ok(Spot {
+            position,
+            end: next,
+            content,
+            checksum: self.header.checksum,
+        })
+    }
+}
+
+fn bad_offset(position: Position, entry: u64, found: Option<u64>, expected: &str) -> Error {
+    let found = found
+        .and_then(|found| i64::try_from(found).ok())
+        .unwrap_or(-1);
+    let error = FormatError::Offset {
+        entry,
+        found,
+        expected: expected.to_owned(),
+    };
+    ParseError { error, position }.into()
+}
+
+/// Header and metadata of the first member, and how long the metadata is in the file.
+fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<(Header, Option<Metadata>, u64)>> {
+    let (mut header, mut metadata, mut metadata_len) = (None, None, 0);
+    let mut walk = Walk::of_file(Cursor::new(source), limits)?;
+    walk.run_until(|event, _| match event {
+        Event::Header(found) => {
+            let has_metadata = found.metadata != crate::wire::MetadataPlace::Absent;
+            header = Some(found);
+            !has_metadata
+        }
+        Event::Metadata(found, section) => {
+            metadata = Some(found);
+            metadata_len = section.map_or(0, |section| section.section_len());
+            true
+        }
+        _ => false,
+    })?;
+    Ok(header.map(|header| (header, metadata, metadata_len)))
+}
+
+/// An entry of a table of offsets; nothing for -1.
+fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
+    let mut bytes = [0; 8];
+    match source.read_exact_at(at, &mut bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+        result => {
+            result?;
+            Ok(u64::try_from(i64::from_le_bytes(bytes)).ok())
+        }
+    }
+}
+
+/// Where the digest behind the chunk at this position ends, if there is a chunk.
+fn chunk_end<S: ReadAt>(source: &S, at: u64, digest_len: u64) -> Result<Option<u64>> {
+    let mut bytes = [0; HEADER_LEN];
+    match source.read_exact_at(at, &mut bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
+        result => result?,
+    }
+    let header = ChunkHeader::parse(&bytes).ok();
+    Ok(header.map(|header| {
+        at.saturating_add(header.ctbytes.into())
+            .saturating_add(digest_len)
+    }))
+}

@@ -1,0 +1,387 @@
+//! [`IndexedReader`]: any range of the content, any chunk by number.
+
+mod cache;
+mod cursor;
+mod index;
+
+pub use cursor::ContentCursor;
+
+use super::engine::Warning;
+use crate::blosc::{ChunkDecoder, ChunkHeader, HEADER_LEN};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::{Digest, FormatError, Hashers, Header, Metadata, ParseError};
+use cache::Cache;
+use index::{Index, Spot};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of decoded chunks that are kept, unless told otherwise.
+const CACHE: usize = 16 << 20;
+
+/// Sets up an [`IndexedReader`]; made by [`IndexedReader::builder`].
+#[derive(Debug, Clone)]
+pub struct IndexedReaderBuilder {
+    limits: Limits,
+    hashers: Hashers,
+    cache: usize,
+    check_digests: bool,
+    allow_unterminated: bool,
+}
+
+impl Default for IndexedReaderBuilder {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            hashers: Hashers::default(),
+            cache: CACHE,
+            check_digests: true,
+            allow_unterminated: false,
+        }
+    }
+}
+
+impl IndexedReaderBuilder {
+    /// What the input may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What computes digests.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.hashers = hashers;
+        self
+    }
+
+    /// Bytes of decoded chunks to keep; 16 MiB by default, and 0 keeps none.
+    #[must_use]
+    pub fn cache(mut self, bytes: usize) -> Self {
+        self.cache = bytes;
+        self
+    }
+
+    /// Whether a chunk's digest is checked before anything of it is decoded; true by default.
+    #[must_use]
+    pub fn check_digests(mut self, check: bool) -> Self {
+        self.check_digests = check;
+        self
+    }
+
+    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    #[must_use]
+    pub fn allow_unterminated(mut self, allow: bool) -> Self {
+        self.allow_unterminated = allow;
+        self
+    }
+
+    /// Opens a source: reads its header, and finds its chunks by the table of offsets or, where
+    /// that does not tell all, by one pass over the headers of the chunks.
+    ///
+    /// # Errors
+    /// Those of the source, and whatever is wrong with the structure of the input.
+    pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
+        let index = Index::of(&source, &self.limits, self.allow_unterminated)?;
+        let cache = Mutex::new(Cache::new(self.cache));
+        Ok(IndexedReader {
+            source,
+            index,
+            options: self,
+            cache,
+            decoders: Mutex::default(),
+        })
+    }
+}
+
+/// Reads any part of a Bloscpack file, of any layout and any number of members.
+///
+/// It is shared by reference: several threads may read at once. Of the chunks that a range
+/// touches, the bytes are read and their digests checked, and only the blocks that it touches are
+/// decompressed. A part of a chunk that is asked for twice in a row decodes it whole, and keeps it
+/// in a small cache.
+///
+/// ```
+/// use bloscpack::IndexedReader;
+/// let data: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
+/// let file = bloscpack::compress(&data)?;
+///
+/// let reader = IndexedReader::open(file)?;
+/// assert_eq!(reader.content_len(), 1_200_000);
+/// let mut number = [0; 4];
+/// reader.read_exact_at(4 * 123_456, &mut number)?;
+/// assert_eq!(u32::from_le_bytes(number), 123_456);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+pub struct IndexedReader<S> {
+    source: S,
+    index: Index,
+    options: IndexedReaderBuilder,
+    cache: Mutex<Cache>,
+    /// Decoders that no thread is using.
+    decoders: Mutex<Vec<ChunkDecoder>>,
+}
+
+impl IndexedReader<Vec<u8>> {
+    /// Options for a reader.
+    #[must_use]
+    pub fn builder() -> IndexedReaderBuilder {
+        IndexedReaderBuilder::default()
+    }
+}
+
+impl<S: ReadAt> IndexedReader<S> {
+    /// Opens a source with all defaults: a `File`, a slice, a `Vec`, or anything that seeks in a
+    /// [`Seekable`](crate::storage::Seekable).
+    ///
+    /// # Errors
+    /// As [`IndexedReaderBuilder::open`].
+    pub fn open(source: S) -> Result<Self> {
+        IndexedReaderBuilder::default().open(source)
+    }
+
+    /// Uncompressed bytes of all members.
+    pub fn content_len(&self) -> u64 {
+        self.index.content_len()
+    }
+
+    /// Number of chunks of all members.
+    pub fn chunks(&self) -> u64 {
+        self.index.chunks()
+    }
+
+    /// Number of members.
+    pub fn members(&self) -> usize {
+        self.index.members()
+    }
+
+    /// The header of the first member.
+    pub fn header(&self) -> Option<&Header> {
+        self.index.header()
+    }
+
+    /// The metadata of the first member.
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.index.metadata.as_ref()
+    }
+
+    /// What was odd on opening without being wrong.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.index.warnings
+    }
+
+    /// Which bytes of the content a chunk holds; nothing behind the last chunk.
+    ///
+    /// # Errors
+    /// Those of the source, and an offset that cannot be.
+    pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
+        Ok(self
+            .index
+            .spot(&self.source, chunk)?
+            .map(|spot| spot.content))
+    }
+
+    /// The uncompressed bytes of a chunk, by its number over all members.
+    ///
+    /// # Errors
+    /// A [`Usage`](crate::Category::Usage) error behind the last chunk; those of the source;
+    /// whatever is wrong with the chunk.
+    pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
+        let spot = self.spot(chunk)?;
+        let bytes = self.fetch(&spot)?;
+        let mut data = vec![0; len_of(&spot.content)];
+        self.decode(&spot, &bytes, 0, &mut data)?;
+        Ok(data)
+    }
+
+    /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many
+    /// it were: fewer only at the end of the content.
+    ///
+    /// # Errors
+    /// Those of the source, and whatever is wrong with the chunks touched.
+    pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
+        let mut done = 0;
+        while done < buf.len() {
+            let here = at.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
+            let Some(chunk) = self.index.chunk_at(here) else {
+                break;
+            };
+            let spot = self.spot(chunk)?;
+            let part = len_of(&(here..spot.content.end)).min(buf.len().saturating_sub(done));
+            let end = done.saturating_add(part);
+            self.read_part(
+                chunk,
+                &spot,
+                here,
+                buf.get_mut(done..end).unwrap_or_default(),
+            )?;
+            done = end;
+        }
+        Ok(done)
+    }
+
+    /// Fills `buf` with the content from `at` on.
+    ///
+    /// # Errors
+    /// A [`Usage`](crate::Category::Usage) error if the content ends before, and those of
+    /// [`read_at`](Self::read_at).
+    pub fn read_exact_at(&self, at: u64, buf: &mut [u8]) -> Result<()> {
+        let len = self.read_at(at, buf)?;
+        if len < buf.len() {
+            let message = format!(
+                "{} bytes at {at} of the content, which has {}",
+                buf.len(),
+                self.content_len()
+            );
+            return Err(Error::usage(message));
+        }
+        Ok(())
+    }
+
+    /// The content as something that reads and seeks.
+    pub fn cursor(&self) -> ContentCursor<'_, S> {
+        ContentCursor::new(self)
+    }
+
+    fn spot(&self, chunk: u64) -> Result<Spot> {
+        let spot = self.index.spot(&self.source, chunk)?;
+        let chunks = self.chunks();
+        spot.ok_or_else(|| {
+            Error::usage(format!(
+                "there is no chunk {chunk}: there are {chunks}, from 0"
+            ))
+        })
+    }
+
+    /// Reads a part of one chunk: from the cache, or else by decoding no more than is worth it.
+    fn read_part(&self, chunk: u64, spot: &Spot, at: u64, part: &mut [u8]) -> Result<()> {
+        let skip = len_of(&(spot.content.start..at));
+        let whole = len_of(&spot.content);
+        let (kept, worth) = {
+            let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = cache.get(chunk);
+            let partial = kept.is_none() && part.len() < whole;
+            (kept, partial && cache.is_worth(chunk, whole))
+        };
+        if let Some(data) = kept {
+            return copy_part(&data, skip, part);
+        }
+        let bytes = self.fetch(spot)?;
+        if !worth {
+            return self.decode(spot, &bytes, skip, part);
+        }
+        let mut data = vec![0; whole];
+        self.decode(spot, &bytes, 0, &mut data)?;
+        copy_part(&data, skip, part)?;
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.put(chunk, Arc::from(data));
+        Ok(())
+    }
+
+    /// The bytes of a chunk, its neighbours and its digest checked.
+    fn fetch(&self, spot: &Spot) -> Result<Vec<u8>> {
+        let wrong = |error| {
+            Error::from(ParseError {
+                error,
+                position: spot.position,
+            })
+        };
+        let digest_len = spot.checksum.digest_len();
+        // Both ends lie in the file and a chunk is hardly longer than its content, so this is no
+        // more memory than either of them.
+        let most = len_of(&spot.content)
+            .saturating_add(HEADER_LEN)
+            .saturating_add(digest_len);
+        let mut bytes = vec![0; len_of(&(spot.position.byte..spot.end)).min(most)];
+        self.source.read_exact_at(spot.position.byte, &mut bytes)?;
+        let header = bytes.first_chunk().ok_or(FormatError::Cut {
+            found: 0,
+            expected: 16,
+        });
+        let header = header.map_err(wrong)?;
+        let header = ChunkHeader::parse(header).map_err(|error| wrong(error.into()))?;
+        let expected = u32::try_from(len_of(&spot.content)).unwrap_or(u32::MAX);
+        if header.nbytes != expected {
+            return Err(wrong(FormatError::ChunkSize {
+                found: header.nbytes,
+                expected,
+            }));
+        }
+        let end = spot
+            .position
+            .byte
+            .saturating_add(header.ctbytes.into())
+            .saturating_add(digest_len as u64);
+        if end != spot.end {
+            let expected = format!("{end}, where the chunk before it ends");
+            let entry = spot.position.chunk.unwrap_or(0).saturating_add(1);
+            let found = i64::try_from(spot.end).unwrap_or(-1);
+            return Err(wrong(FormatError::Offset {
+                entry,
+                found,
+                expected,
+            }));
+        }
+        let digest = bytes.split_off(
+            usize::try_from(header.ctbytes)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len()),
+        );
+        if self.options.check_digests {
+            let found = Digest::from_bytes(&digest).unwrap_or(Digest::EMPTY);
+            let computed = self.options.hashers.digest(spot.checksum, &bytes);
+            FormatError::check_digest(spot.checksum, found, computed).map_err(wrong)?;
+        }
+        Ok(bytes)
+    }
+
+    fn decode(&self, spot: &Spot, bytes: &[u8], skip: usize, part: &mut [u8]) -> Result<()> {
+        let idle = self
+            .decoders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let mut decoder =
+            idle.unwrap_or_else(|| ChunkDecoder::with_max_block(self.options.limits.block));
+        let whole = skip == 0 && part.len() == len_of(&spot.content);
+        let result = if whole {
+            decoder.decode(bytes, part)
+        } else {
+            decoder.decode_range(bytes, u32::try_from(skip).unwrap_or(u32::MAX), part)
+        };
+        self.decoders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(decoder);
+        let position = spot.position;
+        result.map(|_| ()).map_err(|error| {
+            ParseError {
+                error: error.into(),
+                position,
+            }
+            .into()
+        })
+    }
+}
+
+impl<S> std::fmt::Debug for IndexedReader<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IndexedReader")
+            .field("chunks", &self.index.chunks())
+            .field("content_len", &self.index.content_len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn copy_part(data: &[u8], skip: usize, part: &mut [u8]) -> Result<()> {
+    let from = data.get(skip..).and_then(|data| data.get(..part.len()));
+    part.copy_from_slice(from.ok_or_else(|| Error::usage("a part outside of its chunk"))?);
+    Ok(())
+}
+
+/// Length of a range, which is that of a chunk or less.
+fn len_of(range: &Range<u64>) -> usize {
+    usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,50 @@
+//! [`Seekable`]: anything that reads and seeks, read at any position.
+
+use super::ReadAt;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
+
+/// Shares a reader that seeks: one thread at a time reads.
+///
+/// ```
+/// use bloscpack::storage::{ReadAt, Seekable};
+/// let source = Seekable::new(std::io::Cursor::new(b"0123456789"));
+/// let mut two = [0; 2];
+/// source.read_exact_at(7, &mut two)?;
+/// assert_eq!(&two, b"78");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Seekable<R> {
+    reader: Mutex<R>,
+}
+
+impl<R> Seekable<R> {
+    /// Position 0 is the reader's own, wherever it stands.
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader: Mutex::new(reader),
+        }
+    }
+
+    /// Gives back the reader.
+    pub fn into_inner(self) -> R {
+        // A panic elsewhere leaves at worst a position, which every read sets anew.
+        self.reader
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: Read + Seek> ReadAt for Seekable<R> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.seek(SeekFrom::Start(at))?;
+        reader.read(buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.seek(SeekFrom::End(0))
+    }
+}
