@@ -88,6 +88,14 @@ impl Input {
         self.extent.map(|extent| extent.length)
     }
 
+    /// The file, if it is a regular one that is to be read from its first byte: then any of its
+    /// bytes can be read by position.
+    pub fn at_positions(&self) -> Option<&File> {
+        self.extent
+            .is_some_and(|extent| extent.start == 0)
+            .then_some(&self.file)
+    }
+
     /// Goes back to where it stood. Only regular files can.
     pub fn rewind(&self) -> io::Result<()> {
         match self.extent {

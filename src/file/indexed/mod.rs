@@ -14,11 +14,14 @@ use crate::storage::ReadAt;
 use crate::wire::{Digest, FormatError, Hashers, Header, Metadata, ParseError};
 use cache::Cache;
 use index::{Index, Spot};
+use std::io::Write;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of decoded chunks that are kept, unless told otherwise.
 const CACHE: usize = 16 << 20;
+/// The longest part of a chunk that is copied at once.
+const PIECE: usize = 64 << 20;
 
 /// Sets up an [`IndexedReader`]; made by [`IndexedReader::builder`].
 #[derive(Debug, Clone)]
@@ -238,6 +241,29 @@ impl<S: ReadAt> IndexedReader<S> {
             return Err(Error::usage(message));
         }
         Ok(())
+    }
+
+    /// Writes a range of the content, chunk by chunk, and returns how many bytes there were of it:
+    /// fewer only where it reaches past the end.
+    ///
+    /// # Errors
+    /// As for [`read_at`](Self::read_at), and those of the writer.
+    pub fn copy_range<W: Write + ?Sized>(&self, range: Range<u64>, writer: &mut W) -> Result<u64> {
+        let (mut at, mut buf) = (range.start, Vec::new());
+        while at < range.end
+            && let Some(chunk) = self.index.chunk_at(at)
+        {
+            let spot = self.spot(chunk)?;
+            let len = len_of(&(at..spot.content.end.min(range.end))).min(PIECE);
+            if buf.len() < len {
+                buf = vec![0; len];
+            }
+            let part = buf.get_mut(..len).unwrap_or_default();
+            self.read_part(chunk, &spot, at, part)?;
+            writer.write_all(part)?;
+            at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+        }
+        Ok(at.saturating_sub(range.start))
     }
 
     /// The content as something that reads and seeks.

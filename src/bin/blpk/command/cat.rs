@@ -1,8 +1,9 @@
 //! `blpk cat`: bytes of the uncompressed content on standard output.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Decoder, Survey};
+use bloscpack::{Decoder, IndexedReader};
 use clap::Args;
 
 use super::decompress::blame;
@@ -31,38 +32,112 @@ pub struct Cat {
 }
 
 /// A stretch of the content, perhaps to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
     start: u64,
     end: Option<u64>,
 }
 
+/// Ranges longer than this are worth several threads, if little has to be read before them.
+const LONG: u64 = 64 << 20;
+
 impl Cat {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let input = Input::open_binary(&self.path, session)?;
         let mut output = Output::create(Path::new(STANDARD), &[&input], session)?;
-        let span = match self.chunk {
-            Some(number) => Some(chunk(number, &input, session)?),
-            None => self.range,
+        let (span, copied) = match self.by_position(&input, &mut output, session)? {
+            Some(done) => done,
+            None => (
+                self.range,
+                in_order(self.range, &input, &mut output, session)?,
+            ),
         };
-        let progress = Progress::new(session, input.length());
-        let mut builder = Decoder::builder()
-            .threads(session.threads)
-            .limits(session.limits);
-        if let Some(span) = span {
-            builder = builder.range(span.start..span.end.unwrap_or(u64::MAX));
-        }
-        let mut decoder = builder.read_from(input.source(&progress));
-        let done = decoder.copy_to(&mut output);
-        progress.finish();
-        for warning in decoder.warnings() {
-            session.warning(format_args!("{}: {warning}", input.name()));
-        }
-        let copied = done.map_err(|error| blame(&error, &input, &output))?;
         confirm(span, copied, &input)?;
         output.commit()?;
         Ok(Status::Done)
     }
+
+    /// Reads a part of a regular file without what lies before it, if that is the better way;
+    /// gives what was asked for and how much of it there was.
+    fn by_position(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        session: &Session,
+    ) -> Result<Option<(Option<Span>, u64)>, Failure> {
+        if self.chunk.is_some() && input.at_positions().is_none() {
+            let title = "--chunk needs a regular file, read from its beginning";
+            return Err(Failure::usage(title).hint("use --range on a pipe"));
+        }
+        let part = self.chunk.is_some() || self.range.is_some();
+        let Some(file) = input.at_positions().filter(|_| part) else {
+            return Ok(None);
+        };
+        let options = IndexedReader::builder().limits(session.limits).cache(0);
+        let reader = match options.open(file) {
+            Ok(reader) => reader,
+            // What is sound before the damage can still be read in order.
+            Err(_) if self.chunk.is_none() => return Ok(None),
+            Err(error) => return Err(blame(&error, input, output)),
+        };
+        for warning in reader.warnings() {
+            session.warning(format_args!("{}: {warning}", input.name()));
+        }
+        let span = match self.chunk {
+            Some(number) => chunk(number, &reader, input, output)?,
+            None => self.range.unwrap_or_default(),
+        };
+        let end = span.end.unwrap_or(u64::MAX).min(reader.content_len());
+        let len = end.saturating_sub(span.start);
+        if self.chunk.is_none() && len > LONG && len >= span.start {
+            return Ok(None);
+        }
+        let copied = reader.copy_range(span.start..end, output);
+        let copied = copied.map_err(|error| blame(&error, input, output))?;
+        Ok(Some((Some(span), copied)))
+    }
+}
+
+/// Where chunk `number` lies in the content.
+fn chunk(
+    number: u64,
+    reader: &IndexedReader<&File>,
+    input: &Input,
+    output: &Output,
+) -> Result<Span, Failure> {
+    let range = reader.chunk_range(number);
+    let range = range.map_err(|error| blame(&error, input, output))?;
+    let span = range.map(|range| Span {
+        start: range.start,
+        end: Some(range.end),
+    });
+    span.ok_or_else(|| {
+        let title = format!("{}: there is no chunk {number}", input.name());
+        Failure::usage(title).hint(format!("it has {} chunks, counted from 0", reader.chunks()))
+    })
+}
+
+/// Reads from the beginning, on all threads; gives how much there was.
+fn in_order(
+    span: Option<Span>,
+    input: &Input,
+    output: &mut Output,
+    session: &Session,
+) -> Result<u64, Failure> {
+    let progress = Progress::new(session, input.length());
+    let mut builder = Decoder::builder()
+        .threads(session.threads)
+        .limits(session.limits);
+    if let Some(span) = span {
+        builder = builder.range(span.start..span.end.unwrap_or(u64::MAX));
+    }
+    let mut decoder = builder.read_from(input.source(&progress));
+    let done = decoder.copy_to(output);
+    progress.finish();
+    for warning in decoder.warnings() {
+        session.warning(format_args!("{}: {warning}", input.name()));
+    }
+    done.map_err(|error| blame(&error, input, output))
 }
 
 /// Whether all that was asked for was there.
@@ -82,51 +157,6 @@ fn confirm(span: Option<Span>, copied: u64, input: &Input) -> Result<(), Failure
         return Err(Failure::usage(title));
     }
     Ok(())
-}
-
-/// Where chunk `number` lies in the content. Reads the headers of all chunks, nothing else.
-fn chunk(number: u64, input: &Input, session: &Session) -> Result<Span, Failure> {
-    if input.length().is_none() {
-        return Err(Failure::usage("--chunk needs a regular file").hint("use --range on a pipe"));
-    }
-    let progress = Progress::new(session, input.length());
-    let survey = input
-        .survey(&progress, &session.limits)
-        .map_err(|error| Failure::library(input.name(), &error))?;
-    input
-        .rewind()
-        .map_err(|error| Failure::io(input.name(), &error))?;
-    locate(number, &survey).ok_or_else(|| {
-        let chunks: u64 = survey.members.iter().map(|member| member.chunks).sum();
-        let title = format!("{}: there is no chunk {number}", input.name());
-        Failure::usage(title).hint(format!("it has {chunks} chunks, counted from 0"))
-    })
-}
-
-/// All chunks of a member are of one size, but for the last.
-fn locate(number: u64, survey: &Survey) -> Option<Span> {
-    let mut before = 0;
-    let mut start = 0;
-    for member in &survey.members {
-        let index: u64 = number - before;
-        if index < member.chunks {
-            let first = member.first_chunk.as_ref()?.nbytes;
-            let from = start + index * u64::from(first);
-            let last = index + 1 == member.chunks;
-            let end = if last {
-                start + member.uncompressed
-            } else {
-                from + u64::from(first)
-            };
-            return Some(Span {
-                start: from,
-                end: Some(end),
-            });
-        }
-        before += member.chunks;
-        start += member.uncompressed;
-    }
-    None
 }
 
 fn span(text: &str) -> Result<Span, String> {
