@@ -125,8 +125,8 @@ fn info_of_a_concatenation() {
 
     let text = folder.run(["info", "both"]);
     for words in [
-        "member 1 at byte 0",
-        "member 2 at byte ",
+        "member 0 at byte 0",
+        "member 1 at byte ",
         "all members",
         "md5",
         "crc32",

@@ -18,7 +18,7 @@ pub fn describe(path: &str, file_bytes: Option<u64>, survey: &Survey) -> String 
     let several = survey.members.len() > 1;
     for (number, member) in survey.members.iter().enumerate() {
         let place = if several {
-            format!(", member {} at byte {}", number + 1, member.at)
+            format!(", member {number} at byte {}", member.at)
         } else {
             String::new()
         };
