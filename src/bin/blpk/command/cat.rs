@@ -163,6 +163,9 @@ fn span(text: &str) -> Result<Span, String> {
     let (start, end) = text
         .split_once("..")
         .ok_or("a range is written A..B, A.. or ..B")?;
+    if end.starts_with('.') {
+        return Err("a range has two dots".into());
+    }
     let bound = |text: &str| (!text.is_empty()).then(|| size::parse(text)).transpose();
     let start = bound(start)?.unwrap_or(0);
     let end = bound(end)?;
@@ -185,7 +188,7 @@ mod tests {
         assert_eq!(span(".."), whole(0, None));
         assert_eq!(span("1K..1M"), whole(1024, Some(1 << 20)));
         assert_eq!(span("5..5"), whole(5, Some(5)));
-        for wrong in ["", "5", "7..3", "a..b", "1..=2", "1...2", "-1..2"] {
+        for wrong in ["", "5", "7..3", "a..b", "1..=2", "1...2", "0...5", "-1..2"] {
             assert!(span(wrong).is_err(), "{wrong}");
         }
     }
