@@ -169,6 +169,7 @@ mod unix {
     fn a_new_file_gets_what_the_umask_leaves() {
         let folder = Folder::new();
         folder.write("data", "some bytes");
+        fs::set_permissions(folder.path("data"), Permissions::from_mode(0o666)).unwrap();
         for umask in ["022", "077", "002"] {
             let script =
                 format!("umask {umask}; rm -f like data.blp; : > like; exec {BLPK} c data");
@@ -181,6 +182,24 @@ mod unix {
                 mode(&folder, "like"),
                 "umask {umask}"
             );
+        }
+    }
+
+    #[test]
+    fn what_is_made_of_a_private_file_is_private() {
+        let folder = Folder::new();
+        folder.write("data", "some bytes");
+        for bits in [0o600, 0o640, 0o400] {
+            fs::set_permissions(folder.path("data"), Permissions::from_mode(bits)).unwrap();
+            let script = format!(
+                "umask 022; rm -f data.blp back; {BLPK} c data && exec {BLPK} d data.blp back"
+            );
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &script]).current_dir(folder.path(""));
+            let ran: Ran = shell.output().unwrap().into();
+            ran.succeeded();
+            assert_eq!(mode(&folder, "data.blp"), bits);
+            assert_eq!(mode(&folder, "back"), bits);
         }
     }
 

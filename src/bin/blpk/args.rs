@@ -200,9 +200,9 @@ pub fn chunk_size(text: &str) -> Result<u32, String> {
     if text == "max" {
         return Ok(MAX_NBYTES);
     }
-    let bytes = size::parse(text).map_err(|error| format!("{error}, or 'max'"))?;
+    let bytes = size::parse(text).map_err(|error| format!("{error} (or 'max')"))?;
     match u32::try_from(bytes) {
-        Ok(0) => Err("must be > 0".into()),
+        Ok(0) => Err("a chunk holds at least 1 byte".into()),
         Ok(bytes) if bytes <= MAX_NBYTES => Ok(bytes),
         _ => Err(format!("a chunk holds at most {MAX_NBYTES} bytes ('max')")),
     }

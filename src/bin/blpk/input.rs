@@ -1,6 +1,6 @@
 //! Where bytes come from: a file or standard input.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,23 @@ impl Input {
     /// The file behind it, open.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// What a file made of this one may be at most: its permissions, without set-user-ID and the
+    /// like, if it is a regular file.
+    #[cfg(unix)]
+    pub fn permissions(&self) -> Option<Permissions> {
+        use std::os::unix::fs::PermissionsExt;
+        let metadata = self.extent.and_then(|_| self.file.metadata().ok())?;
+        Some(Permissions::from_mode(
+            metadata.permissions().mode() & 0o777,
+        ))
+    }
+
+    /// What a file made of this one may be at most. Here the folder decides.
+    #[cfg(not(unix))]
+    pub fn permissions(&self) -> Option<Permissions> {
+        None
     }
 
     /// Bytes left in a regular file, as far as the system knew: files below `/proc` say zero, and

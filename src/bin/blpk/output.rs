@@ -39,7 +39,8 @@ enum Sink {
 impl Output {
     /// Begins the output at `path`, or standard output for `-`.
     ///
-    /// `inputs` are those that it may not be the same file as.
+    /// `inputs` are those that it may not be the same file as. A new file may be read by no one
+    /// who may not read the first of them.
     pub fn create(path: &Path, inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
         if is_standard_output(path) {
             return Self::standard(inputs, session);
@@ -47,13 +48,16 @@ impl Output {
         let name = quoted(path);
         let failed = |error: io::Error| Failure::io(&name, &error);
         let sink = match Target::find(path).map_err(failed)? {
-            Target::New(place) => Sink::Whole(Whole::begin(place, None).map_err(failed)?.into()),
+            Target::New(place) => {
+                let like = inputs.first().and_then(|input| input.permissions());
+                Sink::Whole(Whole::begin(place, like).map_err(failed)?.into())
+            }
             Target::Regular(place, old) => {
                 refuse_same_file(&name, Handle::from_path(&place).ok(), inputs)?;
                 if !session.force {
                     return Err(exists(&name));
                 }
-                Sink::Whole(Whole::begin(place, Some(old)).map_err(failed)?.into())
+                Sink::Whole(Whole::replace(place, old).map_err(failed)?.into())
             }
             Target::Special(old) if old.is_dir() => {
                 return Err(Failure::usage(format!("output {name} is a directory")));

@@ -21,14 +21,28 @@ pub struct Whole {
 }
 
 impl Whole {
+    /// Begins a new file with what the umask leaves of the permissions `like`, as `cp` does: what
+    /// is made of a private file is private from its first byte.
+    pub fn begin(target: PathBuf, like: Option<Permissions>) -> io::Result<Self> {
+        Self::make(target, None, like.or_else(usual_permissions))
+    }
+
+    /// Begins a file that takes the place of another. It is private, and gets the permissions of
+    /// the old one when it is whole.
+    pub fn replace(target: PathBuf, old: Metadata) -> io::Result<Self> {
+        Self::make(target, Some(old), None)
+    }
+
     /// Creates the temporary file, in the folder of `target`.
-    pub fn begin(target: PathBuf, replaced: Option<Metadata>) -> io::Result<Self> {
+    fn make(
+        target: PathBuf,
+        replaced: Option<Metadata>,
+        permissions: Option<Permissions>,
+    ) -> io::Result<Self> {
         let mut builder = Builder::new();
         builder.prefix(".blpk-").suffix(".tmp");
-        // A new file gets what the umask leaves. One that takes the place of a private file is
-        // private from its first byte; it gets the permissions of the old one when it is whole.
-        if let (None, Some(usual)) = (&replaced, usual_permissions()) {
-            builder.permissions(usual);
+        if let Some(permissions) = permissions {
+            builder.permissions(permissions);
         }
         let mut pending = interrupt::pending();
         let made = builder.tempfile_in(parent(&target));
