@@ -68,6 +68,7 @@ const BLOSCPACK: &str = "Bloscpack settings";
 impl Compress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
+        self.fit_format()?;
         let target = self.target();
         let input = Input::open(&self.input)?;
         let metadata = self.metadata()?;
@@ -81,6 +82,10 @@ impl Compress {
             (None, Some(bytes)) => Length::Found(bytes),
             (None, None) => Length::Unknown,
         };
+        if self.format == 1 && matches!(length, Length::Unknown) && output.seekable().is_none() {
+            let title = "a stream of --format 1 begins with the number of chunks, so its length must be known";
+            return Err(Failure::usage(title).hint("give --size, or name an output file"));
+        }
         let plain = encode(&builder, length, &input, &mut output, session)?;
         let name = output.name().to_owned();
         let packed = output.commit()?;
@@ -92,6 +97,18 @@ impl Compress {
             begun.elapsed(),
         ));
         Ok(Status::Done)
+    }
+
+    /// Refuses what the first layout has no place for.
+    fn fit_format(&self) -> Result<(), Failure> {
+        let checksum = self.checksum.is_some_and(|kind| kind != Checksum::None);
+        let what = match (self.format, checksum, &self.metadata) {
+            (1, true, _) => "checksums: leave -k out",
+            (1, false, Some(_)) => "metadata: leave -m out",
+            _ => return Ok(()),
+        };
+        let title = format!("--format 1 has no place for {what}, or use --format 2 or 3");
+        Err(Failure::usage(title))
     }
 
     /// OUT, or what follows from IN.
