@@ -48,7 +48,7 @@ fn help_names_the_defaults_of_the_library() {
     let settings = ChunkSettings::default();
     for default in [
         format!("[default: {}]", settings.compressor),
-        format!("[default: {}]", settings.level),
+        format!("[default: {};", settings.level),
         format!("[default: {}]", settings.typesize),
         format!("[default: {}]", settings.filter),
         format!("[default: {};", Checksum::default()),

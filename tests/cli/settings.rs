@@ -165,6 +165,19 @@ fn format_1_cannot_say_everything() {
 }
 
 #[test]
+fn the_level_follows_the_codec() {
+    let folder = Folder::new();
+    let plain = ramp(500_000);
+    for (codec, level) in [("lz4", "9"), ("lz4hc", "5"), ("zlib", "6"), ("zstd", "4")] {
+        assert_eq!(
+            folder.compressed(&["-c", codec], &plain),
+            folder.compressed(&["-c", codec, "-l", level], &plain),
+            "{codec}"
+        );
+    }
+}
+
+#[test]
 fn threads_change_no_byte() {
     let folder = Folder::new();
     let plain = ramp(5_000_000);

@@ -145,7 +145,7 @@ impl Compress {
         };
         let mut builder = Encoder::builder()
             .compressor(self.encoding.codec)
-            .level(self.encoding.level)
+            .level(self.encoding.level())
             .filter(self.encoding.filter())
             .typesize(self.encoding.typesize)
             .chunk_size(self.chunk_size)
