@@ -205,6 +205,16 @@ where
     })
 }
 
+/// Parses a count, as people would call it when it is none.
+pub fn count(text: &str) -> Result<u64, String> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(count) if digits => Ok(count),
+        _ if digits => Err(format!("a count is at most {}", u64::MAX)),
+        _ => Err("a count is a whole number such as 0 or 12".into()),
+    }
+}
+
 /// Parses `--chunk-size`.
 pub fn chunk_size(text: &str) -> Result<u32, String> {
     if text == "max" {
@@ -292,7 +302,7 @@ mod tests {
     use anstream::ColorChoice;
     use clap::CommandFactory;
 
-    use super::{Cli, chunk_size, color_choice, limit, threads};
+    use super::{Cli, chunk_size, color_choice, count, limit, threads};
 
     #[test]
     fn the_definition_is_consistent() {
@@ -305,6 +315,15 @@ mod tests {
         assert_eq!(chunk_size("1M"), Ok(1 << 20));
         for wrong in ["0", "3G", "", "-1", "MAX"] {
             assert!(chunk_size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(count("0"), Ok(0));
+        assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
+        for wrong in ["", "-1", "+1", "1K", "a", "1..2", "18446744073709551616"] {
+            assert!(count(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -7,6 +7,7 @@ use bloscpack::{Decoder, IndexedReader};
 use clap::Args;
 
 use super::decompress::blame;
+use crate::args;
 use crate::input::{Input, STANDARD};
 use crate::message::Failure;
 use crate::output::Output;
@@ -23,7 +24,7 @@ pub struct Cat {
     range: Option<Span>,
 
     /// The bytes of chunk N, counted from 0 across the members of a concatenation
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = args::count)]
     chunk: Option<u64>,
 
     /// File to read, or - for standard input

@@ -47,7 +47,7 @@ pub struct Compress {
     format: u8,
 
     /// Chunks to leave room for in the table of offsets [default: ten times their number, at least 64]
-    #[arg(long, value_name = "N", help_heading = BLOSCPACK)]
+    #[arg(long, value_name = "N", value_parser = args::count, help_heading = BLOSCPACK)]
     max_app_chunks: Option<u64>,
 
     /// Bytes to come, where the input does not tell; it is an error if they turn out more or fewer
@@ -90,7 +90,7 @@ impl Compress {
         let name = output.name().to_owned();
         let packed = output.commit()?;
         session.verbose(format_args!(
-            "{} ({}) compressed into {name} ({}) in {:.2?}",
+            "{}, {}, compressed into {name}, {}, in {:.2?}",
             input.name(),
             size::pretty(plain),
             size::pretty(packed),

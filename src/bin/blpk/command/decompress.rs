@@ -72,7 +72,7 @@ impl Decompress {
         output.commit()?;
         metadata_output.map(Output::commit).transpose()?;
         session.verbose(format_args!(
-            "{} ({}) decompressed into {name} ({}) in {:.2?}",
+            "{}, {}, decompressed into {name}, {}, in {:.2?}",
             input.name(),
             size::pretty(decoder.total_in()),
             size::pretty(decoder.total_out()),
