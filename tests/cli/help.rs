@@ -155,3 +155,15 @@ fn the_manual_page() {
     );
     assert!(page.contains("\\-\\-chunk\\-size"), "{page}");
 }
+
+#[test]
+fn a_file_without_a_command_is_told_which() {
+    let folder = Folder::new();
+    folder.write("data", "some bytes");
+    folder.write("data.blp", "some bytes");
+    folder
+        .run(["-d", "data.blp"])
+        .failed(2, "use 'blpk decompress'");
+    folder.run(["data"]).failed(2, "use 'blpk compress'");
+    folder.run(["nothing"]).failed(2, "unrecognized subcommand");
+}

@@ -4,12 +4,14 @@
 
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use anstream::ColorChoice;
 use bloscpack::blosc::{ChunkSettings, MAX_NBYTES};
 use bloscpack::{Checksum, Compressor, Filter, Limits};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
 
 use crate::command::Command;
@@ -250,6 +252,22 @@ fn limit(text: &str) -> Result<Limit, String> {
         "offsets" => Ok(Limit::Offsets(bytes)),
         _ => Err(known.into()),
     }
+}
+
+/// Tells who is used to `gzip FILE` and `gzip -d FILE` what it is called here.
+pub fn advise(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && Path::new(word).is_file()
+    {
+        let command = match word.ends_with(".blp") {
+            true => "decompress",
+            false => "compress",
+        };
+        let tip = format!("'{word}' is a file; for it, use 'blpk {command}'").into();
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
 }
 
 /// Looks for `--color` before the arguments are parsed; the parser judges it later.

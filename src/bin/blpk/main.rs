@@ -24,7 +24,7 @@ use crate::session::Session;
 fn main() -> ExitCode {
     // Before parsing, so that the messages of the parser obey `--color` too.
     args::color_choice(std::env::args_os()).write_global();
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| args::advise(error).exit());
     interrupt::install();
     let session = Session::new(&cli.global);
     match command::run(&cli.command, &session) {
