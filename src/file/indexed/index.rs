@@ -81,26 +81,10 @@ impl Index {
             return Ok(None);
         }
         let geometry = Geometry::of(&header, metadata_len)?;
-        let last_entry = geometry
-            .table_at
-            .saturating_add((count - 1).saturating_mul(ENTRY_LEN));
-        let (first, last) = (
-            entry(source, geometry.table_at)?,
-            entry(source, last_entry)?,
-        );
-        if first != Some(geometry.chunks_at) {
-            return Ok(None);
-        }
-        // Whether anything follows the last chunk is for the walk to judge.
-        let size = source.size()?;
-        let digest_len = header.checksum.digest_len() as u64;
-        let Some(end) = last
-            .and_then(|at| chunk_end(source, at, digest_len).transpose())
-            .transpose()?
-        else {
+        let Some(end) = table_end(source, &header, &geometry)? else {
             return Ok(None);
         };
-        if end != size {
+        if end != source.size()? {
             return Ok(None);
         }
         let chunks = Chunks::Table {
@@ -348,16 +332,50 @@ fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
     }
 }
 
-/// Where the digest behind the chunk at this position ends, if there is a chunk.
-fn chunk_end<S: ReadAt>(source: &S, at: u64, digest_len: u64) -> Result<Option<u64>> {
+/// Where the last chunk of a member with a filled table ends, its digest included; nothing if the
+/// table or the chunks at both ends are not what the header says, which is for the walk to judge.
+///
+/// No digest stands over a header of V3: with a flipped bit in its sizes, every position of the
+/// content would be wrong.
+fn table_end<S: ReadAt>(source: &S, header: &Header, geometry: &Geometry) -> Result<Option<u64>> {
+    let others = header.nchunks.unwrap_or(0).saturating_sub(1);
+    let last_entry = geometry
+        .table_at
+        .saturating_add(others.saturating_mul(ENTRY_LEN));
+    let (first_at, last_at) = (
+        entry(source, geometry.table_at)?,
+        entry(source, last_entry)?,
+    );
+    let (Some(first_at), Some(last_at)) = (first_at, last_at) else {
+        return Ok(None);
+    };
+    if first_at != geometry.chunks_at {
+        return Ok(None);
+    }
+    let (first, last) = (
+        chunk_header(source, first_at)?,
+        chunk_header(source, last_at)?,
+    );
+    let (Some(first), Some(last)) = (first, last) else {
+        return Ok(None);
+    };
+    let is_full = others == 0 || header.chunk_size == Some(first.nbytes);
+    if !is_full || header.last_chunk != Some(last.nbytes) {
+        return Ok(None);
+    }
+    let digest_len = header.checksum.digest_len() as u64;
+    let end = last_at
+        .saturating_add(last.ctbytes.into())
+        .saturating_add(digest_len);
+    Ok(Some(end))
+}
+
+/// The header of the chunk at this position, if there is one.
+fn chunk_header<S: ReadAt>(source: &S, at: u64) -> Result<Option<ChunkHeader>> {
     let mut bytes = [0; HEADER_LEN];
     match source.read_exact_at(at, &mut bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
         result => result?,
     }
-    let header = ChunkHeader::parse(&bytes).ok();
-    Ok(header.map(|header| {
-        at.saturating_add(header.ctbytes.into())
-            .saturating_add(digest_len)
-    }))
+    Ok(ChunkHeader::parse(&bytes).ok())
 }
