@@ -11,6 +11,7 @@ use bloscpack::{Category, Decoder, Encoder, IndexedReader, Layout};
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Ranges tried in each file.
 const RANGES: usize = 1000;
@@ -327,4 +328,25 @@ fn no_flip_moves_the_content_unnoticed() {
             }
         }
     }
+}
+
+#[test]
+fn many_members_cost_no_more_than_their_number() {
+    const MEMBERS: usize = 100_000;
+    let options = || Encoder::builder().layout(Layout::V1);
+    let member = encode(options(), b"a");
+    let none = [b"blpk\x01\0\0\0".as_slice(), &[0; 8]].concat();
+    let file = [none.repeat(3), member.repeat(MEMBERS), none].concat();
+    let reader = IndexedReader::open(file).unwrap();
+    assert_eq!(
+        (reader.members(), reader.chunks(), reader.content_len()),
+        (MEMBERS + 4, MEMBERS as u64, MEMBERS as u64)
+    );
+    let (begun, mut data) = (Instant::now(), Vec::new());
+    reader.copy_range(0..u64::MAX, &mut data).unwrap();
+    assert!(data.iter().all(|byte| *byte == b'a') && data.len() == MEMBERS);
+    // Looking each member up from the first took minutes.
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert_eq!(reader.chunk_range(7).unwrap(), Some(7..8));
+    assert_eq!(reader.chunk_range(MEMBERS as u64).unwrap(), None);
 }
