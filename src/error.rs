@@ -41,7 +41,7 @@ pub enum ErrorKind {
         /// Bytes given, or one more than promised where there were too many.
         given: u64,
     },
-    /// A worker thread panicked: a bug, in this crate or in a plugged hasher.
+    /// A worker panicked: a bug, in this crate or in a plugged hasher.
     Panicked,
 }
 
@@ -147,7 +147,7 @@ impl fmt::Display for Error {
                     write!(f, "only {given} came")
                 }
             }
-            ErrorKind::Panicked => f.write_str("a worker thread panicked"),
+            ErrorKind::Panicked => f.write_str("a worker panicked"),
         }
     }
 }
