@@ -10,6 +10,7 @@ use bloscpack::storage::{ReadAt, Seekable};
 use bloscpack::{Category, Decoder, Encoder, IndexedReader, Layout};
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -349,4 +350,32 @@ fn many_members_cost_no_more_than_their_number() {
     assert!(begun.elapsed() < Duration::from_secs(10));
     assert_eq!(reader.chunk_range(7).unwrap(), Some(7..8));
     assert_eq!(reader.chunk_range(MEMBERS as u64).unwrap(), None);
+}
+
+/// Also where it is copied in several pieces, and through whatever points to the source.
+#[test]
+fn a_giant_is_read_and_checked_once() {
+    let len = 130u32 << 20;
+    let mut encoder = Encoder::builder()
+        .chunk_size(len)
+        .size(len.into())
+        .write_to_file(Cursor::new(Vec::new()))
+        .unwrap();
+    encoder
+        .read_from(std::io::repeat(7).take(len.into()))
+        .unwrap();
+    let file = encoder.finish().unwrap().into_inner();
+    let source = Arc::new(Counting {
+        bytes: &file,
+        read: AtomicU64::new(0),
+    });
+    let boxed: Box<dyn ReadAt + '_> = Box::new(Arc::clone(&source));
+    let reader = IndexedReader::open(boxed).unwrap();
+    let before = source.read.load(Ordering::Relaxed);
+    let mut data = Vec::new();
+    let copied = reader.copy_range(1..u64::MAX, &mut data).unwrap();
+    assert_eq!(copied, u64::from(len) - 1);
+    assert!(data.len() as u64 == copied && data.iter().all(|byte| *byte == 7));
+    let read = source.read.load(Ordering::Relaxed) - before;
+    assert!(read < source.bytes.len() as u64 + 100, "{read}");
 }

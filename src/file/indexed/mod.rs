@@ -254,16 +254,41 @@ impl<S: ReadAt> IndexedReader<S> {
             && let Some(chunk) = self.index.chunk_at(at)
         {
             let spot = self.spot(chunk)?;
-            let len = len_of(&(at..spot.content.end.min(range.end))).min(PIECE);
+            let end = spot.content.end.min(range.end);
+            let len = len_of(&(at..end)).min(PIECE);
             if buf.len() < len {
                 buf = vec![0; len];
             }
+            if len == len_of(&(at..end)) {
+                let part = buf.get_mut(..len).unwrap_or_default();
+                self.read_part(chunk, &spot, at, part)?;
+                writer.write_all(part)?;
+            } else {
+                self.copy_giant(&spot, at..end, &mut buf, writer)?;
+            }
+            at = end;
+        }
+        Ok(at.saturating_sub(range.start))
+    }
+
+    /// Writes more of a chunk than is decoded at once; the chunk is read and checked once.
+    fn copy_giant<W: Write + ?Sized>(
+        &self,
+        spot: &Spot,
+        range: Range<u64>,
+        buf: &mut [u8],
+        writer: &mut W,
+    ) -> Result<()> {
+        let bytes = self.fetch(spot)?;
+        let mut at = range.start;
+        while at < range.end {
+            let len = len_of(&(at..range.end)).min(buf.len());
             let part = buf.get_mut(..len).unwrap_or_default();
-            self.read_part(chunk, &spot, at, part)?;
+            self.decode(spot, &bytes, len_of(&(spot.content.start..at)), part)?;
             writer.write_all(part)?;
             at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
         }
-        Ok(at.saturating_sub(range.start))
+        Ok(())
     }
 
     /// The content as something that reads and seeks.
