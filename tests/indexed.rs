@@ -379,3 +379,17 @@ fn a_giant_is_read_and_checked_once() {
     let read = source.read.load(Ordering::Relaxed) - before;
     assert!(read < source.bytes.len() as u64 + 100, "{read}");
 }
+
+#[test]
+fn a_cursor_gives_all_that_is_sound_before_the_damage() {
+    let data = ramp(1000);
+    let options = Encoder::builder().typesize(4).chunk_size(1000).level(0);
+    let mut file = encode(options, &data);
+    let end = file.len();
+    file[end - 20] ^= 1;
+    let reader = IndexedReader::open(file).unwrap();
+    let (mut cursor, mut sound) = (reader.cursor(), Vec::new());
+    cursor.seek(SeekFrom::Start(10)).unwrap();
+    assert!(cursor.read_to_end(&mut sound).is_err());
+    assert!(sound == data[10..3000]);
+}
