@@ -41,7 +41,7 @@ pub enum ErrorKind {
         /// Bytes given, or one more than promised where there were too many.
         given: u64,
     },
-    /// A worker thread panicked: a bug, in this crate or in a plugged hasher.
+    /// A worker panicked: a bug, in this crate or in a plugged hasher.
     Panicked,
 }
 
@@ -116,9 +116,11 @@ impl Error {
             ErrorKind::Format(FormatError::Limit { what, .. }) => Some(match *what {
                 "metadata" => "raise the limit `metadata` if the input is to be trusted",
                 "table of offsets" => "raise the limit `offsets` if the input is to be trusted",
-                "a block" => "raise the limit `block` if the input is to be trusted",
                 _ => "raise the limit `chunk` if the input is to be trusted",
             }),
+            ErrorKind::Format(FormatError::Chunk(ChunkError::BlockOverLimit { .. })) => {
+                Some("raise the limit `block` if the input is to be trusted")
+            }
             ErrorKind::Format(error) if error.is_unended() => {
                 Some("allow unterminated input to read the chunks that are there")
             }
@@ -147,7 +149,7 @@ impl fmt::Display for Error {
                     write!(f, "only {given} came")
                 }
             }
-            ErrorKind::Panicked => f.write_str("a worker thread panicked"),
+            ErrorKind::Panicked => f.write_str("a worker panicked"),
         }
     }
 }
@@ -233,5 +235,22 @@ mod tests {
 
         let io = io::Error::from(Error::from(io::Error::from_raw_os_error(28)));
         assert_eq!(io.raw_os_error(), Some(28));
+    }
+
+    #[test]
+    fn every_limit_is_named() {
+        let file = crate::compress(&[7; 100_000]).unwrap();
+        let limits = crate::Limits::default();
+        for (limits, name) in [
+            (crate::Limits { chunk: 9, ..limits }, "`chunk`"),
+            (crate::Limits { block: 9, ..limits }, "`block`"),
+        ] {
+            let mut decoder = crate::Decoder::builder()
+                .limits(limits)
+                .read_from(&file[..]);
+            let error = decoder.copy_to(&mut io::sink()).unwrap_err();
+            assert_eq!(error.category(), Category::OverLimit);
+            assert!(error.hint().is_some_and(|hint| hint.contains(name)));
+        }
     }
 }

@@ -10,7 +10,9 @@ use bloscpack::storage::{ReadAt, Seekable};
 use bloscpack::{Category, Decoder, Encoder, IndexedReader, Layout};
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Ranges tried in each file.
 const RANGES: usize = 1000;
@@ -295,4 +297,99 @@ fn files_and_seekers_and_threads_read_the_same() {
             });
         }
     });
+}
+
+/// The header of V3 has no digest over it, and random access does not pass every chunk.
+#[test]
+fn no_flip_moves_the_content_unnoticed() {
+    for (chunk_size, len) in [(64, 162), (64, 16), (96, 125), (64, 5)] {
+        let data = ramp(len);
+        let options = Encoder::builder().typesize(4).chunk_size(chunk_size);
+        let file = encode(options.max_app_chunks(3), &data);
+        for bit in 0..file.len() * 8 {
+            let mut flipped = file.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let Ok(reader) = IndexedReader::open(flipped) else {
+                continue;
+            };
+            assert_eq!(reader.content_len(), data.len() as u64, "bit {bit}");
+            for at in (0..data.len()).step_by(5) {
+                let mut part = [0; 9];
+                if let Ok(read) = reader.read_at(at as u64, &mut part) {
+                    assert!(
+                        data[at..].starts_with(&part[..read]),
+                        "bit {bit}, byte {at}"
+                    );
+                    assert_eq!(
+                        read,
+                        part.len().min(data.len() - at),
+                        "bit {bit}, byte {at}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn many_members_cost_no_more_than_their_number() {
+    const MEMBERS: usize = 100_000;
+    let options = || Encoder::builder().layout(Layout::V1);
+    let member = encode(options(), b"a");
+    let none = [b"blpk\x01\0\0\0".as_slice(), &[0; 8]].concat();
+    let file = [none.repeat(3), member.repeat(MEMBERS), none].concat();
+    let reader = IndexedReader::open(file).unwrap();
+    assert_eq!(
+        (reader.members(), reader.chunks(), reader.content_len()),
+        (MEMBERS + 4, MEMBERS as u64, MEMBERS as u64)
+    );
+    let (begun, mut data) = (Instant::now(), Vec::new());
+    reader.copy_range(0..u64::MAX, &mut data).unwrap();
+    assert!(data.iter().all(|byte| *byte == b'a') && data.len() == MEMBERS);
+    // Looking each member up from the first took minutes.
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert_eq!(reader.chunk_range(7).unwrap(), Some(7..8));
+    assert_eq!(reader.chunk_range(MEMBERS as u64).unwrap(), None);
+}
+
+/// Also where it is copied in several pieces, and through whatever points to the source.
+#[test]
+fn a_giant_is_read_and_checked_once() {
+    let len = 130u32 << 20;
+    let mut encoder = Encoder::builder()
+        .chunk_size(len)
+        .size(len.into())
+        .write_to_file(Cursor::new(Vec::new()))
+        .unwrap();
+    encoder
+        .read_from(std::io::repeat(7).take(len.into()))
+        .unwrap();
+    let file = encoder.finish().unwrap().into_inner();
+    let source = Arc::new(Counting {
+        bytes: &file,
+        read: AtomicU64::new(0),
+    });
+    let boxed: Box<dyn ReadAt + '_> = Box::new(Arc::clone(&source));
+    let reader = IndexedReader::open(boxed).unwrap();
+    let before = source.read.load(Ordering::Relaxed);
+    let mut data = Vec::new();
+    let copied = reader.copy_range(1..u64::MAX, &mut data).unwrap();
+    assert_eq!(copied, u64::from(len) - 1);
+    assert!(data.len() as u64 == copied && data.iter().all(|byte| *byte == 7));
+    let read = source.read.load(Ordering::Relaxed) - before;
+    assert!(read < source.bytes.len() as u64 + 100, "{read}");
+}
+
+#[test]
+fn a_cursor_gives_all_that_is_sound_before_the_damage() {
+    let data = ramp(1000);
+    let options = Encoder::builder().typesize(4).chunk_size(1000).level(0);
+    let mut file = encode(options, &data);
+    let end = file.len();
+    file[end - 20] ^= 1;
+    let reader = IndexedReader::open(file).unwrap();
+    let (mut cursor, mut sound) = (reader.cursor(), Vec::new());
+    cursor.seek(SeekFrom::Start(10)).unwrap();
+    assert!(cursor.read_to_end(&mut sound).is_err());
+    assert!(sound == data[10..3000]);
 }

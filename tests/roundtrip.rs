@@ -656,3 +656,125 @@ fn a_giant_chunk_comes_in_pieces() {
     );
     assert!(nothing.is_empty(), "the digest comes before the data");
 }
+
+/// Without a digest, damage within a giant shows only when its turn comes: what came before is
+/// counted, and what is lost ends with the chunk.
+#[test]
+fn what_a_damaged_giant_has_lost_is_what_is_left_of_it() {
+    const LEN: u32 = 66 << 20;
+    let mut encoder = Encoder::builder()
+        .chunk_size(LEN)
+        .size(u64::from(LEN) + 1)
+        .checksum(Checksum::None)
+        .write_to(Vec::new())
+        .unwrap();
+    encoder
+        .read_from(io::repeat(7).take(u64::from(LEN) + 1))
+        .unwrap();
+    let mut file = encoder.finish().unwrap();
+    let chunk = bloscpack::blosc::ChunkHeader::parse(file[32..48].try_into().unwrap()).unwrap();
+    let slot = 48 + 4 * (chunk.nblocks() as usize - 1);
+    file[slot..slot + 4].fill(0x7f);
+
+    let report = verify(file.as_slice(), Limits::default(), 1).unwrap();
+    let [damage] = report.damages.as_slice() else {
+        panic!("{:?}", report.damages);
+    };
+    let lost = damage.content.clone().unwrap();
+    assert!((1..u64::from(LEN)).contains(&lost.start) && lost.end == u64::from(LEN));
+    assert_eq!((report.chunks, report.bytes), (2, lost.start + 1));
+}
+
+/// A reader that must not be asked for more than it has.
+struct NoMore<'a>(&'a [u8]);
+
+impl Read for NoMore<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::Error::other("read behind what is wanted"));
+        }
+        self.0.read(buf)
+    }
+}
+
+#[test]
+fn what_lies_behind_a_range_is_not_read() {
+    let data = sensor(300, 1);
+    let mut encoder = Encoder::builder()
+        .chunk_size(100)
+        .level(0)
+        .write_to(Vec::new())
+        .unwrap();
+    encoder.write_all(&data).unwrap();
+    let stream = encoder.finish().unwrap();
+    let ends = [32, 32 + 120, 32 + 240, 32 + 360];
+    for (from, to, chunks) in [
+        (0, 0, 0),
+        (0, 100, 1),
+        (20, 80, 1),
+        (99, 200, 2),
+        (0, 300, 3),
+    ] {
+        for threads in [1, 3] {
+            let builder = Decoder::builder().threads(threads).range(from..to);
+            let mut decoder = builder.read_from(NoMore(&stream[..ends[chunks]]));
+            let mut part = Vec::new();
+            decoder.read_to_end(&mut part).unwrap();
+            assert!(part == data[from as usize..to as usize], "{from}..{to}");
+        }
+    }
+}
+
+/// Panics at the chunk that begins with 9s.
+struct Planted;
+
+impl bloscpack::Hasher for Planted {
+    fn update(&mut self, bytes: &[u8]) {
+        assert!(bytes.get(16) != Some(&9), "planted");
+    }
+
+    fn finish(&mut self) -> bloscpack::Digest {
+        bloscpack::Digest::from_u32(0)
+    }
+}
+
+/// Who goes on after an error would otherwise get the data without the chunk.
+#[test]
+fn a_chunk_lost_in_a_panic_is_not_passed_over() {
+    let planted = bloscpack::Hashers::default().with(Checksum::Crc32, || Box::new(Planted));
+    let is_panic = |error: io::Error| {
+        let error = bloscpack::Error::from(error);
+        matches!(error.kind(), bloscpack::ErrorKind::Panicked)
+    };
+    for threads in [1, 3] {
+        let options = || Encoder::builder().chunk_size(10).level(0).threads(threads);
+        let mut encoder = options().hashers(planted).write_to(Vec::new()).unwrap();
+        encoder.write_all(&[9; 10]).unwrap();
+        assert!(is_panic(encoder.flush().unwrap_err()));
+        assert!(encoder.write_all(&[1; 10]).is_err());
+        assert!(encoder.finish().is_err());
+
+        let good = bloscpack::Hashers::default().with(Checksum::Crc32, || Box::new(Zero));
+        let mut encoder = options().hashers(good).write_to(Vec::new()).unwrap();
+        for byte in [1, 9, 1, 1] {
+            encoder.write_all(&[byte; 10]).unwrap();
+        }
+        let stream = encoder.finish().unwrap();
+        let builder = Decoder::builder().threads(threads).hashers(planted);
+        let (mut decoder, mut data) = (builder.read_from(stream.as_slice()), Vec::new());
+        for _ in 0..2 {
+            assert!(is_panic(decoder.read_to_end(&mut data).unwrap_err()));
+        }
+        assert_eq!(data, [1; 10]);
+    }
+}
+
+struct Zero;
+
+impl bloscpack::Hasher for Zero {
+    fn update(&mut self, _: &[u8]) {}
+
+    fn finish(&mut self) -> bloscpack::Digest {
+        bloscpack::Digest::from_u32(0)
+    }
+}

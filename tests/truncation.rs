@@ -363,3 +363,43 @@ fn a_file_that_only_lacks_its_offsets_is_complete() {
         assert_eq!(category(&decoded), Some(Category::CutShort), "{cut}");
     }
 }
+
+/// Nothing is there but the header; that is said of the file, not that it is empty.
+#[test]
+fn the_header_of_a_file_cut_in_its_open_table_can_be_read() {
+    let target = Shared::default();
+    let builder = Encoder::builder().chunk_size(100_000).level(0);
+    let mut encoder = builder.write_to_file(target.clone()).unwrap();
+    encoder
+        .write_all(&[7; 400_000])
+        .and_then(|()| encoder.flush())
+        .unwrap();
+    drop(encoder);
+    let file = target.content();
+    let builder = || Decoder::builder().allow_unterminated(true);
+    for cut in [32, 40, 44, 4000] {
+        let mut decoder = builder().read_from(&file[..cut]);
+        assert!(decoder.read_header().unwrap().offsets, "{cut}");
+        let decoded = decode(builder(), &file[..cut]);
+        assert!(
+            decoded.result.is_ok() && decoded.warnings.len() == 1,
+            "{cut}"
+        );
+    }
+}
+
+/// Taking the first as it is must not lose the second without an error.
+#[test]
+fn a_member_behind_one_without_an_end_is_not_lost_in_silence() {
+    let mut encoder = Encoder::builder()
+        .chunk_size(10)
+        .write_to(Vec::new())
+        .unwrap();
+    encoder.write_all(&[7; 20]).unwrap();
+    let mut file = encoder.finish().unwrap();
+    file.truncate(file.len() - 20);
+    file.extend(bloscpack::compress(b"second").unwrap());
+    let decoded = decode(Decoder::builder().allow_unterminated(true), file.as_slice());
+    assert_eq!(category(&decoded), Some(Category::CutShort));
+    assert_eq!(decoded.data, [7; 20]);
+}

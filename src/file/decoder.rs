@@ -50,7 +50,8 @@ impl DecoderBuilder {
     }
 
     /// Takes a stream without its end mark, or a file whose writer did not finish, as complete
-    /// after its last whole chunk; [`Decoder::warnings`] tells. Off by default.
+    /// after its last whole chunk; [`Decoder::warnings`] tells. Off by default. Where another
+    /// member follows, it is an error all the same, so that the other one is not lost.
     #[must_use]
     pub fn allow_unterminated(mut self, allow: bool) -> Self {
         self.settings.allow_unterminated = allow;

@@ -34,7 +34,7 @@ pub(crate) struct Pipeline<J, R> {
 }
 
 enum Slot<R> {
-    Done(R),
+    Done(Result<R, Panicked>),
     Pending(Receiver<R>),
 }
 
@@ -81,7 +81,10 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         }
         if self.crew.is_empty() {
             let worker = self.own.get_or_insert_with(|| (self.make_worker)());
-            self.under_way.push_back(Slot::Done(worker(job)));
+            // Here, too, a panic is an error of its job: who caught it and went on would leave a gap.
+            let result = catch_unwind(AssertUnwindSafe(|| worker(job)));
+            self.under_way
+                .push_back(Slot::Done(result.map_err(|_| Panicked)));
             return;
         }
         let (done, result) = sync_channel(1);
@@ -117,7 +120,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
     /// The result of the oldest job under way, waiting for it; nothing if there is none.
     pub(crate) fn next(&mut self) -> Option<Result<R, Panicked>> {
         Some(match self.under_way.pop_front()? {
-            Slot::Done(result) => Ok(result),
+            Slot::Done(result) => result,
             Slot::Pending(result) => result.recv().map_err(|_| Panicked),
         })
     }
@@ -209,12 +212,19 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_of_its_job_and_hangs_nothing() {
-        let mut pipeline = Pipeline::new(2, || |n: u32| if n == 1 { panic!("planted") } else { n });
-        (0..4).for_each(|n| pipeline.submit(n));
-        let results: Vec<_> = std::iter::from_fn(|| pipeline.next())
-            .map(|r| r.ok())
-            .collect();
-        assert_eq!(results, [Some(0), None, Some(2), Some(3)]);
+        for threads in [1, 2] {
+            let work = || |n: u32| if n == 1 { panic!("planted") } else { n };
+            let mut pipeline = Pipeline::new(threads, work);
+            (0..4).for_each(|n| pipeline.submit(n));
+            let results: Vec<_> = std::iter::from_fn(|| pipeline.next())
+                .map(|r| r.ok())
+                .collect();
+            assert_eq!(
+                results,
+                [Some(0), None, Some(2), Some(3)],
+                "{threads} threads"
+            );
+        }
     }
 
     #[test]

@@ -72,10 +72,10 @@ impl<R: Read> Source<R> {
         let len = loop {
             match self.reader.read(&mut self.buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result?,
+                result => break result?.min(self.buffer.len()),
             }
         };
-        (self.from, self.to) = (0, len.min(self.buffer.len()));
+        (self.from, self.to) = (0, len);
         self.total = self.total.saturating_add(u64::try_from(len).unwrap_or(0));
         Ok(self.to > 0)
     }

@@ -108,14 +108,13 @@ impl Report {
         match result {
             Ok(()) => self.bytes = self.bytes.saturating_add(u64::try_from(len).unwrap_or(0)),
             Err(error) => {
-                let end = place.content.saturating_add(place.header.nbytes.into());
                 let error = Error::from(ParseError {
                     error,
                     position: place.position,
                 });
                 self.damages.push(Damage {
                     error,
-                    content: Some(place.content..end),
+                    content: Some(place.content),
                 });
             }
         }

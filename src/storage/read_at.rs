@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 /// A source of bytes that can be read at any position, by several threads at once.
 ///
@@ -69,15 +70,21 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-impl<T: ReadAt + ?Sized> ReadAt for &T {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(at, buf)
-    }
+/// What points to a source is one.
+macro_rules! pointers {
+    ($($pointer:ty),*) => {$(
+        impl<T: ReadAt + ?Sized> ReadAt for $pointer {
+            fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+                (**self).read_at(at, buf)
+            }
 
-    fn size(&self) -> io::Result<u64> {
-        (**self).size()
-    }
+            fn size(&self) -> io::Result<u64> {
+                (**self).size()
+            }
+        }
+    )*};
 }
+pointers!(&T, Box<T>, Arc<T>);
 
 /// By position, where the file stands does not matter and does not change.
 #[cfg(unix)]

@@ -169,9 +169,10 @@ impl EncoderBuilder {
     /// An encoder for a file or anything else that can be written, read and sought: all of the
     /// header and the table of offsets are filled in by `finish`, whatever was known beforehand.
     ///
-    /// The member begins where the target stands. Data is read back only to move it when the
-    /// table, of a length not known beforehand, needs more room. The file must be open for
-    /// reading, too, and not in append mode.
+    /// The member begins where the target stands, and should be the last thing in it: nothing is
+    /// cut off, and old bytes that reach further than the new ones make readers refuse the file.
+    /// Data is read back only to move it when the table, of a length not known beforehand, needs
+    /// more room. The file must be open for reading, too, and not in append mode.
     ///
     /// # Errors
     /// As for [`write_to`](Self::write_to).

@@ -3,11 +3,15 @@
 use super::EncoderBuilder;
 use crate::blosc::{ChunkSettings, MAX_NBYTES};
 use crate::error::{Error, Result};
+use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Checksum, FormatError, Geometry, Hashers, Header, Layout, MetadataPlace};
 
 /// Spare offsets at the least, and chunks of spare room for each chunk written.
 const LEAST_SPARE: u64 = 64;
 const SPARE_FACTOR: u64 = 10;
+/// Bytes that a table would take at the most, far more than any disk has room for; what is added
+/// to it later keeps all positions within 63 bits.
+const MOST_TABLE: u64 = 1 << 62;
 
 pub(super) struct Plan {
     pub chunk: ChunkSettings,
@@ -69,7 +73,7 @@ impl Plan {
             };
         }
         header.encode()?;
-        Ok(Self {
+        let plan = Self {
             chunk,
             chunk_size,
             hashers,
@@ -78,7 +82,26 @@ impl Plan {
             metadata,
             spare: options.max_app_chunks,
             header,
-        })
+        };
+        plan.check_table()?;
+        Ok(plan)
+    }
+
+    /// Refuses a number of chunks or of spare offsets that no header can hold, before the first of
+    /// endless entries is written.
+    fn check_table(&self) -> Result<()> {
+        let chunks = self.chunks_of(self.size.unwrap_or(0));
+        let spare = self.spare_for(chunks);
+        let fits = chunks
+            .checked_add(spare)
+            .and_then(|entries| entries.checked_mul(ENTRY_LEN))
+            .is_some_and(|len| len <= MOST_TABLE);
+        if fits {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "{chunks} chunks with {spare} spare offsets: there is no room for so many"
+        )))
     }
 
     pub(super) fn checksum(&self) -> Checksum {
@@ -161,4 +184,29 @@ fn raw_metadata(text: &str, layout: Layout) -> Result<(MetadataPlace, Vec<u8>)> 
         MetadataPlace::Raw { len, zlib: false },
         text.as_bytes().to_vec(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Category, Encoder, Layout};
+    use std::io::Cursor;
+
+    #[test]
+    fn numbers_that_no_header_holds_are_wrong_usage_before_anything_is_written() {
+        let usage = |result: crate::Result<()>| {
+            assert_eq!(result.unwrap_err().category(), Category::Usage);
+        };
+        for layout in [Layout::V1, Layout::V2, Layout::V3] {
+            let options = Encoder::builder().layout(layout).chunk_size(1);
+            usage(options.size(u64::MAX).write_to(Vec::new()).map(|_| ()));
+        }
+        for spare in [1 << 60, 1 << 63, u64::MAX] {
+            for size in [None, Some(10)] {
+                let mut options = Encoder::builder().max_app_chunks(spare);
+                options.size = size;
+                let target = Cursor::new(Vec::new());
+                usage(options.write_to_file(target).map(|_| ()));
+            }
+        }
+    }
 }

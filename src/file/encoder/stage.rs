@@ -91,9 +91,11 @@ impl Stage {
                 [] => &mut beyond,
                 room => room,
             };
+            let most = room.len();
             let len = match reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                result => result?,
+                // A reader that claims more than there was room for would have the header wrong.
+                result => result?.min(most),
             };
             if len == 0 {
                 return Ok(self.total_in.saturating_sub(before));
@@ -253,6 +255,23 @@ mod tests {
             assert_eq!(encoder.read_from(data.as_slice()).unwrap(), u64::from(size));
             assert_eq!(crate::decompress(&encoder.finish().unwrap()).unwrap(), data);
         }
+    }
+
+    #[test]
+    fn a_reader_that_claims_too_much_is_not_believed() {
+        struct Boaster(u8);
+        impl std::io::Read for Boaster {
+            fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+                self.0 -= 1;
+                Ok(if self.0 > 0 { buf.len() + 5 } else { 0 })
+            }
+        }
+        let target = std::io::Cursor::new(Vec::new());
+        let options = Encoder::builder().chunk_size(10);
+        let mut encoder = options.write_to_file(target).unwrap();
+        assert_eq!(encoder.read_from(Boaster(4)).unwrap(), 30);
+        let file = encoder.finish().unwrap().into_inner();
+        assert_eq!(crate::decompress(&file).unwrap(), [0; 30]);
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub(super) struct Engine<R> {
     /// The input is used up, and nothing of the next chunk has been seen.
     starving: bool,
     ended: Option<std::result::Result<(), ParseError>>,
+    /// The bytes of a chunk were lost with its worker: there is no way past them.
+    panicked: bool,
     spare_chunks: Vec<Vec<u8>>,
     spare_buffers: Vec<Vec<u8>>,
     pub(super) first: Option<First>,
@@ -89,6 +91,7 @@ impl<R> Engine<R> {
             content: 0,
             starving: false,
             ended: None,
+            panicked: false,
             spare_chunks: Vec::new(),
             spare_buffers: Vec::new(),
             first: None,
@@ -145,9 +148,13 @@ impl<R: Read> Engine<R> {
     /// The next piece of the content, or nothing at the end of the input.
     ///
     /// # Errors
-    /// Reading failed, and may be tried again; or the structure is broken, which stays so.
+    /// Reading failed, and may be tried again; or the structure is broken or a worker panicked,
+    /// which stays so.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         loop {
+            if self.panicked {
+                return Err(Error::new(ErrorKind::Panicked, None));
+            }
             let full = self.pipeline.is_full();
             let must_take = full || self.starving || self.giant.is_some() || self.ended.is_some();
             let done = if must_take {
@@ -156,8 +163,10 @@ impl<R: Read> Engine<R> {
                 self.pipeline.next_ready()
             };
             if let Some(done) = done {
-                let done = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
-                return Ok(Some(self.done(done)));
+                self.panicked |= done.is_err();
+                if let Ok(done) = done {
+                    return Ok(Some(self.done(done)));
+                }
             }
             if let Some(giant) = self.giant.take() {
                 return Ok(Some(self.next_of(giant)));
@@ -178,7 +187,9 @@ impl<R: Read> Engine<R> {
         match (&self.first, &self.ended) {
             (Some(first), _) if first.complete => Ok(first),
             (_, Some(Err(error))) => Err(error.clone().into()),
-            _ => Err(FormatError::Empty.into()),
+            // Allowed to end before its first chunk.
+            (Some(first), _) => Ok(first),
+            (None, _) => Err(FormatError::Empty.into()),
         }
     }
 
@@ -210,11 +221,20 @@ impl<R: Read> Engine<R> {
                 if let Some(first) = &mut self.first {
                     first.complete = true;
                 }
+                self.end_of_range();
             }
             Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes),
-            Ok(Event::ChunkEnd(digest)) => self.end_chunk(digest),
+            Ok(Event::ChunkEnd(digest)) => {
+                self.end_chunk(digest);
+                self.end_of_range();
+            }
             Ok(Event::Header(_) | Event::MemberEnd) => {}
-            Err(error) => self.end(Err(error)),
+            // Even where only the last word of a member is missing: another one follows it, and
+            // would be lost in silence.
+            Err(error) => {
+                self.gathering = None;
+                self.ended = Some(Err(error));
+            }
         }
         self.source.keep(left);
         Ok(())
@@ -251,19 +271,17 @@ impl<R: Read> Engine<R> {
         });
     }
 
+    /// Stops where nothing that is wanted comes any more.
+    fn end_of_range(&mut self) {
+        let range = self.settings.range.as_ref();
+        if range.is_some_and(|range| range.end <= self.content) {
+            self.ended = Some(Ok(()));
+        }
+    }
+
     fn begin_chunk(&mut self, header: ChunkHeader, bytes: &[u8]) {
         let content = self.content;
         self.content = content.saturating_add(header.nbytes.into());
-        if self
-            .settings
-            .range
-            .as_ref()
-            .is_some_and(|range| range.end <= content)
-        {
-            // Nothing that is wanted comes any more.
-            self.ended = Some(Ok(()));
-            return;
-        }
         let Some(wanted) = self.wanted(content, header.nbytes) else {
             return;
         };
@@ -277,7 +295,7 @@ impl<R: Read> Engine<R> {
         chunk.extend_from_slice(bytes);
         let place = Place {
             position: self.parser.position(),
-            content,
+            content: content..self.content,
             header,
             first: true,
         };
@@ -350,7 +368,7 @@ impl<R: Read> Engine<R> {
             left.start..end,
             buffer,
         );
-        piece.place.content = piece.place.content.saturating_add(left.start.into());
+        piece.place.content.start = piece.place.content.start.saturating_add(left.start.into());
         place.first = false;
         if end < left.end && piece.result.is_ok() {
             self.giant = Some(Giant {

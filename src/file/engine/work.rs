@@ -8,8 +8,8 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub(in crate::file) struct Place {
     pub position: Position,
-    /// Where its uncompressed bytes begin, counted over all members.
-    pub content: u64,
+    /// Its uncompressed bytes, counted over all members; from a later piece on those that are left.
+    pub content: Range<u64>,
     pub header: ChunkHeader,
     /// False for all but the first piece of a chunk that comes in several.
     pub first: bool,

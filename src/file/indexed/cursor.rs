@@ -6,6 +6,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 /// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them.
 ///
+/// A chunk larger than the reader's cache is read and checked anew by every call, so that large
+/// chunks want large buffers or a [larger cache](crate::IndexedReaderBuilder::cache).
+///
 /// ```
 /// use bloscpack::IndexedReader;
 /// use std::io::{Read, Seek, SeekFrom};
@@ -30,7 +33,8 @@ impl<'a, S> ContentCursor<'a, S> {
 
 impl<S: ReadAt> Read for ContentCursor<'_, S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let len = self.reader.read_at(self.at, buf)?;
+        // One chunk at a time, so that damage in the next does not keep back what is sound.
+        let len = self.reader.read_in_chunk(self.at, buf)?;
         self.at = self.at.saturating_add(u64::try_from(len).unwrap_or(0));
         Ok(len)
     }

@@ -31,17 +31,15 @@ pub(super) struct Spot {
 struct Part {
     header: Header,
     chunks: Chunks,
+    /// Chunks up to its end, those of the members before it included.
+    chunks_end: u64,
+    /// Where it ends in the content of all members.
+    content_end: u64,
 }
 
 enum Chunks {
     /// By the table of offsets, which is filled and lies here in the input.
-    Table {
-        at: u64,
-        count: u64,
-        chunk_size: u64,
-        content: u64,
-        end: u64,
-    },
+    Table { at: u64, chunk_size: u64, end: u64 },
     /// By a walk: ascending in the input and in the content.
     Walked(Vec<Spot>),
 }
@@ -81,36 +79,23 @@ impl Index {
             return Ok(None);
         }
         let geometry = Geometry::of(&header, metadata_len)?;
-        let last_entry = geometry
-            .table_at
-            .saturating_add((count - 1).saturating_mul(ENTRY_LEN));
-        let (first, last) = (
-            entry(source, geometry.table_at)?,
-            entry(source, last_entry)?,
-        );
-        if first != Some(geometry.chunks_at) {
-            return Ok(None);
-        }
-        // Whether anything follows the last chunk is for the walk to judge.
-        let size = source.size()?;
-        let digest_len = header.checksum.digest_len() as u64;
-        let Some(end) = last
-            .and_then(|at| chunk_end(source, at, digest_len).transpose())
-            .transpose()?
-        else {
+        let Some(end) = table_end(source, &header, &geometry)? else {
             return Ok(None);
         };
-        if end != size {
+        if end != source.size()? {
             return Ok(None);
         }
         let chunks = Chunks::Table {
             at: geometry.table_at,
-            count,
             chunk_size: chunk_size.into(),
-            content,
             end,
         };
-        let part = Part { header, chunks };
+        let part = Part {
+            header,
+            chunks,
+            chunks_end: count,
+            content_end: content,
+        };
         Ok(Some(Self {
             parts: vec![part],
             metadata,
@@ -124,12 +109,16 @@ impl Index {
             metadata: None,
             warnings: Vec::new(),
         };
-        let (mut content, mut begun) = (0u64, None);
+        let (mut content, mut count, mut begun) = (0u64, 0u64, None);
         let outcome =
             Walk::of_file(Cursor::new(source), limits)?.run(|event, parser| match event {
                 Event::Header(header) => {
-                    let chunks = Chunks::Walked(Vec::new());
-                    index.parts.push(Part { header, chunks });
+                    index.parts.push(Part {
+                        header,
+                        chunks: Chunks::Walked(Vec::new()),
+                        chunks_end: count,
+                        content_end: content,
+                    });
                 }
                 Event::Metadata(metadata, _) if index.parts.len() == 1 => {
                     index.metadata = Some(metadata)
@@ -156,7 +145,8 @@ impl Index {
                             checksum,
                         });
                     }
-                    content = end;
+                    (content, count) = (end, count.saturating_add(1));
+                    (part.content_end, part.chunks_end) = (content, count);
                 }
                 _ => {}
             })?;
@@ -182,57 +172,41 @@ impl Index {
 
     /// Number of chunks of all members.
     pub(super) fn chunks(&self) -> u64 {
-        self.parts
-            .iter()
-            .map(Part::count)
-            .fold(0, u64::saturating_add)
+        self.parts.last().map_or(0, |part| part.chunks_end)
     }
 
     /// Uncompressed bytes of all members.
     pub(super) fn content_len(&self) -> u64 {
-        self.parts.iter().map(Part::content_end).max().unwrap_or(0)
+        self.parts.last().map_or(0, |part| part.content_end)
     }
 
     /// The chunk that holds this byte of the content.
     pub(super) fn chunk_at(&self, content: u64) -> Option<u64> {
-        let mut before = 0u64;
-        for part in &self.parts {
-            if content < part.content_end() {
-                return Some(before.saturating_add(part.chunk_at(content)));
-            }
-            before = before.saturating_add(part.count());
-        }
-        None
+        let number = self
+            .parts
+            .partition_point(|part| part.content_end <= content);
+        let within = self.parts.get(number)?.chunk_at(content);
+        Some(self.chunks_before(number).saturating_add(within))
     }
 
     /// Where a chunk lies, by its number over all members; nothing behind the last.
-    pub(super) fn spot<S: ReadAt>(&self, source: &S, mut chunk: u64) -> Result<Option<Spot>> {
-        for part in &self.parts {
-            if let Some(behind) = chunk.checked_sub(part.count()) {
-                chunk = behind;
-                continue;
-            }
-            return part.spot(source, chunk).map(Some);
-        }
-        Ok(None)
+    pub(super) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
+        let number = self.parts.partition_point(|part| part.chunks_end <= chunk);
+        let Some(part) = self.parts.get(number) else {
+            return Ok(None);
+        };
+        let within = chunk.saturating_sub(self.chunks_before(number));
+        part.spot(source, within).map(Some)
+    }
+
+    /// Chunks of the members before this one.
+    fn chunks_before(&self, member: usize) -> u64 {
+        let before = member.checked_sub(1).and_then(|at| self.parts.get(at));
+        before.map_or(0, |part| part.chunks_end)
     }
 }
 
 impl Part {
-    fn count(&self) -> u64 {
-        match &self.chunks {
-            Chunks::Table { count, .. } => *count,
-            Chunks::Walked(spots) => u64::try_from(spots.len()).unwrap_or(u64::MAX),
-        }
-    }
-
-    fn content_end(&self) -> u64 {
-        match &self.chunks {
-            Chunks::Table { content, .. } => *content,
-            Chunks::Walked(spots) => spots.last().map_or(0, |spot| spot.content.end),
-        }
-    }
-
     /// The number within the member of the chunk that holds this byte, which is in the member.
     fn chunk_at(&self, content: u64) -> u64 {
         match &self.chunks {
@@ -245,14 +219,12 @@ impl Part {
     }
 
     fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Spot> {
-        let (table, count, chunk_size, content, end) = match &self.chunks {
+        let (table, chunk_size, end) = match &self.chunks {
             Chunks::Table {
                 at,
-                count,
                 chunk_size,
-                content,
                 end,
-            } => (*at, *count, *chunk_size, *content, *end),
+            } => (*at, *chunk_size, *end),
             Chunks::Walked(spots) => {
                 let spot = usize::try_from(chunk)
                     .ok()
@@ -264,7 +236,8 @@ impl Part {
         };
         let entry_at = table.saturating_add(chunk.saturating_mul(ENTRY_LEN));
         let at = entry(source, entry_at)?;
-        let next = if chunk.saturating_add(1) == count {
+        // It is the only member, so that its numbers are those over all members.
+        let next = if chunk.saturating_add(1) == self.chunks_end {
             Some(end)
         } else {
             entry(source, entry_at.saturating_add(ENTRY_LEN))?
@@ -288,7 +261,7 @@ impl Part {
             ));
         }
         let from = chunk.saturating_mul(chunk_size);
-        let content = from..from.saturating_add(chunk_size).min(content);
+        let content = from..from.saturating_add(chunk_size).min(self.content_end);
         let position = Position {
             byte: at,
             member: 0,
@@ -348,16 +321,50 @@ fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
     }
 }
 
-/// Where the digest behind the chunk at this position ends, if there is a chunk.
-fn chunk_end<S: ReadAt>(source: &S, at: u64, digest_len: u64) -> Result<Option<u64>> {
+/// Where the last chunk of a member with a filled table ends, its digest included; nothing if the
+/// table or the chunks at both ends are not what the header says, which is for the walk to judge.
+///
+/// No digest stands over a header of V3: with a flipped bit in its sizes, every position of the
+/// content would be wrong.
+fn table_end<S: ReadAt>(source: &S, header: &Header, geometry: &Geometry) -> Result<Option<u64>> {
+    let others = header.nchunks.unwrap_or(0).saturating_sub(1);
+    let last_entry = geometry
+        .table_at
+        .saturating_add(others.saturating_mul(ENTRY_LEN));
+    let (first_at, last_at) = (
+        entry(source, geometry.table_at)?,
+        entry(source, last_entry)?,
+    );
+    let (Some(first_at), Some(last_at)) = (first_at, last_at) else {
+        return Ok(None);
+    };
+    if first_at != geometry.chunks_at {
+        return Ok(None);
+    }
+    let (first, last) = (
+        chunk_header(source, first_at)?,
+        chunk_header(source, last_at)?,
+    );
+    let (Some(first), Some(last)) = (first, last) else {
+        return Ok(None);
+    };
+    let is_full = others == 0 || header.chunk_size == Some(first.nbytes);
+    if !is_full || header.last_chunk != Some(last.nbytes) {
+        return Ok(None);
+    }
+    let digest_len = header.checksum.digest_len() as u64;
+    let end = last_at
+        .saturating_add(last.ctbytes.into())
+        .saturating_add(digest_len);
+    Ok(Some(end))
+}
+
+/// The header of the chunk at this position, if there is one.
+fn chunk_header<S: ReadAt>(source: &S, at: u64) -> Result<Option<ChunkHeader>> {
     let mut bytes = [0; HEADER_LEN];
     match source.read_exact_at(at, &mut bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
         result => result?,
     }
-    let header = ChunkHeader::parse(&bytes).ok();
-    Ok(header.map(|header| {
-        at.saturating_add(header.ctbytes.into())
-            .saturating_add(digest_len)
-    }))
+    Ok(ChunkHeader::parse(&bytes).ok())
 }

@@ -206,23 +206,27 @@ impl<S: ReadAt> IndexedReader<S> {
     /// Those of the source, and whatever is wrong with the chunks touched.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let mut done = 0;
-        while done < buf.len() {
+        while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let here = at.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
-            let Some(chunk) = self.index.chunk_at(here) else {
+            let len = self.read_in_chunk(here, rest)?;
+            if len == 0 {
                 break;
-            };
-            let spot = self.spot(chunk)?;
-            let part = len_of(&(here..spot.content.end)).min(buf.len().saturating_sub(done));
-            let end = done.saturating_add(part);
-            self.read_part(
-                chunk,
-                &spot,
-                here,
-                buf.get_mut(done..end).unwrap_or_default(),
-            )?;
-            done = end;
+            }
+            done = done.saturating_add(len);
         }
         Ok(done)
+    }
+
+    /// As [`read_at`](Self::read_at), but no further than to the end of the chunk.
+    fn read_in_chunk(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
+        let Some(chunk) = self.index.chunk_at(at).filter(|_| !buf.is_empty()) else {
+            return Ok(0);
+        };
+        let spot = self.spot(chunk)?;
+        let len = len_of(&(at..spot.content.end)).min(buf.len());
+        let part = buf.get_mut(..len).unwrap_or_default();
+        self.read_part(chunk, &spot, at, part)?;
+        Ok(len)
     }
 
     /// Fills `buf` with the content from `at` on.
@@ -254,16 +258,41 @@ impl<S: ReadAt> IndexedReader<S> {
             && let Some(chunk) = self.index.chunk_at(at)
         {
             let spot = self.spot(chunk)?;
-            let len = len_of(&(at..spot.content.end.min(range.end))).min(PIECE);
+            let end = spot.content.end.min(range.end);
+            let len = len_of(&(at..end)).min(PIECE);
             if buf.len() < len {
                 buf = vec![0; len];
             }
+            if len == len_of(&(at..end)) {
+                let part = buf.get_mut(..len).unwrap_or_default();
+                self.read_part(chunk, &spot, at, part)?;
+                writer.write_all(part)?;
+            } else {
+                self.copy_giant(&spot, at..end, &mut buf, writer)?;
+            }
+            at = end;
+        }
+        Ok(at.saturating_sub(range.start))
+    }
+
+    /// Writes more of a chunk than is decoded at once; the chunk is read and checked once.
+    fn copy_giant<W: Write + ?Sized>(
+        &self,
+        spot: &Spot,
+        range: Range<u64>,
+        buf: &mut [u8],
+        writer: &mut W,
+    ) -> Result<()> {
+        let bytes = self.fetch(spot)?;
+        let mut at = range.start;
+        while at < range.end {
+            let len = len_of(&(at..range.end)).min(buf.len());
             let part = buf.get_mut(..len).unwrap_or_default();
-            self.read_part(chunk, &spot, at, part)?;
+            self.decode(spot, &bytes, len_of(&(spot.content.start..at)), part)?;
             writer.write_all(part)?;
             at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
         }
-        Ok(at.saturating_sub(range.start))
+        Ok(())
     }
 
     /// The content as something that reads and seeks.
