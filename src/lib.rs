@@ -33,6 +33,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Nothing is finished on drop: only [`Encoder::finish`] makes a stream or file that a reader takes
+//! for whole.
+//!
+//! # Reading in other ways
+//!
+//! [`IndexedReader`] reads any range or chunk of a file, [`Survey`] tells what an input holds
+//! without decompressing it, [`verify()`] checks every chunk and reports each damage, and
+//! [`compress`] and [`decompress`] do with whole buffers. What goes wrong is an [`Error`] with chunk,
+//! byte and section, and a [`Category`] to act on; [`Limits`] bound what a foreign input may ask for.
+//!
 //! # Layers
 //!
 //! [`blosc`] handles one chunk in memory, [`wire`] the bytes of a file around the chunks, both

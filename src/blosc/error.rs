@@ -34,12 +34,12 @@ pub enum ChunkError {
         /// Bytes the chunk has by its header.
         expected: usize,
     },
-    /// The version byte is 0, which no Blosc ever wrote.
+    /// A version byte that no Blosc ever wrote.
     NotBlosc {
         /// The version byte.
         version: u8,
     },
-    /// The version byte belongs to Blosc 2 or to what comes after it.
+    /// The version byte belongs to Blosc 2.
     Blosc2 {
         /// The version byte.
         version: u8,
@@ -206,7 +206,7 @@ impl fmt::Display for ChunkError {
             }
             Self::Blosc2 { version } => write!(
                 f,
-                "chunk has version byte {version}, which is Blosc 2 or later; \
+                "chunk has version byte {version}, which is Blosc 2; \
                  expected Blosc 1 (version 1 or 2)"
             ),
             Self::ReservedFlag { flags } => write!(

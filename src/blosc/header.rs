@@ -29,6 +29,9 @@ pub const HEADER_LEN: usize = 16;
 /// The most bytes of data that a chunk can hold: 2³¹ − 1, less a header.
 pub const MAX_NBYTES: u32 = 2_147_483_631;
 
+/// Format versions that Blosc 2 has written so far. Any other is no Blosc, and most likely damage.
+const BLOSC2_FIRST: u8 = 3;
+const BLOSC2_LAST: u8 = 6;
 /// Format version that Blosc 1.0 and all later 1.x write.
 pub(super) const VERSION: u8 = 2;
 /// Version of the streams, the same for all compressors.
@@ -179,8 +182,10 @@ impl ChunkHeader {
     /// Refuses other versions of the format.
     fn check_kind(&self) -> Result<(), ChunkError> {
         match self.version {
-            0 => Err(ChunkError::NotBlosc { version: 0 }),
-            3.. => Err(ChunkError::Blosc2 {
+            BLOSC2_FIRST..=BLOSC2_LAST => Err(ChunkError::Blosc2 {
+                version: self.version,
+            }),
+            0 | 3.. => Err(ChunkError::NotBlosc {
                 version: self.version,
             }),
             _ if self.flags & FLAG_RESERVED != 0 => {

@@ -35,7 +35,7 @@ pub struct ChunkSettings {
 }
 
 impl Default for ChunkSettings {
-    /// LZ4 (or the first compressor of this build) at level 9 over shuffled elements of 8 bytes:
+    /// LZ4 (or the first compressor of this build) at its default level over shuffled elements of 8 bytes:
     /// the least time to write data and read it back, as measured in `docs/defaults.md`.
     fn default() -> Self {
         let available = |compressor: &Compressor| compressor.is_available();
@@ -46,7 +46,7 @@ impl Default for ChunkSettings {
             .unwrap_or(Compressor::Blosclz);
         Self {
             compressor,
-            level: 9,
+            level: compressor.default_level(),
             filter: Filter::Byte,
             typesize: 8,
             blocksize: None,

@@ -150,15 +150,9 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// The level of `-l`, or the last one of the codec that is worth its time: level 9 of zstd takes
-    /// twenty times as long as level 4, for data hardly smaller.
+    /// The level of `-l`, or the codec's own.
     pub fn level(&self) -> u8 {
-        self.level.unwrap_or(match self.codec {
-            Compressor::Lz4hc => 5,
-            Compressor::Zlib => 6,
-            Compressor::Zstd => 4,
-            _ => ChunkSettings::default().level,
-        })
+        self.level.unwrap_or(self.codec.default_level())
     }
 
     /// The filter that `-s` and `--shuffle` come to.

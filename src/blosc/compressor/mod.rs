@@ -103,6 +103,23 @@ impl Compressor {
         }
     }
 
+    /// The level beyond which more time buys little, measured in `docs/defaults.md`: what a writer
+    /// uses that is told of a compressor but of no level.
+    ///
+    /// ```
+    /// use bloscpack::Compressor;
+    /// assert_eq!((Compressor::Lz4.default_level(), Compressor::Zstd.default_level()), (9, 4));
+    /// ```
+    #[must_use]
+    pub const fn default_level(self) -> u8 {
+        match self {
+            Self::Lz4hc => 5,
+            Self::Zlib => 6,
+            Self::Zstd => 4,
+            Self::Blosclz | Self::Lz4 | Self::Snappy => 9,
+        }
+    }
+
     /// Whether this build has it: each format is a cargo feature.
     #[must_use]
     pub const fn is_available(self) -> bool {

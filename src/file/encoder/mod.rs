@@ -29,6 +29,7 @@ pub const DEFAULT_CHUNK_SIZE: u32 = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct EncoderBuilder {
     chunk: ChunkSettings,
+    level: Option<u8>,
     chunk_size: u32,
     checksum: Option<Checksum>,
     hashers: Hashers,
@@ -44,6 +45,7 @@ impl Default for EncoderBuilder {
     fn default() -> Self {
         Self {
             chunk: ChunkSettings::default(),
+            level: None,
             chunk_size: DEFAULT_CHUNK_SIZE,
             checksum: None,
             hashers: Hashers::default(),
@@ -58,17 +60,18 @@ impl Default for EncoderBuilder {
 }
 
 impl EncoderBuilder {
-    /// The compressor.
+    /// The compressor; LZ4 by default.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
         self.chunk.compressor = compressor;
         self
     }
 
-    /// The level, from 0 (only stored) to 9 (smallest).
+    /// The level, from 0 (only stored) to 9 (smallest); the compressor's
+    /// [own](Compressor::default_level) by default.
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
-        self.chunk.level = level;
+        self.level = Some(level);
         self
     }
 

@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Checksum, FormatError, Geometry, Hashers, Header, Layout, MetadataPlace};
 
+/// Spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
+const MOST_SPARE: u64 = 1 << 27;
 /// Spare offsets at the least, and chunks of spare room for each chunk written.
 const LEAST_SPARE: u64 = 64;
 const SPARE_FACTOR: u64 = 10;
@@ -30,7 +32,7 @@ impl Plan {
     /// Checks the options; `seeks` says whether the target can be patched.
     pub(super) fn new(options: EncoderBuilder, seeks: bool) -> Result<Self> {
         let EncoderBuilder {
-            chunk,
+            mut chunk,
             chunk_size,
             hashers,
             layout,
@@ -38,6 +40,7 @@ impl Plan {
             size,
             ..
         } = options;
+        chunk.level = options.level.unwrap_or(chunk.compressor.default_level());
         if !(1..=MAX_NBYTES).contains(&chunk_size) {
             return Err(Error::usage(format!(
                 "a chunk size of {chunk_size}: it must be 1 to {MAX_NBYTES}"
@@ -96,7 +99,7 @@ impl Plan {
             .checked_add(spare)
             .and_then(|entries| entries.checked_mul(ENTRY_LEN))
             .is_some_and(|len| len <= MOST_TABLE);
-        if fits {
+        if fits && self.spare.is_none_or(|spare| spare <= MOST_SPARE) {
             return Ok(());
         }
         Err(Error::usage(format!(
