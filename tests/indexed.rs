@@ -393,3 +393,21 @@ fn a_cursor_gives_all_that_is_sound_before_the_damage() {
     assert!(cursor.read_to_end(&mut sound).is_err());
     assert!(sound == data[10..3000]);
 }
+
+#[test]
+fn damage_in_a_later_member_is_told_with_its_place() {
+    let options = Encoder::builder().typesize(4).chunk_size(1000).level(0);
+    let one = encode(options, &ramp(1000));
+    let mut file = one.repeat(3);
+    let at = 2 * one.len() - 1020 - 20;
+    file[at] ^= 1;
+    let reader = IndexedReader::open(file.as_slice()).unwrap();
+    let error = reader.read_chunk(6).unwrap_err();
+    let place = *error.position().unwrap();
+    assert_eq!((place.member, place.chunk), (1, Some(2)));
+    assert_eq!(place.byte, (2 * one.len() - 2 * 1020) as u64);
+    assert_eq!(reader.chunk_range(6).unwrap(), Some(6000..7000));
+    for chunk in [5, 7, 8] {
+        assert_eq!(reader.read_chunk(chunk).unwrap().len(), 1000);
+    }
+}

@@ -41,7 +41,16 @@ enum Chunks {
     /// By the table of offsets, which is filled and lies here in the input.
     Table { at: u64, chunk_size: u64, end: u64 },
     /// By a walk: ascending in the input and in the content.
-    Walked(Vec<Spot>),
+    Walked { member: u64, chunks: Vec<Walked> },
+}
+
+/// What a walk has to keep of a chunk, which itself may be no longer than this.
+struct Walked {
+    at: u64,
+    ctbytes: u32,
+    nbytes: u32,
+    /// Where it ends in the content of all members.
+    content_end: u64,
 }
 
 pub(super) struct Index {
@@ -115,7 +124,10 @@ impl Index {
                 Event::Header(header) => {
                     index.parts.push(Part {
                         header,
-                        chunks: Chunks::Walked(Vec::new()),
+                        chunks: Chunks::Walked {
+                            member: parser.position().member,
+                            chunks: Vec::new(),
+                        },
                         chunks_end: count,
                         content_end: content,
                     });
@@ -123,26 +135,19 @@ impl Index {
                 Event::Metadata(metadata, _) if index.parts.len() == 1 => {
                     index.metadata = Some(metadata)
                 }
-                Event::Chunk(header, _) => begun = Some((parser.position(), header)),
+                Event::Chunk(header, _) => begun = Some((parser.position().byte, header)),
                 Event::ChunkEnd(_) => {
-                    let (Some((position, header)), Some(part)) =
-                        (begun.take(), index.parts.last_mut())
+                    let (Some((at, header)), Some(part)) = (begun.take(), index.parts.last_mut())
                     else {
                         return;
                     };
                     let end = content.saturating_add(header.nbytes.into());
-                    let checksum = part.header.checksum;
-                    if let Chunks::Walked(spots) = &mut part.chunks {
-                        let digest_len = checksum.digest_len() as u64;
-                        let behind = position
-                            .byte
-                            .saturating_add(header.ctbytes.into())
-                            .saturating_add(digest_len);
-                        spots.push(Spot {
-                            position,
-                            end: behind,
-                            content: content..end,
-                            checksum,
+                    if let Chunks::Walked { chunks, .. } = &mut part.chunks {
+                        chunks.push(Walked {
+                            at,
+                            ctbytes: header.ctbytes,
+                            nbytes: header.nbytes,
+                            content_end: end,
                         });
                     }
                     (content, count) = (end, count.saturating_add(1));
@@ -211,8 +216,8 @@ impl Part {
     fn chunk_at(&self, content: u64) -> u64 {
         match &self.chunks {
             Chunks::Table { chunk_size, .. } => content.checked_div(*chunk_size).unwrap_or(0),
-            Chunks::Walked(spots) => {
-                let before = spots.partition_point(|spot| spot.content.end <= content);
+            Chunks::Walked { chunks, .. } => {
+                let before = chunks.partition_point(|chunk| chunk.content_end <= content);
                 u64::try_from(before).unwrap_or(u64::MAX)
             }
         }
@@ -225,13 +230,10 @@ impl Part {
                 chunk_size,
                 end,
             } => (*at, *chunk_size, *end),
-            Chunks::Walked(spots) => {
-                let spot = usize::try_from(chunk)
-                    .ok()
-                    .and_then(|chunk| spots.get(chunk));
-                return spot
-                    .cloned()
-                    .ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")));
+            Chunks::Walked { member, chunks } => {
+                let walked = usize::try_from(chunk).ok().and_then(|at| chunks.get(at));
+                let spot = walked.map(|walked| walked.spot(*member, chunk, self.header.checksum));
+                return spot.ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")));
             }
         };
         let entry_at = table.saturating_add(chunk.saturating_mul(ENTRY_LEN));
@@ -274,6 +276,28 @@ impl Part {
             content,
             checksum: self.header.checksum,
         })
+    }
+}
+
+impl Walked {
+    fn spot(&self, member: u64, chunk: u64, checksum: Checksum) -> Spot {
+        let position = Position {
+            byte: self.at,
+            member,
+            chunk: Some(chunk),
+            section: Section::Chunk,
+        };
+        let end = self
+            .at
+            .saturating_add(self.ctbytes.into())
+            .saturating_add(checksum.digest_len() as u64);
+        let begin = self.content_end.saturating_sub(self.nbytes.into());
+        Spot {
+            position,
+            end,
+            content: begin..self.content_end,
+            checksum,
+        }
     }
 }
 
