@@ -133,7 +133,8 @@ impl EncoderBuilder {
     }
 
     /// Spare offsets for appending later, in V3 with offsets; ten times the number of chunks, and
-    /// at least 64, by default. Where the length was not known there may be more.
+    /// at least 64, by default. Where the length was not known, they are what is left of the
+    /// table's room, and at least as many as asked for.
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {
         self.max_app_chunks = Some(spare);

@@ -124,6 +124,11 @@ impl Plan {
         bytes.div_ceil(self.chunk_size.into()).max(1)
     }
 
+    /// Spare offsets that there must be, whatever room is left.
+    pub(super) fn least_spare(&self) -> u64 {
+        self.spare.map_or(0, |_| self.spare_for(0))
+    }
+
     /// Spare offsets for so many chunks.
     pub(super) fn spare_for(&self, chunks: u64) -> u64 {
         let default = || chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE);

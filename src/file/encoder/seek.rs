@@ -257,7 +257,8 @@ impl<W: Write + Seek> SeekSink<W> {
             self.begin_known(size)?;
             self.target.write_all(&held)?;
         }
-        let wanted = self.plan.spare_for(chunks).saturating_add(chunks);
+        // What is left over is spare; more is worth moving all chunks only if it was asked for.
+        let wanted = self.plan.least_spare().saturating_add(chunks);
         if self.plan.has_offsets() && self.room < wanted {
             self.grow(wanted)?;
         }
