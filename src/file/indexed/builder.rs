@@ -1,0 +1,89 @@
+//! [`IndexedReaderBuilder`]: how an indexed reader reads.
+
+use super::IndexedReader;
+use super::cache::Cache;
+use super::index::Index;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::Hashers;
+use std::sync::Mutex;
+
+/// Bytes of decoded chunks that are kept, unless told otherwise.
+const CACHE: usize = 16 << 20;
+
+/// Sets up an [`IndexedReader`]; made by [`IndexedReader::builder`].
+#[derive(Debug, Clone)]
+pub struct IndexedReaderBuilder {
+    pub(super) limits: Limits,
+    pub(super) hashers: Hashers,
+    pub(super) cache: usize,
+    pub(super) check_digests: bool,
+    pub(super) allow_unterminated: bool,
+}
+
+impl Default for IndexedReaderBuilder {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            hashers: Hashers::default(),
+            cache: CACHE,
+            check_digests: true,
+            allow_unterminated: false,
+        }
+    }
+}
+
+impl IndexedReaderBuilder {
+    /// What the input may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What computes digests.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.hashers = hashers;
+        self
+    }
+
+    /// Bytes of decoded chunks to keep; 16 MiB by default, and 0 keeps none.
+    #[must_use]
+    pub fn cache(mut self, bytes: usize) -> Self {
+        self.cache = bytes;
+        self
+    }
+
+    /// Whether a chunk's digest is checked before anything of it is decoded; true by default.
+    #[must_use]
+    pub fn check_digests(mut self, check: bool) -> Self {
+        self.check_digests = check;
+        self
+    }
+
+    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    #[must_use]
+    pub fn allow_unterminated(mut self, allow: bool) -> Self {
+        self.allow_unterminated = allow;
+        self
+    }
+
+    /// Opens a source: reads its header, and finds its chunks by the table of offsets or, where
+    /// that does not tell all, by one pass over the headers of the chunks.
+    ///
+    /// # Errors
+    /// Those of the source, and whatever is wrong with the structure of the input.
+    pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
+        let index = Index::of(&source, &self.limits, self.allow_unterminated)?;
+        let cache = Mutex::new(Cache::new(self.cache));
+        Ok(IndexedReader {
+            source,
+            index,
+            options: self,
+            cache,
+            decoders: Mutex::default(),
+        })
+    }
+}
