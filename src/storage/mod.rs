@@ -1,16 +1,47 @@
-//! Where bytes live: the layer under files that are read at any place.
+//! Where bytes live: the layer under files, and under whatever else is read at any place or
+//! changed as a whole.
 //!
 //! [`ReadAt`] is what random access stands on. It takes no `&mut`, so that several threads can
 //! share one source; a [`File`](std::fs::File) is read by position, bytes in memory are simply
 //! there, and anything that seeks is shared behind a lock by [`Seekable`].
+//!
+//! A [`Folder`] has files by name, which are [written](WriteAt) at any place and [locked](Lock).
+//! What writes to files changes them through a journal; whoever reads one at the same time, or
+//! after a crash, takes a [`Snapshot`]. A [`Disk`], a [`Memory`], and doubles of yours are folders.
 
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+#[allow(dead_code, reason = "the editor comes next")]
+mod change;
 mod cursor;
+mod disk;
+mod folder;
+#[allow(dead_code, reason = "the editor comes next")]
+mod held;
+#[allow(dead_code, reason = "the editor comes next")]
+mod journal;
+mod lock;
+mod memory;
+mod overlay;
 mod read_at;
+#[allow(dead_code, reason = "the editor comes next")]
+mod replacement;
 mod seekable;
+mod snapshot;
+mod write_at;
 
+#[allow(unused_imports, reason = "the editor comes next")]
+pub(crate) use change::Change;
 pub use cursor::Cursor;
 pub(crate) use cursor::target;
+pub use disk::Disk;
+pub use folder::{Access, Folder};
+pub(crate) use held::Held;
+pub use lock::{Hold, Lock};
+pub use memory::{Memory, MemoryFile};
 pub use read_at::ReadAt;
+#[allow(unused_imports, reason = "the editor comes next")]
+pub(crate) use replacement::Replacement;
 pub use seekable::Seekable;
+pub use snapshot::Snapshot;
+pub use write_at::WriteAt;

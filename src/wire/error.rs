@@ -132,6 +132,11 @@ pub enum FormatError {
         /// Whole chunks that are there.
         found: u64,
     },
+    /// A change to the file was interrupted, and cannot be completed.
+    Interrupted {
+        /// What is missing.
+        why: &'static str,
+    },
     /// More than a limit allows.
     Limit {
         /// What is too large.
@@ -222,7 +227,8 @@ impl FormatError {
             | Self::Cut { .. }
             | Self::MissingChunks { .. }
             | Self::Unterminated
-            | Self::Unfinished { .. } => Fault::CutShort,
+            | Self::Unfinished { .. }
+            | Self::Interrupted { .. } => Fault::CutShort,
             Self::Magic { .. }
             | Self::Version { .. }
             | Self::Options { .. }
@@ -337,6 +343,9 @@ impl fmt::Display for FormatError {
                 write!(f, "cut short: {found} of {expected} chunks are there")
             }
             Self::Unterminated => f.write_str("the stream ends without its end mark: it was cut"),
+            Self::Interrupted { why } => {
+                write!(f, "a change to this file was interrupted, and {why}")
+            }
             Self::Unfinished { found } => {
                 write!(
                     f,

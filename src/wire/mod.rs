@@ -29,6 +29,7 @@ pub use checksum::{Checksum, Digest};
 pub use error::{DigestMismatch, FormatError, ParseError};
 pub use geometry::Geometry;
 pub use hasher::{Hasher, Hashers};
+pub(crate) use header::MARK;
 pub use header::{Header, MetadataPlace};
 pub use layout::Layout;
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader};

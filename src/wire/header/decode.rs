@@ -1,7 +1,7 @@
 //! From bytes to a [`Header`], whatever their layout.
 
 use super::{
-    CHECKSUM, CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT,
+    CHECKSUM, CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MARK, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT,
     MetadataPlace, NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, TYPESIZE, V1_NCHUNKS,
     VARLEN_BIT, VERSION,
 };
@@ -142,6 +142,18 @@ fn check_magic(prefix: &[u8]) -> Result<(), FormatError> {
     let seen = prefix.get(..MAGIC.len()).unwrap_or(prefix);
     if MAGIC.starts_with(seen) {
         return Ok(());
+    }
+    if let [MARK, rest @ ..] = seen
+        && MAGIC
+            .get(1..)
+            .is_some_and(|others| others.starts_with(rest))
+    {
+        return if rest.len() < 3 {
+            Ok(())
+        } else {
+            let why = "only its path leads to the journal that completes it";
+            Err(FormatError::Interrupted { why })
+        };
     }
     Err(FormatError::Magic {
         found: seen.to_vec(),

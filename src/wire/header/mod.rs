@@ -24,6 +24,9 @@ use super::layout::Layout;
 
 /// The four bytes that begin every member.
 pub const MAGIC: [u8; 4] = *b"blpk";
+/// The first byte of a file while a change is being made to it. It is three bits away from the `b`
+/// of the magic, so that nobody takes what is half changed for whole.
+pub(crate) const MARK: u8 = b'!';
 
 const VERSION: usize = 4;
 const OPTIONS: usize = 5;

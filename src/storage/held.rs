@@ -1,0 +1,211 @@
+//! [`Held`]: a file that one writer holds, and changes as a whole.
+
+use super::journal::{HEAD_LEN, Journal, Salt};
+use super::lock::wait_for;
+use super::{Access, Change, Folder, Hold, Lock, ReadAt, WriteAt};
+use crate::error::{Error, Result};
+use crate::wire::{FormatError, MARK};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::time::Duration;
+
+/// How long a writer waits for readers, unless told otherwise.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How often an opening starts again because somebody replaced the file meanwhile.
+const TRIES: u32 = 100;
+
+/// A file that is held for writing: nobody else writes it, and each [`Change`] is made as a whole
+/// or not at all, whatever happens.
+///
+/// ```text
+///   pieces ─► journal ─► sync ─► mark the file ─► sync ─► pieces into the file ─► sync ─► unmark ─► sync
+///                                └─ from here on the change is made, by the next writer if need be
+/// ```
+///
+/// A change goes into a journal beside the file first, `NAME.blpk-journal`. When that is safe, the
+/// file's first byte is replaced by a mark, and after that the pieces are put in their places; at
+/// last the first byte comes back. A file without the mark is whole, and any journal beside it
+/// means nothing. A file with the mark is completed from its journal when it is next held, and
+/// read through it until then, by a [`Snapshot`](super::Snapshot).
+///
+/// The journal is locked as long as the file is held, and removed in the end.
+pub(crate) struct Held<F: Folder> {
+    pub(super) folder: F,
+    pub(super) name: OsString,
+    pub(super) file: F::File,
+    pub(super) journal: F::File,
+    pub(super) journal_name: OsString,
+    pub(super) salt: Salt,
+    pub(super) patience: Duration,
+    /// Something failed, so that nobody knows what has arrived on the disk.
+    pub(super) poisoned: bool,
+}
+
+impl<F: Folder> Held<F> {
+    /// Holds a file for writing, and completes or forgets what an earlier writer has left.
+    ///
+    /// `patience` is how long its changes wait for those who are reading it.
+    ///
+    /// # Errors
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer holds it; an error of the
+    /// category [`CutShort`](crate::Category::CutShort) if a change was interrupted and its journal
+    /// is not there or not its own; those of the folder.
+    pub(crate) fn open(folder: F, name: &OsStr, patience: Duration) -> Result<Self> {
+        for _ in 0..TRIES {
+            let file = folder.open(name, Access::Write)?;
+            let journal_name = journal_name(name);
+            let journal = open_journal(&folder, &journal_name, &file)?;
+            if !wait_for(&journal, Hold::Exclusive, Duration::ZERO)? {
+                return Err(busy("another process is writing to this file").into());
+            }
+            // Who held them may have removed the one and replaced the other just now.
+            if !folder.leads_to(&journal_name, &journal)? || !folder.leads_to(name, &file)? {
+                continue;
+            }
+            let mut held = Self {
+                folder,
+                name: name.to_owned(),
+                file,
+                journal,
+                journal_name,
+                salt: Salt::random(),
+                patience,
+                poisoned: false,
+            };
+            held.settle()?;
+            return Ok(held);
+        }
+        Err(busy("others replace this file all the time").into())
+    }
+
+    /// The file as it is.
+    pub(crate) fn file(&self) -> &F::File {
+        &self.file
+    }
+
+    /// Completes an interrupted change, forgets one that was never begun, and begins a new journal.
+    fn settle(&mut self) -> Result<()> {
+        let mut first = [0];
+        let marked = self.file.read_at(0, &mut first)? == 1 && first == [MARK];
+        if marked {
+            let found = Journal::read(&self.file, &self.journal)?;
+            let journal = found.map_err(interrupted)?;
+            self.finish(&journal)?;
+        }
+        if let Some(old) = Salt::of(&self.journal)? {
+            let litter = replacement_name(&self.name, old);
+            match self.folder.remove(&litter) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        } else if self.journal.size()? > 0 {
+            let what = "something that is no journal lies in the journal's place: move it away";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
+        }
+        self.begin_journal()?;
+        Ok(())
+    }
+
+    /// An empty journal, which nobody has to obey.
+    pub(super) fn begin_journal(&self) -> io::Result<()> {
+        self.journal.set_len(0)?;
+        self.journal.write_all_at(0, &self.salt.head())
+    }
+
+    /// Begins a change. Bytes of the file from `free_from` on mean nothing to any reader: the file
+    /// is cut off there, and what the change puts behind goes directly into the file.
+    ///
+    /// # Errors
+    /// Those of the file, and an earlier error that leaves its state unknown.
+    pub(crate) fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
+        self.check()?;
+        Change::new(self, free_from, HEAD_LEN)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.poisoned {
+            let what = "an earlier error left the state of this file unknown: open it again";
+            return Err(io::Error::other(what));
+        }
+        Ok(())
+    }
+
+    /// Makes a change that its journal tells, from the mark on. Nobody reads the file meanwhile.
+    pub(super) fn finish(&mut self, journal: &Journal) -> io::Result<()> {
+        self.poisoned = true;
+        if !wait_for(&self.file, Hold::Exclusive, self.patience)? {
+            self.poisoned = false;
+            return Err(busy("others are reading this file all the time"));
+        }
+        self.file.write_all_at(0, &[MARK])?;
+        self.file.sync()?;
+        journal.apply(&self.file, &self.journal)?;
+        self.file.sync()?;
+        self.file.write_all_at(0, &[journal.first])?;
+        self.file.sync()?;
+        self.file.unlock()?;
+        self.poisoned = false;
+        Ok(())
+    }
+}
+
+impl<F: Folder> Drop for Held<F> {
+    fn drop(&mut self) {
+        let mut first = [0];
+        let whole = self.file.read_at(0, &mut first).is_ok() && first != [MARK];
+        // A journal that may still be needed stays, and who finds it deals with it.
+        if !self.poisoned && whole {
+            let _ = self.folder.remove(&self.journal_name);
+        }
+    }
+}
+
+/// Opens the journal of a file, or creates it.
+fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> io::Result<F::File> {
+    loop {
+        match folder.open(name, Access::Write) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened.map_err(in_the_way),
+        }
+        match folder.create(name, Some(file)) {
+            // Somebody was faster, or a link leads nowhere; then opening tells.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                folder.open(name, Access::Write).map_err(in_the_way)?;
+            }
+            created => return created,
+        }
+    }
+}
+
+/// What opening the journal's name failed with, told as what it is about.
+fn in_the_way(error: io::Error) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!("the journal beside the file: {error}"),
+    )
+}
+
+/// The name of the journal of a file.
+pub(super) fn journal_name(name: &OsStr) -> OsString {
+    with_ending(name, ".blpk-journal")
+}
+
+/// The name of what is to replace a file.
+pub(super) fn replacement_name(name: &OsStr, salt: Salt) -> OsString {
+    with_ending(name, &format!(".blpk-{}.tmp", salt.text()))
+}
+
+fn with_ending(name: &OsStr, ending: &str) -> OsString {
+    let mut name = name.to_owned();
+    name.push(ending);
+    name
+}
+
+pub(super) fn busy(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, what)
+}
+
+/// The error for a file whose change cannot be completed.
+pub(super) fn interrupted(why: &'static str) -> Error {
+    FormatError::Interrupted { why }.into()
+}

@@ -1,0 +1,114 @@
+//! Whether a journal is that of a file.
+
+use super::{BEFORE_LEN, Binding, Pieces};
+use crate::storage::ReadAt;
+use crc32fast::Hasher;
+use std::io;
+use std::ops::Range;
+
+/// Bytes of the witness at the most.
+const WITNESS_LEN: u64 = 4096;
+/// Bytes hashed at once.
+const STEP: u64 = 1 << 16;
+
+impl Binding {
+    /// What binds a change by these pieces to this file, whose first `kept` bytes are not cut off.
+    pub(super) fn of<S: ReadAt>(file: &S, pieces: &Pieces, kept: u64) -> io::Result<Self> {
+        let witness = witness(pieces, kept);
+        let len = witness.end.saturating_sub(witness.start);
+        let before_len = file.size()?.min(BEFORE_LEN as u64);
+        let mut before = vec![0; usize::try_from(before_len).unwrap_or(0)];
+        file.read_exact_at(0, &mut before)?;
+        Ok(Self {
+            witness_at: witness.start,
+            witness_len: u32::try_from(len).unwrap_or(0),
+            witness_crc: crc_of(file, witness.start, len)?,
+            before,
+        })
+    }
+
+    /// Whether the file is the one that this was made for, wherever the change has got to.
+    pub(super) fn fits<S: ReadAt, J: ReadAt>(
+        &self,
+        file: &S,
+        pieces: &Pieces,
+        journal: &J,
+    ) -> io::Result<bool> {
+        let (at, len) = (self.witness_at, self.witness_len.into());
+        if at.saturating_add(len) > file.size()? || crc_of(file, at, len)? != self.witness_crc {
+            return Ok(false);
+        }
+        let mut now = [0; BEFORE_LEN];
+        let now = now.get_mut(..self.before.len()).unwrap_or_default();
+        // A change may be cutting the file off within these bytes.
+        let there = usize::try_from(file.size()?).unwrap_or(usize::MAX);
+        let now = now
+            .get_mut(..there.min(self.before.len()))
+            .unwrap_or_default();
+        file.read_exact_at(0, now)?;
+        let mut after = self.before.clone();
+        overlay(pieces, journal, &mut after)?;
+        // The first byte is the mark.
+        let mut bytes = now.iter().zip(&self.before).zip(&after).skip(1);
+        Ok(bytes.all(|((now, before), after)| now == before || now == after))
+    }
+}
+
+/// Up to 4 KiB that the change leaves alone, as far behind as possible.
+fn witness(pieces: &Pieces, kept: u64) -> Range<u64> {
+    let mut end = kept;
+    for (at, piece) in pieces.iter().rev() {
+        let from = at.saturating_add(piece.len);
+        if from < end {
+            return end.saturating_sub(WITNESS_LEN).max(from)..end;
+        }
+        end = end.min(*at);
+    }
+    end.saturating_sub(WITNESS_LEN).max(1).min(end)..end
+}
+
+/// Puts what the pieces say of a file's first bytes over them.
+fn overlay<J: ReadAt>(pieces: &Pieces, journal: &J, first: &mut [u8]) -> io::Result<()> {
+    for (at, piece) in pieces {
+        let Some(place) = usize::try_from(*at).ok().and_then(|at| first.get_mut(at..)) else {
+            break;
+        };
+        let len = usize::try_from(piece.len)
+            .unwrap_or(usize::MAX)
+            .min(place.len());
+        journal.read_exact_at(piece.from, place.get_mut(..len).unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+/// What the file's first byte becomes, if the pieces say so.
+pub(super) fn first_byte<J: ReadAt>(pieces: &Pieces, journal: &J) -> io::Result<Option<u8>> {
+    let mut first = [0];
+    match pieces.get(&0) {
+        Some(piece) if piece.len > 0 => journal.read_exact_at(piece.from, &mut first)?,
+        _ => return Ok(None),
+    }
+    Ok(first.first().copied())
+}
+
+/// Whether the bytes of all pieces are those that were written.
+pub(super) fn bytes_hold<J: ReadAt>(pieces: &Pieces, journal: &J) -> io::Result<bool> {
+    for piece in pieces.values() {
+        if crc_of(journal, piece.from, piece.len)? != piece.hasher.clone().finalize() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
+    let (mut hasher, mut done, mut buffer) = (Hasher::new(), 0u64, Vec::new());
+    while done < len {
+        let step = len.saturating_sub(done).min(STEP);
+        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
+        source.read_exact_at(at.saturating_add(done), &mut buffer)?;
+        hasher.update(&buffer);
+        done = done.saturating_add(step);
+    }
+    Ok(hasher.finalize())
+}

@@ -1,0 +1,75 @@
+//! [`Lock`]: who may read and who may write a file at the same time.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How a file is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Hold {
+    /// Together with others who only read.
+    Shared,
+    /// Alone.
+    Exclusive,
+}
+
+/// A file that its users can lock against one another. Locks are advice: they bind only those who
+/// ask for them. They end when the file is closed.
+pub trait Lock {
+    /// Takes a hold of the file, in place of the one that this handle may have; false if others
+    /// hold it in a way that excludes that. Where there are no locks at all it is granted.
+    ///
+    /// # Errors
+    /// Those of the file.
+    fn try_lock(&self, hold: Hold) -> io::Result<bool>;
+
+    /// Gives up the hold.
+    ///
+    /// # Errors
+    /// Those of the file.
+    fn unlock(&self) -> io::Result<()>;
+}
+
+impl Lock for File {
+    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+        let done = match hold {
+            Hold::Shared => self.try_lock_shared(),
+            Hold::Exclusive => self.try_lock(),
+        };
+        match done {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            // Some network file systems have no locks: better unlocked than not at all.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(true)
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        match Self::unlock(self) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+            done => done,
+        }
+    }
+}
+
+/// How long to wait between two tries, at first and at the most.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes a hold of a file, waiting for others to let go of it; false if they do not in time.
+pub(super) fn wait_for<F: Lock>(file: &F, hold: Hold, patience: Duration) -> io::Result<bool> {
+    let begun = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match file.try_lock(hold) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(false) if begun.elapsed() < patience => thread::sleep(pause),
+            done => return done,
+        }
+        pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+    }
+}

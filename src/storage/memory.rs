@@ -1,0 +1,248 @@
+//! [`Memory`]: a folder that is gone when the program ends.
+
+use super::folder::{Access, Folder};
+use super::{Hold, Lock, ReadAt, WriteAt};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A folder in memory, for tests and for what never has to outlive the process. Clones share it.
+///
+/// ```
+/// use bloscpack::storage::{Access, Folder, Memory, ReadAt};
+/// let folder = Memory::from([("greeting", b"hello".to_vec())]);
+/// assert_eq!(folder.open("greeting".as_ref(), Access::Read)?.size()?, 5);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    files: Arc<Mutex<BTreeMap<OsString, Arc<Node>>>>,
+}
+
+/// A file of a [`Memory`], open.
+#[derive(Debug)]
+pub struct MemoryFile {
+    node: Arc<Node>,
+    access: Access,
+    hold: Mutex<Option<Hold>>,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    bytes: Mutex<Vec<u8>>,
+    holders: Mutex<Holders>,
+}
+
+#[derive(Debug, Default)]
+struct Holders {
+    shared: usize,
+    exclusive: bool,
+}
+
+impl Memory {
+    /// An empty folder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The bytes of a file.
+    #[must_use]
+    pub fn bytes(&self, name: impl AsRef<OsStr>) -> Option<Vec<u8>> {
+        let node = locked(&self.files).get(name.as_ref()).map(Arc::clone)?;
+        let bytes = locked(&node.bytes).clone();
+        Some(bytes)
+    }
+
+    fn node(&self, name: &OsStr) -> io::Result<Arc<Node>> {
+        let node = locked(&self.files).get(name).map(Arc::clone);
+        node.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl<N: Into<OsString>, const COUNT: usize> From<[(N, Vec<u8>); COUNT]> for Memory {
+    fn from(files: [(N, Vec<u8>); COUNT]) -> Self {
+        files.into_iter().collect()
+    }
+}
+
+impl<N: Into<OsString>> FromIterator<(N, Vec<u8>)> for Memory {
+    fn from_iter<I: IntoIterator<Item = (N, Vec<u8>)>>(files: I) -> Self {
+        let node = |bytes| Node {
+            bytes: Mutex::new(bytes),
+            ..Node::default()
+        };
+        let files = files.into_iter();
+        let files = files.map(|(name, bytes)| (name.into(), Arc::new(node(bytes))));
+        Self {
+            files: Arc::new(Mutex::new(files.collect())),
+        }
+    }
+}
+
+impl Folder for Memory {
+    type File = MemoryFile;
+
+    fn open(&self, name: &OsStr, access: Access) -> io::Result<MemoryFile> {
+        Ok(MemoryFile::new(self.node(name)?, access))
+    }
+
+    fn create(&self, name: &OsStr, _: Option<&MemoryFile>) -> io::Result<MemoryFile> {
+        let mut files = locked(&self.files);
+        if files.contains_key(name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let node = Arc::new(Node::default());
+        files.insert(name.to_owned(), Arc::clone(&node));
+        Ok(MemoryFile::new(node, Access::Write))
+    }
+
+    fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let mut files = locked(&self.files);
+        let node = files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        files.insert(to.to_owned(), node);
+        Ok(())
+    }
+
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        let removed = locked(&self.files).remove(name);
+        removed
+            .map(|_| ())
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn list(&self) -> io::Result<Vec<OsString>> {
+        Ok(locked(&self.files).keys().cloned().collect())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn leads_to(&self, name: &OsStr, file: &MemoryFile) -> io::Result<bool> {
+        let there = locked(&self.files).get(name).map(Arc::clone);
+        Ok(there.is_some_and(|node| Arc::ptr_eq(&node, &file.node)))
+    }
+}
+
+impl MemoryFile {
+    fn new(node: Arc<Node>, access: Access) -> Self {
+        Self {
+            node,
+            access,
+            hold: Mutex::new(None),
+        }
+    }
+
+    fn for_writing(&self) -> io::Result<MutexGuard<'_, Vec<u8>>> {
+        match self.access {
+            Access::Write => Ok(locked(&self.node.bytes)),
+            Access::Read => Err(io::ErrorKind::PermissionDenied.into()),
+        }
+    }
+}
+
+impl ReadAt for MemoryFile {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        locked(&self.node.bytes).read_at(at, buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        locked(&self.node.bytes).size()
+    }
+}
+
+impl WriteAt for MemoryFile {
+    fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        let mut all = self.for_writing()?;
+        let from = usize::try_from(at).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let end = from.checked_add(bytes.len());
+        let end = end.ok_or(io::ErrorKind::FileTooLarge)?;
+        if all.len() < end {
+            all.resize(end, 0);
+        }
+        if let Some(place) = all.get_mut(from..end) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        self.for_writing()?.resize(len, 0);
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Lock for MemoryFile {
+    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+        self.unlock()?;
+        let mut holders = locked(&self.node.holders);
+        let free = !holders.exclusive && (hold == Hold::Shared || holders.shared == 0);
+        if free {
+            match hold {
+                Hold::Shared => holders.shared = holders.shared.saturating_add(1),
+                Hold::Exclusive => holders.exclusive = true,
+            }
+            *locked(&self.hold) = Some(hold);
+        }
+        Ok(free)
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        let mut holders = locked(&self.node.holders);
+        match locked(&self.hold).take() {
+            Some(Hold::Shared) => holders.shared = holders.shared.saturating_sub(1),
+            Some(Hold::Exclusive) => holders.exclusive = false,
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+impl Drop for MemoryFile {
+    fn drop(&mut self) {
+        // It cannot fail.
+        let _ = self.unlock();
+    }
+}
+
+/// A panic elsewhere leaves nothing half done that would matter here.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let folder = Memory::from([("a", Vec::new())]);
+        let open = || folder.open("a".as_ref(), Access::Read).unwrap();
+        let (one, two, three) = (open(), open(), open());
+        assert!(one.try_lock(Hold::Shared).unwrap() && two.try_lock(Hold::Shared).unwrap());
+        assert!(!three.try_lock(Hold::Exclusive).unwrap());
+        drop(one);
+        two.unlock().unwrap();
+        assert!(three.try_lock(Hold::Exclusive).unwrap());
+        assert!(!two.try_lock(Hold::Shared).unwrap());
+    }
+
+    #[test]
+    fn an_open_file_outlives_its_name() {
+        let folder = Memory::from([("a", b"old".to_vec()), ("b", b"new".to_vec())]);
+        let old = folder.open("a".as_ref(), Access::Read).unwrap();
+        folder.replace("b".as_ref(), "a".as_ref()).unwrap();
+        let mut bytes = [0; 3];
+        old.read_exact_at(0, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"old");
+        assert!(!folder.leads_to("a".as_ref(), &old).unwrap());
+        assert_eq!(folder.list().unwrap(), ["a"]);
+    }
+}
