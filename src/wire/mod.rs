@@ -21,6 +21,8 @@ pub mod header;
 mod json;
 pub mod layout;
 pub mod metadata;
+#[cfg_attr(not(test), expect(dead_code, reason = "the appender will use it"))]
+pub(crate) mod numpy;
 pub mod offsets;
 pub mod parser;
 pub mod position;
@@ -33,6 +35,8 @@ pub(crate) use header::MARK;
 pub use header::{Header, MetadataPlace};
 pub use layout::Layout;
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader};
+#[expect(unused_imports, reason = "the appender will use them")]
+pub(crate) use numpy::{NumpyArray, with_shape};
 pub use offsets::Offsets;
 pub use parser::{Ending, Event, Parser, Trailing};
 pub use position::{Position, Section};

@@ -1,0 +1,152 @@
+//! The members of a JSON object, found in its text without building its value.
+//!
+//! Metadata can be 64 MiB, of which an array's description is a line; and to change one value, the
+//! bytes of all others have to be known.
+
+use std::ops::Range;
+
+/// Goes through the members of the object that a text holds; there are none if it holds anything
+/// else. The text has to be JSON (Python's numbers included), as that of
+/// [`Metadata`](crate::wire::Metadata) is.
+pub(super) struct Members<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// One key and its value, the value as a place in the text.
+pub(super) struct Member<'a> {
+    /// With quotes and escapes.
+    key: &'a str,
+    pub value: Range<usize>,
+}
+
+impl Member<'_> {
+    /// Whether the key is this one, however it is escaped.
+    pub fn is(&self, name: &str) -> bool {
+        let plain = self.key.strip_prefix('"').and_then(|k| k.strip_suffix('"'));
+        plain == Some(name)
+            || (self.key.contains('\\')
+                && serde_json::from_str::<String>(self.key).is_ok_and(|key| key == name))
+    }
+}
+
+impl<'a> Members<'a> {
+    pub fn of(text: &'a str) -> Self {
+        let start = skip_space(text.as_bytes(), 0);
+        let at = match text.as_bytes().get(start) {
+            Some(b'{') => start + 1,
+            _ => text.len(),
+        };
+        Self { text, at }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = Member<'a>;
+
+    fn next(&mut self) -> Option<Member<'a>> {
+        let bytes = self.text.as_bytes();
+        let mut key = skip_space(bytes, self.at);
+        if bytes.get(key) == Some(&b',') {
+            key = skip_space(bytes, key + 1);
+        }
+        if bytes.get(key) != Some(&b'"') {
+            return None;
+        }
+        let key_end = string_end(bytes, key);
+        let colon = skip_space(bytes, key_end);
+        let value = skip_space(bytes, colon + 1);
+        self.at = value_end(bytes, value);
+        let written = self.text.get(value..self.at)?.trim_ascii_end();
+        Some(Member {
+            key: self.text.get(key..key_end)?,
+            value: value..value + written.len(),
+        })
+    }
+}
+
+fn skip_space(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|b| b.is_ascii_whitespace()).count()
+}
+
+/// The end of the string whose quote is at `at`.
+fn string_end(bytes: &[u8], at: usize) -> usize {
+    let mut at = at + 1;
+    loop {
+        at += match bytes.get(at) {
+            Some(b'\\') => 2,
+            Some(b'"') => return at + 1,
+            Some(_) => 1,
+            None => return at,
+        };
+    }
+}
+
+/// The comma or brace behind the value that begins at `at`.
+fn value_end(bytes: &[u8], mut at: usize) -> usize {
+    let mut depth = 0_usize;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = string_end(bytes, at);
+                continue;
+            }
+            b'[' | b'{' => depth += 1,
+            b',' | b'}' if depth == 0 => break,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Members;
+
+    fn found(text: &str) -> Vec<(&str, &str)> {
+        Members::of(text)
+            .map(|member| (member.key, text.get(member.value).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn members_are_those_of_the_outermost_object() {
+        let text = r#" { "a" : {"b": [1, {"c": "}"}], "d": "\"]"} , "e\"":NaN,
+            "f": [[], "," ], "g": -Infinity	,"h":"x" } "#;
+        assert_eq!(
+            found(text),
+            [
+                (r#""a""#, r#"{"b": [1, {"c": "}"}], "d": "\"]"}"#),
+                (r#""e\"""#, "NaN"),
+                (r#""f""#, r#"[[], "," ]"#),
+                (r#""g""#, "-Infinity"),
+                (r#""h""#, r#""x""#),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_has_no_members() {
+        for text in ["{}", " { } ", "[]", r#"["a", {"b": 1}]"#, "1", r#""{""#, ""] {
+            assert!(found(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_the_same_however_they_are_escaped() {
+        let is = |text: &'static str, name: &str| Members::of(text).next().unwrap().is(name);
+        assert!(is(r#"{"shape": 1}"#, "shape"));
+        assert!(is(r#"{"\u0073hap\u0065": 1}"#, "shape"));
+        assert!(is(r#"{"\"": 1}"#, "\""));
+        for other in [
+            r#"{"shape ": 1}"#,
+            r#"{"Shape": 1}"#,
+            r#"{"\\u0073hape": 1}"#,
+        ] {
+            assert!(!is(other, "shape"), "{other}");
+        }
+    }
+}

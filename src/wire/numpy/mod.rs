@@ -1,0 +1,216 @@
+//! What metadata says of a NumPy array whose memory is the content of a file.
+//!
+//! ```text
+//! {"dtype": "'<f8'", "shape": [20, 30], "order": "C", "container": "numpy"}    Bloscpack 0.7.2 on
+//! {"dtype": "<f8",   "shape": [20, 30], "order": "C", "container": "numpy"}    until 0.7.1
+//! ```
+//!
+//! `dtype` is the `repr` of NumPy's `dtype.str`, or of its `dtype.descr` where elements have fields;
+//! older files have the plain string, or nested JSON lists for fields. Released readers trust
+//! `shape` and crash where it does not fit the content, so that whoever appends has to renew it.
+
+mod dtype;
+mod literal;
+mod members;
+#[cfg(test)]
+mod tests;
+
+use super::error::FormatError;
+use super::metadata::Metadata;
+use literal::Literal;
+use members::Members;
+
+/// NumPy's own bound on the dimensions of an array.
+const MAX_DIMENSIONS: usize = 64;
+/// More than the description of thousands of fields takes. A hostile one would be parsed into some
+/// fifty times its length.
+const MAX_DESCRIPTION: usize = 1 << 20;
+
+/// Along which axis the elements of an array follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The last index counts fastest: rows along the first axis lie one behind the other.
+    C,
+    /// The first index counts fastest, as in Fortran.
+    F,
+}
+
+/// An array, as its metadata describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NumpyArray {
+    /// Bytes of an element.
+    pub itemsize: u64,
+    /// Elements along each axis; without an axis it is one element.
+    pub shape: Vec<u64>,
+    /// How the elements follow each other.
+    pub order: Order,
+}
+
+impl NumpyArray {
+    /// Reads the description; `None` if `container` is not "numpy".
+    ///
+    /// # Errors
+    /// [`FormatError::MetadataData`] if it should be an array but the type or the shape cannot be
+    /// understood, or if the array has more bytes than can be counted.
+    pub(crate) fn of(metadata: &Metadata) -> Result<Option<Self>, FormatError> {
+        let text = metadata.text();
+        let [mut container, mut dtype, mut shape, mut order] = [None; 4];
+        // Of a key that occurs twice the last value counts.
+        for member in Members::of(text) {
+            let value = text.get(member.value.clone());
+            for (name, place) in [
+                ("container", &mut container),
+                ("dtype", &mut dtype),
+                ("shape", &mut shape),
+                ("order", &mut order),
+            ] {
+                if member.is(name) {
+                    *place = value;
+                }
+            }
+        }
+        if !container.is_some_and(|value| is_string(value, "numpy")) {
+            return Ok(None);
+        }
+        let array = Self {
+            itemsize: described("dtype", dtype, parse_itemsize)?,
+            shape: described("shape", shape, parse_shape)?,
+            order: order.map_or(Ok(Order::C), |value| {
+                described("order", Some(value), parse_order)
+            })?,
+        };
+        // Axes of length 0 left out, as NumPy does, so that no part of the product overflows either.
+        let mut axes = array.shape.iter().filter(|len| **len > 0);
+        axes.try_fold(array.itemsize, |product, len| product.checked_mul(*len))
+            .ok_or_else(|| bad("shape", "more bytes than can be counted"))?;
+        Ok(Some(array))
+    }
+
+    /// Bytes of the whole array, which should be the length of the content.
+    pub(crate) fn content_len(&self) -> u64 {
+        product(self.itemsize, &self.shape)
+    }
+
+    /// The shape after this many more bytes of content: the first axis grows, in order F the last.
+    /// No more bytes leave any shape as it is.
+    ///
+    /// # Errors
+    /// What is wrong with the number of bytes or with growing this array, as a sentence.
+    pub(crate) fn grown(&self, bytes: u64) -> Result<Vec<u64>, String> {
+        let mut shape = self.shape.clone();
+        if bytes == 0 {
+            return Ok(shape);
+        }
+        let (axis, others) = match self.order {
+            Order::C => shape.split_first_mut(),
+            Order::F => shape.split_last_mut(),
+        }
+        .ok_or("the array has no dimensions, so that it cannot grow")?;
+        let row = product(self.itemsize, others);
+        let (shape_now, unit) = (&self.shape, self.itemsize);
+        let what = format!("{row} bytes (shape {shape_now:?}, {unit} bytes an element)");
+        if row == 0 {
+            return Err(format!(
+                "a row of the array has {what}, so that it cannot grow"
+            ));
+        }
+        if !bytes.is_multiple_of(row) {
+            return Err(format!(
+                "{bytes} more bytes are no whole number of rows: a row of the array has {what}"
+            ));
+        }
+        // The sum counts rows, of which so many bytes may be more than can be counted.
+        let grown = axis.saturating_add(bytes / row);
+        if grown.checked_mul(row).is_none() {
+            return Err(format!("the array would have {grown} rows, each of {what}"));
+        }
+        *axis = grown;
+        Ok(shape)
+    }
+}
+
+/// The same text with this shape, and not a byte of it different elsewhere. Where the key occurs
+/// twice both values are replaced, whichever a reader takes.
+///
+/// # Errors
+/// [`FormatError::MetadataData`] if it is no object with a `shape`.
+pub(crate) fn with_shape(metadata: &Metadata, shape: &[u64]) -> Result<Metadata, FormatError> {
+    let text = metadata.text();
+    let lens: Vec<_> = shape.iter().map(u64::to_string).collect();
+    let value = format!("[{}]", lens.join(","));
+    let (mut renewed, mut done) = (String::with_capacity(text.len() + value.len()), 0);
+    for member in Members::of(text).filter(|member| member.is("shape")) {
+        renewed.push_str(text.get(done..member.value.start).unwrap_or_default());
+        renewed.push_str(&value);
+        done = member.value.end;
+    }
+    if done == 0 {
+        return Err(bad("shape", "it is missing"));
+    }
+    renewed.push_str(text.get(done..).unwrap_or_default());
+    Metadata::from_json(renewed)
+}
+
+/// Bytes of so many elements; not more than can be counted, as [`NumpyArray::of`] made sure.
+fn product(itemsize: u64, axes: &[u64]) -> u64 {
+    axes.iter()
+        .fold(itemsize, |product, len| product.saturating_mul(*len))
+}
+
+fn bad(name: &str, why: &str) -> FormatError {
+    let why = format!("{name} of the NumPy array: {why}");
+    FormatError::MetadataData { why }
+}
+
+/// Parses one value of the description.
+fn described<T>(
+    name: &str,
+    value: Option<&str>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, FormatError> {
+    let value = value.ok_or_else(|| bad(name, "it is missing"))?;
+    if value.len() > MAX_DESCRIPTION {
+        let why = format!("{} bytes, over the limit of {MAX_DESCRIPTION}", value.len());
+        return Err(bad(name, &why));
+    }
+    parse(value).map_err(|why| bad(name, &why))
+}
+
+fn is_string(value: &str, expected: &str) -> bool {
+    serde_json::from_str::<String>(value).is_ok_and(|found| found == expected)
+}
+
+/// A string that is a literal of Python is read as one, as the reference does; any other is a type.
+fn parse_itemsize(value: &str) -> Result<u64, String> {
+    let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
+    let is_literal = |text: &str| text.starts_with(['\'', '"', '[', '(']) || text.starts_with("u'");
+    let dtype = match &value {
+        serde_json::Value::String(text) if is_literal(text.trim_ascii_start()) => {
+            Literal::parse(text)?
+        }
+        other => Literal::from_json(other)?,
+    };
+    dtype::itemsize(&dtype)
+}
+
+fn parse_shape(value: &str) -> Result<Vec<u64>, String> {
+    let shape: Vec<u64> = serde_json::from_str(value)
+        .map_err(|_| "it should be a list of whole numbers".to_owned())?;
+    match shape.len() {
+        0..=MAX_DIMENSIONS => Ok(shape),
+        found => Err(format!(
+            "{found} dimensions, over the limit of {MAX_DIMENSIONS}"
+        )),
+    }
+}
+
+fn parse_order(value: &str) -> Result<Order, String> {
+    match value {
+        r#""C""# => Ok(Order::C),
+        r#""F""# => Ok(Order::F),
+        other => {
+            let found: String = other.chars().take(20).collect();
+            Err(format!("{found} where \"C\" or \"F\" should be"))
+        }
+    }
+}
