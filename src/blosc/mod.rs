@@ -39,6 +39,10 @@ mod error;
 mod filter;
 mod header;
 mod layout;
+#[cfg_attr(not(test), expect(dead_code, reason = "the appender will use it"))]
+mod level;
+#[cfg(test)]
+mod peer;
 mod settings;
 mod source;
 
@@ -48,4 +52,6 @@ pub use encode::ChunkEncoder;
 pub use error::{ChunkError, Fault};
 pub use filter::{Filter, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
+#[expect(unused_imports, reason = "the appender will use it")]
+pub(crate) use level::guess_settings;
 pub use settings::ChunkSettings;
