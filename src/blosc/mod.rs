@@ -41,6 +41,8 @@ mod header;
 mod layout;
 #[cfg_attr(not(test), expect(dead_code, reason = "the appender will use it"))]
 mod level;
+#[cfg_attr(not(test), expect(dead_code, reason = "the patcher will use it"))]
+mod pad;
 #[cfg(test)]
 mod peer;
 mod settings;
@@ -54,4 +56,6 @@ pub use filter::{Filter, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
 #[expect(unused_imports, reason = "the appender will use it")]
 pub(crate) use level::guess_settings;
+#[expect(unused_imports, reason = "the patcher will use it")]
+pub(crate) use pad::pad;
 pub use settings::ChunkSettings;

@@ -34,6 +34,57 @@ pub(super) fn compress(settings: &ChunkSettings, data: &[u8]) -> Vec<u8> {
     chunk
 }
 
+/// What `blosc_decompress_ctx` gives: the data's length, or an error below 0. For chunks that only
+/// their length may be wrong of, as it trusts what it reads.
+pub(super) fn decompress_len(chunk: &[u8], nbytes: usize) -> i32 {
+    decompress_into(chunk, &mut vec![0; nbytes])
+}
+
+/// Decompresses with `blosc_decompress_ctx`.
+pub(super) fn decompress_ctx(chunk: &[u8], nbytes: usize) -> Vec<u8> {
+    let mut data = vec![0xA5; nbytes];
+    let len = decompress_into(chunk, &mut data);
+    assert_eq!(usize::try_from(len), Ok(nbytes));
+    data
+}
+
+fn decompress_into(chunk: &[u8], data: &mut [u8]) -> i32 {
+    let (from, to) = (chunk.as_ptr().cast(), data.as_mut_ptr().cast());
+    // SAFETY: `chunk` is whole, as its header counts, and `data` valid for the length given.
+    unsafe { blosc_src::blosc_decompress_ctx(from, to, data.len(), 1) }
+}
+
+/// Decompresses with `blosc_decompress`, whose state is the process's: for one test only.
+pub(super) fn decompress(chunk: &[u8], nbytes: usize) -> Vec<u8> {
+    let mut data = vec![0xA5; nbytes];
+    let (from, to) = (chunk.as_ptr().cast(), data.as_mut_ptr().cast());
+    // SAFETY: `chunk` is whole, as its header counts, and `data` valid for the length given.
+    let len = unsafe { blosc_src::blosc_decompress(from, to, nbytes) };
+    assert_eq!(usize::try_from(len), Ok(nbytes));
+    data
+}
+
+/// `count` elements from the `first` on, `nbytes` in all, by `blosc_getitem`.
+pub(super) fn getitem(chunk: &[u8], first: usize, count: usize, nbytes: usize) -> Vec<u8> {
+    let mut data = vec![0xA5; nbytes];
+    let (first, count) = (i32::try_from(first).unwrap(), i32::try_from(count).unwrap());
+    let (from, to) = (chunk.as_ptr().cast(), data.as_mut_ptr().cast());
+    // SAFETY: `chunk` is whole, as its header counts, and `data` has room for so many elements.
+    let len = unsafe { blosc_src::blosc_getitem(from, first, count, to) };
+    assert_eq!(usize::try_from(len), Ok(nbytes));
+    data
+}
+
+/// Whether `blosc_cbuffer_validate` takes these bytes for a chunk of `nbytes` of data.
+pub(super) fn is_valid(chunk: &[u8], nbytes: usize) -> bool {
+    let mut found = 0;
+    // SAFETY: `chunk` is valid for the length given.
+    let status = unsafe {
+        blosc_src::blosc_cbuffer_validate(chunk.as_ptr().cast(), chunk.len(), &mut found)
+    };
+    status == 0 && found == nbytes
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// 32-bit numbers that wander.
