@@ -51,7 +51,8 @@
 //! # Features
 //!
 //! `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` bring the compressors, `cli` the command `blpk`;
-//! all are on by default.
+//! all are on by default. `mmap` adds `storage::Map`, a file mapped into memory; it is off by default,
+//! because a program that shortens such a file ends those that read it.
 #![deny(missing_docs)]
 
 pub mod blosc;
