@@ -51,7 +51,8 @@
 //! # Features
 //!
 //! `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` bring the compressors, `cli` the command `blpk`;
-//! all are on by default.
+//! all are on by default. `mmap` adds `storage::Map`, a file mapped into memory; it is off by default,
+//! because a program that shortens such a file ends those that read it.
 #![deny(missing_docs)]
 
 pub mod blosc;
@@ -64,9 +65,9 @@ pub mod wire;
 pub use blosc::{Compressor, Fault, Filter};
 pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
-    ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Encoder, EncoderBuilder,
-    IndexedReader, IndexedReaderBuilder, Member, Report, SeekEncoder, State, Survey, Warning,
-    compress, decompress, verify,
+    Appender, ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Editor,
+    EditorBuilder, Encoder, EncoderBuilder, IndexedReader, IndexedReaderBuilder, Member, Report,
+    SeekEncoder, State, Survey, Warning, compress, decompress, verify,
 };
 pub use limits::Limits;
 pub use wire::{

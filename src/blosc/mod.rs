@@ -39,6 +39,10 @@ mod error;
 mod filter;
 mod header;
 mod layout;
+mod level;
+mod pad;
+#[cfg(test)]
+mod peer;
 mod settings;
 mod source;
 
@@ -48,4 +52,6 @@ pub use encode::ChunkEncoder;
 pub use error::{ChunkError, Fault};
 pub use filter::{Filter, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
+pub(crate) use level::guess_settings;
+pub(crate) use pad::pad;
 pub use settings::ChunkSettings;

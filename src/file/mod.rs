@@ -10,6 +10,7 @@
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod decoder;
+mod edit;
 mod encoder;
 mod engine;
 mod indexed;
@@ -20,6 +21,7 @@ mod verify;
 mod walk;
 
 pub use decoder::{Decoder, DecoderBuilder, Warning};
+pub use edit::{Appender, Editor, EditorBuilder};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
 pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
 pub use survey::{Member, State, Survey};

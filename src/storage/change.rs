@@ -1,5 +1,6 @@
 //! [`Change`]: pieces of a file, written as a whole or not at all.
 
+use super::held::replacement_name;
 use super::journal::{Journal, Piece, Pieces};
 use super::{Folder, Held, ReadAt, Replacement, WriteAt};
 use crc32fast::Hasher;
@@ -7,10 +8,12 @@ use std::io;
 use std::ops::Range;
 
 /// Bytes at the beginning of the free part that go through the journal: until the change is made
-/// they are zeros, so that nothing behind the old end looks like a chunk or a member.
-pub(crate) const GAP: u64 = 16;
+/// they are zeros, so that nothing behind the old end looks like a chunk, or like a member behind
+/// a digest.
+const GAP: u64 = 128;
 
-/// A change to a [`Held`] file. Dropped without [`commit`](Self::commit), it was never there.
+/// A change to a [`Held`] file. Without [`commit`](Self::commit) it was never there: what it has
+/// left is taken away before the next one, or when the file is let go.
 ///
 /// What is put can be read back through it, as the file will be.
 pub(crate) struct Change<'a, F: Folder> {
@@ -20,25 +23,19 @@ pub(crate) struct Change<'a, F: Folder> {
     end: u64,
     /// Where bytes go directly into the file from.
     direct_from: u64,
-    /// Where what went directly into the file ends.
-    direct_end: u64,
-    committed: bool,
+    /// Whether any went there.
+    direct: bool,
 }
 
 impl<'a, F: Folder> Change<'a, F> {
-    pub(super) fn new(held: &'a mut Held<F>, free_from: Option<u64>, end: u64) -> io::Result<Self> {
-        if let Some(free_from) = free_from {
-            held.file.set_len(free_from)?;
-        }
-        let direct_from = free_from.map_or(u64::MAX, |at| at.saturating_add(GAP));
-        Ok(Self {
+    pub(super) fn new(held: &'a mut Held<F>, free_from: Option<u64>, end: u64) -> Self {
+        Self {
             held,
             pieces: Pieces::new(),
             end,
-            direct_from,
-            direct_end: 0,
-            committed: false,
-        })
+            direct_from: free_from.map_or(u64::MAX, |at| at.saturating_add(GAP)),
+            direct: false,
+        }
     }
 
     /// Puts bytes into the file to be; no two may overlap.
@@ -56,8 +53,7 @@ impl<'a, F: Folder> Change<'a, F> {
         if !direct.is_empty() {
             let at = at.max(self.direct_from);
             self.held.file.write_all_at(at, direct)?;
-            let end = at.saturating_add(len_of(direct));
-            self.direct_end = self.direct_end.max(end);
+            self.direct = true;
         }
         Ok(())
     }
@@ -106,25 +102,26 @@ impl<'a, F: Folder> Change<'a, F> {
     /// Those of file and journal, after which nothing more can be written here; and
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go of the file. The
     /// file is then as it was, or the change is completed when it is next held.
-    pub(crate) fn commit(mut self, new_len: u64) -> io::Result<()> {
-        if self.pieces.is_empty() && self.held.file.size()? == new_len {
-            self.committed = true;
-            return Ok(());
+    pub(crate) fn commit(self, new_len: u64) -> io::Result<&'a mut Held<F>> {
+        let Self {
+            held, pieces, end, ..
+        } = self;
+        if pieces.is_empty() && held.file.size()? == new_len {
+            return Ok(held);
         }
         // Whatever fails from here on, nobody knows what has arrived.
-        self.held.poisoned = true;
-        if self.direct_end > 0 {
-            self.held.file.sync()?;
+        held.poisoned = true;
+        if self.direct {
+            held.file.sync()?;
         }
-        let pieces = std::mem::take(&mut self.pieces);
-        let held = &mut *self.held;
         let file = (&held.file, new_len);
-        let journal = Journal::complete(held.salt, pieces, file, (&held.journal, self.end))?;
+        let journal = Journal::complete(held.salt, pieces, file, (&held.journal, end))?;
         held.journal.sync()?;
         held.folder.sync()?;
         held.finish(&journal)?;
-        self.committed = true;
-        self.held.begin_journal()
+        held.begun = None;
+        held.begin_journal()?;
+        Ok(held)
     }
 
     /// Begins a new file that is to take the place of the old one.
@@ -132,38 +129,17 @@ impl<'a, F: Folder> Change<'a, F> {
     /// # Errors
     /// Those of the folder.
     pub(crate) fn into_replacement(self) -> io::Result<Replacement<'a, F>> {
-        Replacement::new(self)
-    }
-
-    pub(super) fn held(&self) -> &Held<F> {
-        self.held
-    }
-
-    /// Ends the change, since this file has taken the place of the old one.
-    pub(super) fn replaced_by(&mut self, file: F::File) -> io::Result<()> {
-        self.committed = true;
-        self.held.file = file;
-        self.held.poisoned = true;
+        // If the new file outlives a crash, its name has to.
+        self.held.journal.sync()?;
         self.held.folder.sync()?;
-        self.held.poisoned = false;
-        self.held.begin_journal()
+        let name = replacement_name(&self.held.name, self.held.salt);
+        let file = self.held.folder.create(&name, Some(&self.held.file))?;
+        Ok(Replacement::new(self, file, name))
     }
 
-    fn undo(&mut self) -> io::Result<()> {
-        self.held.begin_journal()?;
-        match self.direct_from.checked_sub(GAP) {
-            Some(old_end) if self.direct_end > 0 => self.held.file.set_len(old_end),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl<F: Folder> Drop for Change<'_, F> {
-    fn drop(&mut self) {
-        // Best effort: what stays behind means nothing to readers, and the next writer removes it.
-        if !self.committed && !self.held.poisoned {
-            let _ = self.undo();
-        }
+    /// The file that is changed.
+    pub(super) fn into_held(self) -> &'a mut Held<F> {
+        self.held
     }
 }
 

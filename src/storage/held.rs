@@ -9,8 +9,6 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::time::Duration;
 
-/// How long a writer waits for readers, unless told otherwise.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// How often an opening starts again because somebody replaced the file meanwhile.
 const TRIES: u32 = 100;
 
@@ -39,6 +37,8 @@ pub(crate) struct Held<F: Folder> {
     pub(super) patience: Duration,
     /// Something failed, so that nobody knows what has arrived on the disk.
     pub(super) poisoned: bool,
+    /// A change that has begun: where the file is to be cut off if it is given up.
+    pub(super) begun: Option<Option<u64>>,
 }
 
 impl<F: Folder> Held<F> {
@@ -71,6 +71,7 @@ impl<F: Folder> Held<F> {
                 salt: Salt::random(),
                 patience,
                 poisoned: false,
+                begun: None,
             };
             held.settle()?;
             return Ok(held);
@@ -98,7 +99,7 @@ impl<F: Folder> Held<F> {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
                 _ => {}
             }
-        } else if self.journal.size()? > 0 {
+        } else if !Salt::is_torn(&self.journal)? {
             let what = "something that is no journal lies in the journal's place: move it away";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
         }
@@ -118,15 +119,32 @@ impl<F: Folder> Held<F> {
     /// # Errors
     /// Those of the file, and an earlier error that leaves its state unknown.
     pub(crate) fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
-        self.check()?;
-        Change::new(self, free_from, HEAD_LEN)
-    }
-
-    fn check(&self) -> io::Result<()> {
         if self.poisoned {
             let what = "an earlier error left the state of this file unknown: open it again";
             return Err(io::Error::other(what));
         }
+        self.give_up()?;
+        self.begun = Some(free_from);
+        if let Some(end) = free_from {
+            self.file.set_len(end)?;
+        }
+        Ok(Change::new(self, free_from, HEAD_LEN))
+    }
+
+    /// Takes away what a change has left that was never made.
+    fn give_up(&mut self) -> io::Result<()> {
+        let Some(free_from) = self.begun else {
+            return Ok(());
+        };
+        match self.folder.remove(&replacement_name(&self.name, self.salt)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        if let Some(end) = free_from {
+            self.file.set_len(end)?;
+        }
+        self.begin_journal()?;
+        self.begun = None;
         Ok(())
     }
 
@@ -153,8 +171,9 @@ impl<F: Folder> Drop for Held<F> {
     fn drop(&mut self) {
         let mut first = [0];
         let whole = self.file.read_at(0, &mut first).is_ok() && first != [MARK];
-        // A journal that may still be needed stays, and who finds it deals with it.
-        if !self.poisoned && whole {
+        // A journal that may still be needed stays, and the next writer deals with it. Whatever
+        // cannot be taken away means nothing to readers.
+        if !self.poisoned && whole && self.give_up().is_ok() {
             let _ = self.folder.remove(&self.journal_name);
         }
     }

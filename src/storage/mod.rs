@@ -3,7 +3,8 @@
 //!
 //! [`ReadAt`] is what random access stands on. It takes no `&mut`, so that several threads can
 //! share one source; a [`File`](std::fs::File) is read by position, bytes in memory are simply
-//! there, and anything that seeks is shared behind a lock by [`Seekable`].
+//! there, and anything that seeks is shared behind a lock by [`Seekable`]. With the cargo feature
+//! `mmap` a file can also be mapped into memory, as `Map`, whose documentation says when not to.
 //!
 //! A [`Folder`] has files by name, which are [written](WriteAt) at any place and [locked](Lock).
 //! What writes to files changes them through a journal; whoever reads one at the same time, or
@@ -11,26 +12,23 @@
 
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-#[allow(dead_code, reason = "the editor comes next")]
 mod change;
 mod cursor;
 mod disk;
 mod folder;
-#[allow(dead_code, reason = "the editor comes next")]
 mod held;
-#[allow(dead_code, reason = "the editor comes next")]
 mod journal;
 mod lock;
+#[cfg(feature = "mmap")]
+mod map;
 mod memory;
 mod overlay;
 mod read_at;
-#[allow(dead_code, reason = "the editor comes next")]
 mod replacement;
 mod seekable;
 mod snapshot;
 mod write_at;
 
-#[allow(unused_imports, reason = "the editor comes next")]
 pub(crate) use change::Change;
 pub use cursor::Cursor;
 pub(crate) use cursor::target;
@@ -38,9 +36,10 @@ pub use disk::Disk;
 pub use folder::{Access, Folder};
 pub(crate) use held::Held;
 pub use lock::{Hold, Lock};
+#[cfg(feature = "mmap")]
+pub use map::Map;
 pub use memory::{Memory, MemoryFile};
 pub use read_at::ReadAt;
-#[allow(unused_imports, reason = "the editor comes next")]
 pub(crate) use replacement::Replacement;
 pub use seekable::Seekable;
 pub use snapshot::Snapshot;

@@ -1,28 +1,20 @@
 //! [`Replacement`]: a new file that takes the place of a held one.
 
-use super::held::replacement_name;
-use super::{Change, Folder, WriteAt};
+use super::{Change, Folder, Held, WriteAt};
 use std::ffi::OsString;
 use std::io;
 
-/// A file that takes the place of a [`Held`](super::Held) one when it is complete, and is removed
-/// otherwise. What a [`Change`] has put so far can be read from it meanwhile.
+/// A file that takes the place of a [`Held`] one when it is complete. What a [`Change`] has put so
+/// far can be read meanwhile.
 pub(crate) struct Replacement<'a, F: Folder> {
     change: Change<'a, F>,
-    file: Option<F::File>,
+    file: F::File,
     name: OsString,
 }
 
 impl<'a, F: Folder> Replacement<'a, F> {
-    pub(super) fn new(change: Change<'a, F>) -> io::Result<Self> {
-        let held = change.held();
-        let name = replacement_name(&held.name, held.salt);
-        let file = held.folder.create(&name, Some(&held.file))?;
-        Ok(Self {
-            change,
-            file: Some(file),
-            name,
-        })
+    pub(super) fn new(change: Change<'a, F>, file: F::File, name: OsString) -> Self {
+        Self { change, file, name }
     }
 
     /// The old file with what has been put into it.
@@ -35,37 +27,24 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// # Errors
     /// Those of the file.
     pub(crate) fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        match &self.file {
-            Some(file) => file.write_all_at(at, bytes),
-            None => Err(io::ErrorKind::NotFound.into()),
-        }
+        self.file.write_all_at(at, bytes)
     }
 
     /// Puts the new file in the place of the old one.
     ///
     /// # Errors
-    /// Those of file and folder. Unless the name was already changed, the old file stays.
-    pub(crate) fn commit(mut self) -> io::Result<()> {
-        let Some(file) = self.file.take() else {
-            return Err(io::ErrorKind::NotFound.into());
-        };
-        let done = file.sync().and_then(|()| {
-            let held = self.change.held();
-            held.folder.replace(&self.name, &held.name)
-        });
-        if done.is_err() {
-            self.file = Some(file);
-            return done;
-        }
-        self.change.replaced_by(file)
-    }
-}
-
-impl<F: Folder> Drop for Replacement<'_, F> {
-    fn drop(&mut self) {
-        if self.file.take().is_some() {
-            // What cannot be removed is removed by the next writer, who finds its name in the journal.
-            let _ = self.change.held().folder.remove(&self.name);
-        }
+    /// Those of file and folder. The old file or the new one is under the name.
+    pub(crate) fn commit(self) -> io::Result<&'a mut Held<F>> {
+        self.file.sync()?;
+        let held = self.change.into_held();
+        // Whether a name was changed, an error does not tell for sure.
+        held.poisoned = true;
+        held.folder.replace(&self.name, &held.name)?;
+        held.folder.sync()?;
+        held.file = self.file;
+        held.begun = None;
+        held.begin_journal()?;
+        held.poisoned = false;
+        Ok(held)
     }
 }

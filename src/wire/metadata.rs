@@ -12,6 +12,8 @@ use super::checksum::{Checksum, Digest};
 use super::error::FormatError;
 use super::fields::{put, u8_at, u32_at};
 use super::hasher::Hashers;
+use super::header::MetadataPlace;
+use super::layout::Layout;
 use super::{deflate, json};
 use serde_json::Value;
 use std::sync::OnceLock;
@@ -255,6 +257,16 @@ impl Metadata {
             .get_or_init(|| json::parse(self.text.as_bytes()).unwrap_or_default())
     }
 
+    /// The metadata as it lies behind the header of V2.
+    pub(crate) fn to_raw(&self, layout: Layout) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
+        let len = u32::try_from(self.text.len()).map_err(|_| FormatError::NoPlace {
+            layout,
+            what: "so much metadata",
+        })?;
+        let place = MetadataPlace::Raw { len, zlib: false };
+        Ok((place, self.text.as_bytes().to_vec()))
+    }
+
     /// The V3 section that holds this metadata, with room to grow as the reference leaves it:
     /// zlib where that makes it shorter, ten times the space.
     pub(crate) fn to_section(
@@ -262,8 +274,29 @@ impl Metadata {
         checksum: Checksum,
         hashers: &Hashers,
     ) -> Result<Vec<u8>, FormatError> {
+        let section = self.section(checksum, hashers, None)?;
+        // Without a bound there is always room.
+        Ok(section.unwrap_or_default())
+    }
+
+    /// The section that takes the place of another one, and just its room; nothing if there is too
+    /// little.
+    pub(crate) fn to_section_in_place_of(
+        &self,
+        old: &MetadataHeader,
+        hashers: &Hashers,
+    ) -> Result<Option<Vec<u8>>, FormatError> {
+        self.section(old.checksum, hashers, Some(old.max_meta_size))
+    }
+
+    fn section(
+        &self,
+        checksum: Checksum,
+        hashers: &Hashers,
+        room: Option<u32>,
+    ) -> Result<Option<Vec<u8>>, FormatError> {
         let too_long = FormatError::NoPlace {
-            layout: super::Layout::V3,
+            layout: Layout::V3,
             what: "so much metadata",
         };
         let text = self.text.as_bytes();
@@ -280,16 +313,19 @@ impl Metadata {
             codec,
             level: ZLIB_LEVEL,
             meta_size,
-            max_meta_size: meta_size.saturating_mul(ROOM),
+            max_meta_size: room.unwrap_or(meta_size.saturating_mul(ROOM)),
             stored_size,
             user_codec: [0; 8],
         };
+        if stored_size > header.max_meta_size {
+            return Ok(None);
+        }
         let room = usize::try_from(header.max_meta_size).unwrap_or(usize::MAX);
         let mut section = header.encode().to_vec();
         section.extend_from_slice(stored);
         section.resize(METADATA_HEADER_LEN.saturating_add(room), 0);
         section.extend_from_slice(hashers.digest(checksum, stored).as_bytes());
-        Ok(section)
+        Ok(Some(section))
     }
 }
 

@@ -35,7 +35,6 @@ pub(crate) use header::MARK;
 pub use header::{Header, MetadataPlace};
 pub use layout::Layout;
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader};
-#[expect(unused_imports, reason = "the appender will use them")]
 pub(crate) use numpy::{NumpyArray, with_shape};
 pub use offsets::Offsets;
 pub use parser::{Ending, Event, Parser, Trailing};

@@ -28,6 +28,9 @@ pub enum Offsets {
 }
 
 impl Offsets {
+    /// An entry that is not filled in.
+    pub(crate) const UNFILLED_ENTRY: [u8; 8] = (-1i64).to_le_bytes();
+
     /// The offset of a chunk, if the table has it.
     #[must_use]
     pub fn get(&self, chunk: u64) -> Option<u64> {

@@ -9,7 +9,9 @@ mod seek;
 mod stage;
 mod stream;
 
+pub(super) use plan::default_spare;
 pub use seek::SeekEncoder;
+pub(super) use stage::{Recipe, Sink, Stage};
 pub use stream::Encoder;
 
 use crate::blosc::{ChunkSettings, Compressor, Filter};

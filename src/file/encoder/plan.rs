@@ -1,10 +1,11 @@
 //! What an encoder is going to write: options checked, header and metadata made.
 
 use super::EncoderBuilder;
+use super::stage::Recipe;
 use crate::blosc::{ChunkSettings, MAX_NBYTES};
 use crate::error::{Error, Result};
 use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{Checksum, FormatError, Geometry, Hashers, Header, Layout, MetadataPlace};
+use crate::wire::{Checksum, Geometry, Hashers, Header, Layout, MetadataPlace};
 
 /// Spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
 const MOST_SPARE: u64 = 1 << 27;
@@ -72,7 +73,7 @@ impl Plan {
                     MetadataPlace::Section,
                     given.to_section(checksum, &hashers)?,
                 ),
-                _ => raw_metadata(given.text(), layout)?,
+                _ => given.to_raw(layout)?,
             };
         }
         header.encode()?;
@@ -107,6 +108,18 @@ impl Plan {
         )))
     }
 
+    /// How its chunks are made.
+    pub(super) fn recipe(&self) -> Recipe {
+        Recipe {
+            chunk: self.chunk,
+            chunk_size: self.chunk_size,
+            checksum: self.checksum(),
+            hashers: self.hashers,
+            threads: self.threads,
+            size: self.size,
+        }
+    }
+
     pub(super) fn checksum(&self) -> Checksum {
         self.header.checksum
     }
@@ -131,9 +144,8 @@ impl Plan {
 
     /// Spare offsets for so many chunks.
     pub(super) fn spare_for(&self, chunks: u64) -> u64 {
-        let default = || chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE);
         match self.layout() {
-            Layout::V3 if self.has_offsets() => self.spare.unwrap_or_else(default),
+            Layout::V3 if self.has_offsets() => self.spare.unwrap_or_else(|| default_spare(chunks)),
             _ => 0,
         }
     }
@@ -183,15 +195,9 @@ impl Plan {
     }
 }
 
-fn raw_metadata(text: &str, layout: Layout) -> Result<(MetadataPlace, Vec<u8>)> {
-    let len = u32::try_from(text.len()).map_err(|_| FormatError::NoPlace {
-        layout,
-        what: "so much metadata",
-    })?;
-    Ok((
-        MetadataPlace::Raw { len, zlib: false },
-        text.as_bytes().to_vec(),
-    ))
+/// Spare offsets for so many chunks, unless told otherwise.
+pub(in crate::file) fn default_spare(chunks: u64) -> u64 {
+    chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE)
 }
 
 #[cfg(test)]

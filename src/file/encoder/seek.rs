@@ -73,7 +73,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
                 "a table of offsets needs the size beforehand, or a target that can also be read",
             ));
         }
-        let stage = Stage::new(&plan)?;
+        let stage = Stage::new(&plan.recipe())?;
         let base = target.stream_position()?;
         let held = plan.size.is_none().then(Vec::new);
         let sink = SeekSink {

@@ -1,8 +1,7 @@
 //! From bytes to compressed chunks with their digests, in order.
 
 use super::fill::Fill;
-use super::plan::Plan;
-use crate::blosc::{ChunkEncoder, ChunkError};
+use crate::blosc::{ChunkEncoder, ChunkError, ChunkSettings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::pipeline::Pipeline;
 use crate::wire::{Checksum, Hashers};
@@ -20,12 +19,24 @@ struct Done {
     result: std::result::Result<(), ChunkError>,
 }
 
+/// How chunks are made.
+#[derive(Clone, Copy)]
+pub(in crate::file) struct Recipe {
+    pub chunk: ChunkSettings,
+    pub chunk_size: u32,
+    pub checksum: Checksum,
+    pub hashers: Hashers,
+    pub threads: usize,
+    /// Bytes promised beforehand.
+    pub size: Option<u64>,
+}
+
 /// Takes the chunks with their digests, in order.
-pub(super) trait Sink {
+pub(in crate::file) trait Sink {
     fn put(&mut self, chunk: &[u8]) -> io::Result<()>;
 }
 
-pub(super) struct Stage {
+pub(in crate::file) struct Stage {
     pipeline: Pipeline<Job, Done>,
     chunk_size: usize,
     /// Data of the chunk that is being filled.
@@ -39,31 +50,31 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn new(plan: &Plan) -> Result<Self> {
+    pub(in crate::file) fn new(recipe: &Recipe) -> Result<Self> {
         // Settings out of range are told here, and not chunk by chunk.
-        ChunkEncoder::new(plan.chunk)?;
-        let (settings, checksum, hashers) = (plan.chunk, plan.checksum(), plan.hashers);
+        ChunkEncoder::new(recipe.chunk)?;
+        let (settings, checksum, hashers) = (recipe.chunk, recipe.checksum, recipe.hashers);
         let make_worker = move || {
             let mut encoder = ChunkEncoder::new(settings);
             move |job| work(&mut encoder, checksum, &hashers, job)
         };
         Ok(Self {
-            pipeline: Pipeline::new(plan.threads, make_worker),
-            chunk_size: usize::try_from(plan.chunk_size).unwrap_or(usize::MAX),
+            pipeline: Pipeline::new(recipe.threads, make_worker),
+            chunk_size: usize::try_from(recipe.chunk_size).unwrap_or(usize::MAX),
             filling: Fill::default(),
-            promised: plan.size,
+            promised: recipe.size,
             total_in: 0,
             broken: false,
             spare_jobs: Vec::new(),
         })
     }
 
-    pub(super) fn total_in(&self) -> u64 {
+    pub(in crate::file) fn total_in(&self) -> u64 {
         self.total_in
     }
 
     /// Takes some of these bytes, at least one.
-    pub(super) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
+    pub(in crate::file) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
         self.make_room(sink)?;
         let room = self.filling.room(self.chunk_size);
         let len = room.len().min(data.len());
@@ -77,7 +88,7 @@ impl Stage {
     }
 
     /// Takes all that the reader has, without a copy in between.
-    pub(super) fn read_from<R: Read>(
+    pub(in crate::file) fn read_from<R: Read>(
         &mut self,
         reader: &mut R,
         sink: &mut impl Sink,
@@ -180,14 +191,18 @@ impl Stage {
     }
 
     /// Hands on all chunks that are full.
-    pub(super) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
+    pub(in crate::file) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
         self.make_room(sink)?;
         while self.take(sink)? {}
         Ok(())
     }
 
     /// Hands on all that is left; `may_be_empty` allows a member without any chunk.
-    pub(super) fn finish(&mut self, may_be_empty: bool, sink: &mut impl Sink) -> Result<()> {
+    pub(in crate::file) fn finish(
+        &mut self,
+        may_be_empty: bool,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         if let Some(promised) = self.promised
             && promised != self.total_in
         {

@@ -77,7 +77,7 @@ impl<W: Write> Encoder<W> {
             writer,
             total_out: 0,
         };
-        let stage = Stage::new(&plan)?;
+        let stage = Stage::new(&plan.recipe())?;
         sink.put(&header)?;
         sink.put(&plan.metadata)?;
         Ok(Self { stage, plan, sink })

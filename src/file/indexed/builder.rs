@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::storage::ReadAt;
 use crate::wire::Hashers;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Bytes of decoded chunks that are kept, unless told otherwise.
 const CACHE: usize = 16 << 20;
@@ -77,13 +77,18 @@ impl IndexedReaderBuilder {
     /// Those of the source, and whatever is wrong with the structure of the input.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
         let index = Index::of(&source, &self.limits, self.allow_unterminated)?;
+        Ok(self.with_index(source, index.into()))
+    }
+
+    /// A reader for a source of which it is known where everything lies.
+    pub(in crate::file) fn with_index<S>(self, source: S, index: Arc<Index>) -> IndexedReader<S> {
         let cache = Mutex::new(Cache::new(self.cache));
-        Ok(IndexedReader {
+        IndexedReader {
             source,
             index,
             options: self,
             cache,
             decoders: Mutex::default(),
-        })
+        }
     }
 }

@@ -12,13 +12,14 @@ use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{
-    Checksum, Event, FormatError, Geometry, Header, Layout, Metadata, ParseError, Position, Section,
+    Checksum, Event, FormatError, Geometry, Header, Layout, Metadata, MetadataHeader,
+    MetadataPlace, ParseError, Position, Section,
 };
 use std::ops::Range;
 
 /// Where a chunk lies.
 #[derive(Debug, Clone)]
-pub(super) struct Spot {
+pub(in crate::file) struct Spot {
     pub position: Position,
     /// Where what follows it begins: no byte of chunk or digest lies there or behind.
     pub end: u64,
@@ -53,14 +54,14 @@ struct Walked {
     content_end: u64,
 }
 
-pub(super) struct Index {
+pub(in crate::file) struct Index {
     parts: Vec<Part>,
     pub metadata: Option<Metadata>,
     pub warnings: Vec<Warning>,
 }
 
 impl Index {
-    pub(super) fn of<S: ReadAt>(
+    pub(in crate::file) fn of<S: ReadAt>(
         source: &S,
         limits: &Limits,
         allow_unterminated: bool,
@@ -73,7 +74,13 @@ impl Index {
 
     /// The index of a single member whose table tells all, and of which nothing is missing.
     fn by_table<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Self>> {
-        let Some((header, metadata, metadata_len)) = head(source, limits)? else {
+        let Some(Head {
+            header,
+            metadata,
+            metadata_len,
+            ..
+        }) = head(source, limits)?
+        else {
             return Ok(None);
         };
         let uniform = (header.nchunks, header.chunk_size, header.content_len());
@@ -167,26 +174,26 @@ impl Index {
         Ok(index)
     }
 
-    pub(super) fn header(&self) -> Option<&Header> {
+    pub(in crate::file) fn header(&self) -> Option<&Header> {
         self.parts.first().map(|part| &part.header)
     }
 
-    pub(super) fn members(&self) -> usize {
+    pub(in crate::file) fn members(&self) -> usize {
         self.parts.len()
     }
 
     /// Number of chunks of all members.
-    pub(super) fn chunks(&self) -> u64 {
+    pub(in crate::file) fn chunks(&self) -> u64 {
         self.parts.last().map_or(0, |part| part.chunks_end)
     }
 
     /// Uncompressed bytes of all members.
-    pub(super) fn content_len(&self) -> u64 {
+    pub(in crate::file) fn content_len(&self) -> u64 {
         self.parts.last().map_or(0, |part| part.content_end)
     }
 
     /// The chunk that holds this byte of the content.
-    pub(super) fn chunk_at(&self, content: u64) -> Option<u64> {
+    pub(in crate::file) fn chunk_at(&self, content: u64) -> Option<u64> {
         let number = self
             .parts
             .partition_point(|part| part.content_end <= content);
@@ -195,13 +202,35 @@ impl Index {
     }
 
     /// Where a chunk lies, by its number over all members; nothing behind the last.
-    pub(super) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
+    pub(in crate::file) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
         let number = self.parts.partition_point(|part| part.chunks_end <= chunk);
         let Some(part) = self.parts.get(number) else {
             return Ok(None);
         };
         let within = chunk.saturating_sub(self.chunks_before(number));
         part.spot(source, within).map(Some)
+    }
+
+    /// Where each chunk of a single member lies, with its digest and the spare space behind it.
+    pub(in crate::file) fn extents<S: ReadAt>(&self, source: &S) -> Result<Vec<Range<u64>>> {
+        let Some(part) = self.parts.first() else {
+            return Ok(Vec::new());
+        };
+        let (mut starts, end) = match &part.chunks {
+            Chunks::Table { at, end, .. } => (table(source, *at, part.chunks_end)?, *end),
+            Chunks::Walked { chunks, .. } => {
+                let digest_len = part.header.checksum.digest_len() as u64;
+                let end = chunks.last().map_or(0, |last| {
+                    last.at
+                        .saturating_add(last.ctbytes.into())
+                        .saturating_add(digest_len)
+                });
+                (chunks.iter().map(|chunk| chunk.at).collect(), end)
+            }
+        };
+        starts.push(end);
+        let extents = starts.iter().zip(starts.iter().skip(1));
+        Ok(extents.map(|(from, to)| *from..*to).collect())
     }
 
     /// Chunks of the members before this one.
@@ -313,24 +342,46 @@ fn bad_offset(position: Position, entry: u64, found: Option<u64>, expected: &str
     ParseError { error, position }.into()
 }
 
-/// Header and metadata of the first member, and how long the metadata is in the file.
-fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<(Header, Option<Metadata>, u64)>> {
-    let (mut header, mut metadata, mut metadata_len) = (None, None, 0);
+/// What lies before the table and the chunks of the first member.
+pub(in crate::file) struct Head {
+    pub header: Header,
+    pub metadata: Option<Metadata>,
+    /// The header of the metadata, in V3.
+    pub section: Option<MetadataHeader>,
+    /// How long the metadata is in the file.
+    pub metadata_len: u64,
+}
+
+/// The head of the first member, if there is one.
+pub(in crate::file) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Head>> {
+    let mut head: Option<Head> = None;
     let mut walk = Walk::of_file(Cursor::new(source), limits)?;
-    walk.run_until(|event, _| match event {
-        Event::Header(found) => {
-            let has_metadata = found.metadata != crate::wire::MetadataPlace::Absent;
-            header = Some(found);
-            !has_metadata
+    walk.run_until(|event, _| match (event, &mut head) {
+        (Event::Header(header), _) => {
+            let raw = match header.metadata {
+                MetadataPlace::Raw { len, .. } => len.into(),
+                _ => 0,
+            };
+            let is_all = header.metadata == MetadataPlace::Absent;
+            head = Some(Head {
+                header,
+                metadata: None,
+                section: None,
+                metadata_len: raw,
+            });
+            is_all
         }
-        Event::Metadata(found, section) => {
-            metadata = Some(found);
-            metadata_len = section.map_or(0, |section| section.section_len());
+        (Event::Metadata(metadata, section), Some(head)) => {
+            head.metadata = Some(metadata);
+            if let Some(section) = section {
+                head.metadata_len = section.section_len();
+                head.section = Some(section);
+            }
             true
         }
         _ => false,
     })?;
-    Ok(header.map(|header| (header, metadata, metadata_len)))
+    Ok(head)
 }
 
 /// An entry of a table of offsets; nothing for -1.
@@ -343,6 +394,36 @@ fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
             Ok(u64::try_from(i64::from_le_bytes(bytes)).ok())
         }
     }
+}
+
+/// Entries of a table read at once.
+const BATCH: u64 = 8192;
+
+/// All entries of a table that is filled, checked to ascend.
+fn table<S: ReadAt>(source: &S, at: u64, count: u64) -> Result<Vec<u64>> {
+    let (mut starts, mut number) = (Vec::new(), 0u64);
+    while number < count {
+        let batch = count.saturating_sub(number).min(BATCH);
+        let len = batch.saturating_mul(ENTRY_LEN);
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        let here = at.saturating_add(number.saturating_mul(ENTRY_LEN));
+        source.read_exact_at(here, &mut bytes)?;
+        for (entry, bytes) in (number..).zip(bytes.as_chunks().0) {
+            let least = starts.last().map_or(0, |last: &u64| last.saturating_add(1));
+            let found = u64::try_from(i64::from_le_bytes(*bytes)).ok();
+            let position = Position {
+                byte: here,
+                member: 0,
+                chunk: None,
+                section: Section::Offsets,
+            };
+            let expected = "behind the one before it";
+            let start = found.filter(|start| *start >= least);
+            starts.push(start.ok_or_else(|| bad_offset(position, entry, found, expected))?);
+        }
+        number = number.saturating_add(batch);
+    }
+    Ok(starts)
 }
 
 /// Where the last chunk of a member with a filled table ends, its digest included; nothing if the

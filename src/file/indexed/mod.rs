@@ -7,6 +7,7 @@ mod index;
 
 pub use builder::IndexedReaderBuilder;
 pub use cursor::ContentCursor;
+pub(super) use index::{Head, Index, Spot, head};
 
 use super::engine::Warning;
 use crate::blosc::{ChunkDecoder, ChunkHeader, HEADER_LEN};
@@ -14,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::storage::ReadAt;
 use crate::wire::{Digest, FormatError, Header, Metadata, ParseError};
 use cache::Cache;
-use index::{Index, Spot};
 use std::io::Write;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,7 +43,7 @@ const PIECE: usize = 64 << 20;
 /// ```
 pub struct IndexedReader<S> {
     source: S,
-    index: Index,
+    index: Arc<Index>,
     options: IndexedReaderBuilder,
     cache: Mutex<Cache>,
     /// Decoders that no thread is using.
@@ -117,9 +117,7 @@ impl<S: ReadAt> IndexedReader<S> {
     pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
         let spot = self.spot(chunk)?;
         let bytes = self.fetch(&spot)?;
-        let mut data = vec![0; len_of(&spot.content)];
-        self.decode(&spot, &bytes, 0, &mut data)?;
-        Ok(data)
+        self.decoded(&spot, &bytes)
     }
 
     /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many
@@ -221,6 +219,27 @@ impl<S: ReadAt> IndexedReader<S> {
     /// The content as something that reads and seeks.
     pub fn cursor(&self) -> ContentCursor<'_, S> {
         ContentCursor::new(self)
+    }
+
+    /// Where a chunk lies, and its bytes, checked against its digest.
+    pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(Spot, Vec<u8>)> {
+        let spot = self.spot(chunk)?;
+        let bytes = self.fetch(&spot)?;
+        Ok((spot, bytes))
+    }
+
+    /// The content of a chunk that was read.
+    pub(super) fn decoded(&self, spot: &Spot, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut data = vec![0; len_of(&spot.content)];
+        self.decode(spot, bytes, 0, &mut data)?;
+        Ok(data)
+    }
+
+    /// A chunk's bytes and its content.
+    pub(super) fn chunk_with_bytes(&self, chunk: u64) -> Result<(Vec<u8>, Vec<u8>)> {
+        let (spot, bytes) = self.compressed_chunk(chunk)?;
+        let data = self.decoded(&spot, &bytes)?;
+        Ok((bytes, data))
     }
 
     fn spot(&self, chunk: u64) -> Result<Spot> {

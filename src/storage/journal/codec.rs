@@ -36,6 +36,17 @@ impl Salt {
         let salt = Self(fields.take());
         Ok((known && crc_holds(&head)).then_some(salt))
     }
+
+    /// Whether this may be what a power cut has left of a journal that nobody has to obey, or an
+    /// empty one, rather than a file of somebody else's.
+    pub(in crate::storage) fn is_torn<J: ReadAt>(journal: &J) -> io::Result<bool> {
+        let mut magic = [0; MAGIC.len()];
+        let there = usize::try_from(journal.size()?).unwrap_or(usize::MAX);
+        let there = magic.get_mut(..there.min(MAGIC.len())).unwrap_or_default();
+        journal.read_exact_at(0, there)?;
+        let mut bytes = there.iter().zip(MAGIC);
+        Ok(bytes.all(|(byte, own)| *byte == 0 || *byte == own))
+    }
 }
 
 /// What stands at the end of a complete journal.

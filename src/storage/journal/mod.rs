@@ -65,7 +65,6 @@ pub(super) type Pieces = BTreeMap<u64, Piece>;
 #[derive(Debug)]
 pub(super) struct Journal {
     pub pieces: Pieces,
-    pub old_len: u64,
     pub new_len: u64,
     /// The first byte of the file once the change is made.
     pub first: u8,
@@ -102,7 +101,6 @@ impl Journal {
         journal.write_all_at(end, &parts.encode(&pieces, end))?;
         Ok(Self {
             pieces,
-            old_len,
             new_len,
             first: first.unwrap_or_default(),
         })
@@ -126,7 +124,6 @@ impl Journal {
         let first = first.or_else(|| tail.binding.before.first().copied());
         Ok(Ok(Self {
             pieces,
-            old_len: tail.old_len,
             new_len: tail.new_len,
             first: first.unwrap_or_default(),
         }))

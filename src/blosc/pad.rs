@@ -1,0 +1,181 @@
+//! A chunk made longer than it is, so that it takes exactly the room of another.
+//!
+//! Where chunks lie without spare space between them, a chunk written in place of another has to be
+//! as long. A block's place stands in the chunk's table and a stream's length before the stream, so
+//! that bytes behind the last stream belong to none and no decoder looks at them: C-Blosc 1.21.6
+//! (the tests below), python-blosc 1.11.4 and numcodecs (19,400 chunks) read what is padded by up to
+//! more than twice its data as they read the chunk itself.
+
+use super::ChunkHeader;
+use super::header::HEADER_LEN;
+
+/// Makes a chunk exactly `to` bytes long, by zeros behind its last stream and a header that counts
+/// them.
+///
+/// `false`, with the chunk as it was, where that cannot be: it is longer already, or of a fixed
+/// length, as pure copies and chunks of no data are (C-Blosc refuses a pure copy of another length),
+/// or `to` is more than a chunk can have, or it is no whole chunk.
+#[must_use]
+pub(crate) fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
+    let header = chunk.first_chunk::<HEADER_LEN>();
+    let Some(header) = header.and_then(|bytes| ChunkHeader::parse(bytes).ok()) else {
+        return false;
+    };
+    if chunk.len() != header.ctbytes as usize || to < header.ctbytes {
+        return false;
+    }
+    let padded = ChunkHeader {
+        ctbytes: to,
+        ..header
+    };
+    let bytes = padded.to_bytes();
+    // The header's own checks know the kinds whose length is fixed, and the longest chunk.
+    if ChunkHeader::parse(&bytes) != Ok(padded) {
+        return false;
+    }
+    chunk.resize(to as usize, 0);
+    chunk[..HEADER_LEN].copy_from_slice(&bytes);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pad;
+    use crate::blosc::peer::{self, Kind};
+    use crate::blosc::{
+        ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter,
+    };
+
+    fn encode(settings: ChunkSettings, data: &[u8]) -> Vec<u8> {
+        let mut chunk = Vec::new();
+        let mut encoder = ChunkEncoder::new(settings).unwrap();
+        encoder.encode(data, &mut chunk).unwrap();
+        chunk
+    }
+
+    fn header(chunk: &[u8]) -> ChunkHeader {
+        ChunkHeader::parse(chunk.first_chunk().unwrap()).unwrap()
+    }
+
+    /// Lengths on both sides of that of a pure copy, and far beyond.
+    fn lengths(chunk: &[u8], nbytes: usize) -> impl Iterator<Item = usize> {
+        let len = chunk.len();
+        let lengths = [
+            len,
+            len + 1,
+            len + 3,
+            len + 4,
+            len + 1000,
+            nbytes + 15,
+            nbytes + 16,
+            nbytes + 17,
+            2 * nbytes + 1000,
+        ];
+        lengths.into_iter().filter(move |to| *to >= len)
+    }
+
+    /// Decodes a chunk with both libraries, whole and in ranges.
+    fn check(chunk: &[u8], data: &[u8]) {
+        assert!(peer::is_valid(chunk, data.len()));
+        for decompress in [peer::decompress, peer::decompress_ctx] {
+            assert!(decompress(chunk, data.len()) == data);
+        }
+        let mut out = vec![0; data.len()];
+        let mut decoder = ChunkDecoder::new();
+        let header = decoder.decode(chunk, &mut out).unwrap();
+        assert!(out == data);
+        let typesize = usize::from(header.typesize);
+        let items = data.len() / typesize;
+        for (first, count) in [(0, 1), (items / 2, items / 3), (items - 1, 1), (0, items)] {
+            let (from, to) = (first * typesize, (first + count) * typesize);
+            assert!(peer::getitem(chunk, first, count, to - from) == data[from..to]);
+            let part = &mut out[..to - from];
+            let from_u32 = u32::try_from(from).unwrap();
+            decoder.decode_range(chunk, from_u32, part).unwrap();
+            assert!(*part == data[from..to]);
+        }
+        let last = header.nblocks() - 1;
+        let start = header.blocksize as usize * last as usize;
+        let part = &mut out[..data.len() - start];
+        decoder.decode_block(chunk, last, part).unwrap();
+        assert!(*part == data[start..]);
+    }
+
+    #[test]
+    fn c_blosc_and_we_read_padded_chunks() {
+        let mut checked = 0;
+        for compressor in Compressor::ALL.into_iter().filter(|c| c.is_available()) {
+            for filter in Filter::ALL {
+                for typesize in [1, 4, 16, 17] {
+                    for (kind, len) in [
+                        (Kind::Text, 200),
+                        (Kind::Text, 4096),
+                        (Kind::Numbers, 33_333),
+                        (Kind::Text, 150_001),
+                    ] {
+                        let settings = ChunkSettings {
+                            compressor,
+                            level: 5,
+                            filter,
+                            typesize,
+                            blocksize: None,
+                        };
+                        let data = kind.data(len);
+                        for chunk in [encode(settings, &data), peer::compress(&settings, &data)] {
+                            if header(&chunk).is_pure_copy() {
+                                continue;
+                            }
+                            for to in lengths(&chunk, len) {
+                                let mut padded = chunk.clone();
+                                assert!(pad(&mut padded, u32::try_from(to).unwrap()));
+                                assert_eq!(padded.len(), to);
+                                check(&padded, &data);
+                                checked += 1;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(checked > 2000, "{checked}");
+    }
+
+    /// Refused, and left as it is.
+    fn refused(chunk: &[u8], to: u32) -> bool {
+        let mut padded = chunk.to_vec();
+        !pad(&mut padded, to) && padded == chunk
+    }
+
+    #[test]
+    fn what_cannot_be_longer_is_left_alone() {
+        let settings = ChunkSettings::default();
+        let copy = encode(settings, &Kind::Noise.data(1000));
+        assert!(header(&copy).is_pure_copy());
+        let (empty, mark) = (encode(settings, &[]), ChunkHeader::END_MARK.to_vec());
+        for (chunk, len) in [(&copy, 1016), (&empty, 16), (&mark, 16)] {
+            assert!(pad(&mut chunk.clone(), len));
+            for to in [0, len - 1, len + 1, 2 * len, u32::MAX] {
+                assert!(refused(chunk, to), "{len} to {to}");
+            }
+        }
+        // And C-Blosc would not read it.
+        let mut longer = copy.clone();
+        longer.push(0);
+        longer[12..16].copy_from_slice(&1017_u32.to_le_bytes());
+        assert!(peer::decompress_len(&longer, 1000) < 0);
+    }
+
+    #[test]
+    fn no_chunk_is_made_shorter_or_longer_than_chunks_are() {
+        let chunk = encode(ChunkSettings::default(), &[7; 5000]);
+        let len = header(&chunk).ctbytes;
+        for to in [0, 16, len - 1, 1 << 31, u32::MAX] {
+            assert!(refused(&chunk, to), "{len} to {to}");
+        }
+        for cut in [0, 15, 16, chunk.len() - 1] {
+            assert!(refused(&chunk[..cut], len + 10), "{cut} of {len}");
+        }
+        let twice = [chunk.as_slice(), &chunk].concat();
+        assert!(refused(&twice, 2 * len));
+    }
+}

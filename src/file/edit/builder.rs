@@ -1,0 +1,150 @@
+//! [`EditorBuilder`]: how an editor writes.
+
+use super::Editor;
+use super::frame::Frame;
+use crate::blosc::{Compressor, Filter};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::storage::{Disk, Folder, Held};
+use crate::wire::Hashers;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a change waits for readers, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Sets up an [`Editor`]; made by [`Editor::builder`].
+#[derive(Debug, Clone)]
+pub struct EditorBuilder {
+    pub(super) compressor: Option<Compressor>,
+    pub(super) level: Option<u8>,
+    pub(super) filter: Option<Filter>,
+    pub(super) typesize: Option<u8>,
+    pub(super) chunk_size: Option<u32>,
+    pub(super) max_app_chunks: Option<u64>,
+    pub(super) threads: usize,
+    pub(super) limits: Limits,
+    pub(super) hashers: Hashers,
+    patience: Duration,
+}
+
+impl Default for EditorBuilder {
+    fn default() -> Self {
+        Self {
+            compressor: None,
+            level: None,
+            filter: None,
+            typesize: None,
+            chunk_size: None,
+            max_app_chunks: None,
+            threads: 1,
+            limits: Limits::default(),
+            hashers: Hashers::default(),
+            patience: PATIENCE,
+        }
+    }
+}
+
+impl EditorBuilder {
+    /// The compressor of new chunks; that of the file by default.
+    #[must_use]
+    pub fn compressor(mut self, compressor: Compressor) -> Self {
+        self.compressor = Some(compressor);
+        self
+    }
+
+    /// The level of new chunks, from 0 to 9. By default that of the file, which is found by trying,
+    /// since no chunk tells; the compressor's own where the compressor is another one.
+    #[must_use]
+    pub fn level(mut self, level: u8) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    /// The filter of new chunks; that of the file by default.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// Bytes an element in new chunks; those of the file by default.
+    #[must_use]
+    pub fn typesize(mut self, typesize: u8) -> Self {
+        self.typesize = Some(typesize);
+        self
+    }
+
+    /// Uncompressed bytes of a chunk, where the file has no more than one and leaves it open; at
+    /// least [`DEFAULT_CHUNK_SIZE`](crate::DEFAULT_CHUNK_SIZE) by default. Where there are more
+    /// chunks, all are as long as the first.
+    #[must_use]
+    pub fn chunk_size(mut self, bytes: u32) -> Self {
+        self.chunk_size = Some(bytes);
+        self
+    }
+
+    /// Spare offsets that a table gets when it has to grow; ten times the number of chunks, and at
+    /// least 64, by default.
+    #[must_use]
+    pub fn max_app_chunks(mut self, spare: u64) -> Self {
+        self.max_app_chunks = Some(spare);
+        self
+    }
+
+    /// Threads that compress what is appended; one by default, which is the caller's own.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// What the file may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What computes digests.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.hashers = hashers;
+        self
+    }
+
+    /// How long a change waits for those who are reading the file; ten seconds by default.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Opens the file at this path, symbolic links followed.
+    ///
+    /// # Errors
+    /// As [`open_in`](Self::open_in).
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Editor> {
+        let (folder, name) = Disk::of(path)?;
+        self.open_in(folder, &name)
+    }
+
+    /// Opens a file of a folder, and completes a change that was interrupted.
+    ///
+    /// # Errors
+    /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has it open; whatever
+    /// is wrong with the structure of the file, unfinished and unterminated ones included;
+    /// [`Usage`](crate::Category::Usage) for several members, records, and the layouts that are
+    /// only read.
+    pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
+        let held = Held::open(folder, name, self.patience)?;
+        let frame = Frame::of(held.file(), &self.limits)?;
+        frame.check_editable()?;
+        Ok(Editor {
+            held,
+            frame,
+            options: self,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! [`Frame`]: what an editor knows of its file.
+
+use super::front::counted;
+use crate::blosc::MAX_NBYTES;
+use crate::error::{Error, Result};
+use crate::file::indexed::{Head, Index, head};
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::{Geometry, Header, Layout, Offsets};
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(super) struct Frame {
+    pub head: Head,
+    pub index: Arc<Index>,
+    pub geometry: Geometry,
+    /// Where the last chunk ends, its digest included.
+    pub end: u64,
+    /// Whether an end mark follows.
+    pub is_stream: bool,
+    /// Whether the offsets are filled in, where there are any.
+    pub is_indexed: bool,
+}
+
+impl Frame {
+    pub(super) fn of<S: ReadAt>(file: &S, limits: &Limits) -> Result<Self> {
+        let index = Index::of(file, limits, false)?;
+        let Some(head) = head(file, limits)? else {
+            return Err(Error::usage("there is no header"));
+        };
+        let geometry = Geometry::of(&head.header, head.metadata_len)?;
+        let is_stream = head.header.nchunks.is_none();
+        let last = index.chunks().checked_sub(1);
+        let last = last.map(|last| index.spot(file, last)).transpose()?;
+        let end = last.flatten().map_or(geometry.chunks_at, |spot| spot.end);
+        let is_indexed = head.header.offsets && first_entry_is_filled(file, &geometry)?;
+        Ok(Self {
+            head,
+            index: Arc::new(index),
+            geometry,
+            end,
+            is_stream,
+            is_indexed,
+        })
+    }
+
+    /// Refuses what no editor can change.
+    pub(super) fn check_editable(&self) -> Result<()> {
+        let layout = self.head.header.layout;
+        if self.index.members() > 1 {
+            let members = self.index.members();
+            return Err(Error::usage(format!(
+                "the file is a concatenation of {members} members: decompress and compress it to make it one"
+            )));
+        }
+        if !matches!(layout, Layout::V1 | Layout::V2 | Layout::V3) {
+            return Err(Error::usage(format!(
+                "layout {layout} is only read: decompress and compress the file to change it"
+            )));
+        }
+        if self.head.header.varlen {
+            return Err(Error::usage(
+                "the chunks of this file are records, which have no positions in one content",
+            ));
+        }
+        Ok(())
+    }
+
+    /// From where on bytes of the file mean nothing to readers: behind the last chunk, where the
+    /// reference's append leaves stale bytes, too.
+    pub(super) fn free_from(&self) -> Option<u64> {
+        let tolerant = self.head.header.layout == Layout::V3 && self.is_indexed;
+        tolerant.then_some(self.end)
+    }
+
+    /// The header with all chunks counted, which a stream's own does not.
+    pub(super) fn closed_header<S: ReadAt>(&self, file: &S) -> Result<Header> {
+        let header = &self.head.header;
+        if !self.is_stream {
+            return Ok(header.clone());
+        }
+        let chunks = self.index.chunks();
+        let last = match chunks.checked_sub(1) {
+            Some(last) => self.index.spot(file, last)?,
+            None => None,
+        };
+        let last = last.map_or(0, |spot| {
+            spot.content.end.saturating_sub(spot.content.start)
+        });
+        let last = u32::try_from(last).unwrap_or(MAX_NBYTES);
+        Ok(counted(
+            header,
+            chunks,
+            header.chunk_size.unwrap_or(last),
+            last,
+        ))
+    }
+
+    /// Spare offsets for a new file with as many chunks: those that there are.
+    pub(super) fn spare_or(&self, wanted: Option<u64>) -> Option<u64> {
+        let header = &self.head.header;
+        wanted.or_else(|| (header.offsets && !self.is_stream).then_some(header.max_app_chunks))
+    }
+
+    /// Where each chunk lies, spare space included.
+    pub(super) fn extents<S: ReadAt>(&self, file: &S) -> Result<Vec<Range<u64>>> {
+        self.index.extents(file)
+    }
+}
+
+fn first_entry_is_filled<S: ReadAt>(file: &S, geometry: &Geometry) -> Result<bool> {
+    let mut entry = [0xff; 8];
+    if geometry.table_at < geometry.chunks_at {
+        file.read_exact_at(geometry.table_at, &mut entry)?;
+    }
+    Ok(entry != Offsets::UNFILLED_ENTRY)
+}

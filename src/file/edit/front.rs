@@ -1,0 +1,108 @@
+//! [`Front`]: what stands before the chunks, as a change leaves it.
+
+use super::frame::Frame;
+use crate::blosc::MAX_NBYTES;
+use crate::error::Result;
+use crate::storage::{Change, Folder, ReadAt};
+use crate::wire::{Hashers, Header, Layout, Metadata, MetadataPlace};
+use crc32fast::Hasher;
+use std::io;
+
+/// Bytes hashed at once.
+const STEP: u64 = 1 << 16;
+
+/// What becomes of the metadata.
+pub(super) enum NewMetadata {
+    /// It stays.
+    Same,
+    /// Other bytes in the same room.
+    InPlace(Vec<u8>),
+    /// Bytes that need another room.
+    Moved(MetadataPlace, Vec<u8>),
+}
+
+impl NewMetadata {
+    /// How a file gets this metadata.
+    pub(super) fn of(frame: &Frame, metadata: &Metadata, hashers: &Hashers) -> Result<Self> {
+        let header = &frame.head.header;
+        if header.layout == Layout::V3 {
+            if let Some(old) = &frame.head.section
+                && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
+            {
+                return Ok(Self::InPlace(section));
+            }
+            let section = metadata.to_section(header.checksum, hashers)?;
+            return Ok(Self::Moved(MetadataPlace::Section, section));
+        }
+        let (place, mut raw) = metadata.to_raw(header.layout)?;
+        let room = usize::try_from(frame.head.metadata_len).unwrap_or(usize::MAX);
+        if header.metadata != MetadataPlace::Absent && raw.len() <= room {
+            // White space behind a JSON value is part of the text.
+            raw.resize(room, b' ');
+            return Ok(Self::InPlace(raw));
+        }
+        Ok(Self::Moved(place, raw))
+    }
+}
+
+/// The header for so many chunks of this length, the last of which may be shorter.
+pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) -> Header {
+    let mut header = Header {
+        nchunks: Some(chunks),
+        ..header.clone()
+    };
+    if header.layout != Layout::V1 {
+        header.last_chunk = Some(last);
+        // As the reference: a single chunk is as long as it is.
+        header.chunk_size = Some(if chunks == 1 {
+            last
+        } else {
+            chunk_size.min(MAX_NBYTES)
+        });
+    }
+    header
+}
+
+/// The bytes of a header, sealed if the old one was, over what the file has up to its chunks.
+pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) -> Result<Vec<u8>> {
+    if header.seal.is_some() {
+        header.seal = Some(0);
+        let bytes = header.encode()?;
+        let mut seal = Hasher::new();
+        seal.update(&bytes);
+        let from = u64::try_from(bytes.len()).unwrap_or(chunks_at);
+        hash(file, from, chunks_at, &mut seal)?;
+        header.seal = Some(seal.finalize());
+    }
+    Ok(header.encode()?)
+}
+
+fn hash<S: ReadAt>(file: &S, mut at: u64, end: u64, hasher: &mut Hasher) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    while at < end {
+        let step = end.saturating_sub(at).min(STEP);
+        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
+        file.read_exact_at(at, &mut buffer)?;
+        hasher.update(&buffer);
+        at = at.saturating_add(step);
+    }
+    Ok(())
+}
+
+/// Puts metadata and header in their places; the table must be put already.
+pub(super) fn put<F: Folder>(
+    change: &mut Change<'_, F>,
+    frame: &Frame,
+    header: Header,
+    metadata: &NewMetadata,
+) -> Result<()> {
+    if let NewMetadata::InPlace(bytes) = metadata {
+        change.put(frame.geometry.metadata_at, bytes)?;
+    }
+    let old = frame.head.header.encode()?;
+    let new = sealed(header, change, frame.geometry.chunks_at)?;
+    if new != old {
+        change.put(0, &new)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! [`Editor::reindex`]: offsets of -1 filled in.
+
+use super::Editor;
+use super::frame::Frame;
+use super::front::{self, NewMetadata};
+use crate::error::{Error, Result};
+use crate::storage::{Folder, ReadAt};
+use crate::wire::Offsets;
+
+impl<F: Folder> Editor<F> {
+    /// Fills in a table of offsets that its writer has left at -1; false if it was filled already.
+    ///
+    /// # Errors
+    /// [`Usage`](crate::Category::Usage) for a file without a table; those of the file.
+    pub fn reindex(&mut self) -> Result<bool> {
+        if !self.header().offsets {
+            return Err(Error::usage(
+                "the file has no table of offsets, and no place for one",
+            ));
+        }
+        if self.frame.is_indexed || self.chunks() == 0 {
+            return Ok(false);
+        }
+        let extents = self.frame.extents(self.held.file())?;
+        let starts: Vec<_> = extents.iter().map(|extent| extent.start).collect();
+        let mut change = self.held.change(None)?;
+        change.put(self.frame.geometry.table_at, &Offsets::encode(&starts, 0))?;
+        let header = self.frame.head.header.clone();
+        front::put(&mut change, &self.frame, header, &NewMetadata::Same)?;
+        let len = change.size()?;
+        let held = change.commit(len)?;
+        self.frame = Frame::of(held.file(), &self.options.limits)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,168 @@
+//! [`Rewrite`]: a new file in place of the old one, where a change does not fit.
+
+use super::frame::Frame;
+use super::front::{NewMetadata, sealed};
+use crate::error::Result;
+use crate::file::encoder::default_spare;
+use crate::storage::{Change, Folder, Held, ReadAt, Replacement};
+use crate::wire::{Geometry, Header, Layout, Offsets};
+use std::io;
+use std::ops::Range;
+
+/// Bytes copied at once.
+const COPY_LEN: u64 = 1 << 20;
+
+/// What a new file begins with.
+pub(super) struct Beginning {
+    header: Header,
+    metadata: Vec<u8>,
+    geometry: Geometry,
+}
+
+/// Writes the new file, chunk by chunk.
+pub(super) struct Rewrite<'a, F: Folder> {
+    replacement: Replacement<'a, F>,
+    beginning: Beginning,
+    at: u64,
+    starts: Vec<u64>,
+    /// A stretch of the old file that is to be copied next.
+    run: Range<u64>,
+    buffer: Vec<u8>,
+}
+
+impl Beginning {
+    /// With this header, which counts the chunks; a table gets spare offsets.
+    pub(super) fn of<S: ReadAt>(
+        frame: &Frame,
+        (file, mut header): (&S, Header),
+        metadata: NewMetadata,
+        max_app_chunks: Option<u64>,
+    ) -> Result<Self> {
+        let metadata = match metadata {
+            NewMetadata::InPlace(bytes) => bytes,
+            NewMetadata::Moved(place, bytes) => {
+                header.metadata = place;
+                bytes
+            }
+            NewMetadata::Same => {
+                let len = usize::try_from(frame.head.metadata_len).unwrap_or(usize::MAX);
+                let mut bytes = vec![0; len];
+                file.read_exact_at(frame.geometry.metadata_at, &mut bytes)?;
+                bytes
+            }
+        };
+        // A stream gets the offsets that it could not have.
+        header.offsets |= frame.is_stream && header.layout != Layout::V1;
+        if header.offsets && header.layout == Layout::V3 {
+            let chunks = header.nchunks.unwrap_or(0);
+            header.max_app_chunks = max_app_chunks.unwrap_or_else(|| default_spare(chunks));
+        }
+        let metadata_len = u64::try_from(metadata.len()).unwrap_or(u64::MAX);
+        let geometry = Geometry::of(&header, metadata_len)?;
+        Ok(Self {
+            header,
+            metadata,
+            geometry,
+        })
+    }
+}
+
+impl<'a, F: Folder> Rewrite<'a, F> {
+    pub(super) fn begin(change: Change<'a, F>, beginning: Beginning) -> Result<Self> {
+        Ok(Self {
+            replacement: change.into_replacement()?,
+            at: beginning.geometry.chunks_at,
+            beginning,
+            starts: Vec::new(),
+            run: 0..0,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// The next chunk is that of the old file here, with what has been put into it.
+    pub(super) fn copy(&mut self, extent: &Range<u64>) -> Result<()> {
+        if self.run.end != extent.start || self.run_len() >= COPY_LEN {
+            self.flush()?;
+            self.run = extent.start..extent.start;
+        }
+        self.starts.push(self.at.saturating_add(self.run_len()));
+        self.run.end = extent.end;
+        Ok(())
+    }
+
+    fn run_len(&self) -> u64 {
+        self.run.end.saturating_sub(self.run.start)
+    }
+
+    /// The next chunk is this one, from the journal.
+    pub(super) fn put(&mut self, staged: &Range<u64>) -> Result<()> {
+        self.flush()?;
+        self.starts.push(self.at);
+        let mut chunk = std::mem::take(&mut self.buffer);
+        self.replacement.old().read_staged(staged, &mut chunk)?;
+        self.write(&chunk)?;
+        self.buffer = chunk;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.replacement.write(self.at, bytes)?;
+        let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.at = self.at.saturating_add(len);
+        Ok(())
+    }
+
+    /// Copies the stretch that is to be copied.
+    fn flush(&mut self) -> io::Result<()> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        while self.run.start < self.run.end {
+            let step = self.run_len().min(COPY_LEN);
+            buffer.resize(usize::try_from(step).unwrap_or(0), 0);
+            self.replacement
+                .old()
+                .read_exact_at(self.run.start, &mut buffer)?;
+            self.write(&buffer)?;
+            self.run.start = self.run.start.saturating_add(step);
+        }
+        self.buffer = buffer;
+        Ok(())
+    }
+
+    /// Writes what stands before the chunks, and puts the new file in the place of the old one.
+    pub(super) fn finish(mut self) -> Result<&'a mut Held<F>> {
+        self.flush()?;
+        let Beginning {
+            header, metadata, ..
+        } = &self.beginning;
+        let mut front = vec![0; header.layout.header_len()];
+        front.extend_from_slice(metadata);
+        if header.offsets {
+            front.extend_from_slice(&Offsets::encode(&self.starts, header.max_app_chunks));
+        }
+        let chunks_at = self.beginning.geometry.chunks_at;
+        let header = sealed(header.clone(), &front, chunks_at)?;
+        if let Some(place) = front.get_mut(..header.len()) {
+            place.copy_from_slice(&header);
+        }
+        self.replacement.write(0, &front)?;
+        Ok(self.replacement.commit()?)
+    }
+}
+
+/// Writes a new file with all chunks as they are, and other metadata.
+pub(super) fn all<'a, F: Folder>(
+    change: Change<'a, F>,
+    frame: &Frame,
+    metadata: NewMetadata,
+    max_app_chunks: Option<u64>,
+) -> Result<&'a mut Held<F>> {
+    let extents = frame.extents(&change)?;
+    let header = frame.closed_header(&change)?;
+    let spare = frame.spare_or(max_app_chunks);
+    let beginning = Beginning::of(frame, (&change, header), metadata, spare)?;
+    let mut rewrite = Rewrite::begin(change, beginning)?;
+    for extent in &extents {
+        rewrite.copy(extent)?;
+    }
+    rewrite.finish()
+}

@@ -1,0 +1,92 @@
+//! How new chunks are made: as those that are there, unless told otherwise.
+
+use super::{Editor, EditorBuilder};
+use crate::DEFAULT_CHUNK_SIZE;
+use crate::blosc::{ChunkHeader, ChunkSettings, HEADER_LEN, MAX_NBYTES, guess_settings};
+use crate::error::{Error, Result};
+use crate::file::encoder::Recipe;
+use crate::file::indexed::IndexedReader;
+use crate::storage::{Folder, ReadAt};
+
+impl EditorBuilder {
+    /// How chunks like this one are made, in a file whose header has this typesize.
+    pub(super) fn settings_like(
+        &self,
+        chunk: Option<&[u8]>,
+        typesize: Option<u8>,
+    ) -> ChunkSettings {
+        let like = chunk.and_then(|chunk| guess_settings(chunk, self.limits.block).ok());
+        let mut settings = like.flatten().unwrap_or_default();
+        if let Some(typesize) = typesize.filter(|size| *size > 0) {
+            settings.typesize = typesize;
+        }
+        if let Some(compressor) = self.compressor
+            && compressor != settings.compressor
+        {
+            settings.compressor = compressor;
+            settings.level = compressor.default_level();
+        }
+        settings.level = self.level.unwrap_or(settings.level);
+        settings.filter = self.filter.unwrap_or(settings.filter);
+        settings.typesize = self.typesize.unwrap_or(settings.typesize);
+        settings
+    }
+
+    /// How the chunks of a file are made. The last one may be too short to tell much, and a
+    /// damaged one tells nothing.
+    pub(super) fn settings_of<S: ReadAt>(
+        &self,
+        reader: &IndexedReader<S>,
+        typesize: Option<u8>,
+    ) -> ChunkSettings {
+        let chunks = reader.chunks();
+        let models = [chunks.checked_sub(2), chunks.checked_sub(1)];
+        let mut models = models.into_iter().flatten();
+        let model = models.find_map(|chunk| reader.compressed_chunk(chunk).ok());
+        self.settings_like(model.as_ref().map(|(_, bytes)| bytes.as_slice()), typesize)
+    }
+}
+
+impl<F: Folder> Editor<F> {
+    /// How appended chunks are made.
+    pub(super) fn recipe(&self) -> Result<Recipe> {
+        let header = &self.frame.head.header;
+        Ok(Recipe {
+            chunk: self.options.settings_of(&self.reader(), header.typesize),
+            chunk_size: self.chunk_size()?,
+            checksum: header.checksum,
+            hashers: self.options.hashers,
+            threads: self.options.threads,
+            size: None,
+        })
+    }
+
+    /// Uncompressed bytes of every chunk but the last.
+    fn chunk_size(&self) -> Result<u32> {
+        if self.chunks() >= 2 {
+            let first = match self.frame.head.header.chunk_size {
+                Some(size) => size,
+                None => self.chunk_header(0)?.nbytes,
+            };
+            return Ok(if first == 0 {
+                DEFAULT_CHUNK_SIZE
+            } else {
+                first
+            });
+        }
+        let there = u32::try_from(self.content_len()).unwrap_or(MAX_NBYTES);
+        let wanted = self.options.chunk_size;
+        if wanted.is_some_and(|size| !(1..=MAX_NBYTES).contains(&size)) {
+            return Err(Error::usage(format!(
+                "a chunk size that is not 1 to {MAX_NBYTES}"
+            )));
+        }
+        Ok(wanted.unwrap_or(DEFAULT_CHUNK_SIZE).max(there))
+    }
+
+    fn chunk_header(&self, chunk: u64) -> Result<ChunkHeader> {
+        let (_, bytes) = self.reader().compressed_chunk(chunk)?;
+        let header = bytes.first_chunk::<HEADER_LEN>().copied();
+        Ok(ChunkHeader::parse(&header.unwrap_or([0; HEADER_LEN]))?)
+    }
+}
