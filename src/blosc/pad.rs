@@ -104,7 +104,9 @@ mod tests {
     #[test]
     fn c_blosc_and_we_read_padded_chunks() {
         let mut checked = 0;
-        for compressor in Compressor::ALL.into_iter().filter(|c| c.is_available()) {
+        let available = Compressor::ALL.into_iter().filter(|c| c.is_available());
+        let enough = 300 * available.clone().count();
+        for compressor in available {
             for filter in Filter::ALL {
                 for typesize in [1, 4, 16, 17] {
                     for (kind, len) in [
@@ -137,7 +139,7 @@ mod tests {
                 }
             }
         }
-        assert!(checked > 2000, "{checked}");
+        assert!(checked > enough, "{checked}");
     }
 
     /// Refused, and left as it is.
