@@ -70,10 +70,12 @@ impl<F: Folder> Held<F> {
                 journal_name,
                 salt: Salt::random(),
                 patience,
-                poisoned: false,
+                // Until it is known that the journal is one.
+                poisoned: true,
                 begun: None,
             };
             held.settle()?;
+            held.poisoned = false;
             return Ok(held);
         }
         Err(busy("others replace this file all the time").into())

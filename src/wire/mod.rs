@@ -21,7 +21,6 @@ pub mod header;
 mod json;
 pub mod layout;
 pub mod metadata;
-#[cfg_attr(not(test), expect(dead_code, reason = "the appender will use it"))]
 pub(crate) mod numpy;
 pub mod offsets;
 pub mod parser;

@@ -24,6 +24,8 @@ pub struct Appender<'a, F: Folder = Disk> {
     chunk_size: u32,
     /// Chunks that stay as they are.
     kept: u64,
+    /// Uncompressed bytes that were there.
+    old_len: u64,
     /// Bytes of the last chunk, which is written anew with what is appended.
     refilled: u64,
 }
@@ -71,6 +73,7 @@ impl<F: Folder> Editor<F> {
                 }
             }
         };
+        let old_len = self.content_len();
         let change = self.held.change(self.frame.free_from())?;
         let mut appender = Appender {
             stage: Stage::new(&recipe)?,
@@ -83,6 +86,7 @@ impl<F: Folder> Editor<F> {
             options: &self.options,
             chunk_size: recipe.chunk_size,
             kept,
+            old_len,
             refilled: u64::try_from(refill.len()).unwrap_or(u64::MAX),
         };
         appender.write_all(&refill)?;
@@ -159,7 +163,15 @@ impl<F: Folder> Appender<'_, F> {
         let Some(array) = NumpyArray::of(metadata)? else {
             return Ok(NewMetadata::Same);
         };
-        let shape = array.grown(appended).map_err(Error::usage)?;
+        // Other tools append without a word to the shape, which is put right here, too.
+        let content = self.old_len.saturating_add(appended);
+        let added = content.checked_sub(array.content_len()).ok_or_else(|| {
+            let (shape, there) = (array.content_len(), self.old_len);
+            Error::usage(format!(
+                "the array's shape is of {shape} bytes, but there are only {there}: set its metadata first"
+            ))
+        })?;
+        let shape = array.grown(added).map_err(Error::usage)?;
         let metadata = with_shape(metadata, &shape)?;
         NewMetadata::of(self.frame, &metadata, &self.options.hashers)
     }

@@ -51,7 +51,9 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
         nchunks: Some(chunks),
         ..header.clone()
     };
-    if header.layout != Layout::V1 {
+    // Unknown sizes that are there say that the chunks are of all lengths.
+    let known = header.chunk_size.is_some() || chunks == 1;
+    if header.layout != Layout::V1 && known {
         header.last_chunk = Some(last);
         // As the reference: a single chunk is as long as it is.
         header.chunk_size = Some(if chunks == 1 {

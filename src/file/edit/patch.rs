@@ -127,8 +127,14 @@ impl<'a, F: Folder> Patch<'a, F> {
                 room.saturating_sub(if fits { len } else { old.len })
             }
             None => {
-                self.end = old.at.saturating_add(len);
-                0
+                let end = old.at.saturating_add(len);
+                // Spare space may lie behind the last chunk, too.
+                self.end = if old.may_shrink {
+                    end.max(self.end)
+                } else {
+                    end
+                };
+                self.end.saturating_sub(end)
             }
         };
         let zeros = usize::try_from(spare).unwrap_or(0);

@@ -3,7 +3,7 @@
 use super::EditorBuilder;
 use super::frame::Frame;
 use super::patch::Old;
-use crate::blosc::{ChunkEncoder, ChunkSettings, pad};
+use crate::blosc::{ChunkEncoder, ChunkSettings, Compressor, pad};
 use crate::error::{Error, Result};
 use crate::file::indexed::{IndexedReader, IndexedReaderBuilder};
 use crate::storage::ReadAt;
@@ -11,6 +11,20 @@ use std::sync::Arc;
 
 /// The level that is tried before a file is rewritten.
 const SMALLEST: u8 = 9;
+
+/// What makes smaller chunks that the same readers read; nothing if these are the smallest.
+fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
+    let compressor = match like.compressor {
+        Compressor::Lz4 => Compressor::Lz4hc,
+        other => other,
+    };
+    let smallest = ChunkSettings {
+        compressor,
+        level: SMALLEST,
+        ..like
+    };
+    (smallest != like).then_some(smallest)
+}
 /// Where a chunk's header has its version, flags and typesize.
 const KIND_LEN: usize = 4;
 
@@ -91,7 +105,7 @@ impl<'o> Press<'o> {
     fn compress(
         &self,
         data: &[u8],
-        mut settings: ChunkSettings,
+        settings: ChunkSettings,
         frame: &Frame,
         old: &Old,
     ) -> Result<Vec<u8>> {
@@ -103,10 +117,11 @@ impl<'o> Press<'o> {
             .encode(data, &mut chunk)?
             .ctbytes;
         let too_long = |len: u32| room.is_some_and(|room| u64::from(len) > room);
-        if too_long(len) && settings.level < SMALLEST {
+        if too_long(len)
+            && let Some(smallest) = smallest(settings)
+        {
             let mut smaller = Vec::new();
-            settings.level = SMALLEST;
-            let found = ChunkEncoder::new(settings)?.encode(data, &mut smaller)?;
+            let found = ChunkEncoder::new(smallest)?.encode(data, &mut smaller)?;
             if !too_long(found.ctbytes) {
                 (chunk, len) = (smaller, found.ctbytes);
             }

@@ -2,7 +2,7 @@
 
 use super::{Editor, EditorBuilder};
 use crate::DEFAULT_CHUNK_SIZE;
-use crate::blosc::{ChunkHeader, ChunkSettings, HEADER_LEN, MAX_NBYTES, guess_settings};
+use crate::blosc::{ChunkSettings, MAX_NBYTES, guess_settings};
 use crate::error::{Error, Result};
 use crate::file::encoder::Recipe;
 use crate::file::indexed::IndexedReader;
@@ -64,15 +64,9 @@ impl<F: Folder> Editor<F> {
     /// Uncompressed bytes of every chunk but the last.
     fn chunk_size(&self) -> Result<u32> {
         if self.chunks() >= 2 {
-            let first = match self.frame.head.header.chunk_size {
-                Some(size) => size,
-                None => self.chunk_header(0)?.nbytes,
-            };
-            return Ok(if first == 0 {
-                DEFAULT_CHUNK_SIZE
-            } else {
-                first
-            });
+            // Chunks of all kinds of lengths go on with the usual one.
+            let there = self.frame.index.chunk_size().filter(|size| *size > 0);
+            return Ok(there.unwrap_or(DEFAULT_CHUNK_SIZE));
         }
         let there = u32::try_from(self.content_len()).unwrap_or(MAX_NBYTES);
         let wanted = self.options.chunk_size;
@@ -82,11 +76,5 @@ impl<F: Folder> Editor<F> {
             )));
         }
         Ok(wanted.unwrap_or(DEFAULT_CHUNK_SIZE).max(there))
-    }
-
-    fn chunk_header(&self, chunk: u64) -> Result<ChunkHeader> {
-        let (_, bytes) = self.reader().compressed_chunk(chunk)?;
-        let header = bytes.first_chunk::<HEADER_LEN>().copied();
-        Ok(ChunkHeader::parse(&header.unwrap_or([0; HEADER_LEN]))?)
     }
 }

@@ -39,6 +39,7 @@ pub struct EncoderBuilder {
     offsets: bool,
     metadata: Option<Metadata>,
     max_app_chunks: Option<u64>,
+    spare_space: u32,
     size: Option<u64>,
     threads: usize,
 }
@@ -55,6 +56,7 @@ impl Default for EncoderBuilder {
             offsets: true,
             metadata: None,
             max_app_chunks: None,
+            spare_space: 0,
             size: None,
             threads: 1,
         }
@@ -140,6 +142,15 @@ impl EncoderBuilder {
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {
         self.max_app_chunks = Some(spare);
+        self
+    }
+
+    /// Zeros behind every chunk, 0 by default, so that a patched one may become longer without a new
+    /// file. Only V2 with offsets can have them, since other readers expect one chunk right behind
+    /// the other.
+    #[must_use]
+    pub fn spare_space(mut self, bytes: u32) -> Self {
+        self.spare_space = bytes;
         self
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Plan {
     /// The metadata as it lies behind the header, perhaps nothing.
     pub metadata: Vec<u8>,
     spare: Option<u64>,
+    /// Zeros behind every chunk.
+    pub spare_space: u32,
     /// The header without what only `finish` may know.
     header: Header,
 }
@@ -66,6 +68,11 @@ impl Plan {
             header.typesize = Some(chunk.typesize);
             header.chunk_size = Some(chunk_size);
         }
+        if options.spare_space > 0 && (layout != Layout::V2 || !header.offsets) {
+            return Err(Error::usage(
+                "spare space needs layout V2, with offsets, in a file that can be sought",
+            ));
+        }
         let mut metadata = Vec::new();
         if let Some(given) = options.metadata {
             (header.metadata, metadata) = match layout {
@@ -85,6 +92,7 @@ impl Plan {
             size,
             metadata,
             spare: options.max_app_chunks,
+            spare_space: options.spare_space,
             header,
         };
         plan.check_table()?;

@@ -158,15 +158,17 @@ impl<W: Write + Seek> Sink for SeekSink<W> {
         if self.plan.has_offsets() {
             self.starts.push(self.len);
         }
+        let spare = u64::from(self.plan.spare_space);
         if let Some(held) = &mut self.held {
             held.extend_from_slice(chunk);
+            io::copy(&mut io::repeat(0).take(spare), held)?;
         } else {
             self.make_room()?;
             self.target.write_all(chunk)?;
+            io::copy(&mut io::repeat(0).take(spare), &mut self.target)?;
         }
-        self.len = self
-            .len
-            .saturating_add(u64::try_from(chunk.len()).unwrap_or(0));
+        let len = u64::try_from(chunk.len()).unwrap_or(0);
+        self.len = self.len.saturating_add(len).saturating_add(spare);
         Ok(())
     }
 }

@@ -211,6 +211,19 @@ impl Index {
         part.spot(source, within).map(Some)
     }
 
+    /// Uncompressed bytes of every chunk of a single member but the last, if they are all as long.
+    pub(in crate::file) fn chunk_size(&self) -> Option<u32> {
+        match self.parts.first().map(|part| (&part.chunks, &part.header)) {
+            Some((Chunks::Walked { chunks, .. }, _)) => {
+                let mut sizes = chunks.iter().rev().skip(1).map(|chunk| chunk.nbytes);
+                let first = sizes.next()?;
+                sizes.all(|size| size == first).then_some(first)
+            }
+            Some((Chunks::Table { .. }, header)) => header.chunk_size,
+            None => None,
+        }
+    }
+
     /// Where each chunk of a single member lies, with its digest and the spare space behind it.
     pub(in crate::file) fn extents<S: ReadAt>(&self, source: &S) -> Result<Vec<Range<u64>>> {
         let Some(part) = self.parts.first() else {

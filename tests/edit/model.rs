@@ -1,20 +1,11 @@
 //! A file that is created, appended to, patched and given other metadata in any order holds what a
 //! plain `Vec<u8>` would.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Memory, Snapshot};
-use bloscpack::{
-    Checksum, Compressor, Editor, Encoder, Filter, IndexedReader, Layout, Limits, Metadata, Survey,
-};
+use crate::{NAME, check, name, names};
+use bloscpack::storage::Memory;
+use bloscpack::{Checksum, Compressor, Editor, Encoder, Filter, Layout, Metadata};
 use proptest::prelude::*;
-use std::ffi::OsStr;
 use std::io::{Cursor, Write};
-
-const NAME: &str = "a.blp";
-
-fn name() -> &'static OsStr {
-    NAME.as_ref()
-}
 
 /// How a file is made, and what is done to it.
 #[derive(Clone, Debug)]
@@ -29,6 +20,7 @@ struct Making {
     typesize: u8,
     chunk_size: u32,
     max_app_chunks: Option<u64>,
+    spare_space: u32,
     data: Vec<u8>,
 }
 
@@ -81,29 +73,40 @@ fn making() -> impl Strategy<Value = Making> {
         prop::sample::select(vec![1u8, 2, 4, 8, 17]),
         1..900u32,
     );
-    (kind, chunks, prop::option::of(0..6u64), data(3000)).prop_map(
-        |(
-            (layout, offsets, stream, metadata, checksum),
-            (compressor, filter, typesize, chunk_size),
-            max_app_chunks,
-            data,
-        )| {
-            let is_v1 = layout == Layout::V1;
-            Making {
-                layout,
-                offsets: offsets && !is_v1,
-                stream: stream && !is_v1,
-                metadata: metadata && !is_v1,
-                checksum: if is_v1 { Checksum::None } else { checksum },
-                compressor,
-                filter,
-                typesize,
-                chunk_size,
-                max_app_chunks,
-                data,
-            }
-        },
+    (
+        kind,
+        chunks,
+        (prop::option::of(0..6u64), 0..60u32),
+        data(3000),
     )
+        .prop_map(
+            |(
+                (layout, offsets, stream, metadata, checksum),
+                (compressor, filter, typesize, chunk_size),
+                (max_app_chunks, spare_space),
+                data,
+            )| {
+                let is_v1 = layout == Layout::V1;
+                Making {
+                    layout,
+                    offsets: offsets && !is_v1,
+                    stream: stream && !is_v1,
+                    metadata: metadata && !is_v1,
+                    checksum: if is_v1 { Checksum::None } else { checksum },
+                    compressor,
+                    filter,
+                    typesize,
+                    chunk_size,
+                    max_app_chunks,
+                    spare_space: if layout == Layout::V2 && offsets && !stream {
+                        spare_space
+                    } else {
+                        0
+                    },
+                    data,
+                }
+            },
+        )
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -125,7 +128,8 @@ impl Making {
             .compressor(self.compressor)
             .filter(self.filter)
             .typesize(self.typesize)
-            .chunk_size(self.chunk_size);
+            .chunk_size(self.chunk_size)
+            .spare_space(self.spare_space);
         if self.metadata {
             options = options.metadata(Metadata::from_json(r#"{"a": [1, 2], "b": "c"}"#).unwrap());
         }
@@ -143,26 +147,8 @@ impl Making {
     }
 }
 
-/// What all readers say of the file.
-fn check(folder: &Memory, model: &[u8], metadata: Option<&str>) {
-    let file = folder.bytes(NAME).unwrap();
-    assert_eq!(bloscpack::decompress(&file).unwrap(), model);
-    let report = bloscpack::verify(file.as_slice(), Limits::default(), 1).unwrap();
-    assert!(
-        report.is_sound() && report.warnings.is_empty(),
-        "{report:?}"
-    );
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
-    let found = survey.members[0].metadata.as_ref();
-    assert_eq!(found.map(|metadata| metadata.text().trim_end()), metadata);
-    let reader = IndexedReader::open(Snapshot::open_in(folder, name()).unwrap()).unwrap();
-    let mut content = vec![0; model.len()];
-    reader.read_exact_at(0, &mut content).unwrap();
-    assert_eq!(content, model);
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(2500))]
 
     #[test]
     fn a_file_is_as_a_vec(making in making(), steps in steps()) {
@@ -199,7 +185,7 @@ proptest! {
                 }
                 Step::Reopen => {
                     drop(editor);
-                    prop_assert_eq!(folder_names(&folder), vec![NAME]);
+                    prop_assert_eq!(names(&folder), vec![NAME]);
                     editor = Editor::open_in(folder.clone(), name()).unwrap();
                 }
             }
@@ -207,13 +193,4 @@ proptest! {
             check(&folder, &model, metadata.as_deref());
         }
     }
-}
-
-fn folder_names(folder: &Memory) -> Vec<String> {
-    use bloscpack::storage::Folder;
-    let names = folder.list().unwrap();
-    names
-        .into_iter()
-        .map(|name| name.into_string().unwrap())
-        .collect()
 }

@@ -1,0 +1,63 @@
+//! Files that grow and change: against a model, on real files, and where it has to be refused.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking, and its numbers are small"
+)]
+
+#[path = "../support/golden.rs"]
+mod golden;
+#[allow(dead_code, reason = "only a part is of use here")]
+#[path = "../support/manifest.rs"]
+mod manifest;
+
+mod arrays;
+mod journals;
+mod kept;
+mod model;
+mod real;
+mod refused;
+
+use bloscpack::storage::{Folder, Memory, Snapshot};
+use bloscpack::{Editor, IndexedReader, Limits, Survey};
+use std::ffi::OsStr;
+use std::io::Write;
+
+/// The file that is changed.
+const NAME: &str = "a.blp";
+/// Where its journal lies.
+const JOURNAL: &str = "a.blp.blpk-journal";
+
+fn name() -> &'static OsStr {
+    NAME.as_ref()
+}
+
+fn names(folder: &Memory) -> Vec<String> {
+    let names = folder.list().unwrap();
+    let names = names.into_iter().map(|name| name.into_string().unwrap());
+    names.collect()
+}
+
+fn append(editor: &mut Editor<Memory>, data: &[u8]) -> bloscpack::Result<u64> {
+    let mut appender = editor.append()?;
+    appender.write_all(data)?;
+    appender.finish()
+}
+
+/// What all readers say of the file.
+fn check(folder: &Memory, model: &[u8], metadata: Option<&str>) {
+    let file = folder.bytes(NAME).unwrap();
+    assert!(bloscpack::decompress(&file).unwrap() == model);
+    let report = bloscpack::verify(file.as_slice(), Limits::default(), 1).unwrap();
+    assert!(
+        report.is_sound() && report.warnings.is_empty(),
+        "{report:?}"
+    );
+    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let found = survey.members[0].metadata.as_ref();
+    assert_eq!(found.map(|metadata| metadata.text().trim_end()), metadata);
+    let reader = IndexedReader::open(Snapshot::open_in(folder, name()).unwrap()).unwrap();
+    let mut content = vec![0; model.len()];
+    reader.read_exact_at(0, &mut content).unwrap();
+    assert!(content == model);
+}

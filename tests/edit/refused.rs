@@ -1,0 +1,143 @@
+//! What is refused, and changes nothing.
+
+use crate::golden::sensor;
+use crate::{NAME, append, name, names};
+use bloscpack::storage::Memory;
+use bloscpack::{Category, Editor, Encoder, Layout, Metadata};
+use std::io::{Cursor, Read, Write};
+
+fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Vec<u8> {
+    let mut encoder = options.write_to_file(Cursor::new(Vec::new())).unwrap();
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap().into_inner()
+}
+
+fn open(bytes: Vec<u8>) -> bloscpack::Result<Editor<Memory>> {
+    Editor::open_in(Memory::from([(NAME, bytes)]), name())
+}
+
+#[test]
+fn a_damaged_last_chunk_gets_no_new_digest() {
+    let mut bytes = file(Encoder::builder().chunk_size(1000), &sensor(2500, 1));
+    let last = bytes.len() - 20;
+    bytes[last] ^= 1;
+    let folder = Memory::from([(NAME, bytes.clone())]);
+    let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
+    let error = editor.append().map(|_| ()).unwrap_err();
+    assert_eq!(error.category(), Category::Damaged);
+    assert_eq!(error.position().unwrap().chunk, Some(2));
+    // Nor one that is patched in part; as a whole it is repaired.
+    assert_eq!(
+        editor.patch(2100, [1].as_slice()).unwrap_err().category(),
+        Category::Damaged
+    );
+    assert_eq!(folder.bytes(NAME).unwrap(), bytes);
+    editor.patch(2000, &sensor(2500, 1)[2000..]).unwrap();
+    drop(editor);
+    let whole = bloscpack::decompress(&folder.bytes(NAME).unwrap()).unwrap();
+    assert_eq!(whole, sensor(2500, 1));
+}
+
+#[test]
+fn members_records_and_halves_are_not_changed() {
+    let one = file(Encoder::builder(), b"one");
+    let two = [one.clone(), one.clone()].concat();
+    assert_eq!(open(two).unwrap_err().category(), Category::Usage);
+
+    let mut unfinished = Encoder::builder()
+        .size(5000)
+        .chunk_size(1000)
+        .write_to_file(Cursor::new(Vec::new()))
+        .unwrap();
+    unfinished.write_all(&sensor(3000, 2)).unwrap();
+    unfinished.flush().unwrap();
+    let unfinished = unfinished.get_ref().get_ref().clone();
+    assert_eq!(open(unfinished).unwrap_err().category(), Category::CutShort);
+
+    let cut = one[..one.len() - 1].to_vec();
+    assert_eq!(open(cut).unwrap_err().category(), Category::CutShort);
+    assert_eq!(
+        open(b"PK\x03\x04".to_vec()).unwrap_err().category(),
+        Category::Unsupported
+    );
+    assert_eq!(open(Vec::new()).unwrap_err().category(), Category::CutShort);
+}
+
+#[test]
+fn a_patch_behind_the_end_changes_nothing() {
+    let data = sensor(5000, 3);
+    let folder = Memory::from([(NAME, file(Encoder::builder().chunk_size(1000), &data))]);
+    let before = folder.bytes(NAME);
+    let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
+    for (at, len) in [(5001, 0), (5000, 1), (4000, 1001), (0, 5001)] {
+        let error = editor.patch(at, vec![1; len].as_slice()).unwrap_err();
+        assert_eq!(error.category(), Category::Usage, "{at} {len}");
+    }
+    assert_eq!(editor.patch(5000, [].as_slice()).unwrap(), 0);
+    drop(editor);
+    assert_eq!(folder.bytes(NAME), before);
+    assert_eq!(names(&folder), [NAME]);
+}
+
+#[test]
+fn a_reader_that_fails_halfway_changes_nothing() {
+    struct Fails(usize);
+    impl Read for Fails {
+        fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+            let len = self.0.min(buf.len());
+            self.0 -= len;
+            if len == 0 {
+                Err(std::io::Error::other("gone"))
+            } else {
+                Ok(len)
+            }
+        }
+    }
+    let data = sensor(5000, 4);
+    let folder = Memory::from([(NAME, file(Encoder::builder().chunk_size(1000), &data))]);
+    let before = folder.bytes(NAME);
+    let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
+    let mut appender = editor.append().unwrap();
+    assert_eq!(
+        appender.read_from(Fails(9000)).unwrap_err().category(),
+        Category::Failed
+    );
+    drop(appender);
+    assert_eq!(
+        editor.patch(10, Fails(3000)).unwrap_err().category(),
+        Category::Failed
+    );
+    drop(editor);
+    assert_eq!(folder.bytes(NAME), before);
+    assert_eq!(names(&folder), [NAME]);
+    // Not even before it is closed does anybody see what is being appended.
+    let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
+    let mut appender = editor.append().unwrap();
+    appender.write_all(&sensor(9000, 5)).unwrap();
+    let now = folder.bytes(NAME).unwrap();
+    assert_eq!(bloscpack::decompress(&now).unwrap(), data);
+}
+
+#[test]
+fn there_is_one_writer_at_a_time() {
+    let folder = Memory::from([(NAME, file(Encoder::builder(), b"data"))]);
+    let first = Editor::open_in(folder.clone(), name()).unwrap();
+    let error = Editor::open_in(folder.clone(), name()).unwrap_err();
+    assert_eq!(error.category(), Category::Failed);
+    assert!(error.to_string().contains("another"), "{error}");
+    drop(first);
+    let mut second = Editor::open_in(folder.clone(), name()).unwrap();
+    append(&mut second, b" and more").unwrap();
+}
+
+#[test]
+fn the_first_layout_has_no_place_for_metadata() {
+    let bytes = file(Encoder::builder().layout(Layout::V1), b"data");
+    let mut editor = open(bytes).unwrap();
+    let metadata = Metadata::from_json("1").unwrap();
+    assert_eq!(
+        editor.set_metadata(&metadata).unwrap_err().category(),
+        Category::Usage
+    );
+    assert_eq!(editor.reindex().unwrap_err().category(), Category::Usage);
+}
