@@ -13,7 +13,7 @@ use crate::storage::{Cursor, ReadAt};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{
     Checksum, Event, FormatError, Geometry, Header, Layout, Metadata, MetadataHeader,
-    MetadataPlace, ParseError, Position, Section,
+    MetadataPlace, ParseError, Position, Section, Trailing,
 };
 use std::ops::Range;
 
@@ -98,9 +98,9 @@ impl Index {
         let Some(end) = table_end(source, &header, &geometry)? else {
             return Ok(None);
         };
-        if end != source.size()? {
+        let Some(trailing) = nothing_behind(source, end)? else {
             return Ok(None);
-        }
+        };
         let chunks = Chunks::Table {
             at: geometry.table_at,
             chunk_size: chunk_size.into(),
@@ -115,7 +115,7 @@ impl Index {
         Ok(Some(Self {
             parts: vec![part],
             metadata,
-            warnings: Vec::new(),
+            warnings: trailing.map(Warning::Trailing).into_iter().collect(),
         }))
     }
 
@@ -475,6 +475,30 @@ fn table_end<S: ReadAt>(source: &S, header: &Header, geometry: &Geometry) -> Res
         .saturating_add(last.ctbytes.into())
         .saturating_add(digest_len);
     Ok(Some(end))
+}
+
+/// How many zeros show that what follows is neither a chunk nor a member, not even one behind a
+/// digest.
+const ZEROS: u64 = 128;
+
+/// What lies behind the last chunk, if that cannot mean anything: nothing, or zeros first, where
+/// somebody is appending just now. Anything else is for the walk to judge.
+fn nothing_behind<S: ReadAt>(source: &S, end: u64) -> Result<Option<Option<Trailing>>> {
+    let Some(len) = source.size()?.checked_sub(end) else {
+        return Ok(None);
+    };
+    let mut first = vec![0; usize::try_from(len.min(ZEROS)).unwrap_or(0)];
+    source.read_exact_at(end, &mut first)?;
+    if first.iter().any(|byte| *byte != 0) {
+        return Ok(None);
+    }
+    let position = Position {
+        byte: end,
+        member: 0,
+        chunk: None,
+        section: Section::Trailer,
+    };
+    Ok(Some((len > 0).then_some(Trailing { position, len })))
 }
 
 /// The header of the chunk at this position, if there is one.
