@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""A hundred bytes out of a large file: this project beside the real Bloscpack and python-blosc2.
+
+    benches/ranges.py target/release/blpk PYTHON_WITH_BLOSCPACK PYTHON_WITH_BLOSC2 [MIB]
+
+All in one run, in turn, three rounds, medians. `blpk cat --range` counts as a whole process; the
+Python tools only from the call on, without the start of the interpreter. The figure to look at is
+the ratio. Where `strace` is installed, the bytes that `blpk` reads of the file are counted.
+"""
+
+import os
+import random
+import re
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MIB = 1 << 20
+ROUNDS = 3
+LEN = 100
+
+BLOSCPACK = """
+import sys, time
+import bloscpack
+begun = time.perf_counter()
+data, _ = bloscpack.unpack_bytes_from_file(sys.argv[1])
+part = data[int(sys.argv[2]):int(sys.argv[3])]
+print(time.perf_counter() - begun, part.hex())
+"""
+
+BLOSC2 = """
+import sys, time
+import blosc2
+begun = time.perf_counter()
+frame = blosc2.open(sys.argv[1], mode="r")
+a, b, item = int(sys.argv[2]), int(sys.argv[3]), frame.typesize
+part = bytes(frame[a // item:-(-b // item)])[a % item:][:b - a]
+print(time.perf_counter() - begun, part.hex())
+"""
+
+BLOSC2_WRITE = """
+import sys
+import blosc2
+cparams = blosc2.CParams(typesize=8, codec=blosc2.Codec.LZ4, clevel=9)
+frame = blosc2.SChunk(chunksize=1 << 20, urlpath=sys.argv[2], mode="w", cparams=cparams)
+with open(sys.argv[1], "rb") as file:
+    while piece := file.read(1 << 20):
+        frame.append_data(piece)
+"""
+
+
+def write_walk(path, mib):
+    """A walk of float64 in steps of an eighth."""
+    rng = random.Random(1)
+    with open(path, "wb") as file:
+        for _ in range(mib):
+            level, steps = rng.randrange(1000), rng.randbytes(MIB // 8)
+            walk = []
+            for step in steps:
+                level += (step % 9 - 4) / 8
+                walk.append(level)
+            file.write(struct.pack(f"<{len(walk)}d", *walk))
+
+
+def timed(*command):
+    # What lets the old package be imported by a Python of today.
+    site = Path(__file__).resolve().parent.parent / "tests/interop/site"
+    done = subprocess.run([str(part) for part in command], capture_output=True, check=True, text=True,
+                          env=dict(os.environ, PYTHONPATH=str(site)))
+    seconds, found = done.stdout.split()
+    return float(seconds), bytes.fromhex(found)
+
+
+def blpk_range(blpk, path, begin, end):
+    begun = time.perf_counter()
+    done = subprocess.run([blpk, "cat", "--range", f"{begin}..{end}", path], capture_output=True, check=True)
+    return time.perf_counter() - begun, done.stdout
+
+
+def bytes_read(blpk, path, begin, end):
+    """What the kernel gave of the file to one `blpk cat --range`."""
+    command = ["strace", "-f", "-y", "-e", "trace=read,pread64", blpk, "cat", "--range", f"{begin}..{end}", path]
+    trace = subprocess.run(command, capture_output=True, check=True).stderr.decode(errors="replace")
+    lines = [line for line in trace.splitlines() if f"<{os.path.realpath(path)}>" in line]
+    return sum(int(re.search(r"= (\d+)$", line).group(1)) for line in lines), len(lines)
+
+
+def main():
+    blpk, python_bloscpack, python_blosc2 = (os.path.abspath(part) for part in sys.argv[1:4])
+    mib = int(sys.argv[4]) if len(sys.argv) > 4 else 1024
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+        plain, ours, frame = (Path(folder) / name for name in ("walk", "walk.blp", "walk.b2frame"))
+        write_walk(plain, mib)
+        subprocess.run([blpk, "-q", "c", plain, ours], check=True)
+        subprocess.run([python_blosc2, "-c", BLOSC2_WRITE, plain, frame], check=True)
+        print(f"{mib} MiB of float64; {ours.stat().st_size} bytes as .blp, {frame.stat().st_size} as a frame")
+        rng = random.Random(2)
+        times = {"blpk": [], "bloscpack": [], "blosc2": []}
+        for _ in range(ROUNDS):
+            begin = rng.randrange(mib * MIB - LEN)
+            with open(plain, "rb") as file:
+                file.seek(begin)
+                expected = file.read(LEN)
+            span = (begin, begin + LEN)
+            found = {
+                "blpk": blpk_range(blpk, ours, *span),
+                "bloscpack": timed(python_bloscpack, "-c", BLOSCPACK, ours, *span),
+                "blosc2": timed(python_blosc2, "-c", BLOSC2, frame, *span),
+            }
+            for name, (seconds, part) in found.items():
+                assert part == expected, f"{name} gives other bytes at {begin}"
+                times[name].append(seconds)
+        base = statistics.median(times["blpk"])
+        for name, seconds in times.items():
+            middle = statistics.median(seconds)
+            print(f"{name:10} {middle * 1000:10.2f} ms   {middle / base:9.2f} x")
+        if shutil.which("strace"):
+            count, calls = bytes_read(blpk, ours, begin, begin + LEN)
+            print(f"blpk reads {count} bytes of the file in {calls} calls")
+
+
+if __name__ == "__main__":
+    main()
