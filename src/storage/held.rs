@@ -95,6 +95,9 @@ impl<F: Folder> Held<F> {
             let journal = found.map_err(interrupted)?;
             self.finish(&journal)?;
         }
+        // What fails here leaves the journal where it is: it may be somebody else's file, or tell
+        // the name of litter.
+        self.poisoned = true;
         if let Some(old) = Salt::of(&self.journal)? {
             let litter = replacement_name(&self.name, old);
             match self.folder.remove(&litter) {
@@ -106,6 +109,7 @@ impl<F: Folder> Held<F> {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
         }
         self.begin_journal()?;
+        self.poisoned = false;
         Ok(())
     }
 
