@@ -99,11 +99,7 @@ impl<F: Folder> Held<F> {
         // the name of litter.
         self.poisoned = true;
         if let Some(old) = Salt::of(&self.journal)? {
-            let litter = replacement_name(&self.name, old);
-            match self.folder.remove(&litter) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
+            self.remove_replacement(old)?;
         } else if !Salt::is_torn(&self.journal)? {
             let what = "something that is no journal lies in the journal's place: move it away";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
@@ -111,6 +107,16 @@ impl<F: Folder> Held<F> {
         self.begin_journal()?;
         self.poisoned = false;
         Ok(())
+    }
+
+    /// Removes what was to replace the file, for good: only a journal with this salt tells its name,
+    /// and must not be gone before it.
+    fn remove_replacement(&self, salt: Salt) -> io::Result<()> {
+        match self.folder.remove(&replacement_name(&self.name, salt)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => self.folder.sync(),
+        }
     }
 
     /// An empty journal, which nobody has to obey.
@@ -142,10 +148,7 @@ impl<F: Folder> Held<F> {
         let Some(free_from) = self.begun else {
             return Ok(());
         };
-        match self.folder.remove(&replacement_name(&self.name, self.salt)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        self.remove_replacement(self.salt)?;
         if let Some(end) = free_from {
             self.file.set_len(end)?;
         }
