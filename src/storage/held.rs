@@ -138,9 +138,21 @@ impl<F: Folder> Held<F> {
         self.give_up()?;
         self.begun = Some(free_from);
         if let Some(end) = free_from {
-            self.file.set_len(end)?;
+            self.cut_off(end)?;
         }
         Ok(Change::new(self, free_from, HEAD_LEN))
+    }
+
+    /// Cuts off what means nothing, for good: if it came back after a crash, with bytes of a new
+    /// change behind it, the two together might mean something.
+    fn cut_off(&mut self, end: u64) -> io::Result<()> {
+        if self.file.size()? > end {
+            self.file.set_len(end)?;
+            self.poisoned = true;
+            self.file.sync()?;
+            self.poisoned = false;
+        }
+        Ok(())
     }
 
     /// Takes away what a change has left that was never made.
