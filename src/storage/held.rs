@@ -2,6 +2,7 @@
 
 use super::journal::{HEAD_LEN, Journal, Salt};
 use super::lock::wait_for;
+use super::write_at::retry;
 use super::{Access, Change, Folder, Hold, Lock, ReadAt, WriteAt};
 use crate::error::{Error, Result};
 use crate::wire::{FormatError, MARK};
@@ -88,9 +89,7 @@ impl<F: Folder> Held<F> {
 
     /// Completes an interrupted change, forgets one that was never begun, and begins a new journal.
     fn settle(&mut self) -> Result<()> {
-        let mut first = [0];
-        let marked = self.file.read_at(0, &mut first)? == 1 && first == [MARK];
-        if marked {
+        if is_marked(&self.file)? {
             let found = Journal::read(&self.file, &self.journal)?;
             let journal = found.map_err(interrupted)?;
             self.finish(&journal)?;
@@ -190,14 +189,19 @@ impl<F: Folder> Held<F> {
 
 impl<F: Folder> Drop for Held<F> {
     fn drop(&mut self) {
-        let mut first = [0];
-        let whole = self.file.read_at(0, &mut first).is_ok() && first != [MARK];
+        let whole = is_marked(&self.file).is_ok_and(|marked| !marked);
         // A journal that may still be needed stays, and the next writer deals with it. Whatever
         // cannot be taken away means nothing to readers.
         if !self.poisoned && whole && self.give_up().is_ok() {
             let _ = self.folder.remove(&self.journal_name);
         }
     }
+}
+
+/// Whether a change of this file was interrupted, or is being made.
+pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
+    let mut first = [0];
+    Ok(retry(|| file.read_at(0, &mut first))? == 1 && first == [MARK])
 }
 
 /// Opens the journal of a file, or creates it.
