@@ -124,16 +124,33 @@ impl<F: Folder> Held<F> {
         self.journal.write_all_at(0, &self.salt.head())
     }
 
+    /// Refuses to go on after an error that leaves the file's state unknown.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        if self.poisoned {
+            let what = "an earlier error left the state of this file unknown: open it again";
+            return Err(io::Error::other(what));
+        }
+        Ok(())
+    }
+
+    /// Does something after whose failure nobody knows what is on the disk.
+    pub(crate) fn at_risk<T, E>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.poisoned = true;
+        let done = act(self)?;
+        self.poisoned = false;
+        Ok(done)
+    }
+
     /// Begins a change. Bytes of the file from `free_from` on mean nothing to any reader: the file
     /// is cut off there, and what the change puts behind goes directly into the file.
     ///
     /// # Errors
     /// Those of the file, and an earlier error that leaves its state unknown.
     pub(crate) fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
-        if self.poisoned {
-            let what = "an earlier error left the state of this file unknown: open it again";
-            return Err(io::Error::other(what));
-        }
+        self.check()?;
         self.give_up()?;
         self.begun = Some(free_from);
         if let Some(end) = free_from {
@@ -147,9 +164,7 @@ impl<F: Folder> Held<F> {
     fn cut_off(&mut self, end: u64) -> io::Result<()> {
         if self.file.size()? > end {
             self.file.set_len(end)?;
-            self.poisoned = true;
-            self.file.sync()?;
-            self.poisoned = false;
+            self.at_risk(|held| held.file.sync())?;
         }
         Ok(())
     }
@@ -159,7 +174,7 @@ impl<F: Folder> Held<F> {
         let Some(free_from) = self.begun else {
             return Ok(());
         };
-        self.remove_replacement(self.salt)?;
+        self.at_risk(|held| held.remove_replacement(held.salt))?;
         if let Some(end) = free_from {
             self.file.set_len(end)?;
         }
