@@ -120,7 +120,7 @@ impl<'a, F: Folder> Change<'a, F> {
         held.folder.sync()?;
         held.finish(&journal)?;
         held.begun = None;
-        held.begin_journal()?;
+        held.at_risk(|held| held.begin_journal())?;
         Ok(held)
     }
 
@@ -130,8 +130,10 @@ impl<'a, F: Folder> Change<'a, F> {
     /// Those of the folder.
     pub(crate) fn into_replacement(self) -> io::Result<Replacement<'a, F>> {
         // If the new file outlives a crash, its name has to.
-        self.held.journal.sync()?;
-        self.held.folder.sync()?;
+        self.held.at_risk(|held| {
+            held.journal.sync()?;
+            held.folder.sync()
+        })?;
         let name = replacement_name(&self.held.name, self.held.salt);
         let file = self.held.folder.create(&name, Some(&self.held.file))?;
         Ok(Replacement::new(self, file, name))

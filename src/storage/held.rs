@@ -2,6 +2,7 @@
 
 use super::journal::{HEAD_LEN, Journal, Salt};
 use super::lock::wait_for;
+use super::write_at::retry;
 use super::{Access, Change, Folder, Hold, Lock, ReadAt, WriteAt};
 use crate::error::{Error, Result};
 use crate::wire::{FormatError, MARK};
@@ -88,25 +89,33 @@ impl<F: Folder> Held<F> {
 
     /// Completes an interrupted change, forgets one that was never begun, and begins a new journal.
     fn settle(&mut self) -> Result<()> {
-        let mut first = [0];
-        let marked = self.file.read_at(0, &mut first)? == 1 && first == [MARK];
-        if marked {
+        if is_marked(&self.file)? {
             let found = Journal::read(&self.file, &self.journal)?;
             let journal = found.map_err(interrupted)?;
             self.finish(&journal)?;
         }
+        // What fails here leaves the journal where it is: it may be somebody else's file, or tell
+        // the name of litter.
+        self.poisoned = true;
         if let Some(old) = Salt::of(&self.journal)? {
-            let litter = replacement_name(&self.name, old);
-            match self.folder.remove(&litter) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
+            self.remove_replacement(old)?;
         } else if !Salt::is_torn(&self.journal)? {
             let what = "something that is no journal lies in the journal's place: move it away";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
         }
         self.begin_journal()?;
+        self.poisoned = false;
         Ok(())
+    }
+
+    /// Removes what was to replace the file, for good: only a journal with this salt tells its name,
+    /// and must not be gone before it.
+    fn remove_replacement(&self, salt: Salt) -> io::Result<()> {
+        match self.folder.remove(&replacement_name(&self.name, salt)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => self.folder.sync(),
+        }
     }
 
     /// An empty journal, which nobody has to obey.
@@ -115,22 +124,49 @@ impl<F: Folder> Held<F> {
         self.journal.write_all_at(0, &self.salt.head())
     }
 
+    /// Refuses to go on after an error that leaves the file's state unknown.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        if self.poisoned {
+            let what = "an earlier error left the state of this file unknown: open it again";
+            return Err(io::Error::other(what));
+        }
+        Ok(())
+    }
+
+    /// Does something after whose failure nobody knows what is on the disk.
+    pub(crate) fn at_risk<T, E>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.poisoned = true;
+        let done = act(self)?;
+        self.poisoned = false;
+        Ok(done)
+    }
+
     /// Begins a change. Bytes of the file from `free_from` on mean nothing to any reader: the file
     /// is cut off there, and what the change puts behind goes directly into the file.
     ///
     /// # Errors
     /// Those of the file, and an earlier error that leaves its state unknown.
     pub(crate) fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
-        if self.poisoned {
-            let what = "an earlier error left the state of this file unknown: open it again";
-            return Err(io::Error::other(what));
-        }
+        self.check()?;
         self.give_up()?;
         self.begun = Some(free_from);
         if let Some(end) = free_from {
-            self.file.set_len(end)?;
+            self.cut_off(end)?;
         }
         Ok(Change::new(self, free_from, HEAD_LEN))
+    }
+
+    /// Cuts off what means nothing, for good: if it came back after a crash, with bytes of a new
+    /// change behind it, the two together might mean something.
+    fn cut_off(&mut self, end: u64) -> io::Result<()> {
+        if self.file.size()? > end {
+            self.file.set_len(end)?;
+            self.at_risk(|held| held.file.sync())?;
+        }
+        Ok(())
     }
 
     /// Takes away what a change has left that was never made.
@@ -138,10 +174,7 @@ impl<F: Folder> Held<F> {
         let Some(free_from) = self.begun else {
             return Ok(());
         };
-        match self.folder.remove(&replacement_name(&self.name, self.salt)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        self.at_risk(|held| held.remove_replacement(held.salt))?;
         if let Some(end) = free_from {
             self.file.set_len(end)?;
         }
@@ -171,14 +204,19 @@ impl<F: Folder> Held<F> {
 
 impl<F: Folder> Drop for Held<F> {
     fn drop(&mut self) {
-        let mut first = [0];
-        let whole = self.file.read_at(0, &mut first).is_ok() && first != [MARK];
+        let whole = is_marked(&self.file).is_ok_and(|marked| !marked);
         // A journal that may still be needed stays, and the next writer deals with it. Whatever
         // cannot be taken away means nothing to readers.
         if !self.poisoned && whole && self.give_up().is_ok() {
             let _ = self.folder.remove(&self.journal_name);
         }
     }
+}
+
+/// Whether a change of this file was interrupted, or is being made.
+pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
+    let mut first = [0];
+    Ok(retry(|| file.read_at(0, &mut first))? == 1 && first == [MARK])
 }
 
 /// Opens the journal of a file, or creates it.

@@ -35,10 +35,10 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// # Errors
     /// Those of file and folder. The old file or the new one is under the name.
     pub(crate) fn commit(self) -> io::Result<&'a mut Held<F>> {
-        self.file.sync()?;
         let held = self.change.into_held();
         // Whether a name was changed, an error does not tell for sure.
         held.poisoned = true;
+        self.file.sync()?;
         held.folder.replace(&self.name, &held.name)?;
         held.folder.sync()?;
         held.file = self.file;

@@ -1,11 +1,10 @@
 //! [`Snapshot`]: a file as its last complete change left it.
 
-use super::held::{busy, interrupted, journal_name};
+use super::held::{busy, interrupted, is_marked, journal_name};
 use super::journal::Journal;
 use super::lock::wait_for;
 use super::{Access, Disk, Folder, Hold, ReadAt, overlay};
 use crate::error::Result;
-use crate::wire::MARK;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -58,8 +57,7 @@ impl<T: super::WriteAt + super::Lock> Snapshot<T> {
         if !wait_for(&file, Hold::Shared, PATIENCE)? {
             return Err(busy("another process is changing this file").into());
         }
-        let mut first = [0];
-        if file.read_at(0, &mut first)? == 0 || first != [MARK] {
+        if !is_marked(&file)? {
             return Ok(Self { file, change: None });
         }
         let missing = "its journal is not beside it";

@@ -59,6 +59,7 @@ impl<F: Folder> Editor<F> {
     /// # Errors
     /// Those of the file; a last chunk that is damaged, since it would get a new digest.
     pub fn append(&mut self) -> Result<Appender<'_, F>> {
+        self.held.check()?;
         let recipe = self.recipe()?;
         let (kept, at, refill) = match self.chunks().checked_sub(1) {
             None => (0, self.frame.end, Vec::new()),
@@ -136,7 +137,7 @@ impl<F: Folder> Appender<'_, F> {
                 sink.rewrite(frame, kept, what, options.max_app_chunks)?
             }
         };
-        *frame = Frame::of(held.file(), &options.limits)?;
+        frame.renew(held, &options.limits)?;
         Ok(appended)
     }
 

@@ -5,7 +5,7 @@ use crate::blosc::MAX_NBYTES;
 use crate::error::{Error, Result};
 use crate::file::indexed::{Head, Index, head};
 use crate::limits::Limits;
-use crate::storage::ReadAt;
+use crate::storage::{Folder, Held, ReadAt};
 use crate::wire::{Geometry, Header, Layout, Offsets};
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,6 +42,13 @@ impl Frame {
             is_stream,
             is_indexed,
         })
+    }
+
+    /// Gets to know the file after a change. If that fails, the change is made all the same, and
+    /// nobody may go on with what was known before it.
+    pub(super) fn renew<F: Folder>(&mut self, held: &mut Held<F>, limits: &Limits) -> Result<()> {
+        *self = held.at_risk(|held| Self::of(held.file(), limits))?;
+        Ok(())
     }
 
     /// Refuses what no editor can change.

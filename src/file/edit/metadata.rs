@@ -1,7 +1,6 @@
 //! [`Editor::set_metadata`]: other metadata.
 
 use super::Editor;
-use super::frame::Frame;
 use super::front::{self, NewMetadata};
 use crate::error::Result;
 use crate::storage::{Folder, ReadAt};
@@ -15,6 +14,7 @@ impl<F: Folder> Editor<F> {
     /// Those of the file; [`Usage`](crate::Category::Usage) for V1, which has no place for
     /// metadata.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
+        self.held.check()?;
         if self.metadata() == Some(metadata) {
             return Ok(());
         }
@@ -29,7 +29,7 @@ impl<F: Folder> Editor<F> {
             }
             new => super::rewrite::all(change, &self.frame, new, self.options.max_app_chunks)?,
         };
-        self.frame = Frame::of(held.file(), &self.options.limits)?;
+        self.frame.renew(held, &self.options.limits)?;
         Ok(())
     }
 }

@@ -57,6 +57,7 @@ impl<F: Folder> Editor<F> {
     /// [`Usage`](crate::Category::Usage) if it would reach behind the end of the content; those of
     /// reader and file; a chunk that is touched in part and damaged. Nothing is changed then.
     pub fn patch<R: Read>(&mut self, at: u64, mut data: R) -> Result<u64> {
+        self.held.check()?;
         let content_len = self.content_len();
         if at > content_len {
             return Err(past_end(content_len));
@@ -88,7 +89,7 @@ impl<F: Folder> Editor<F> {
             return Err(past_end(content_len));
         }
         let held = patch.make(&self.frame, self.options.max_app_chunks)?;
-        self.frame = Frame::of(held.file(), &self.options.limits)?;
+        self.frame.renew(held, &self.options.limits)?;
         Ok(here.saturating_sub(at))
     }
 }

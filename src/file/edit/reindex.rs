@@ -1,7 +1,6 @@
 //! [`Editor::reindex`]: offsets of -1 filled in.
 
 use super::Editor;
-use super::frame::Frame;
 use super::front::{self, NewMetadata};
 use crate::error::{Error, Result};
 use crate::storage::{Folder, ReadAt};
@@ -13,6 +12,7 @@ impl<F: Folder> Editor<F> {
     /// # Errors
     /// [`Usage`](crate::Category::Usage) for a file without a table; those of the file.
     pub fn reindex(&mut self) -> Result<bool> {
+        self.held.check()?;
         if !self.header().offsets {
             return Err(Error::usage(
                 "the file has no table of offsets, and no place for one",
@@ -29,7 +29,7 @@ impl<F: Folder> Editor<F> {
         front::put(&mut change, &self.frame, header, &NewMetadata::Same)?;
         let len = change.size()?;
         let held = change.commit(len)?;
-        self.frame = Frame::of(held.file(), &self.options.limits)?;
+        self.frame.renew(held, &self.options.limits)?;
         Ok(true)
     }
 }
