@@ -3,12 +3,11 @@
 use super::journal::{HEAD_LEN, Journal, Salt};
 use super::lock::wait_for;
 use super::write_at::retry;
-use super::{Access, Change, Folder, Hold, Lock, ReadAt, WriteAt};
+use super::{Access, Change, Folder, Hold, Lock, Patience, ReadAt, WriteAt};
 use crate::error::{Error, Result};
 use crate::wire::{FormatError, MARK};
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::time::Duration;
 
 /// How often an opening starts again because somebody replaced the file meanwhile.
 const TRIES: u32 = 100;
@@ -35,7 +34,7 @@ pub(crate) struct Held<F: Folder> {
     pub(super) journal: F::File,
     pub(super) journal_name: OsString,
     pub(super) salt: Salt,
-    pub(super) patience: Duration,
+    pub(super) patience: Patience,
     /// Something failed, so that nobody knows what has arrived on the disk.
     pub(super) poisoned: bool,
     /// A change that has begun: where the file is to be cut off if it is given up.
@@ -51,12 +50,12 @@ impl<F: Folder> Held<F> {
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer holds it; an error of the
     /// category [`CutShort`](crate::Category::CutShort) if a change was interrupted and its journal
     /// is not there or not its own; those of the folder.
-    pub(crate) fn open(folder: F, name: &OsStr, patience: Duration) -> Result<Self> {
+    pub(crate) fn open(folder: F, name: &OsStr, patience: &Patience) -> Result<Self> {
         for _ in 0..TRIES {
             let file = folder.open(name, Access::Write)?;
             let journal_name = journal_name(name);
             let journal = open_journal(&folder, &journal_name, &file)?;
-            if !wait_for(&journal, Hold::Exclusive, Duration::ZERO)? {
+            if !wait_for(&journal, Hold::Exclusive, |_| false)? {
                 return Err(busy("another process is writing to this file").into());
             }
             // Who held them may have removed the one and replaced the other just now.
@@ -70,7 +69,7 @@ impl<F: Folder> Held<F> {
                 journal,
                 journal_name,
                 salt: Salt::random(),
-                patience,
+                patience: patience.clone(),
                 // Until it is known that the journal is one.
                 poisoned: true,
                 begun: None,
@@ -186,7 +185,9 @@ impl<F: Folder> Held<F> {
     /// Makes a change that its journal tells, from the mark on. Nobody reads the file meanwhile.
     pub(super) fn finish(&mut self, journal: &Journal) -> io::Result<()> {
         self.poisoned = true;
-        if !wait_for(&self.file, Hold::Exclusive, self.patience)? {
+        if !wait_for(&self.file, Hold::Exclusive, |waited| {
+            self.patience.lasts(waited)
+        })? {
             self.poisoned = false;
             return Err(busy("others are reading this file all the time"));
         }

@@ -60,14 +60,19 @@ impl Lock for File {
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Takes a hold of a file, waiting for others to let go of it; false if they do not in time.
-pub(super) fn wait_for<F: Lock>(file: &F, hold: Hold, patience: Duration) -> io::Result<bool> {
+/// Takes a hold of a file, waiting for others to let go of it as long as `goes_on` says so of the
+/// time that it has been; false if they do not.
+pub(super) fn wait_for<F: Lock>(
+    file: &F,
+    hold: Hold,
+    goes_on: impl Fn(Duration) -> bool,
+) -> io::Result<bool> {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
         match file.try_lock(hold) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(false) if begun.elapsed() < patience => thread::sleep(pause),
+            Ok(false) if goes_on(begun.elapsed()) => thread::sleep(pause),
             done => return done,
         }
         pause = pause.saturating_mul(2).min(LONGEST_PAUSE);

@@ -23,6 +23,7 @@ mod lock;
 mod map;
 mod memory;
 mod overlay;
+mod patience;
 mod read_at;
 mod replacement;
 mod seekable;
@@ -39,6 +40,7 @@ pub use lock::{Hold, Lock};
 #[cfg(feature = "mmap")]
 pub use map::Map;
 pub use memory::{Memory, MemoryFile};
+pub(crate) use patience::Patience;
 pub use read_at::ReadAt;
 pub(crate) use replacement::Replacement;
 pub use seekable::Seekable;

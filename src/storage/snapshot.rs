@@ -54,7 +54,7 @@ impl<T: super::WriteAt + super::Lock> Snapshot<T> {
     /// was interrupted and its journal is not there or not its own.
     pub fn open_in<F: Folder<File = T>>(folder: &F, name: &OsStr) -> Result<Self> {
         let file = folder.open(name, Access::Read)?;
-        if !wait_for(&file, Hold::Shared, PATIENCE)? {
+        if !wait_for(&file, Hold::Shared, |waited| waited < PATIENCE)? {
             return Err(busy("another process is changing this file").into());
         }
         if !is_marked(&file)? {
@@ -77,6 +77,13 @@ impl<T: super::WriteAt + super::Lock> Snapshot<T> {
     /// Whether a change was interrupted here, which the next writer will complete.
     pub fn is_interrupted(&self) -> bool {
         self.change.is_some()
+    }
+}
+
+impl<F> Snapshot<F> {
+    /// The file itself, whose bytes are not those of the snapshot if a change was interrupted.
+    pub fn get_ref(&self) -> &F {
+        &self.file
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use anstream::ColorChoice;
 use bloscpack::blosc::{ChunkSettings, MAX_NBYTES};
-use bloscpack::{Checksum, Compressor, Filter, Limits};
+use bloscpack::{Checksum, Compressor, EditorBuilder, Filter, Limits};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
@@ -165,6 +165,53 @@ impl Encoding {
     }
 }
 
+/// How chunks are made that join others: as those are, but for what is said.
+#[derive(Args, Debug)]
+pub struct Joining {
+    /// Bytes of one element [default: as the file's header says]
+    #[arg(help_heading = BLOSC, short, long, value_name = "N",
+          value_parser = clap::value_parser!(u8).range(1..))]
+    pub typesize: Option<u8>,
+
+    /// Compression level, 0 (none) to 9 [default: that of the file; with another codec, its own]
+    #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9",
+          value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub level: Option<u8>,
+
+    /// Do not shuffle; the same as --shuffle none
+    #[arg(help_heading = BLOSC, short = 's', long, conflicts_with = "shuffle")]
+    pub no_shuffle: bool,
+
+    /// Filter before compression [default: that of the file]
+    #[arg(help_heading = BLOSC, long, value_name = "FILTER",
+          value_parser = named(&[Filter::None, Filter::Byte, Filter::Bit], Filter::name))]
+    pub shuffle: Option<Filter>,
+
+    /// Compressor [default: that of the file]
+    #[arg(help_heading = BLOSC, short, long, value_name = "CODEC", ignore_case = true,
+          value_parser = codec())]
+    pub codec: Option<Compressor>,
+}
+
+impl Joining {
+    /// Takes over what is said.
+    pub fn apply(&self, mut builder: EditorBuilder) -> EditorBuilder {
+        if let Some(typesize) = self.typesize {
+            builder = builder.typesize(typesize);
+        }
+        if let Some(level) = self.level {
+            builder = builder.level(level);
+        }
+        if let Some(filter) = self.shuffle.or(self.no_shuffle.then_some(Filter::None)) {
+            builder = builder.filter(filter);
+        }
+        if let Some(codec) = self.codec {
+            builder = builder.compressor(codec);
+        }
+        builder
+    }
+}
+
 /// The compressors that were built in.
 static AVAILABLE: LazyLock<Vec<Compressor>> = LazyLock::new(|| {
     let all = Compressor::ALL.into_iter();
@@ -295,6 +342,7 @@ Examples:
   blpk decompress data.bin.blp              write data.bin
   producer | blpk c | blpk d | consumer     standard input to standard output
   blpk cat --range 1M..2M data.bin.blp      some of the uncompressed bytes
+  producer | blpk append data.bin.blp       more behind what is there
   blpk verify *.blp                         read everything, report each damage";
 
 /// What `--version` prints.

@@ -1,14 +1,20 @@
 //! Where bytes come from: a file or standard input.
 
+mod awaited;
+mod bytes;
+
 use std::fs::{self, File, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Limits, Survey};
+use bloscpack::storage::{Cursor, ReadAt};
+use bloscpack::{Limits, Metadata, Survey};
 
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;
 use crate::session::Session;
+pub use awaited::Awaited;
+pub use bytes::{Bytes, failure, is_busy};
 
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";
@@ -16,7 +22,7 @@ pub const STANDARD: &str = "-";
 /// An opened input.
 #[derive(Debug)]
 pub struct Input {
-    file: File,
+    bytes: Bytes,
     path: Option<PathBuf>,
     /// For a regular file, where it stood and what was left when opened.
     extent: Option<Extent>,
@@ -52,20 +58,32 @@ impl Input {
             extent = Some(Extent { start, length });
         }
         Ok(Self {
-            file,
+            bytes: Bytes::Plain(file),
             path: (!standard).then(|| path.to_owned()),
             extent,
         })
     }
 
-    /// Opens a compressed input, which nobody types by hand.
+    /// Opens a compressed input, which nobody types by hand. A regular file is held against those
+    /// who would change it.
     pub fn open_binary(path: &Path, session: &Session) -> Result<Self, Failure> {
-        let input = Self::open(path)?;
-        if input.path.is_none() && input.file.is_terminal() && !session.force {
+        let mut input = Self::open(path)?;
+        if input.path.is_none() && input.file().is_terminal() && !session.force {
             return Err(
                 Failure::usage("compressed data is not read from a terminal")
                     .hint("name a file, pipe the data in, or insist with -f"),
             );
+        }
+        if let (Some(path), Some(extent), Bytes::Plain(file)) =
+            (&input.path, &mut input.extent, &input.bytes)
+        {
+            let again = file.try_clone();
+            let again = again.map_err(|error| Failure::io(quoted(path), &error))?;
+            input.bytes = Bytes::hold(again, path, session)?;
+            // A change may have another length than the file.
+            if let Bytes::Snapshot(snapshot) = &input.bytes {
+                extent.length = snapshot.size().unwrap_or(extent.length);
+            }
         }
         Ok(input)
     }
@@ -79,7 +97,7 @@ impl Input {
 
     /// The file behind it, open.
     pub fn file(&self) -> &File {
-        &self.file
+        self.bytes.file()
     }
 
     /// What a file made of this one may be at most: its permissions, without set-user-ID and the
@@ -87,7 +105,7 @@ impl Input {
     #[cfg(unix)]
     pub fn permissions(&self) -> Option<Permissions> {
         use std::os::unix::fs::PermissionsExt;
-        let metadata = self.extent.and_then(|_| self.file.metadata().ok())?;
+        let metadata = self.extent.and_then(|_| self.file().metadata().ok())?;
         Some(Permissions::from_mode(
             metadata.permissions().mode() & 0o777,
         ))
@@ -105,27 +123,28 @@ impl Input {
         self.extent.map(|extent| extent.length)
     }
 
-    /// The file, if it is a regular one that is to be read from its first byte: then any of its
-    /// bytes can be read by position.
-    pub fn at_positions(&self) -> Option<&File> {
+    /// The bytes, if they are those of a regular file that is to be read from its first byte: then
+    /// any of them can be read by position.
+    pub fn at_positions(&self) -> Option<&Bytes> {
         self.extent
             .is_some_and(|extent| extent.start == 0)
-            .then_some(&self.file)
+            .then_some(&self.bytes)
     }
 
     /// Goes back to where it stood. Only regular files can.
     pub fn rewind(&self) -> io::Result<()> {
         match self.extent {
-            Some(extent) => (&self.file).seek(SeekFrom::Start(extent.start)).map(|_| ()),
+            Some(extent) => self.file().seek(SeekFrom::Start(extent.start)).map(|_| ()),
             None => Err(io::ErrorKind::NotSeekable.into()),
         }
     }
 
     /// Looks at the headers of all that follows, by seeking where that is possible.
     pub fn survey(&self, progress: &Progress, limits: &Limits) -> bloscpack::Result<Survey> {
-        match self.extent {
-            Some(_) => Survey::of_file(&self.file, limits),
-            None => Survey::of(self.source(progress), limits),
+        match (&self.bytes, self.extent) {
+            (Bytes::Snapshot(snapshot), _) => Survey::of_file(Cursor::new(snapshot), limits),
+            (Bytes::Plain(file), Some(_)) => Survey::of_file(file, limits),
+            (Bytes::Plain(_), None) => Survey::of(self.source(progress), limits),
         }
     }
 
@@ -133,6 +152,7 @@ impl Input {
     pub fn source<'a>(&'a self, progress: &'a Progress) -> Source<'a> {
         Source {
             input: self,
+            at: 0,
             progress,
             ahead: None,
             total: 0,
@@ -145,6 +165,8 @@ impl Input {
 #[derive(Debug)]
 pub struct Source<'a> {
     input: &'a Input,
+    /// Where a snapshot is read next; a plain file knows that itself.
+    at: u64,
     progress: &'a Progress,
     /// A byte that was looked at.
     ahead: Option<u8>,
@@ -181,13 +203,21 @@ impl Source<'_> {
 
     fn fetch(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match (&self.input.file).read(buffer) {
+            let done = match &self.input.bytes {
+                Bytes::Plain(file) => (&mut &*file).read(buffer),
+                Bytes::Snapshot(snapshot) => snapshot.read_at(self.at, buffer),
+            };
+            match done {
+                Ok(count) => {
+                    let more = u64::try_from(count).unwrap_or(0);
+                    self.at = self.at.saturating_add(more);
+                    return Ok(count);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.failed = true;
                     return Err(error);
                 }
-                done => return done,
             }
         }
     }
@@ -229,8 +259,26 @@ pub fn name(path: &Path) -> String {
     }
 }
 
-/// Reads a small file whole, such as metadata.
-pub fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
+/// Reads the metadata that goes with the data at `data`.
+pub fn read_metadata(path: Option<&Path>, data: &Path) -> Result<Option<Metadata>, Failure> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    if is_standard_input(path) && is_standard_input(data) {
+        return Err(Failure::usage(
+            "standard input cannot be both the data and the metadata",
+        ));
+    }
+    let json = read_whole(path)?;
+    // Whatever the library calls it: to give such a file is wrong usage.
+    Metadata::from_json(json).map(Some).map_err(|error| {
+        Failure::usage(format!("metadata {}: {error}", name(path)))
+            .hint("the file must hold one JSON value")
+    })
+}
+
+/// Reads a small file whole.
+fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let done = if is_standard_input(path) {
         io::stdin().lock().read_to_end(&mut bytes).map(|_| ())

@@ -1,11 +1,18 @@
 //! Ctrl-C and termination: what was begun is taken away, and the status is 130.
+//!
+//! Outputs are temporary files, which the handler removes by itself. A file that is changed in its
+//! place is another matter: only who changes it knows when it may be let go of. Such work is
+//! [`begin`](Orderly::begin)-ed here, and asked to end; a second signal ends it at once, which its
+//! journal allows.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::status::INTERRUPTED;
+use crate::status::Status;
 
 /// Temporary files that exist now.
 ///
@@ -13,9 +20,55 @@ use crate::status::INTERRUPTED;
 /// file that is not listed, and never removes what has just got its final name.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Whether there is work that ends in order.
+static ORDERLY: AtomicBool = AtomicBool::new(false);
+/// Whether it was asked to end.
+static ASKED: AtomicBool = AtomicBool::new(false);
+/// Wakes who waits for input.
+static ALARM: Mutex<Option<Alarm>> = Mutex::new(None);
+
+/// What wakes a thread that waits for input.
+pub type Alarm = Box<dyn FnMut() + Send>;
+
 /// The list of temporary files, locked.
 pub fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Work that ends in order when it is asked to, as long as this lives.
+#[derive(Debug)]
+pub struct Orderly(());
+
+impl Orderly {
+    /// Begins such work.
+    pub fn begin() -> Self {
+        ORDERLY.store(true, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Orderly {
+    fn drop(&mut self) {
+        ORDERLY.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Whether the work was asked to end.
+pub fn is_asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}
+
+/// An error if the work was asked to end.
+pub fn check() -> io::Result<()> {
+    if is_asked() {
+        return Err(io::Error::other("interrupted"));
+    }
+    Ok(())
+}
+
+/// What is called when the work is asked to end.
+pub fn set_alarm(alarm: Option<Alarm>) {
+    *ALARM.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
 }
 
 /// Handles SIGINT, SIGTERM and SIGHUP from now on.
@@ -30,12 +83,19 @@ pub fn install() {
 }
 
 fn stop() {
+    if ORDERLY.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
+        let mut alarm = ALARM.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(alarm) = alarm.as_mut() {
+            alarm();
+        }
+        return;
+    }
     let pending = pending();
     for path in pending.iter() {
         let _ = fs::remove_file(path);
     }
     // Still locked: nothing is renamed between the removal and the end.
-    process::exit(INTERRUPTED);
+    process::exit(Status::Interrupted.code().into());
 }
 
 /// Whether SIGHUP, signal 1, was ignored by whoever started this process. Only Linux tells.

@@ -4,6 +4,7 @@
 //! exit status. It uses nothing but the public API of the library.
 
 mod args;
+mod change;
 mod command;
 mod input;
 mod interrupt;

@@ -64,6 +64,11 @@ impl Failure {
         }
     }
 
+    /// The user has ended the work.
+    pub fn interrupted() -> Self {
+        Self::new(Status::Interrupted, "interrupted")
+    }
+
     /// Adds a line below the title.
     pub fn detail(mut self, line: impl Into<String>) -> Self {
         self.details.push(line.into());

@@ -19,10 +19,9 @@ pub enum Status {
     CutShort,
     /// Not a format that is known, unsupported, or over a limit.
     Unsupported,
+    /// Ended by SIGINT, SIGTERM or SIGHUP.
+    Interrupted,
 }
-
-/// The status after SIGINT or SIGTERM.
-pub const INTERRUPTED: i32 = 130;
 
 /// The table below `--help`, also in the manual page.
 pub const HELP: &str = "\
@@ -45,6 +44,7 @@ impl Status {
             Self::Damaged => 3,
             Self::CutShort => 4,
             Self::Unsupported => 5,
+            Self::Interrupted => 130,
         }
     }
 }

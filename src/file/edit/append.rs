@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::file::encoder::{Sink, Stage};
 use crate::storage::{Change, Disk, Folder, Held};
 use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{Header, Layout, NumpyArray, Offsets, with_shape};
+use crate::wire::{Header, Layout, Metadata, NumpyArray, Offsets, with_shape};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
@@ -28,6 +28,8 @@ pub struct Appender<'a, F: Folder = Disk> {
     old_len: u64,
     /// Bytes of the last chunk, which is written anew with what is appended.
     refilled: u64,
+    /// What the metadata is to be, if the caller says so.
+    metadata: Option<NewMetadata>,
 }
 
 struct AppendSink<'a, F: Folder> {
@@ -89,6 +91,7 @@ impl<F: Folder> Editor<F> {
             kept,
             old_len,
             refilled: u64::try_from(refill.len()).unwrap_or(u64::MAX),
+            metadata: None,
         };
         appender.write_all(&refill)?;
         Ok(appender)
@@ -102,6 +105,21 @@ impl<F: Folder> Appender<'_, F> {
     /// Those of the reader and of the file.
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
         self.stage.read_from(&mut reader, &mut self.sink)
+    }
+
+    /// Replaces the metadata, too, by the same change. That of a NumPy array is then not made to
+    /// fit what is appended: what this says stands.
+    ///
+    /// # Errors
+    /// As for [`Editor::set_metadata`].
+    pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
+        let is_same = self.frame.head.metadata.as_ref() == Some(metadata);
+        self.metadata = Some(if is_same {
+            NewMetadata::Same
+        } else {
+            NewMetadata::of(self.frame, metadata, &self.options.hashers)?
+        });
+        Ok(())
     }
 
     /// Bytes appended so far.
@@ -118,11 +136,17 @@ impl<F: Folder> Appender<'_, F> {
     pub fn finish(mut self) -> Result<u64> {
         let appended = self.total_in();
         if appended == 0 {
+            if let Some(metadata) = self.metadata {
+                super::metadata::replace(self.sink.change, self.frame, metadata, self.options)?;
+            }
             return Ok(0);
         }
         self.stage.finish(true, &mut self.sink)?;
         let header = self.header();
-        let metadata = self.metadata(appended)?;
+        let metadata = match self.metadata.take() {
+            Some(metadata) => metadata,
+            None => self.grown_metadata(appended)?,
+        };
         let Self {
             sink,
             frame,
@@ -157,7 +181,7 @@ impl<F: Folder> Appender<'_, F> {
     }
 
     /// The metadata of an array, with its new shape.
-    fn metadata(&self, appended: u64) -> Result<NewMetadata> {
+    fn grown_metadata(&self, appended: u64) -> Result<NewMetadata> {
         let Some(metadata) = &self.frame.head.metadata else {
             return Ok(NewMetadata::Same);
         };

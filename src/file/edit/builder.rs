@@ -5,7 +5,7 @@ use super::frame::Frame;
 use crate::blosc::{Compressor, Filter};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::storage::{Disk, Folder, Held};
+use crate::storage::{Disk, Folder, Held, Patience};
 use crate::wire::Hashers;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct EditorBuilder {
     pub(super) threads: usize,
     pub(super) limits: Limits,
     pub(super) hashers: Hashers,
-    patience: Duration,
+    patience: Patience,
 }
 
 impl Default for EditorBuilder {
@@ -41,7 +41,7 @@ impl Default for EditorBuilder {
             threads: 1,
             limits: Limits::default(),
             hashers: Hashers::default(),
-            patience: PATIENCE,
+            patience: Patience::of(PATIENCE),
         }
     }
 }
@@ -117,7 +117,18 @@ impl EditorBuilder {
     /// How long a change waits for those who are reading the file; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.patience.set(patience);
+        self
+    }
+
+    /// Asks while a change waits for readers, many times a second and with the time that it has
+    /// waited; it waits on as long as the answer is true and its patience lasts.
+    #[must_use]
+    pub fn while_waiting(
+        mut self,
+        goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.patience.ask(goes_on);
         self
     }
 
@@ -138,7 +149,7 @@ impl EditorBuilder {
     /// [`Usage`](crate::Category::Usage) for several members, records, and the layouts that are
     /// only read.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
-        let held = Held::open(folder, name, self.patience)?;
+        let held = Held::open(folder, name, &self.patience)?;
         let frame = Frame::of(held.file(), &self.limits)?;
         frame.check_editable()?;
         Ok(Editor {

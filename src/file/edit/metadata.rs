@@ -1,9 +1,10 @@
 //! [`Editor::set_metadata`]: other metadata.
 
-use super::Editor;
+use super::frame::Frame;
 use super::front::{self, NewMetadata};
+use super::{Editor, EditorBuilder};
 use crate::error::Result;
-use crate::storage::{Folder, ReadAt};
+use crate::storage::{Change, Folder, ReadAt};
 use crate::wire::Metadata;
 
 impl<F: Folder> Editor<F> {
@@ -19,17 +20,27 @@ impl<F: Folder> Editor<F> {
             return Ok(());
         }
         let new = NewMetadata::of(&self.frame, metadata, &self.options.hashers)?;
-        let mut change = self.held.change(self.frame.free_from())?;
-        let held = match new {
-            NewMetadata::InPlace(_) => {
-                let header = self.frame.head.header.clone();
-                front::put(&mut change, &self.frame, header, &new)?;
-                let len = change.size()?;
-                change.commit(len)?
-            }
-            new => super::rewrite::all(change, &self.frame, new, self.options.max_app_chunks)?,
-        };
-        self.frame.renew(held, &self.options.limits)?;
-        Ok(())
+        let change = self.held.change(self.frame.free_from())?;
+        replace(change, &mut self.frame, new, &self.options)
     }
+}
+
+/// Makes a change of nothing but the metadata.
+pub(super) fn replace<F: Folder>(
+    mut change: Change<'_, F>,
+    frame: &mut Frame,
+    new: NewMetadata,
+    options: &EditorBuilder,
+) -> Result<()> {
+    let held = match new {
+        NewMetadata::Same => return Ok(()),
+        NewMetadata::InPlace(_) => {
+            let header = frame.head.header.clone();
+            front::put(&mut change, frame, header, &new)?;
+            let len = change.size()?;
+            change.commit(len)?
+        }
+        new => super::rewrite::all(change, frame, new, options.max_app_chunks)?,
+    };
+    frame.renew(held, &options.limits)
 }

@@ -1,6 +1,5 @@
 //! `blpk cat`: bytes of the uncompressed content on standard output.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{Decoder, IndexedReader};
@@ -8,7 +7,7 @@ use clap::Args;
 
 use super::decompress::blame;
 use crate::args;
-use crate::input::{Input, STANDARD};
+use crate::input::{Bytes, Input, STANDARD};
 use crate::message::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -102,7 +101,7 @@ impl Cat {
 /// Where chunk `number` lies in the content.
 fn chunk(
     number: u64,
-    reader: &IndexedReader<&File>,
+    reader: &IndexedReader<&Bytes>,
     input: &Input,
     output: &Output,
 ) -> Result<Span, Failure> {

@@ -71,7 +71,7 @@ impl Compress {
         self.fit_format()?;
         let target = self.target();
         let input = Input::open(&self.input)?;
-        let metadata = self.metadata()?;
+        let metadata = input::read_metadata(self.metadata.as_deref(), &self.input)?;
         let mut output = Output::create(&target, &[&input], session)?;
         if output.is_terminal() && !session.force {
             return Err(spare_terminal("compressed data"));
@@ -118,23 +118,6 @@ impl Compress {
             None if input::is_standard_input(&self.input) => STANDARD.into(),
             None => with_extension(&self.input),
         }
-    }
-
-    fn metadata(&self) -> Result<Option<Metadata>, Failure> {
-        let Some(path) = &self.metadata else {
-            return Ok(None);
-        };
-        if input::is_standard_input(path) && input::is_standard_input(&self.input) {
-            return Err(Failure::usage(
-                "standard input cannot be both the data and the metadata",
-            ));
-        }
-        let json = input::read_whole(path)?;
-        // Whatever the library calls it: to give such a file is wrong usage.
-        Metadata::from_json(json).map(Some).map_err(|error| {
-            Failure::usage(format!("metadata {}: {error}", input::name(path)))
-                .hint("the file must hold one JSON value")
-        })
     }
 
     fn builder(&self, metadata: Option<Metadata>, session: &Session) -> EncoderBuilder {

@@ -150,6 +150,11 @@ fn save(
     Ok(())
 }
 
+/// Whether the path ends as those of Bloscpack files do.
+pub fn has_extension(path: &Path) -> bool {
+    without_extension(path).is_some()
+}
+
 /// IN without `.blp`, if it is a name with something before it.
 fn without_extension(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str();

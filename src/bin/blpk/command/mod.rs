@@ -1,11 +1,14 @@
 //! The subcommands, one file each.
 
+mod append;
 mod cat;
 mod completions;
 mod compress;
 mod decompress;
 mod info;
 mod man;
+mod patch;
+mod reindex;
 mod verify;
 
 use clap::Subcommand;
@@ -22,6 +25,10 @@ pub enum Command {
     #[command(visible_alias = "d")]
     Decompress(decompress::Decompress),
     Cat(cat::Cat),
+    #[command(visible_alias = "a")]
+    Append(append::Append),
+    Patch(patch::Patch),
+    Reindex(reindex::Reindex),
     #[command(visible_alias = "i")]
     Info(info::Info),
     Verify(verify::Verify),
@@ -35,6 +42,9 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Compress(command) => command.run(session),
         Command::Decompress(command) => command.run(session),
         Command::Cat(command) => command.run(session),
+        Command::Append(command) => command.run(session),
+        Command::Patch(command) => command.run(session),
+        Command::Reindex(command) => command.run(session),
         Command::Info(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Completions(command) => command.run(),
