@@ -58,7 +58,7 @@ impl Lock for File {
 
 /// How long to wait between two tries, at first and at the most.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// Takes a hold of a file, waiting for others to let go of it as long as `goes_on` says so of the
 /// time that it has been; false if they do not.

@@ -12,6 +12,7 @@ mod golden;
 mod manifest;
 
 mod arrays;
+mod concurrent;
 mod journals;
 mod kept;
 mod model;
