@@ -36,7 +36,10 @@
 //! Nothing is finished on drop: only [`Encoder::finish`] makes a stream or file that a reader takes
 //! for whole.
 //!
-//! # Reading in other ways
+//! # Reading and changing in other ways
+//!
+//! [`Editor`] appends to a file, patches it and gives it other metadata, each as a whole or not at
+//! all, whatever happens meanwhile.
 //!
 //! [`IndexedReader`] reads any range or chunk of a file, [`Survey`] tells what an input holds
 //! without decompressing it, [`verify()`] checks every chunk and reports each damage, and
@@ -46,7 +49,7 @@
 //! # Layers
 //!
 //! [`blosc`] handles one chunk in memory, [`wire`] the bytes of a file around the chunks, both
-//! without any I/O; what this page lists stands above them.
+//! without any I/O; [`storage`] is where bytes live, and what this page lists stands above them.
 //!
 //! # Features
 //!
