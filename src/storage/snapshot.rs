@@ -1,11 +1,10 @@
 //! [`Snapshot`]: a file as its last complete change left it.
 
-use super::held::{busy, interrupted, journal_name};
+use super::held::{MISSING, busy, interrupted, is_marked, journal_name};
 use super::journal::Journal;
 use super::lock::wait_for;
 use super::{Access, Disk, Folder, Hold, ReadAt, overlay};
 use crate::error::Result;
-use crate::wire::MARK;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -58,14 +57,12 @@ impl<T: super::WriteAt + super::Lock> Snapshot<T> {
         if !wait_for(&file, Hold::Shared, |waited| waited < PATIENCE)? {
             return Err(busy("another process is changing this file").into());
         }
-        let mut first = [0];
-        if file.read_at(0, &mut first)? == 0 || first != [MARK] {
+        if !is_marked(&file)? {
             return Ok(Self { file, change: None });
         }
-        let missing = "its journal is not beside it";
         let journal = match folder.open(&journal_name(name), Access::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(interrupted(missing));
+                return Err(interrupted(MISSING));
             }
             opened => opened?,
         };
