@@ -6,6 +6,8 @@
     reason = "also in the helpers, which stand outside of test functions"
 )]
 
+#[path = "cli/append.rs"]
+mod append;
 #[path = "cli/cat.rs"]
 mod cat;
 #[path = "cli/help.rs"]
@@ -16,8 +18,12 @@ mod metadata;
 mod naming;
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[path = "cli/patch.rs"]
+mod patch;
 #[path = "cli/pipes.rs"]
 mod pipes;
+#[path = "cli/reindex.rs"]
+mod reindex;
 #[path = "cli/reports.rs"]
 mod reports;
 #[path = "cli/settings.rs"]
@@ -25,6 +31,9 @@ mod settings;
 #[cfg(unix)]
 #[path = "cli/signals.rs"]
 mod signals;
+#[cfg(unix)]
+#[path = "cli/snapshot.rs"]
+mod snapshot;
 #[path = "cli/statuses.rs"]
 mod statuses;
 #[path = "cli/support.rs"]

@@ -9,6 +9,8 @@ use crate::wire::{FormatError, MARK};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
+/// Why a change cannot be completed.
+pub(super) const MISSING: &str = "its journal is not beside it";
 /// How often an opening starts again because somebody replaced the file meanwhile.
 const TRIES: u32 = 100;
 
@@ -221,20 +223,31 @@ pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
 }
 
 /// Opens the journal of a file, or creates it.
-fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> io::Result<F::File> {
+fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<F::File> {
     loop {
         match folder.open(name, Access::Write) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            opened => return opened.map_err(in_the_way),
+            // An empty one would hide that the right one is missing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if is_marked(file)? {
+                    return Err(interrupted(MISSING));
+                }
+            }
+            opened => return Ok(opened.map_err(in_the_way)?),
         }
         match folder.create(name, Some(file)) {
             // Somebody was faster, or a link leads nowhere; then opening tells.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 folder.open(name, Access::Write).map_err(in_the_way)?;
             }
-            created => return created,
+            created => return Ok(created?),
         }
     }
+}
+
+/// Whether a change to this file has begun and not ended.
+pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
+    let mut first = [0];
+    Ok(file.read_at(0, &mut first)? == 1 && first == [MARK])
 }
 
 /// What opening the journal's name failed with, told as what it is about.

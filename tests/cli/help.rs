@@ -28,6 +28,9 @@ fn help_documents_the_exit_statuses() {
             "compress",
             "decompress",
             "cat",
+            "append",
+            "patch",
+            "reindex",
             "info",
             "verify",
             "completions",
@@ -64,7 +67,18 @@ fn help_names_the_defaults_of_the_library() {
 #[test]
 fn every_subcommand_has_help() {
     let folder = Folder::new();
-    for command in ["c", "d", "cat", "i", "verify", "completions", "man"] {
+    for command in [
+        "c",
+        "d",
+        "cat",
+        "a",
+        "patch",
+        "reindex",
+        "i",
+        "verify",
+        "completions",
+        "man",
+    ] {
         let help = String::from_utf8(folder.run([command, "--help"]).succeeded()).unwrap();
         assert!(help.contains("Usage: blpk "), "{help}");
         assert!(help.contains("--force"), "{help}");

@@ -122,6 +122,13 @@ impl Ran {
         self
     }
 
+    /// A certain status.
+    #[track_caller]
+    pub fn status_is(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{}", self.stderr);
+        self
+    }
+
     /// Status 0, and a warning that contains `words`.
     #[track_caller]
     pub fn warned(self, words: &str) -> Vec<u8> {
@@ -185,6 +192,25 @@ pub fn fields(file: &[u8]) -> Fields {
         nchunks: i64::from_le_bytes(file[16..24].try_into().unwrap()),
         max_app_chunks: i64::from_le_bytes(file[24..32].try_into().unwrap()),
     }
+}
+
+/// The headers of all chunks of a V3 file without metadata, whose digests have this length.
+pub fn chunk_headers(file: &[u8], digest_len: usize) -> Vec<[u8; 16]> {
+    let header = fields(file);
+    let entries = match header.options & OFFSETS {
+        0 => 0,
+        _ => header.nchunks + header.max_app_chunks,
+    };
+    let mut at = 32 + 8 * usize::try_from(entries).unwrap();
+    let mut headers = Vec::new();
+    for _ in 0..header.nchunks {
+        let chunk: [u8; 16] = file[at..at + 16].try_into().unwrap();
+        let len = u32::from_le_bytes(chunk[12..16].try_into().unwrap());
+        headers.push(chunk);
+        at += usize::try_from(len).unwrap() + digest_len;
+    }
+    assert_eq!(at, file.len());
+    headers
 }
 
 /// The offset bit of the options.

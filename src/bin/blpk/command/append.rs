@@ -74,12 +74,17 @@ impl Append {
         let appended = append(&mut editor, metadata.as_ref(), &input, &target, session)?;
         target.confirm();
         session.verbose(format_args!(
-            "{}, {}, appended to {}, which has {} in {} chunks now, in {:.2?}",
+            "{}, {}, appended to {}, which has {} in {} {} now, in {:.2?}",
             input.name(),
             size::pretty(appended),
             target.name(),
             size::pretty(editor.content_len()),
             editor.chunks(),
+            if editor.chunks() == 1 {
+                "chunk"
+            } else {
+                "chunks"
+            },
             begun.elapsed(),
         ));
         Ok(Status::Done)

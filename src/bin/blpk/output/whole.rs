@@ -1,9 +1,10 @@
 //! A file that appears under its name only when it is whole.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::path::PathBuf;
 
+use bloscpack::storage::{Disk, Folder as _};
 use tempfile::{Builder, TempPath};
 
 use super::target::parent;
@@ -67,9 +68,29 @@ impl Whole {
         let length = self.file.metadata()?.len();
         if let Some(old) = &self.replaced {
             keep_permissions(&self.file, old)?;
-            // Otherwise a crash may leave the new name and neither content.
-            self.file.sync_all()?;
         }
+        // Otherwise a power cut may leave the name and not the content.
+        self.file.sync_all()?;
+        self.appear()?;
+        Ok(length)
+    }
+
+    /// Gives it its name, also after a power cut from now on.
+    fn appear(self) -> io::Result<()> {
+        let (target, is_new) = (self.target.clone(), self.replaced.is_none());
+        self.rename()?;
+        match Disk::new(parent(&target)).sync() {
+            // A folder to which files may be added, but which may not be looked at.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Err(error) if is_new => {
+                let _ = fs::remove_file(&target);
+                Err(error)
+            }
+            done => done,
+        }
+    }
+
+    fn rename(self) -> io::Result<()> {
         let mut pending = interrupt::pending();
         let here = self.temporary.to_path_buf();
         let done = if self.replaced.is_some() {
@@ -80,13 +101,13 @@ impl Whole {
         match done {
             Ok(()) => {
                 pending.retain(|path| *path != here);
-                Ok(length)
+                Ok(())
             }
             // Some file systems can only rename. The file was not there a moment ago.
             Err(error) if cannot_link(&error.error) && !self.target.exists() => {
                 error.path.persist(&self.target)?;
                 pending.retain(|path| *path != here);
-                Ok(length)
+                Ok(())
             }
             Err(error) => Err(error.error),
         }

@@ -1,0 +1,394 @@
+//! Files that are read while they are changed, and after a change was interrupted.
+
+use std::cell::Cell;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+
+use bloscpack::Editor;
+use bloscpack::storage::{Access, Disk, Hold, Lock, ReadAt, Snapshot, WriteAt};
+
+use crate::support::{BLPK, Folder, noise, ramp, wait_for};
+
+const JOURNAL: &str = "a.blp.blpk-journal";
+
+/// A folder whose files cannot be written any more once a change has begun to be made.
+struct Crashing {
+    disk: Disk,
+    crashed: Rc<Cell<bool>>,
+}
+
+struct CrashingFile {
+    file: File,
+    crashed: Rc<Cell<bool>>,
+}
+
+impl CrashingFile {
+    fn check(&self) -> io::Result<()> {
+        match self.crashed.get() {
+            true => Err(io::Error::other("crashed")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl ReadAt for CrashingFile {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.file.read_at(at, buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+}
+
+impl WriteAt for CrashingFile {
+    fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.check()?;
+        // The mark that says that a change is being made.
+        self.crashed.set(at == 0 && bytes == b"!");
+        self.file.write_at(at, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.check()?;
+        WriteAt::set_len(&self.file, len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.check()
+    }
+}
+
+impl Lock for CrashingFile {
+    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+        Lock::try_lock(&self.file, hold)
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        Lock::unlock(&self.file)
+    }
+}
+
+impl Crashing {
+    fn file(&self, file: File) -> CrashingFile {
+        let crashed = Rc::clone(&self.crashed);
+        CrashingFile { file, crashed }
+    }
+}
+
+impl bloscpack::storage::Folder for Crashing {
+    type File = CrashingFile;
+
+    fn open(&self, name: &OsStr, access: Access) -> io::Result<CrashingFile> {
+        self.disk.open(name, access).map(|file| self.file(file))
+    }
+
+    fn create(&self, name: &OsStr, _: Option<&CrashingFile>) -> io::Result<CrashingFile> {
+        self.disk.create(name, None).map(|file| self.file(file))
+    }
+
+    fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.disk.replace(from, to)
+    }
+
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+
+    fn list(&self) -> io::Result<Vec<OsString>> {
+        self.disk.list()
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn leads_to(&self, name: &OsStr, file: &CrashingFile) -> io::Result<bool> {
+        self.disk.leads_to(name, &file.file)
+    }
+}
+
+/// A folder with `a.blp`, to which somebody was appending when the power went; and what the file
+/// holds once that is done.
+fn interrupted() -> (Folder, Vec<u8>) {
+    let folder = Folder::new();
+    folder.write("a.blp", folder.compressed(&["-z", "64K"], &ramp(200_000)));
+    let crashing = Crashing {
+        disk: Disk::new(folder.path("")),
+        crashed: Rc::default(),
+    };
+    let mut editor = Editor::open_in(crashing, "a.blp".as_ref()).unwrap();
+    let mut appender = editor.append().unwrap();
+    appender.write_all(&noise(100_000)).unwrap();
+    assert!(
+        appender
+            .finish()
+            .unwrap_err()
+            .to_string()
+            .contains("crashed")
+    );
+    drop(editor);
+    assert_eq!(folder.names(), ["a.blp", JOURNAL]);
+    assert_eq!(&folder.read("a.blp")[..4], b"!lpk");
+    (folder, [ramp(200_000), noise(100_000)].concat())
+}
+
+#[test]
+fn an_interrupted_change_is_read_through_its_journal() {
+    let (folder, model) = interrupted();
+    let before = (folder.read("a.blp"), folder.read(JOURNAL));
+    let words = "'a.blp': a change was interrupted here";
+    assert_eq!(folder.run(["cat", "a.blp"]).warned(words), model);
+    let range = folder.run(["cat", "--range", "190000..210000", "a.blp"]);
+    assert_eq!(range.warned(words), &model[190_000..210_000]);
+    let chunk = folder.run(["cat", "--chunk", "4", "a.blp"]);
+    assert_eq!(chunk.warned(words), &model[4 * 65536..]);
+    assert_eq!(folder.run(["d", "a.blp", "-"]).warned(words), model);
+    folder.run(["d", "a.blp"]).warned(words);
+    assert_eq!(folder.read("a"), model);
+    let verified = folder.run(["verify", "a.blp"]).warned(words);
+    assert!(verified.starts_with(b"a.blp: ok, 5 chunks, 300000 bytes"));
+    let info = folder.run(["info", "--json", "a.blp"]).warned(words);
+    let info: serde_json::Value = serde_json::from_slice(&info).unwrap();
+    assert_eq!(info["uncompressed_bytes"], 300_000);
+    assert_eq!(info["state"], "complete");
+    assert_eq!(folder.run(["-q", "cat", "a.blp"]).succeeded(), model);
+    // Readers change nothing.
+    assert_eq!((folder.read("a.blp"), folder.read(JOURNAL)), before);
+}
+
+#[test]
+fn the_next_change_completes_it() {
+    for command in [
+        &["append", "a.blp"][..],
+        &["patch", "--at", "0", "a.blp"],
+        &["reindex", "-q", "a.blp"],
+    ] {
+        let (folder, model) = interrupted();
+        folder.run(command).succeeded();
+        assert_eq!(folder.names(), ["a.blp"]);
+        assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), model);
+    }
+}
+
+#[test]
+fn without_its_journal_such_a_file_is_4() {
+    let (folder, model) = interrupted();
+    let (file, journal) = (folder.read("a.blp"), folder.read(JOURNAL));
+    std::fs::remove_file(folder.path(JOURNAL)).unwrap();
+    let commands: [&[&str]; 7] = [
+        &["cat", "a.blp"],
+        &["cat", "--range", "0..9", "a.blp"],
+        &["d", "a.blp", "out"],
+        &["info", "a.blp"],
+        &["verify", "a.blp"],
+        &["append", "a.blp"],
+        &["patch", "--at", "0", "a.blp"],
+    ];
+    for command in commands {
+        let ran = folder
+            .run(command)
+            .failed(4, "its journal is not beside it");
+        assert!(
+            ran.stderr.contains(&format!("'{JOURNAL}'")),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(folder.read("a.blp"), file);
+    }
+    // One that is cut, and the right one again.
+    assert_eq!(folder.names(), ["a.blp"]);
+    folder.write(JOURNAL, &journal[..journal.len() - 1]);
+    folder
+        .run(["cat", "a.blp"])
+        .failed(4, "not complete, or damaged");
+    folder.write(JOURNAL, journal);
+    folder.run(["append", "a.blp"]).succeeded();
+    assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), model);
+}
+
+#[test]
+fn through_a_pipe_the_journal_cannot_be_found() {
+    let (folder, _) = interrupted();
+    let file = folder.read("a.blp");
+    for command in ["cat", "d", "info", "verify"] {
+        let ran = folder.run_with([command], &file);
+        assert_eq!(ran.status, 4, "{command}: {}", ran.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_journal_of_a_link_lies_beside_the_file() {
+    let (folder, model) = interrupted();
+    std::os::unix::fs::symlink("a.blp", folder.path("link.blp")).unwrap();
+    assert_eq!(folder.run(["cat", "link.blp"]).warned("interrupted"), model);
+    std::fs::remove_file(folder.path(JOURNAL)).unwrap();
+    let ran = folder.run(["cat", "link.blp"]).failed(4, "interrupted");
+    assert!(
+        ran.stderr.contains(&format!("/{JOURNAL}'")),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_stale_journal_means_nothing() {
+    let (folder, _) = interrupted();
+    let journal = folder.read(JOURNAL);
+    let whole = Folder::new();
+    whole.write("a.blp", whole.compressed(&[], b"some bytes"));
+    whole.write(JOURNAL, journal);
+    assert_eq!(whole.run(["cat", "a.blp"]).succeeded(), b"some bytes");
+    whole.run(["verify", "a.blp"]).succeeded();
+    whole.run(["append", "a.blp"]).succeeded();
+    assert_eq!(whole.names(), ["a.blp"]);
+
+    // Somebody else's file is not taken for one.
+    whole.write(JOURNAL, "Dear diary");
+    assert_eq!(whole.run(["cat", "a.blp"]).succeeded(), b"some bytes");
+    whole
+        .run(["append", "a.blp"])
+        .failed(1, "no journal lies in the journal's place");
+    assert_eq!(whole.read(JOURNAL), b"Dear diary");
+}
+
+#[test]
+fn a_text_that_begins_as_a_marked_file_does() {
+    let folder = Folder::new();
+    folder.write("a.blp", "!important: this is no such file");
+    for command in ["cat", "info", "verify"] {
+        folder.run([command, "a.blp"]).status_is(5);
+    }
+}
+
+#[test]
+fn a_second_writer_is_told_at_once() {
+    let folder = Folder::new();
+    folder.write("a.blp", folder.compressed(&[], b"some bytes"));
+    let editor = Editor::open(folder.path("a.blp")).unwrap();
+    let busy = "another process is writing to this file";
+    for command in [
+        &["append", "a.blp"][..],
+        &["patch", "--at", "0", "a.blp"],
+        &["reindex", "a.blp"],
+    ] {
+        let ran = folder.run_with(command, "more").failed(1, busy);
+        assert!(ran.stderr.contains("'a.blp'"), "{}", ran.stderr);
+    }
+    // Readers need not wait for it.
+    assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), b"some bytes");
+    drop(editor);
+    folder.run_with(["append", "a.blp"], " more").succeeded();
+    assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), b"some bytes more");
+    assert_eq!(folder.names(), ["a.blp"]);
+}
+
+#[test]
+fn a_writer_waits_for_readers_and_says_so() {
+    let folder = Folder::new();
+    folder.write("a.blp", folder.compressed(&[], b"some bytes"));
+    folder.write("more", " more");
+    let reader = Snapshot::open(folder.path("a.blp")).unwrap();
+    let mut command = Command::new(BLPK);
+    command
+        .args(["append", "a.blp", "more"])
+        .current_dir(folder.path(""));
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let told = b"blpk: waiting for others to finish reading 'a.blp'\n";
+    let mut heard = vec![0; told.len()];
+    child
+        .stderr
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut heard)
+        .unwrap();
+    assert_eq!(heard, told);
+    assert!(child.try_wait().unwrap().is_none());
+    assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), b"some bytes");
+    drop(reader);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), b"some bytes more");
+}
+
+#[test]
+fn a_reader_holds_the_file_as_long_as_it_runs() {
+    let folder = Folder::new();
+    let plain = noise(4_000_000);
+    folder.write("a.blp", folder.compressed(&[], &plain));
+    for command in [
+        &["cat", "a.blp"][..],
+        &["d", "a.blp", "-"],
+        &["cat", "--range", "1..", "a.blp"],
+    ] {
+        let mut reader = Command::new(BLPK);
+        reader.args(command).current_dir(folder.path(""));
+        let mut reader = reader.stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = reader.stdout.take().unwrap();
+        let mut first = [0; 100];
+        out.read_exact(&mut first).unwrap();
+        // The pipe is full: it has not come to its end.
+        let file = File::open(folder.path("a.blp")).unwrap();
+        assert!(
+            !Lock::try_lock(&file, Hold::Exclusive).unwrap(),
+            "{command:?}"
+        );
+        let mut rest = Vec::new();
+        out.read_to_end(&mut rest).unwrap();
+        assert!(reader.wait().unwrap().success());
+        wait_for(|| {
+            Lock::try_lock(&file, Hold::Exclusive)
+                .unwrap()
+                .then_some(())
+        });
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whatever_can_be_opened_can_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let packed = folder.compressed(&[], b"some bytes");
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    folder.write("sub/a.blp", &packed);
+    let mode = |path: &str, mode| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.path(path), mode).unwrap();
+    };
+    mode("sub/a.blp", 0o400);
+    // Names can be opened, but nothing listed or created.
+    mode("sub", 0o100);
+    assert_eq!(folder.run(["cat", "sub/a.blp"]).succeeded(), b"some bytes");
+    folder.run(["verify", "sub/a.blp"]).succeeded();
+    mode("sub", 0o700);
+
+    let shell = |line: &str| {
+        let mut shell = Command::new("sh");
+        let line = line.replace("blpk", BLPK);
+        shell.args(["-c", &line]).current_dir(folder.path(""));
+        shell.output().unwrap().stdout
+    };
+    assert_eq!(shell("blpk cat /dev/fd/3 3< sub/a.blp"), b"some bytes");
+    assert_eq!(shell("cat sub/a.blp | blpk cat /dev/stdin"), b"some bytes");
+    assert_eq!(shell("blpk cat < sub/a.blp"), b"some bytes");
+    assert_eq!(
+        shell("cat sub/a.blp | (blpk cat /dev/fd/3 3<&0)"),
+        b"some bytes"
+    );
+    assert_eq!(
+        shell("mkfifo fifo; cat sub/a.blp > fifo & blpk cat fifo"),
+        b"some bytes"
+    );
+    // A file whose name is gone has no place beside it.
+    assert_eq!(
+        shell("exec 3< sub/a.blp; rm -f sub/a.blp; blpk cat /dev/fd/3"),
+        b"some bytes"
+    );
+    folder
+        .run(["info", "/proc/self/status"])
+        .failed(5, "not a Bloscpack file");
+}
