@@ -103,7 +103,6 @@ impl<F: Folder> Held<F> {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
         }
         self.begin_journal()?;
-        self.poisoned = false;
         Ok(())
     }
 
