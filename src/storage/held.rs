@@ -105,7 +105,6 @@ impl<F: Folder> Held<F> {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
         }
         self.begin_journal()?;
-        self.poisoned = false;
         Ok(())
     }
 
@@ -242,12 +241,6 @@ fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<F
             created => return Ok(created?),
         }
     }
-}
-
-/// Whether a change to this file has begun and not ended.
-pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
-    let mut first = [0];
-    Ok(file.read_at(0, &mut first)? == 1 && first == [MARK])
 }
 
 /// What opening the journal's name failed with, told as what it is about.
