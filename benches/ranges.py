@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """A hundred bytes out of a large file: this project beside the real Bloscpack and python-blosc2.
 
-    benches/ranges.py target/release/blpk PYTHON_WITH_BLOSCPACK PYTHON_WITH_BLOSC2 [MIB]
+    cargo build --release --bins --examples
+    benches/ranges.py target/release PYTHON_WITH_BLOSCPACK PYTHON_WITH_BLOSC2 [MIB]
 
-All in one run, in turn, three rounds, medians. `blpk cat --range` counts as a whole process; the
-Python tools only from the call on, without the start of the interpreter. The figure to look at is
-the ratio. Where `strace` is installed, the bytes that `blpk` reads of the file are counted.
+All in one run, in turn, five rounds, medians. The libraries count from opening the file on; `blpk
+cat --range` as a whole process, its start included. The figure to look at is the ratio. Where `strace` is installed, the bytes that `blpk` reads of the file are counted.
 """
 
 import os
@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 MIB = 1 << 20
-ROUNDS = 3
+ROUNDS = 5
 LEN = 100
 
 BLOSCPACK = """
@@ -91,7 +91,8 @@ def bytes_read(blpk, path, begin, end):
 
 
 def main():
-    blpk, python_bloscpack, python_blosc2 = (os.path.abspath(part) for part in sys.argv[1:4])
+    release, python_bloscpack, python_blosc2 = (os.path.abspath(part) for part in sys.argv[1:4])
+    blpk, library = f"{release}/blpk", f"{release}/examples/range"
     mib = int(sys.argv[4]) if len(sys.argv) > 4 else 1024
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         plain, ours, frame = (Path(folder) / name for name in ("walk", "walk.blp", "walk.b2frame"))
@@ -100,7 +101,7 @@ def main():
         subprocess.run([python_blosc2, "-c", BLOSC2_WRITE, plain, frame], check=True)
         print(f"{mib} MiB of float64; {ours.stat().st_size} bytes as .blp, {frame.stat().st_size} as a frame")
         rng = random.Random(2)
-        times = {"blpk": [], "bloscpack": [], "blosc2": []}
+        times = {"library": [], "blpk": [], "bloscpack": [], "blosc2": []}
         for _ in range(ROUNDS):
             begin = rng.randrange(mib * MIB - LEN)
             with open(plain, "rb") as file:
@@ -108,6 +109,7 @@ def main():
                 expected = file.read(LEN)
             span = (begin, begin + LEN)
             found = {
+                "library": timed(library, ours, *span),
                 "blpk": blpk_range(blpk, ours, *span),
                 "bloscpack": timed(python_bloscpack, "-c", BLOSCPACK, ours, *span),
                 "blosc2": timed(python_blosc2, "-c", BLOSC2, frame, *span),
@@ -115,7 +117,7 @@ def main():
             for name, (seconds, part) in found.items():
                 assert part == expected, f"{name} gives other bytes at {begin}"
                 times[name].append(seconds)
-        base = statistics.median(times["blpk"])
+        base = statistics.median(times["library"])
         for name, seconds in times.items():
             middle = statistics.median(seconds)
             print(f"{name:10} {middle * 1000:10.2f} ms   {middle / base:9.2f} x")
