@@ -1,5 +1,6 @@
 //! [`Lock`]: who may read and who may write a file at the same time.
 
+use super::write_at::retry;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::thread;
@@ -49,7 +50,7 @@ impl Lock for File {
     }
 
     fn unlock(&self) -> io::Result<()> {
-        match Self::unlock(self) {
+        match retry(|| Self::unlock(self)) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
             done => done,
         }

@@ -28,6 +28,8 @@ pub struct Content {
 #[derive(Debug, Clone)]
 pub enum Edit {
     Append(Vec<u8>),
+    /// Data and metadata in one change.
+    AppendWith(Vec<u8>, Value),
     Patch(u64, Vec<u8>),
     Metadata(Value),
     Reindex,
@@ -65,6 +67,10 @@ impl Edit {
                 content.data.extend_from_slice(data);
                 grow(&mut content.metadata, content.data.len());
             }
+            Self::AppendWith(data, metadata) => {
+                content.data.extend_from_slice(data);
+                content.metadata = Some(metadata.clone());
+            }
             Self::Patch(at, data) => {
                 content.data[usize::try_from(*at).unwrap()..][..data.len()].copy_from_slice(data);
             }
@@ -79,6 +85,12 @@ impl Edit {
             Self::Append(data) => {
                 let mut appender = editor.append()?;
                 appender.write_all(data)?;
+                appender.finish().map(|_| ())
+            }
+            Self::AppendWith(data, metadata) => {
+                let mut appender = editor.append()?;
+                appender.write_all(data)?;
+                appender.set_metadata(&Metadata::from_json(metadata.to_string()).unwrap())?;
                 appender.finish().map(|_| ())
             }
             Self::GivenUp(data) => {
@@ -235,13 +247,12 @@ fn array(rows: usize) -> Value {
     json!({"dtype": "'<u2'", "shape": [rows], "order": "C", "container": "numpy"})
 }
 
-/// A file as it is compressed with everything left to the encoder.
-pub fn file_of(data: &[u8]) -> Vec<u8> {
-    let mut encoder = Encoder::builder()
-        .write_to_file(Cursor::new(Vec::new()))
-        .unwrap();
-    encoder.write_all(data).unwrap();
-    encoder.finish().unwrap().into_inner()
+/// A file whose bytes cannot be compressed, not even those of its header.
+fn inner_file() -> Vec<u8> {
+    let builder = Encoder::builder().checksum(Checksum::None).offsets(false);
+    let mut encoder = builder.size(900).write_to(Vec::new()).unwrap();
+    encoder.write_all(&noise(900, 5)).unwrap();
+    encoder.finish().unwrap()
 }
 
 fn appending() -> Vec<Scenario> {
@@ -353,9 +364,10 @@ fn appending_over_litter() -> Vec<Scenario> {
             let edits = [Edit::Append(noise(700, 4))];
             scenarios.push(Scenario::of(&name, &recipe, &edits).trailing(litter));
         }
+        // Stored as it is, it looks like a member behind a digest.
         let name = format!("append a file, {}", checksum.name());
-        let inner = file_of(&noise(900, 5));
-        scenarios.push(Scenario::of(&name, &recipe, &[Edit::Append(inner)]));
+        let full = Recipe { len: 256, ..recipe };
+        scenarios.push(Scenario::of(&name, &full, &[Edit::Append(inner_file())]));
     }
     scenarios
 }
@@ -417,6 +429,10 @@ fn describing() -> Vec<Scenario> {
             Scenario::new(&name, file.clone(), data.clone(), edits)
         };
         let fits = [set(&json!({"unit": "mW"}))];
+        let both = [Edit::AppendWith(noise(200, 10), json!({"unit": "mW"}))];
+        scenarios.push(new("both", &file, &both).with_metadata(short.clone()));
+        let both = [Edit::AppendWith(noise(20, 11), json!(long))];
+        scenarios.push(new("both grow", &file, &both).with_metadata(short.clone()));
         scenarios.push(new("metadata fits", &file, &fits).with_metadata(short.clone()));
         let grows = [set(&json!(long)), append(20)];
         scenarios.push(new("metadata grows", &file, &grows).with_metadata(short.clone()));
@@ -561,7 +577,11 @@ fn edit_at_random(random: &mut Random, len: &mut usize, layout: Layout) -> Edit 
         _ => {
             let more = 2 * random.below(600);
             *len += more;
-            Edit::Append(bytes(more, random))
+            let data = bytes(more, random);
+            if layout == Layout::V1 || random.below(6) > 0 {
+                return Edit::Append(data);
+            }
+            Edit::AppendWith(data, json!({ "items": random.below(100) }))
         }
     }
 }
