@@ -358,7 +358,7 @@ fn mistakes_of_the_user() {
     refused(
         &folder,
         &["a", "two.blp", "more"],
-        2,
+        5,
         "concatenation of 2 members",
     );
     refused(&folder, &["a"], 2, "FILE");

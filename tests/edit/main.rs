@@ -18,6 +18,7 @@ mod kept;
 mod model;
 mod real;
 mod refused;
+mod together;
 
 use bloscpack::storage::{Folder, Memory, Snapshot};
 use bloscpack::{Editor, IndexedReader, Limits, Survey};

@@ -9,13 +9,14 @@ import blosc
 import bloscpack
 from bloscpack.constants import CNAME_AVAIL
 
+import append
 import habits
 import pipes
 import read
 import written
 from common import Command, Place, Tally, prepare_reference
 
-PARTS = {part.__name__: part for part in (written, read, pipes, habits)}
+PARTS = {part.__name__: part for part in (written, read, pipes, append, habits)}
 
 
 def main():

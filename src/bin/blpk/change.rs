@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bloscpack::{Category, Editor, EditorBuilder, Error};
+use bloscpack::{Category, Editor, EditorBuilder, Error, ErrorKind};
 use same_file::Handle;
 
 use crate::input::{self, Awaited, Input, is_standard_input};
@@ -89,6 +89,8 @@ impl<'a> Target<'a> {
         }
         match source.filter(|(_, source)| source.has_failed()) {
             Some((input, _)) => Failure::library(input.name(), error).detail(untouched),
+            None if is_denied(error) => input::failure(self.path, error)
+                .hint("its folder must be writable, too: a journal lies beside it meanwhile"),
             // Whether it arrived, nobody knows: the journal does, when the file is next opened.
             None if failed && !input::is_busy(error) => input::failure(self.path, error),
             None => input::failure(self.path, error).detail(untouched),
@@ -104,6 +106,14 @@ impl<'a> Target<'a> {
             ));
         }
     }
+}
+
+fn is_denied(error: &Error) -> bool {
+    let denied = [
+        io::ErrorKind::PermissionDenied,
+        io::ErrorKind::ReadOnlyFilesystem,
+    ];
+    matches!(error.kind(), ErrorKind::Io(error) if denied.contains(&error.kind()))
 }
 
 /// Why there is no such file.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::file::indexed::{Head, Index, head};
 use crate::limits::Limits;
 use crate::storage::{Folder, Held, ReadAt};
-use crate::wire::{Geometry, Header, Layout, Offsets};
+use crate::wire::{FormatError, Geometry, Header, Layout, Offsets};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -56,9 +56,10 @@ impl Frame {
         let layout = self.head.header.layout;
         if self.index.members() > 1 {
             let members = self.index.members();
-            return Err(Error::usage(format!(
+            let what = format!(
                 "the file is a concatenation of {members} members: decompress and compress it to make it one"
-            )));
+            );
+            return Err(FormatError::Unsupported { what }.into());
         }
         if !matches!(layout, Layout::V1 | Layout::V2 | Layout::V3) {
             return Err(Error::usage(format!(
