@@ -32,7 +32,7 @@ fn change_all(folder: &Path) {
                 let read_only = matches!(expected.header.layout, Layout::V0 | Layout::Dev2012);
                 assert_eq!(
                     error.category(),
-                    Category::Usage,
+                    Category::Unsupported,
                     "{}: {error}",
                     expected.file
                 );

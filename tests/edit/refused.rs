@@ -42,7 +42,7 @@ fn a_damaged_last_chunk_gets_no_new_digest() {
 fn members_records_and_halves_are_not_changed() {
     let one = file(Encoder::builder(), b"one");
     let two = [one.clone(), one.clone()].concat();
-    assert_eq!(open(two).unwrap_err().category(), Category::Usage);
+    assert_eq!(open(two).unwrap_err().category(), Category::Unsupported);
 
     let mut unfinished = Encoder::builder()
         .size(5000)

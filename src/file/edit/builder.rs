@@ -146,8 +146,8 @@ impl EditorBuilder {
     /// # Errors
     /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has it open; whatever
     /// is wrong with the structure of the file, unfinished and unterminated ones included;
-    /// [`Unsupported`](crate::Category::Unsupported) for several members;
-    /// [`Usage`](crate::Category::Usage) for records, and the layouts that are only read.
+    /// [`Unsupported`](crate::Category::Unsupported) for several members, records, and the layouts
+    /// that are only read.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
         let held = Held::open(folder, name, &self.patience)?;
         let frame = Frame::of(held.file(), &self.limits)?;

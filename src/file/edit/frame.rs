@@ -54,24 +54,19 @@ impl Frame {
     /// Refuses what no editor can change.
     pub(super) fn check_editable(&self) -> Result<()> {
         let layout = self.head.header.layout;
-        if self.index.members() > 1 {
+        let what = if self.index.members() > 1 {
             let members = self.index.members();
-            let what = format!(
+            format!(
                 "the file is a concatenation of {members} members: decompress and compress it to make it one"
-            );
-            return Err(FormatError::Unsupported { what }.into());
-        }
-        if !matches!(layout, Layout::V1 | Layout::V2 | Layout::V3) {
-            return Err(Error::usage(format!(
-                "layout {layout} is only read: decompress and compress the file to change it"
-            )));
-        }
-        if self.head.header.varlen {
-            return Err(Error::usage(
-                "the chunks of this file are records, which have no positions in one content",
-            ));
-        }
-        Ok(())
+            )
+        } else if !matches!(layout, Layout::V1 | Layout::V2 | Layout::V3) {
+            format!("layout {layout} is only read: decompress and compress the file to change it")
+        } else if self.head.header.varlen {
+            "the chunks of this file are records, which have no positions in one content".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(FormatError::Unsupported { what }.into())
     }
 
     /// From where on bytes of the file mean nothing to readers: behind the last chunk, where the
