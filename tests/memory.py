@@ -1,22 +1,31 @@
 #!/usr/bin/env python3
-"""Peak memory of `producer | blpk c | blpk d | consumer`, which must not depend on the length.
+"""Peak memory of the command, which must not depend on the length.
 
-    tests/memory.py target/release/blpk [GIB] [THREADS ...]
+    tests/memory.py [--long] target/release/blpk [GIB] [THREADS ...]
 
-Prints the peak of each process and fails if one is above 64 MiB, or if a byte is lost.
+`producer | blpk c | blpk d | consumer`, then `producer | blpk append FILE`, many small appends and
+many patches; more of these with `--long`. Prints the peak of each and fails if one is above what
+docs/design.md says, or if a byte is lost.
 """
 
+import os
 import random
 import re
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import zlib
 
 LIMIT_KIB = 64 * 1024
 MIB = 1 << 20
+CHUNK_KIB = 1024
+# The program itself, the buffers of input and output, and the stacks.
+BASE_KIB = 10 * 1024
+# What LZ4 and the level's guess need for each thread.
+CONTEXT_KIB = 512
 
 
 def samples():
@@ -80,12 +89,114 @@ def run(blpk, pieces, total, threads):
     return peaks, seconds
 
 
+def append_limit(threads):
+    """(threads + 3) x 2 x chunk, and each thread's compressor."""
+    return BASE_KIB + (threads + 3) * 2 * CHUNK_KIB + threads * CONTEXT_KIB
+
+
+# Old and new chunk, both compressed too, what is to be written, and a second try at level 9.
+PATCH_LIMIT = BASE_KIB + 6 * CHUNK_KIB + CONTEXT_KIB
+
+
+def watched(command, produce=None):
+    """Runs a command, feeds it, and returns its peak in KiB."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    feeder = threading.Thread(target=feed, args=(process.stdin, produce or (lambda: ())))
+    feeder.start()
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, peak_kib(process.pid))
+        time.sleep(0.001)
+    feeder.join()
+    assert process.returncode == 0, f"{command}: exit status {process.returncode}"
+    return peak
+
+
+def feed(out, produce):
+    with out:
+        for piece in produce():
+            out.write(piece)
+
+
+def content(blpk, path, model):
+    """Whether the file holds what the model says."""
+    process = subprocess.Popen([blpk, "cat", path], stdout=subprocess.PIPE)
+    for piece in model:
+        assert process.stdout.read(len(piece)) == piece, "other bytes than were written"
+    assert process.stdout.read() == b"", "more bytes than were written"
+    assert process.wait() == 0
+
+
+def told(what, peak, limit, seconds):
+    ok = peak < limit
+    verdict = "ok" if ok else f"ABOVE {limit} KiB"
+    print(f"{what}: {peak} KiB, {seconds:.1f} s: {verdict}", flush=True)
+    return not ok
+
+
+def changes(blpk, folder, pieces, gib, threads, long, wants_patches):
+    """Appends through a pipe, small ones by a command each, patches; returns failures."""
+    path, failed = os.path.join(folder, "a.blp"), 0
+    count = max(1, int(gib * 1024))
+    model = [pieces[i % len(pieces)] for i in range(count)]
+    subprocess.run([blpk, "-f", "c", "-", path], input=b"", check=True)
+    options = ["-q", "-n", str(threads)]
+    start = time.monotonic()
+    peak = watched([blpk, "append", *options, path], lambda: model)
+    failed += told(f"append {count} MiB from a pipe, {threads} threads", peak,
+                   append_limit(threads), time.monotonic() - start)
+    content(blpk, path, model)
+
+    count, peak, start = 256 if long else 32, 0, time.monotonic()
+    for i in range(count):
+        model.append(pieces[i * 5 % len(pieces)])
+        peak = max(peak, watched([blpk, "append", *options, path], lambda: model[-1:]))
+    failed += told(f"{count} appends of 1 MiB, {threads} threads", peak, append_limit(threads),
+                   time.monotonic() - start)
+    content(blpk, path, model)
+    if not wants_patches:
+        return failed
+    return failed + patches(blpk, path, model, 1000 if long else 60)
+
+
+def patches(blpk, path, model, count):
+    rng, peak, start = random.Random(3), 0, time.monotonic()
+    total = MIB * len(model)
+    for _ in range(count):
+        length = int(2 ** rng.uniform(0, 20))
+        at = rng.randrange(total - length)
+        # Half of them noise, the other half taken from elsewhere.
+        data = rng.randbytes(length) if rng.random() < 0.5 else model[rng.randrange(len(model))][:length]
+        peak = max(peak, watched([blpk, "patch", "-q", "--at", str(at), path], lambda: [data]))
+        overwrite(model, at, data)
+    failed = told(f"{count} patches of 1 byte to 1 MiB", peak, PATCH_LIMIT, time.monotonic() - start)
+    content(blpk, path, model)
+    return failed
+
+
+def overwrite(model, at, data):
+    while data:
+        number, here = divmod(at, MIB)
+        part = data[:MIB - here]
+        old = model[number]
+        model[number] = old[:here] + part + old[here + len(part):]
+        at, data = at + len(part), data[len(part):]
+
+
 def main():
-    blpk = sys.argv[1]
-    gib = float(sys.argv[2]) if len(sys.argv) > 2 else 1
+    long = "--long" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--long"]
+    blpk = arguments[0]
+    gib = float(arguments[1]) if len(arguments) > 1 else 1
     failed = 0
     pieces = samples()
-    for threads in [int(n) for n in sys.argv[3:]] or [1, 2, 8]:
+    all_threads = [int(n) for n in arguments[2:]] or [1, 2, 8]
+    with tempfile.TemporaryDirectory(prefix="blpk-memory-") as folder:
+        for threads in all_threads:
+            # A patch uses one thread.
+            patches_too = threads == all_threads[0]
+            failed += changes(blpk, folder, pieces, gib, threads, long, patches_too)
+    for threads in all_threads:
         peaks, seconds = run(blpk, pieces, int(gib * (1 << 30)), threads)
         ok = max(peaks) < LIMIT_KIB
         failed += not ok

@@ -89,8 +89,9 @@ impl<'a> Target<'a> {
         }
         match source.filter(|(_, source)| source.has_failed()) {
             Some((input, _)) => Failure::library(input.name(), error).detail(untouched),
-            None if is_denied(error) => input::failure(self.path, error)
-                .hint("its folder must be writable, too: a journal lies beside it meanwhile"),
+            None if is_denied(error) => input::failure(self.path, error).hint(
+                "the file and its folder must be writable: a journal lies beside it meanwhile",
+            ),
             // Whether it arrived, nobody knows: the journal does, when the file is next opened.
             None if failed && !input::is_busy(error) => input::failure(self.path, error),
             None => input::failure(self.path, error).detail(untouched),
