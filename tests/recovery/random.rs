@@ -174,6 +174,8 @@ fn two_damages() {
                 name = format!("{name}: {damage:?}");
             }
             damaged.name = name;
+            // Both the table and the chunk around may be gone.
+            damaged.is_ambiguous = model.name.starts_with("file of files");
             cases += case(&mut failures, || damaged.check().is_some());
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct Gap {
     pub chunks: Option<u64>,
     /// Uncompressed bytes of those.
     pub len: Option<u64>,
+    /// Bytes are missing here, and with them perhaps whole chunks.
+    pub is_short: bool,
     pub section: Section,
     pub error: FormatError,
 }
@@ -37,6 +39,7 @@ impl Gap {
             number: None,
             chunks: bad.chunks,
             len: bad.nbytes.map(u64::from),
+            is_short: bad.is_short,
             section: Section::Chunk,
             error: bad.error,
         }
@@ -85,6 +88,7 @@ fn tail(member: &Member, size: u64) -> Gap {
         number: None,
         chunks: None,
         len: None,
+        is_short: false,
         section: Section::Chunk,
         error,
     }
@@ -121,8 +125,11 @@ fn close_small_gaps(member: &Member, pieces: &mut [Piece]) {
         let Piece::Gap(gap) = piece else { continue };
         let len = gap.bytes.end.saturating_sub(gap.bytes.start);
         let is_head = index == 0 && is_lost && (heads.contains(&gap.bytes.end) || len == 0);
-        if gap.chunks.is_none() && ((len > 0 && len < least) || is_head) {
+        let is_small = len > 0 && len < least;
+        if gap.chunks.is_none() && (is_small || is_head) {
             gap.chunks = Some(0);
+            // Still, what is missing may have been here.
+            gap.is_short |= is_small && !is_head;
         }
     }
 }
@@ -188,6 +195,9 @@ fn count_by_header(member: &Member, pieces: &mut [Piece], is_open: bool) {
     });
     let gaps: Vec<_> = gaps.map(|gap| is_tail(gap)).collect();
     let inner = gaps.iter().filter(|is_tail| !**is_tail).count();
+    if missing > 0 && inner == 0 && !is_open && hides(pieces, missing) {
+        return;
+    }
     // Where the end is where it should be, the tail counts only if nothing else is open.
     let counts_tail = gaps.contains(&true) && (is_open || inner == 0);
     let open = inner.saturating_add(usize::from(counts_tail));
@@ -208,6 +218,30 @@ fn count_by_header(member: &Member, pieces: &mut [Piece], is_open: bool) {
             };
         }
     }
+}
+
+/// Where all else is closed, whole chunks are missing where bytes are, if that is one place.
+fn hides(pieces: &mut [Piece], missing: u64) -> bool {
+    let mut short = None;
+    for (index, piece) in pieces.iter().enumerate() {
+        if matches!(piece, Piece::Gap(gap) if gap.is_short) && short.replace(index).is_some() {
+            return false;
+        }
+    }
+    let Some(short) = short else {
+        return false;
+    };
+    for (index, piece) in pieces.iter_mut().enumerate() {
+        match piece {
+            Piece::Gap(gap) if index == short => {
+                gap.chunks = gap.chunks.map(|chunks| chunks.saturating_add(missing));
+                gap.len = None;
+            }
+            Piece::Gap(gap) if gap.chunks.is_none() => gap.chunks = Some(0),
+            _ => {}
+        }
+    }
+    true
 }
 
 /// Finds the lengths of lost chunks, where all but the last are of one size.
@@ -304,7 +338,11 @@ fn without_data(member: &mut Member) -> Vec<Item> {
     if is_possible(&items, count, member) {
         return items;
     }
-    let is_open = |item: &Item| matches!(item, Item::Bad(bad) if bad.is_open());
+    let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
+    let is_open = |item: &Item| match item {
+        Item::Bad(bad) => bad.is_open() && bad.bytes.end.saturating_sub(bad.bytes.start) >= least,
+        Item::Sound(_) => false,
+    };
     let first = items.iter().position(is_open);
     let last = items.iter().rposition(is_open);
     let (Some(first), Some(last)) = (first, last) else {
@@ -369,19 +407,24 @@ fn without_misfits(member: &mut Member) -> Vec<Item> {
             size != claimed && is_alone && Some(*index) != last
         })
         .collect();
-    for index in misfits.into_iter().rev() {
-        // It goes to the damage before it.
-        let Some(Item::Sound(found)) = items.get(index) else {
-            continue;
-        };
-        let end = found.bytes(member.checksum.unwrap_or(Checksum::None)).end;
-        items.remove(index);
-        member.sound = member.sound.saturating_sub(1);
-        if let Some(Item::Bad(before)) = index.checked_sub(1).and_then(|at| items.get_mut(at)) {
-            before.bytes.end = end;
+    if misfits.is_empty() {
+        return items;
+    }
+    let checksum = member.checksum.unwrap_or(Checksum::None);
+    let mut misfits = misfits.into_iter().peekable();
+    let mut kept: Vec<Item> = Vec::with_capacity(items.len());
+    for (index, item) in items.drain(..).enumerate() {
+        let is_misfit = misfits.next_if_eq(&index).is_some();
+        match (item, kept.last_mut()) {
+            // It goes to the damage before it.
+            (Item::Sound(found), Some(Item::Bad(before))) if is_misfit => {
+                before.bytes.end = found.bytes(checksum).end;
+                member.sound = member.sound.saturating_sub(1);
+            }
+            (item, _) => kept.push(item),
         }
     }
-    items
+    kept
 }
 
 /// Whether so many chunks can be counted among the items.

@@ -159,7 +159,7 @@ impl Member {
         if is_longer || (self.short && self.sound > 0) {
             // They are of no one size, or the header has another.
             (self.chunk_size, self.size_is_claimed) = (None, true);
-        } else if self.chunk_size.is_none() && !self.size_is_claimed {
+        } else if !self.size_is_claimed && self.sound > 0 && self.usual == Some(found.nbytes) {
             (self.chunk_size, self.size_is_claimed) = (Some(found.nbytes), true);
         }
         self.short |= is_shorter;
@@ -168,6 +168,14 @@ impl Member {
     }
 
     pub(super) fn push_bad(&mut self, bad: Bad) {
+        if let Some(Item::Bad(before)) = self.items.last_mut()
+            && before.chunks.is_none()
+            && bad.chunks.is_none()
+            && before.bytes.end == bad.bytes.start
+        {
+            before.bytes.end = bad.bytes.end;
+            return;
+        }
         self.known = self.known.saturating_add(bad.chunks.unwrap_or(0));
         self.items.push(Item::Bad(Box::new(bad)));
     }

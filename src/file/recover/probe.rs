@@ -118,12 +118,14 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     }
 
     /// As [`sound`](Self::sound), for a place to which nothing leads: there, all that can be told
-    /// before hashing has to be right.
+    /// before hashing has to be right. `chunk_size` is the most that it may hold, `claimed` what chunks
+    /// hold by a header that may be damaged.
     pub(super) fn sound_by_chance(
         &mut self,
         at: u64,
         checksum: Option<Checksum>,
         chunk_size: Option<u32>,
+        claimed: Option<u32>,
     ) -> Result<Option<(Found, Checksum)>> {
         let Ok(header) = self.header(at)? else {
             return Ok(None);
@@ -153,14 +155,16 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let Some((found, Checksum::None)) = found else {
             return Ok(found);
         };
-        let is_usual = chunk_size == Some(found.nbytes);
+        let is_usual = [chunk_size, claimed].contains(&Some(found.nbytes));
         let stands = is_usual || self.is_landing(found.bytes(Checksum::None).end)?;
         Ok(stands.then_some((found, Checksum::None)))
     }
 
     /// Whether the end, a member, an end mark or something like a chunk is here.
     pub(super) fn is_landing(&mut self, at: u64) -> Result<bool> {
-        Ok(at == self.size() || self.is_magic(at)? || self.header(at)?.is_ok())
+        let bytes = self.window.look(at, HEADER_LEN)?;
+        let is_cut = bytes.len() < HEADER_LEN && matches!(bytes, [] | [2] | [2, 1, ..]);
+        Ok(is_cut || self.is_magic(at)? || self.header(at)?.is_ok())
     }
 
     pub(super) fn is_magic(&mut self, at: u64) -> Result<bool> {
@@ -297,7 +301,10 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         if header.is_pure_copy() {
             return Ok(true);
         }
-        if header.nbytes == 0 || header.nblocks() > MOST_BLOCKS || !self.work.allows(at) {
+        let is_possible = header.nbytes > 0
+            && header.ctbytes <= header.nbytes.saturating_add(HEADER_LEN_U32)
+            && header.nblocks() <= MOST_BLOCKS;
+        if !is_possible || !self.work.allows(at) {
             return Ok(false);
         }
         let is_whole = at.saturating_add(header.ctbytes.into()) <= self.size();

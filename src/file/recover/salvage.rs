@@ -225,6 +225,7 @@ fn gap(pending: &Pending, error: FormatError) -> Gap {
         number: pending.number,
         chunks: Some(1),
         len: Some(pending.found.nbytes.into()),
+        is_short: false,
         section: Section::Chunk,
         error,
     }

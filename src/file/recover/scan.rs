@@ -202,8 +202,15 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             found: i64::try_from(found.at).unwrap_or(i64::MAX),
             expected: "where header, metadata and table end",
         };
-        let chunks = chunks_at.map(|_| 0);
-        self.bad(earliest.min(found.at)..found.at, chunks, None, error);
+        self.with_last(|member| {
+            member.push_bad(Bad {
+                bytes: earliest.min(found.at)..found.at,
+                chunks: chunks_at.map(|_| 0),
+                nbytes: None,
+                is_short: chunks_at.is_some(),
+                error,
+            });
+        });
         Ok(self.push(found, by))
     }
 
@@ -307,25 +314,27 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         else {
             return Ok(None);
         };
-        let is_complete = member.is_complete();
+        let (checksum, is_complete) = (member.checksum, member.is_complete());
         let is_entry = member.table.number_at(at).is_some();
         let next = member.table.next_after(at).map(|entry| entry.at);
-        let Some(end) = next.or(is_complete.then_some(size)).filter(|_| !is_entry) else {
+        if is_entry {
             return Ok(None);
-        };
+        }
+        let end = next.unwrap_or(size);
         let mut from = at;
         while from < end {
             let bytes = self.probe.window.sweep(from, 1)?;
             let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
             let is_all = zeros == bytes.len();
-            from = from.saturating_add(super::window::to_u64(zeros));
+            from = from.saturating_add(super::window::to_u64(zeros)).min(end);
             if !is_all {
                 break;
             }
         }
         // Behind the last chunk, whatever follows the zeros is looked at by the next step.
-        let reached = from >= end || (is_complete && from > at);
-        Ok(reached.then_some(from.min(end)))
+        let is_spare = from > at
+            && (is_complete || next == Some(from) || self.probe.sound(from, checksum)?.is_some());
+        Ok(is_spare.then_some(from))
     }
 
     /// The end of a damaged chunk by its own header, if something confirms it.

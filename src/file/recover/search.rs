@@ -89,7 +89,7 @@ impl<S: ReadAt> Scan<'_, S> {
         let mut at = from;
         while let Some(place) = self.next_sign(at, end)? {
             at = place.saturating_add(1);
-            let found = self.probe.sound_by_chance(place, None, None)?;
+            let found = self.probe.sound_by_chance(place, None, None, None)?;
             if let Some((found, by)) = found.filter(|(_, by)| *by != Checksum::None) {
                 return Ok(Some((found, by)));
             }
@@ -234,13 +234,19 @@ impl<S: ReadAt> Scan<'_, S> {
         let header = member.header.as_ref();
         let last = header.and_then(|header| header.last_chunk);
         let is_new = member.is_complete();
+        let claimed = header
+            .filter(|_| !is_new)
+            .and_then(|header| header.chunk_size);
         if member.is_complete() {
             if !may_be_new {
                 return Ok(None);
             }
             (checksum, chunk_size) = (None, None);
         }
-        let Some((found, by)) = self.probe.sound_by_chance(at, checksum, chunk_size)? else {
+        let Some((found, by)) = self
+            .probe
+            .sound_by_chance(at, checksum, chunk_size, claimed)?
+        else {
             return Ok(None);
         };
         let bytes = found.bytes(by);
@@ -283,7 +289,9 @@ impl<S: ReadAt> Scan<'_, S> {
         let mut from = at.saturating_add(1);
         while let Some(place) = self.next_sign(from, end)? {
             from = place.saturating_add(1);
-            let found = self.probe.sound_by_chance(place, checksum, chunk_size)?;
+            let found = self
+                .probe
+                .sound_by_chance(place, checksum, chunk_size, None)?;
             if let Some((found, by)) = found {
                 let reached = self.run_end(found.bytes(by).end, by)?;
                 if reached > end || reached == self.probe.size() {
