@@ -13,7 +13,8 @@ pub struct Part {
     /// The number of the chunk, over all members.
     pub chunk: Option<usize>,
     pub member: usize,
-    pub intact: bool,
+    /// Its bytes before anything was done to them.
+    sound: Vec<u8>,
 }
 
 /// A file whose chunks are known.
@@ -49,7 +50,9 @@ impl Model {
                     row.push(Part::new(bytes, Some(number), part.member));
                 }
                 Field::Digest => {
-                    row.last_mut().unwrap().bytes.extend(bytes);
+                    let chunk = row.last_mut().unwrap();
+                    chunk.bytes.extend(&bytes);
+                    chunk.sound.extend(&bytes);
                 }
                 _ => row.push(Part::new(bytes, None, part.member)),
             }
@@ -99,6 +102,12 @@ impl Model {
         places
     }
 
+    /// Chunks that are damaged or gone.
+    pub fn damaged_chunks(&self) -> usize {
+        let intact = self.states().iter().filter(|state| state.2).count();
+        self.contents.len() - intact.min(self.contents.len())
+    }
+
     /// Puts other bytes in place of as many.
     pub fn overwrite(&mut self, at: usize, bytes: &[u8]) {
         let mut here = 0;
@@ -113,10 +122,7 @@ impl Model {
             }
             let new = &bytes[from - at..to - at];
             let old = &mut part.bytes[from - old_at..to - old_at];
-            if old != new {
-                old.copy_from_slice(new);
-                part.intact = false;
-            }
+            old.copy_from_slice(new);
         }
     }
 
@@ -133,7 +139,6 @@ impl Model {
             let to = range.end.clamp(here, here + len) - here;
             if from < to {
                 part.bytes.drain(from..to);
-                part.intact = false;
             }
             here += len;
         }
@@ -156,7 +161,6 @@ impl Model {
             if at < here + len {
                 part.bytes
                     .splice(at - here..at - here, bytes.iter().copied());
-                part.intact = false;
                 return;
             }
             here += len;
@@ -177,6 +181,12 @@ impl Model {
         self.parts[chunks[one]].member == self.parts[chunks[other]].member
     }
 
+    /// Whether it is the last of its member.
+    pub fn is_short(&self, chunk: usize) -> bool {
+        let part = &self.parts[self.chunk_parts()[chunk]];
+        self.contents[part.chunk.unwrap()].len() < self.contents[0].len()
+    }
+
     pub fn swap(&mut self, one: usize, other: usize) {
         let chunks = self.chunk_parts();
         self.parts.swap(chunks[one], chunks[other]);
@@ -192,22 +202,36 @@ impl Model {
     /// The chunks that must come back, in order, each with its content; and those that may, since
     /// nothing tells that they were damaged.
     fn expected(&self) -> Vec<(Vec<u8>, bool)> {
-        let (file, places) = (self.file(), self.chunks());
-        let chunks = self
-            .parts
-            .iter()
-            .filter_map(|part| Some((part, part.chunk?)));
+        let file = self.file();
         let mut expected = Vec::new();
-        for ((part, chunk), place) in chunks.zip(places) {
-            if part.intact {
+        for (at, chunk, intact) in self.states() {
+            if intact {
                 expected.push((self.contents[chunk].clone(), true));
             } else if !self.checked
-                && let Some(data) = decoded(&file[place.start..])
+                && let Some(data) = decoded(&file[at..])
             {
                 expected.push((data, false));
             }
         }
         expected
+    }
+
+    /// Where each chunk is, its number, and whether all of it is there: what follows may happen to
+    /// begin with what was taken from its end.
+    fn states(&self) -> Vec<(usize, usize, bool)> {
+        let file = self.file();
+        let (mut at, mut taken, mut states) = (0, 0, Vec::new());
+        for part in &self.parts {
+            if let Some(chunk) = part.chunk {
+                let is_intact = at >= taken && file[at..].starts_with(&part.sound);
+                states.push((at, chunk, is_intact));
+                if is_intact {
+                    taken = at + part.sound.len();
+                }
+            }
+            at += part.bytes.len();
+        }
+        states
     }
 
     /// Recovers it and compares: without zeros, then with them.
@@ -280,11 +304,10 @@ impl Model {
 
     /// The content of what was lost, as ranges of the content, where damage left all in its place.
     pub fn lost(&self) -> Vec<Range<u64>> {
-        let intact: Vec<usize> = self
-            .parts
-            .iter()
-            .filter(|part| part.intact)
-            .filter_map(|part| part.chunk)
+        let states = self.states().into_iter();
+        let intact: Vec<usize> = states
+            .filter(|state| state.2)
+            .map(|state| state.1)
             .collect();
         let (mut at, mut lost) = (0, Vec::<Range<u64>>::new());
         for (number, content) in self.contents.iter().enumerate() {
@@ -319,10 +342,10 @@ pub fn reported(recovery: &Recovery) -> Option<Vec<Range<u64>>> {
 impl Part {
     fn new(bytes: Vec<u8>, chunk: Option<usize>, member: usize) -> Self {
         Self {
+            sound: bytes.clone(),
             bytes,
             chunk,
             member,
-            intact: true,
         }
     }
 }

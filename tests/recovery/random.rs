@@ -6,6 +6,9 @@ use crate::model::{Model, reported};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Bytes of the longest header.
+const HEAD: usize = 32;
+
 /// What was done, for messages.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Damage {
@@ -67,9 +70,22 @@ impl Damage {
         }
     }
 
-    /// Whether all that is left lies, in the content, where it can be told from the file.
-    fn keeps_count(&self) -> bool {
-        !matches!(self, Self::Swap(..) | Self::Duplicate(..))
+    /// Whether a chunk shorter than the others, which marks an end, gets elsewhere.
+    fn moves_last(&self, model: &Model) -> bool {
+        let (Self::Swap(one, other) | Self::Duplicate(one, other)) = self else {
+            return false;
+        };
+        [*one, *other].iter().any(|number| model.is_short(*number))
+    }
+
+    /// Whether what is left of the file tells where in the content it was. Where bytes are gone,
+    /// whole chunks may be among them, and nobody can say which.
+    fn keeps_places(&self, damaged: &Model) -> bool {
+        match self {
+            Self::Swap(..) | Self::Duplicate(..) => false,
+            Self::Delete(_) => damaged.damaged_chunks() <= 1,
+            _ => true,
+        }
     }
 }
 
@@ -115,12 +131,21 @@ fn one_damage_to_a_file_whose_header_counts() {
             let mut damaged = model.clone();
             damage.apply(&mut damaged, &mut random);
             damaged.name = format!("{}: {damage:?}", model.name);
+            // Where the header and the chunk around it are gone, or several chunks, nothing may be
+            // left that tells data from chunks.
+            damaged.is_ambiguous = model.name.starts_with("file of files")
+                && (damaged.damaged_chunks() > 1
+                    || damaged.file().get(..header) != model.file().get(..header));
             cases += case(&mut failures, || {
                 let Some(recovery) = damaged.check() else {
                     return false;
                 };
                 let is_head = damaged.file().get(..header) != model.file().get(..header);
-                if model.checked && damage.keeps_count() && !is_head {
+                if model.checked
+                    && damage.keeps_places(&damaged)
+                    && !is_head
+                    && !damaged.is_ambiguous
+                {
                     assert_eq!(
                         reported(&recovery),
                         Some(damaged.lost()),
@@ -170,10 +195,20 @@ fn two_damages() {
                     continue;
                 }
                 let damage = Damage::random(&damaged, &mut random);
+                // A chunk in the wrong place and a table that misleads are told apart only while
+                // the chunks around them are whole.
+                if damage.moves_last(&damaged) || matches!(damage, Damage::Swap(..)) {
+                    continue;
+                }
                 damage.apply(&mut damaged, &mut random);
                 name = format!("{name}: {damage:?}");
             }
             damaged.name = name;
+            let is_head = damaged.file().get(..HEAD) != model.file().get(..HEAD);
+            if is_head && !model.checked {
+                // Nothing is left that tells a chunk from its neighbours.
+                continue;
+            }
             // Both the table and the chunk around may be gone.
             damaged.is_ambiguous = model.name.starts_with("file of files");
             cases += case(&mut failures, || damaged.check().is_some());

@@ -58,7 +58,8 @@ pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
         .collect();
     let is_open = ends_open(member, &pieces, size);
     if is_open || member.count.is_some() {
-        pieces.push(Piece::Gap(Box::new(tail(member, size))));
+        let tail = tail(member, &pieces, size);
+        pieces.push(Piece::Gap(Box::new(tail)));
     }
     close_small_gaps(member, &mut pieces);
     count_by_table(member, &mut pieces);
@@ -71,10 +72,10 @@ pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
 }
 
 /// What may be missing behind the last byte.
-fn tail(member: &Member, size: u64) -> Gap {
-    let end = match member.items.last() {
-        Some(Item::Sound(found)) => found.bytes(member.checksum.unwrap_or(Checksum::None)).end,
-        Some(Item::Bad(bad)) => bad.bytes.end,
+fn tail(member: &Member, pieces: &[Piece], size: u64) -> Gap {
+    let end = match pieces.last() {
+        Some(Piece::Chunk(found)) => found.bytes(member.checksum.unwrap_or(Checksum::None)).end,
+        Some(Piece::Gap(gap)) => gap.bytes.end,
         None => member.first_at.min(size),
     };
     let found = member.sound;
@@ -136,7 +137,9 @@ fn close_small_gaps(member: &Member, pieces: &mut [Piece]) {
 
 /// Between two chunks of the table lie as many as their numbers say.
 fn count_by_table(member: &Member, pieces: &mut [Piece]) {
-    if member.table.len() == 0 {
+    // If none is missing, a table that disagrees is wrong.
+    let is_all = member.count.is_some_and(|count| accounted(pieces) >= count);
+    if member.table.len() == 0 || is_all {
         return;
     }
     let mut next_number = Some(0);
@@ -176,18 +179,21 @@ fn chunks_lost(piece: &Piece) -> Option<u64> {
     }
 }
 
+/// Chunks that are sound, or lost in known number.
+fn accounted(pieces: &[Piece]) -> u64 {
+    let chunks = pieces.iter().map(|piece| match piece {
+        Piece::Chunk(_) => 1,
+        Piece::Gap(gap) => gap.chunks.unwrap_or(0),
+    });
+    chunks.sum()
+}
+
 /// What is missing by the header's count is what the open gaps have lost.
 fn count_by_header(member: &Member, pieces: &mut [Piece], is_open: bool) {
     let Some(count) = member.count else {
         return;
     };
-    let sound = pieces
-        .iter()
-        .filter(|piece| matches!(piece, Piece::Chunk(_)))
-        .count();
-    let known: u64 = pieces.iter().filter_map(chunks_lost).sum();
-    let found = known.saturating_add(u64::try_from(sound).unwrap_or(u64::MAX));
-    let missing = count.saturating_sub(found);
+    let missing = count.saturating_sub(accounted(pieces));
     let is_tail = |gap: &Gap| gap.bytes.is_empty();
     let gaps = pieces.iter().filter_map(|piece| match piece {
         Piece::Gap(gap) if gap.chunks.is_none() => Some(gap),
@@ -220,15 +226,12 @@ fn count_by_header(member: &Member, pieces: &mut [Piece], is_open: bool) {
     }
 }
 
-/// Where all else is closed, whole chunks are missing where bytes are, if that is one place.
+/// Where all else is closed, whole chunks are missing where bytes are, or else where any damage is,
+/// if that is one place.
 fn hides(pieces: &mut [Piece], missing: u64) -> bool {
-    let mut short = None;
-    for (index, piece) in pieces.iter().enumerate() {
-        if matches!(piece, Piece::Gap(gap) if gap.is_short) && short.replace(index).is_some() {
-            return false;
-        }
-    }
-    let Some(short) = short else {
+    let is_short = |piece: &Piece| matches!(piece, Piece::Gap(gap) if gap.is_short);
+    let is_damage = |piece: &Piece| matches!(piece, Piece::Gap(gap) if !gap.bytes.is_empty());
+    let Some(short) = one_place(pieces, is_short).or_else(|| one_place(pieces, is_damage)) else {
         return false;
     };
     for (index, piece) in pieces.iter_mut().enumerate() {
@@ -242,6 +245,15 @@ fn hides(pieces: &mut [Piece], missing: u64) -> bool {
         }
     }
     true
+}
+
+/// Where the first of these pieces is, if no chunk lies between them.
+fn one_place(pieces: &[Piece], wanted: impl Fn(&Piece) -> bool) -> Option<usize> {
+    let first = pieces.iter().position(&wanted)?;
+    let last = pieces.iter().rposition(&wanted)?;
+    let is_chunk = |piece: &Piece| matches!(piece, Piece::Chunk(_));
+    let are_apart = pieces.get(first..last)?.iter().any(is_chunk);
+    (!are_apart).then_some(first)
 }
 
 /// Finds the lengths of lost chunks, where all but the last are of one size.
@@ -358,15 +370,21 @@ fn without_data(member: &mut Member) -> Vec<Item> {
     let dropped = dropped
         .filter(|item| matches!(item, Item::Sound(_)))
         .count();
-    let rest = items.len().saturating_sub(last.saturating_sub(first));
-    // Only where that accounts for every counted chunk: else they may be chunks after all.
-    if u64::try_from(rest) != Ok(count) {
+    // What stays counts every chunk, with or without one for the damage in between: else what would
+    // go may be chunks after all.
+    let outside = items
+        .get(..first)
+        .into_iter()
+        .chain(items.get(last.saturating_add(1)..))
+        .flatten();
+    let outside: u64 = outside.map(|item| counted(item, least)).sum();
+    if outside != count && outside.saturating_add(1) != count {
         return items;
     }
     member.sound = member
         .sound
         .saturating_sub(u64::try_from(dropped).unwrap_or(0));
-    let mut kept: Vec<Item> = Vec::with_capacity(rest);
+    let mut kept: Vec<Item> = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         match (item, kept.last_mut()) {
             (Item::Bad(bad), Some(Item::Bad(before))) if index > first && index <= last => {
@@ -385,6 +403,7 @@ fn without_data(member: &mut Member) -> Vec<Item> {
 fn without_misfits(member: &mut Member) -> Vec<Item> {
     let mut items = std::mem::take(&mut member.items);
     let claimed = member.header.as_ref().and_then(|header| header.chunk_size);
+    let last_chunk = member.header.as_ref().and_then(|header| header.last_chunk);
     let usual = |item: &&Item| matches!(item, Item::Sound(found) if Some(found.nbytes) == claimed);
     let confirming = u64::try_from(items.iter().filter(usual).count()).unwrap_or(0);
     let last = items
@@ -404,7 +423,8 @@ fn without_misfits(member: &mut Member) -> Vec<Item> {
                 _ => claimed,
             };
             let is_alone = is_bad(index.checked_sub(1)) && is_bad(index.checked_add(1));
-            size != claimed && is_alone && Some(*index) != last
+            let is_possible = size == claimed || size == last_chunk;
+            !is_possible && is_alone && Some(*index) != last
         })
         .collect();
     if misfits.is_empty() {
@@ -430,17 +450,18 @@ fn without_misfits(member: &mut Member) -> Vec<Item> {
 /// Whether so many chunks can be counted among the items.
 fn is_possible(items: &[Item], count: u64, member: &Member) -> bool {
     let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
-    let counted: u64 = items
-        .iter()
-        .map(|item| match item {
-            Item::Sound(_) => 1,
-            Item::Bad(bad) => bad.chunks.unwrap_or_else(|| {
-                let len = bad.bytes.end.saturating_sub(bad.bytes.start);
-                u64::from(len >= least)
-            }),
-        })
-        .sum();
-    counted <= count
+    items.iter().map(|item| counted(item, least)).sum::<u64>() <= count
+}
+
+/// How many chunks an item is, or is at the least.
+fn counted(item: &Item, least: u64) -> u64 {
+    match item {
+        Item::Sound(_) => 1,
+        Item::Bad(bad) => bad.chunks.unwrap_or_else(|| {
+            let len = bad.bytes.end.saturating_sub(bad.bytes.start);
+            u64::from(len >= least)
+        }),
+    }
 }
 
 /// Whether bytes behind the last chunk may be there, as the reference's append leaves them.

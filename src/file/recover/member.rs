@@ -118,7 +118,7 @@ impl Member {
         Self {
             checksum: Some(header.checksum).filter(|_| trusted && is_sure),
             metadata: head.metadata,
-            count: header.nchunks,
+            count: header.nchunks.filter(|count| leads || *count > 0),
             is_unfilled: head.is_unfilled,
             is_changing: head.is_changing,
             table: head.table,
@@ -148,6 +148,19 @@ impl Member {
     pub(super) fn has_size(&self, nbytes: u32) -> bool {
         let last = self.header.as_ref().and_then(|header| header.last_chunk);
         self.chunk_size.is_none_or(|size| size == nbytes) || last == Some(nbytes)
+    }
+
+    /// Whether it is the length of other chunks, by the header or by the chunks themselves, if any of
+    /// these tells.
+    pub(super) fn has_usual_size(&self, nbytes: u32) -> bool {
+        let header = self.header.as_ref();
+        let sizes = [
+            self.chunk_size,
+            self.usual,
+            header.and_then(|header| header.chunk_size),
+            header.and_then(|header| header.last_chunk),
+        ];
+        sizes.contains(&Some(nbytes)) || sizes.iter().all(Option::is_none)
     }
 
     /// Adds a sound chunk; what its digest vouches for wins over what the header says.
@@ -203,6 +216,18 @@ impl Member {
 
     pub(super) fn has_records(&self) -> bool {
         self.header.as_ref().is_some_and(|header| header.varlen)
+    }
+
+    /// Whether its header may name a wrong checksum: no chunk holds by it, or it is none although it
+    /// could be one, and not all chunks are sound.
+    pub(super) fn is_doubtful(&self) -> bool {
+        let is_damaged = self.items.iter().any(|item| matches!(item, Item::Bad(_)));
+        let is_barren = self.header.is_some() && self.sound == 0;
+        let is_bare = self.header.as_ref().is_some_and(|header| {
+            header.checksum == Checksum::None && !matches!(header.layout, Layout::V0 | Layout::V1)
+        });
+        let is_bare = is_bare && self.checksum == Some(Checksum::None);
+        is_damaged && (is_barren || is_bare)
     }
 
     /// Whether its layout has a place for a checksum.

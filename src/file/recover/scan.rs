@@ -10,8 +10,10 @@
 //! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
 
 use super::head::{Flaw, Head, metadata_behind_lost, table_before};
-use super::member::{Bad, Item, Member};
+use super::member::{Bad, Member};
 use super::probe::{Found, Probe};
+use super::table::Entry;
+use crate::blosc::HEADER_LEN;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::storage::ReadAt;
@@ -29,7 +31,7 @@ pub(super) struct Scan<'a, S> {
     pub(super) members: Vec<Member>,
     /// A member in whose damaged chunk the last member was found, and may be data of.
     pub(super) outer: Option<usize>,
-    /// Members whose header names a checksum by which no chunk holds.
+    /// Members whose header may not be believed where it names the checksum.
     distrusted: Vec<u64>,
 }
 
@@ -39,21 +41,25 @@ pub(super) struct Scan<'a, S> {
 /// Those of the source.
 pub(super) fn scan<S: ReadAt>(source: &S, limits: Limits, hashers: Hashers) -> Result<Vec<Member>> {
     let members = Scan::new(source, limits, hashers, Vec::new())?.run()?;
-    let barren = members.iter().filter(|member| {
-        let is_filled = member.items.iter().any(|item| matches!(item, Item::Bad(_)));
-        member.header.is_some() && member.sound == 0 && is_filled
-    });
-    let distrusted: Vec<_> = barren.map(|member| member.at).collect();
+    let doubtful = members.iter().filter(|member| member.is_doubtful());
+    let distrusted: Vec<_> = doubtful.map(|member| member.at).collect();
     if distrusted.is_empty() {
         return Ok(members);
     }
-    let again = Scan::new(source, limits, hashers, distrusted)?.run()?;
+    let again = Scan::new(source, limits, hashers, distrusted.clone())?.run()?;
+    // A digest that holds is no accident.
+    let holds = |member: &Member| {
+        let by_digest = member.checksum.is_some_and(|kind| kind != Checksum::None);
+        member.sound > 0 && by_digest && distrusted.contains(&member.at)
+    };
     let sound = |members: &[Member]| members.iter().map(|member| member.sound).sum::<u64>();
-    Ok(if sound(&again) > sound(&members) {
-        again
-    } else {
-        members
-    })
+    Ok(
+        if again.iter().any(holds) || sound(&again) > sound(&members) {
+            again
+        } else {
+            members
+        },
+    )
 }
 
 impl<'a, S: ReadAt> Scan<'a, S> {
@@ -88,7 +94,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                 return self.take(found, by);
             }
             if let Some(end) = self.probe.end_mark(at, checksum)? {
-                if self.is_inner_end(end) {
+                if self.is_inner_end(end)? {
                     return Ok(end);
                 }
                 self.with_last(|member| member.is_ended = true);
@@ -121,10 +127,15 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             return Ok(true);
         };
         let named = member.header.as_ref().map(|header| header.checksum);
+        if named == Some(Checksum::None) && self.distrusted.contains(&member.at) {
+            return Ok(false);
+        }
         let is_known = member.checksum.is_some() || named == Some(Checksum::None);
         let is_lost = named.is_none();
         let end = found.bytes(by).end;
-        Ok(is_known || (self.probe.is_landing(end)? && (is_lost || end < self.probe.size())))
+        // Where a digest was cut off, nothing is left behind its chunk.
+        let is_followed = end.saturating_add(HEADER_LEN as u64) <= self.probe.size();
+        Ok(is_known || (self.probe.is_landing(end)? && (is_lost || is_followed)))
     }
 
     /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it,
@@ -162,11 +173,15 @@ impl<'a, S: ReadAt> Scan<'a, S> {
 
     fn enter(&mut self, mut head: Head) -> Result<u64> {
         let (size, earliest) = (self.probe.size(), head.earliest);
-        let leads = self.leads(&head)?;
         let chunks_at = head.chunks_at.filter(|at| *at <= size);
+        let is_empty = head.header.nchunks == Some(0)
+            && match chunks_at {
+                Some(at) => at == size || self.probe.is_magic(at)?,
+                None => false,
+            };
+        let leads = is_empty || self.leads(&head)?;
         let is_there = match chunks_at {
-            Some(at) if at == size || head.header.nchunks == Some(0) => true,
-            Some(at) => self.is_begun(&head, at)?,
+            Some(at) => is_empty || at == size || self.is_begun(&head, at)?,
             None => false,
         };
         if let (None, Some(expected)) = (chunks_at, head.chunks_at) {
@@ -351,8 +366,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
         let is_entry =
             member.table.number_at(end).is_some() && member.table.number_at(at).is_some();
+        let is_usual = member.has_usual_size(header.nbytes);
         let is_border = self.is_border(end)?;
-        if !is_border && !is_entry && !self.probe.is_certain(at, &header)? {
+        let is_told = is_border || is_entry;
+        if !is_told && (!is_usual || !self.probe.is_certain(at, &header)?) {
             return Ok(None);
         }
         let error = self.fault(at)?;
@@ -365,6 +382,15 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         };
         if let Some((found, by)) = early {
             self.bad_short(at..found.at, header.nbytes, error);
+            if self
+                .members
+                .last()
+                .is_some_and(|member| member.checksum != Some(by))
+            {
+                // Over the border to a member whose header is gone.
+                self.outer = None;
+                self.members.push(Member::lost(found.at));
+            }
             return Ok(Some(self.push(found, by)));
         }
         self.bad(at..end, Some(1), Some(header.nbytes), error);
@@ -391,9 +417,16 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             let Some(entry) = member.table.next_after(from) else {
                 return Ok(None);
             };
-            let checksum = member.checksum;
-            if self.probe.sound(entry.at, checksum)?.is_some() {
-                return Ok(Some((entry.at, entry.number)));
+            let (checksum, allows_spare) = (member.checksum, member.allows_spare());
+            let next = member.table.next_after(entry.at);
+            let next = next.filter(|next| next.number == entry.number.saturating_add(1));
+            if let Some((found, by)) = self.probe.sound(entry.at, checksum)? {
+                // Where all has moved by chance by whole chunks, it is not the one of the entry.
+                let end = found.bytes(by).end;
+                let ends_there = |next: Entry| end == next.at || (allows_spare && end < next.at);
+                if next.is_none_or(ends_there) {
+                    return Ok(Some((entry.at, entry.number)));
+                }
             }
             self.with_last(|member| member.table.pass(entry));
             from = entry.at;

@@ -14,6 +14,8 @@ use crate::wire::header::MAGIC;
 
 /// Spare space behind a last chunk that is looked over.
 const MOST_SPARE: usize = 4096;
+/// Bytes of an end mark and the longest digest.
+const LONGEST_MARK: u64 = 16 + 64;
 
 /// What a search comes to.
 enum Next {
@@ -116,7 +118,8 @@ impl<S: ReadAt> Scan<'_, S> {
                 return Ok(found);
             }
         }
-        Ok(None)
+        // The name of the checksum may be damaged, too.
+        self.search_other(from, end)
     }
 
     /// Searches behind the last chunk of the last member, where only another member can follow.
@@ -271,10 +274,9 @@ impl<S: ReadAt> Scan<'_, S> {
     /// Whether a member with this checksum can end here.
     fn is_end(&mut self, at: u64, checksum: Checksum) -> Result<bool> {
         // Perhaps behind some spare space.
-        let bytes = self.probe.window.look(at, MOST_SPARE)?;
-        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-        let at = at.saturating_add(super::window::to_u64(zeros));
-        Ok(at == self.probe.size()
+        let at = self.behind_zeros(at)?;
+        // Or before what may have been an end mark.
+        Ok(self.probe.size().saturating_sub(at) <= LONGEST_MARK
             || self.probe.end_mark(at, Some(checksum))?.is_some()
             || self.probe.is_magic(at)?)
     }
@@ -289,9 +291,14 @@ impl<S: ReadAt> Scan<'_, S> {
         let mut from = at.saturating_add(1);
         while let Some(place) = self.next_sign(from, end)? {
             from = place.saturating_add(1);
-            let found = self
+            let mut found = self
                 .probe
                 .sound_by_chance(place, checksum, chunk_size, None)?;
+            if found.is_none() && checksum != Some(Checksum::None) {
+                // Of another member, perhaps, whose header has gone missing.
+                let other = self.probe.sound_by_chance(place, None, None, None)?;
+                found = other.filter(|(_, by)| *by != Checksum::None);
+            }
             if let Some((found, by)) = found {
                 let reached = self.run_end(found.bytes(by).end, by)?;
                 if reached > end || reached == self.probe.size() {
@@ -305,30 +312,43 @@ impl<S: ReadAt> Scan<'_, S> {
 
     /// An end mark in a member that counts its chunks is data, like the chunks before it up to the
     /// damage behind which they were found.
-    pub(super) fn is_inner_end(&mut self, end: u64) -> bool {
-        let size = self.probe.size();
-        let Some(member) = self.members.last_mut() else {
-            return false;
+    pub(super) fn is_inner_end(&mut self, end: u64) -> Result<bool> {
+        let may_end = end == self.probe.size() || self.probe.is_magic(end)?;
+        let Some(member) = self.members.last_mut().filter(|_| !may_end) else {
+            return Ok(false);
         };
         let is_counted = member.header.is_some() && member.count.is_some();
-        let is_open = |item: &Item| matches!(item, Item::Bad(bad) if bad.is_open());
-        let Some(behind) = member.items.iter().rposition(is_open) else {
-            return false;
+        let is_open = |item: &Item| matches!(item, Item::Bad(bad) if bad.chunks.is_none());
+        let behind = member.items.iter().rposition(is_open);
+        let Some(behind) = behind.filter(|_| is_counted) else {
+            return Ok(false);
         };
-        if !is_counted || end == size {
-            return false;
-        }
         member.forget_behind(behind, end);
-        true
+        Ok(true)
     }
 
     /// Where the sound chunks end that follow one another from here on.
     fn run_end(&mut self, at: u64, checksum: Checksum) -> Result<u64> {
+        let allows_spare = self.members.last().is_some_and(Member::allows_spare);
         let mut at = at;
-        while let Some((found, by)) = self.probe.sound(at, Some(checksum))? {
-            at = found.bytes(by).end;
+        loop {
+            let mut next = self.probe.sound(at, Some(checksum))?;
+            if next.is_none() && allows_spare {
+                let behind = self.behind_zeros(at)?;
+                next = self.probe.sound(behind, Some(checksum))?;
+            }
+            match next {
+                Some((found, by)) => at = found.bytes(by).end,
+                None => return Ok(self.probe.end_mark(at, Some(checksum))?.unwrap_or(at)),
+            }
         }
-        Ok(self.probe.end_mark(at, Some(checksum))?.unwrap_or(at))
+    }
+
+    /// The first byte from here on that is not zero, unless it is far.
+    fn behind_zeros(&mut self, at: u64) -> Result<u64> {
+        let bytes = self.probe.window.look(at, MOST_SPARE)?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        Ok(at.saturating_add(super::window::to_u64(zeros)))
     }
 }
 
