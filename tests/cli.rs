@@ -18,6 +18,8 @@ mod naming;
 mod outputs;
 #[path = "cli/pipes.rs"]
 mod pipes;
+#[path = "cli/recover.rs"]
+mod recover;
 #[path = "cli/reports.rs"]
 mod reports;
 #[path = "cli/settings.rs"]

@@ -158,21 +158,34 @@ impl Report {
             .saturating_add(u64::try_from(damaged).unwrap_or(0));
         self.bytes = found.bytes;
         self.members = self.members.max(found.members);
-        let mut later = found.damages.into_iter().filter(|damage| {
-            let bytes = damage.bytes.as_ref();
-            bytes.is_some_and(|bytes| bytes.end > stopped_at || bytes.start >= stopped_at)
-        });
-        let mut next = later.next();
-        let is_same = |damage: &mut Damage| {
-            let bytes = damage.bytes.as_ref();
-            bytes.is_some_and(|bytes| bytes.start <= stopped_at)
+        // The scan has found all the rest again, and knows better where it ends.
+        let place = |damage: &Damage| damage.bytes.clone().unwrap_or(0..0);
+        let before = self.damages.last().map(place);
+        self.damages = found.damages;
+        let is_other_end = |before: &Range<u64>| {
+            let mut places = self.damages.iter().map(place);
+            let ends_here = before.end == stopped_at;
+            ends_here && places.any(|place| place.start == before.start && place.end != before.end)
         };
-        if let Some(same) = next.take_if(is_same) {
-            (stop.bytes, stop.content) = (same.bytes, same.content);
+        if before.as_ref().is_some_and(is_other_end) {
+            // Only a damaged length had led there.
+            return;
         }
-        self.damages.push(stop);
-        self.damages.extend(next);
-        self.damages.extend(later);
+        let at_it = self
+            .damages
+            .iter_mut()
+            .find(|damage| place(damage).start == stopped_at);
+        if let Some(same) = at_it {
+            std::mem::swap(&mut same.error, &mut stop.error);
+            return;
+        }
+        let is_part =
+            |damage: &Damage| (place(damage).start..=place(damage).end).contains(&stopped_at);
+        if !self.damages.iter().any(is_part) {
+            let before = |damage: &Damage| place(damage).start < stopped_at;
+            let at = self.damages.partition_point(before);
+            self.damages.insert(at, stop);
+        }
     }
 
     /// Counts a piece and gives back its buffer.

@@ -76,6 +76,9 @@ impl Head {
             Ok(header) => header,
             Err(error) => return Ok(Err(error)),
         };
+        if !probe.allows(at) {
+            return Ok(Err(FormatError::Trailing));
+        }
         bytes.truncate(header.layout.header_len());
         let mut head = Self {
             at,
@@ -101,6 +104,8 @@ impl Head {
             MetadataPlace::Section => section_len(probe, self.earliest)?,
         };
         if self.header.metadata != MetadataPlace::Absent {
+            let most = probe.size().saturating_sub(self.earliest);
+            probe.spend(len.unwrap_or(0).min(most).min(probe.limits.metadata.into()));
             match metadata(probe, self.at, bytes)? {
                 Ok(found) => self.metadata = Some(found),
                 Err(error) => self.flaws.push(Flaw {
@@ -134,6 +139,7 @@ impl Head {
             .min(probe.limits.offsets / ENTRY_LEN)
             .min(probe.size().saturating_sub(table_at) / ENTRY_LEN);
         let table = table_at..table_at.saturating_add(most.saturating_mul(ENTRY_LEN));
+        probe.spend(table.end.saturating_sub(table.start));
         let words = words(probe, table.clone())?;
         self.is_unfilled = counted > 0 && words.iter().all(|word| *word == -1);
         let member_at = self.at;
@@ -178,6 +184,7 @@ impl Head {
             self.metadata = None;
             return Ok(());
         }
+        probe.spend(chunks_at.saturating_sub(from));
         let mut seal = crc32fast::Hasher::new();
         seal.update(&Header::sealed_bytes(bytes));
         probe
@@ -254,9 +261,10 @@ pub(super) fn metadata_behind_lost<S: ReadAt>(
     };
     let bytes = header.encode().map_err(Error::from)?;
     let section_at = at.saturating_add(to_u64(bytes.len()));
-    let Some(len) = section_len(probe, section_at)? else {
+    let Some(len) = section_len(probe, section_at)?.filter(|_| probe.allows(at)) else {
         return Ok(None);
     };
+    probe.spend(len.min(probe.limits.metadata.into()));
     let metadata = metadata(probe, at, &bytes)?.ok();
     Ok(metadata.map(|metadata| (metadata, section_at.saturating_add(len))))
 }

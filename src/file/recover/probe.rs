@@ -172,6 +172,17 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(is_cut || self.is_magic(at)? || self.header(at)?.is_ok())
     }
 
+    /// Whether anything more may be read for a head at this position, which is not where the scan
+    /// has come to by sound chunks alone.
+    pub(super) fn allows(&self, at: u64) -> bool {
+        self.work.allows(at)
+    }
+
+    /// Counts bytes that were read for a head.
+    pub(super) fn spend(&mut self, bytes: u64) {
+        self.work.spend(bytes);
+    }
+
     pub(super) fn is_magic(&mut self, at: u64) -> Result<bool> {
         Ok(self.window.look(at, MAGIC.len())? == MAGIC)
     }

@@ -6,6 +6,7 @@ mod compress;
 mod decompress;
 mod info;
 mod man;
+mod recover;
 mod verify;
 
 use clap::Subcommand;
@@ -25,6 +26,7 @@ pub enum Command {
     #[command(visible_alias = "i")]
     Info(info::Info),
     Verify(verify::Verify),
+    Recover(recover::Recover),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -37,6 +39,7 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Cat(command) => command.run(session),
         Command::Info(command) => command.run(session),
         Command::Verify(command) => command.run(session),
+        Command::Recover(command) => command.run(session),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }
