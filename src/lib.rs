@@ -42,9 +42,10 @@
 //! all, whatever happens meanwhile.
 //!
 //! [`IndexedReader`] reads any range or chunk of a file, [`Survey`] tells what an input holds
-//! without decompressing it, [`verify()`] checks every chunk and reports each damage, and
-//! [`compress`] and [`decompress`] do with whole buffers. What goes wrong is an [`Error`] with chunk,
-//! byte and section, and a [`Category`] to act on; [`Limits`] bound what a foreign input may ask for.
+//! without decompressing it, [`verify()`] checks every chunk and reports each damage, [`recover()`]
+//! saves what is sound of a damaged file, and [`compress`] and [`decompress`] do with whole buffers.
+//! What goes wrong is an [`Error`] with chunk, byte and section, and a [`Category`] to act on;
+//! [`Limits`] bound what a foreign input may ask for.
 //!
 //! # Layers
 //!
@@ -69,8 +70,9 @@ pub use blosc::{Compressor, Fault, Filter};
 pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
     Appender, ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Editor,
-    EditorBuilder, Encoder, EncoderBuilder, IndexedReader, IndexedReaderBuilder, Member, Report,
-    SeekEncoder, State, Survey, Warning, compress, decompress, verify,
+    EditorBuilder, Encoder, EncoderBuilder, IndexedReader, IndexedReaderBuilder, Lost, Member,
+    RecoverOptions, Recovery, Report, SeekEncoder, State, Survey, Warning, compress, decompress,
+    recover, verify, verify_at,
 };
 pub use limits::Limits;
 pub use wire::{

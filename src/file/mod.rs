@@ -5,6 +5,7 @@
 //!   Encoder, SeekEncoder ─► chunks ─► pipeline (compress, hash) ─► Write
 //!   Read ─► wire::Parser ─► engine ─► pipeline (check, decompress) ─► Decoder, verify
 //!   Read ─► wire::Parser ─► survey
+//!   ReadAt ─► recover, and what verify finds behind damage to the structure
 //! ```
 
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
@@ -15,6 +16,7 @@ mod encoder;
 mod engine;
 mod indexed;
 mod pipeline;
+mod recover;
 mod source;
 mod survey;
 mod verify;
@@ -24,8 +26,9 @@ pub use decoder::{Decoder, DecoderBuilder, Warning};
 pub use edit::{Appender, Editor, EditorBuilder};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
 pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
+pub use recover::{Lost, RecoverOptions, Recovery, recover};
 pub use survey::{Member, State, Survey};
-pub use verify::{Damage, Report, verify};
+pub use verify::{Damage, Report, verify, verify_at};
 
 use crate::error::Result;
 use std::io::Write;

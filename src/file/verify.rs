@@ -1,9 +1,11 @@
-//! [`verify`]: every chunk checked and decoded, every damage reported.
+//! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
 
-use super::engine::{Engine, Piece, Settings, Warning};
+use super::engine::{Engine, Piece, Place, Settings, Warning};
+use super::recover::{Recovery, examine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::wire::ParseError;
+use crate::storage::{Cursor, ReadAt};
+use crate::wire::{FormatError, ParseError, Section};
 use std::io::Read;
 use std::ops::Range;
 
@@ -13,6 +15,9 @@ use std::ops::Range;
 pub struct Damage {
     /// What is wrong, with chunk, byte and section.
     pub error: Error,
+    /// Which bytes of the input it takes up, where that is known: those of a chunk with its digest,
+    /// say. Nothing is missing between bytes if there are none of it left.
+    pub bytes: Option<Range<u64>>,
     /// Which of the uncompressed bytes are lost, counted over all members, where that is known.
     pub content: Option<Range<u64>>,
 }
@@ -31,6 +36,8 @@ pub struct Report {
     pub damages: Vec<Damage>,
     /// What is odd without being wrong.
     pub warnings: Vec<Warning>,
+    /// The structure is broken where the last damage is.
+    stopped: bool,
 }
 
 impl Report {
@@ -44,7 +51,7 @@ impl Report {
 /// Reads all of an input, checks and decodes every chunk, and goes on behind a damaged one.
 ///
 /// Damage to the structure (a header, a table, the length of a chunk) is the last that can be
-/// found, since from there on nothing tells where chunks begin.
+/// found, since from there on nothing tells where chunks begin; [`verify_at`] goes on behind it.
 ///
 /// ```
 /// use bloscpack::{Limits, verify};
@@ -73,6 +80,7 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
         bytes: 0,
         damages: Vec::new(),
         warnings: Vec::new(),
+        stopped: false,
     };
     loop {
         match engine.next() {
@@ -84,8 +92,10 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
             Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => {
                 report.damages.push(Damage {
                     error,
+                    bytes: None,
                     content: None,
                 });
+                report.stopped = true;
                 break;
             }
             Err(error) => return Err(error),
@@ -96,7 +106,88 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
     Ok(report)
 }
 
+/// As [`verify`], for a source that can be read at any position: behind damage to the structure it
+/// goes on, as far as sound chunks can be found.
+///
+/// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to
+/// three times.
+///
+/// ```
+/// use bloscpack::{Encoder, Limits, verify_at};
+/// use std::io::Write;
+/// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+/// encoder.write_all(&[1; 5000])?;
+/// let mut file = encoder.finish()?;
+/// file[34] ^= 8; // the header of the first chunk
+/// *file.last_mut().unwrap() ^= 1;
+/// let report = verify_at(&file, Limits::default(), 1)?;
+/// assert_eq!(report.damages.len(), 2);
+/// assert_eq!(report.bytes, 4000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As for [`verify`].
+pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
+    let mut report = verify(Cursor::new(source), limits, threads)?;
+    if report.stopped && source.size()? > 0 {
+        let found = examine(&source, limits, threads)?;
+        // Where nothing is found, it is likely no damaged file but another kind.
+        if found.chunks > 0 {
+            report.go_on(found);
+        }
+    }
+    Ok(report)
+}
+
 impl Report {
+    /// Takes in what was found behind the last damage.
+    fn go_on(&mut self, found: Recovery) {
+        let Some(mut stop) = self.damages.pop() else {
+            return;
+        };
+        let stopped_at = stop.error.position().map_or(0, |position| position.byte);
+        let is_chunk = |damage: &&Damage| {
+            let position = damage.error.position();
+            let in_chunk = position.is_some_and(|place| place.section == Section::Chunk);
+            in_chunk && damage.bytes.as_ref().is_some_and(|bytes| !bytes.is_empty())
+        };
+        let damaged = found.damages.iter().filter(is_chunk).count();
+        self.chunks = found
+            .chunks
+            .saturating_add(u64::try_from(damaged).unwrap_or(0));
+        self.bytes = found.bytes;
+        self.members = self.members.max(found.members);
+        // The scan has found all the rest again, and knows better where it ends.
+        let place = |damage: &Damage| damage.bytes.clone().unwrap_or(0..0);
+        let before = self.damages.last().map(place);
+        self.damages = found.damages;
+        let is_other_end = |before: &Range<u64>| {
+            let mut places = self.damages.iter().map(place);
+            let ends_here = before.end == stopped_at;
+            ends_here && places.any(|place| place.start == before.start && place.end != before.end)
+        };
+        if before.as_ref().is_some_and(is_other_end) {
+            // Only a damaged length had led there.
+            return;
+        }
+        let at_it = self
+            .damages
+            .iter_mut()
+            .find(|damage| place(damage).start == stopped_at);
+        if let Some(same) = at_it {
+            std::mem::swap(&mut same.error, &mut stop.error);
+            return;
+        }
+        let is_part =
+            |damage: &Damage| (place(damage).start..=place(damage).end).contains(&stopped_at);
+        if !self.damages.iter().any(is_part) {
+            let before = |damage: &Damage| place(damage).start < stopped_at;
+            let at = self.damages.partition_point(before);
+            self.damages.insert(at, stop);
+        }
+    }
+
     /// Counts a piece and gives back its buffer.
     fn add(&mut self, piece: Piece) -> Vec<u8> {
         let Piece {
@@ -108,12 +199,14 @@ impl Report {
         match result {
             Ok(()) => self.bytes = self.bytes.saturating_add(u64::try_from(len).unwrap_or(0)),
             Err(error) => {
+                let bytes = bytes_of(&place, &error);
                 let error = Error::from(ParseError {
                     error,
                     position: place.position,
                 });
                 self.damages.push(Damage {
                     error,
+                    bytes: Some(bytes),
                     content: Some(place.content),
                 });
             }
@@ -123,4 +216,17 @@ impl Report {
         }
         buffer
     }
+}
+
+/// The bytes of a damaged chunk, and of its digest if that may be what is damaged.
+fn bytes_of(place: &Place, error: &FormatError) -> Range<u64> {
+    let digest_len = match error {
+        FormatError::Digest(mismatch) => mismatch.checksum.digest_len(),
+        _ => 0,
+    };
+    let from = place.position.byte;
+    let end = from
+        .saturating_add(place.header.ctbytes.into())
+        .saturating_add(u64::try_from(digest_len).unwrap_or(0));
+    from..end
 }

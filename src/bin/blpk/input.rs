@@ -13,6 +13,7 @@ use bloscpack::{Limits, Metadata, Survey};
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::status::Status;
 pub use awaited::Awaited;
 pub use bytes::{Bytes, failure, is_busy};
 
@@ -86,6 +87,19 @@ impl Input {
             }
         }
         Ok(input)
+    }
+
+    /// Opens a compressed input of which as much is wanted as can be had: where a change was
+    /// interrupted and its journal is gone, the file as it is.
+    pub fn open_damaged(path: &Path, session: &Session) -> Result<Self, Failure> {
+        match Self::open_binary(path, session) {
+            Err(failure) if failure.status() == Status::CutShort => {
+                let title = failure.title().unwrap_or("interrupted");
+                session.warning(format_args!("{title}; it is read as it is"));
+                Self::open(path)
+            }
+            opened => opened,
+        }
     }
 
     /// How messages call it.

@@ -8,6 +8,7 @@ mod decompress;
 mod info;
 mod man;
 mod patch;
+mod recover;
 mod reindex;
 mod verify;
 
@@ -32,6 +33,7 @@ pub enum Command {
     #[command(visible_alias = "i")]
     Info(info::Info),
     Verify(verify::Verify),
+    Recover(recover::Recover),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -47,6 +49,7 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Reindex(command) => command.run(session),
         Command::Info(command) => command.run(session),
         Command::Verify(command) => command.run(session),
+        Command::Recover(command) => command.run(session),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }

@@ -1,14 +1,17 @@
 //! `blpk verify`: reads every chunk and reports each damage.
 
 use std::fmt::Write as _;
+use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use bloscpack::storage::ReadAt;
 use bloscpack::{Category, Damage, Report};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::input::{self, Input, STANDARD};
+use crate::input::{self, Bytes, Input, STANDARD};
 use crate::message::{Failure, shown};
 use crate::output;
 use crate::progress::Progress;
@@ -40,6 +43,24 @@ struct Outcome<'a> {
     report: Result<Report, Failure>,
 }
 
+/// A file whose bytes show as progress when they are read.
+pub struct Counting<'a> {
+    pub file: &'a Bytes,
+    pub progress: &'a Progress,
+}
+
+impl ReadAt for Counting<'_> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read_at(at, buf)?;
+        self.progress.advance(u64::try_from(len).unwrap_or(0));
+        Ok(len)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+}
+
 impl Verify {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let mut worst = Status::Done;
@@ -63,8 +84,18 @@ impl Verify {
 fn examine<'a>(path: &'a Path, session: &Session) -> Outcome<'a> {
     let report = Input::open_binary(path, session).and_then(|input| {
         let progress = Progress::new(session, input.length());
-        bloscpack::verify(input.source(&progress), session.limits, session.threads)
-            .map_err(|error| Failure::library(input.name(), &error))
+        let (limits, threads) = (session.limits, session.threads);
+        let report = match input.at_positions() {
+            Some(file) => {
+                let counting = Counting {
+                    file,
+                    progress: &progress,
+                };
+                bloscpack::verify_at(&counting, limits, threads)
+            }
+            None => bloscpack::verify(input.source(&progress), limits, threads),
+        };
+        report.map_err(|error| Failure::library(input.name(), &error))
     });
     let status = match &report {
         Ok(report) => report
@@ -94,12 +125,7 @@ impl Outcome<'_> {
         };
         let mut text = String::new();
         for damage in &report.damages {
-            let _ = write!(text, "{name}: {BAD}{}{BAD:#}", label(damage));
-            let _ = write!(text, ": {}", damage.error);
-            if let Some(content) = &damage.content {
-                let _ = write!(text, "; content {}..{}", content.start, content.end);
-            }
-            text.push('\n');
+            let _ = writeln!(text, "{name}: {}", line(damage));
         }
         if report.damages.is_empty() {
             let (chunks, bytes) = (report.chunks, report.bytes);
@@ -142,16 +168,30 @@ impl Outcome<'_> {
     }
 }
 
-fn damage(damage: &Damage) -> Value {
+/// One damage, for people.
+pub fn line(damage: &Damage) -> String {
+    let mut text = format!("{BAD}{}{BAD:#}: {}", label(damage), damage.error);
+    if let Some(content) = &damage.content {
+        let _ = write!(text, "; content {}..{}", content.start, content.end);
+    }
+    text
+}
+
+pub fn range(range: &Range<u64>) -> Value {
+    json!({ "start": range.start, "end": range.end })
+}
+
+/// One damage, for scripts.
+pub fn damage(damage: &Damage) -> Value {
     let position = damage.error.position();
-    let content = damage.content.as_ref();
     json!({
         "message": damage.error.to_string(),
         "status": Status::from(damage.error.category()).code(),
         "chunk": position.and_then(|position| position.chunk),
         "byte": position.map(|position| position.byte),
         "member": position.map(|position| position.member),
-        "content": content.map(|range| json!({ "start": range.start, "end": range.end })),
+        "bytes": damage.bytes.as_ref().map(range),
+        "content": damage.content.as_ref().map(range),
     })
 }
 
@@ -166,7 +206,7 @@ fn label(damage: &Damage) -> &'static str {
 }
 
 /// `1 chunk`, `2 chunks`.
-fn count(number: u64, noun: &str) -> String {
+pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }

@@ -1,0 +1,187 @@
+//! `blpk recover`: every sound chunk of a damaged file, into a new one.
+
+use std::fmt::Write as _;
+use std::io::{self, Seek};
+use std::path::{Path, PathBuf};
+
+use bloscpack::{Lost, RecoverOptions, Recovery};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::verify::{self, Counting};
+use crate::input::Input;
+use crate::message::{Failure, shown};
+use crate::output::{self, Output, is_standard_output};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::status::Status;
+
+/// Save what is sound of a damaged file into a new one
+///
+/// Finds the sound chunks by their headers and digests, whatever else is damaged: header, metadata,
+/// offsets, other chunks, or the end of the file. OUT gets their content, in order, with the
+/// settings of the old file as far as those can be read.
+///
+/// The exit status is 0 if all content was saved, and 3 if something is lost or may be. If nothing
+/// at all can be saved, there is no OUT, and the status says why: 3, 4 or 5.
+#[derive(Args, Debug)]
+pub struct Recover {
+    /// Write zeros where content is lost, so that the rest keeps its place
+    #[arg(long)]
+    fill: bool,
+
+    /// Report as one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Damaged file
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+
+    /// File to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+impl Recover {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if self.json && is_standard_output(&self.output) {
+            let title = "the report and the data cannot both go to standard output";
+            return Err(Failure::usage(title).hint("name an output file"));
+        }
+        let input = Input::open_damaged(&self.input, session)?;
+        let Some(file) = input.at_positions() else {
+            let title = format!("{} cannot be read at any place", input.name());
+            return Err(Failure::usage(title).hint("copy it into a regular file first"));
+        };
+        let mut output = Output::create(&self.output, &[&input], session)?;
+        let options = RecoverOptions::default()
+            .fill(self.fill)
+            .threads(session.threads)
+            .limits(session.limits);
+        // Once to find the chunks, once to decode them.
+        let length = input.length().map(|length| length.saturating_mul(2));
+        let progress = Progress::new(session, length);
+        let source = Counting {
+            file,
+            progress: &progress,
+        };
+        // The table of offsets is filled in at the end: a pipe gets the file when it is whole.
+        let own = match output.seekable() {
+            Some(_) => None,
+            None => Some(tempfile::tempfile().map_err(|error| Failure::io(output.name(), &error))?),
+        };
+        let target = output.seekable().or(own.as_ref());
+        let Some(target) = target else {
+            return Err(Failure::usage("no output"));
+        };
+        let report = bloscpack::recover(&source, target, &options);
+        progress.finish();
+        let report =
+            report.map_err(|error| output.explain(Failure::library(input.name(), &error)))?;
+        if let Some(mut file) = own {
+            let done = file
+                .rewind()
+                .and_then(|()| io::copy(&mut file, &mut output));
+            done.map_err(|error| output.explain(Failure::io(output.name(), &error)))?;
+        }
+        let place = output.name().to_owned();
+        let is_standard = is_standard_output(&self.output);
+        output.commit()?;
+        self.tell(&report, &place, is_standard)?;
+        Ok(if report.is_complete() {
+            Status::Done
+        } else {
+            Status::Damaged
+        })
+    }
+
+    fn tell(&self, report: &Recovery, place: &str, is_standard: bool) -> Result<(), Failure> {
+        if self.json {
+            let object = describe(&self.input, &self.output, report);
+            return output::print(&format!("{object:#}\n"));
+        }
+        let text = lines(&shown(&self.input), place, report);
+        if is_standard {
+            text.lines().for_each(crate::message::note);
+            return Ok(());
+        }
+        output::print(&text)
+    }
+}
+
+/// The report for people: a line for each damage and each loss, and one for all.
+fn lines(name: &str, place: &str, report: &Recovery) -> String {
+    let mut text = String::new();
+    if report.is_changing {
+        let _ = writeln!(text, "{name}: a change of this file was interrupted");
+    }
+    for damage in &report.damages {
+        let _ = writeln!(text, "{name}: {}", verify::line(damage));
+    }
+    for lost in &report.lost {
+        let _ = writeln!(text, "{name}: lost: {}", loss(lost));
+    }
+    if report.metadata_lost {
+        let _ = writeln!(text, "{name}: lost: the metadata");
+    }
+    let _ = write!(
+        text,
+        "{name}: {} of {} recovered into {place}",
+        verify::count(report.bytes, "byte"),
+        verify::count(report.chunks, "chunk"),
+    );
+    match report.chunks_lost {
+        Some(0) if report.is_complete() => text.push_str(", nothing lost"),
+        Some(lost) => {
+            let _ = write!(text, ", {} lost", verify::count(lost, "chunk"));
+        }
+        None => text.push_str(", an unknown number of chunks lost"),
+    }
+    text.push('\n');
+    text
+}
+
+fn loss(lost: &Lost) -> String {
+    let filled = if lost.filled { ", now zeros" } else { "" };
+    match (&lost.content, lost.len) {
+        (Some(content), _) => format!("content {}..{}{filled}", content.start, content.end),
+        (None, Some(len)) => format!(
+            "{}{filled}, at byte {} of what was recovered",
+            verify::count(len, "byte"),
+            lost.at
+        ),
+        (None, None) => format!(
+            "perhaps something, of unknown length, at byte {} of what was recovered",
+            lost.at
+        ),
+    }
+}
+
+fn describe(input: &Path, output: &Path, report: &Recovery) -> Value {
+    let lost = |lost: &Lost| {
+        json!({
+            "at": lost.at,
+            "len": lost.len,
+            "content": lost.content.as_ref().map(verify::range),
+            "filled": lost.filled,
+        })
+    };
+    json!({
+        "path": input.to_string_lossy(),
+        "output": output.to_string_lossy(),
+        "complete": report.is_complete(),
+        "members": report.members,
+        "chunks": report.chunks,
+        "chunks_lost": report.chunks_lost,
+        "bytes": report.bytes,
+        "filled": report.filled,
+        "content_bytes": report.content_len(),
+        "lost": report.lost.iter().map(lost).collect::<Value>(),
+        "damages": report.damages.iter().map(verify::damage).collect::<Value>(),
+        "header_lost": report.header_lost,
+        "metadata_lost": report.metadata_lost,
+        "offsets_lost": report.offsets_lost,
+        "interrupted_change": report.is_changing,
+    })
+}

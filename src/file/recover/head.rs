@@ -1,0 +1,342 @@
+//! What lies before the chunks of a member, read as far as it can be.
+
+use super::probe::Probe;
+use super::table::{Entry, Table};
+use super::window::{len_of, to_u64};
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::walk::Walk;
+use crate::limits::Limits;
+use crate::storage::{Cursor, ReadAt};
+use crate::wire::header::MAGIC;
+use crate::wire::metadata::METADATA_HEADER_LEN;
+use crate::wire::offsets::ENTRY_LEN;
+use crate::wire::{
+    Event, FormatError, Geometry, Header, Layout, Metadata, MetadataHeader, MetadataPlace, Section,
+};
+use std::io;
+use std::ops::Range;
+
+/// The longest header, and the bytes behind it that tell two layouts apart.
+const LOOK_LEN: usize = 40;
+/// What stands instead of the magic's first byte while a change is being made.
+const CHANGING: u8 = b'!';
+
+/// Something wrong with the parts before the chunks.
+#[derive(Debug)]
+pub(super) struct Flaw {
+    pub bytes: Range<u64>,
+    pub section: Section,
+    pub error: FormatError,
+}
+
+/// A header that can be decoded, and what follows from it.
+pub(super) struct Head {
+    pub at: u64,
+    pub header: Header,
+    pub metadata: Option<Metadata>,
+    pub table: Table,
+    /// The entries of the table are all -1.
+    pub is_unfilled: bool,
+    /// Where the chunks begin by header and metadata, if those tell.
+    pub chunks_at: Option<u64>,
+    /// Where they can begin at the earliest.
+    pub earliest: u64,
+    pub is_changing: bool,
+    pub flaws: Vec<Flaw>,
+}
+
+impl Head {
+    /// Reads the head of a member at this position; `whatever_magic` takes any four bytes for the
+    /// magic.
+    pub(super) fn read<S: ReadAt>(
+        probe: &mut Probe<'_, S>,
+        at: u64,
+        whatever_magic: bool,
+    ) -> Result<std::result::Result<Self, FormatError>> {
+        let mut bytes = probe.window.look(at, LOOK_LEN)?.to_vec();
+        let is_changing = at == 0 && bytes.starts_with(&[CHANGING, b'l', b'p', b'k']);
+        let mut flaws = Vec::new();
+        if let Some(magic) = bytes.first_chunk_mut()
+            && *magic != MAGIC
+            && (is_changing || whatever_magic)
+        {
+            let error = FormatError::Magic {
+                found: magic.to_vec(),
+            };
+            let bytes = at..at.saturating_add(4);
+            flaws.push(Flaw {
+                bytes,
+                section: Section::Header,
+                error,
+            });
+            *magic = MAGIC;
+        }
+        let decoded = Header::decode(&bytes);
+        let header = match decoded.and_then(|header| Geometry::of(&header, 0).map(|_| header)) {
+            Ok(header) => header,
+            Err(error) => return Ok(Err(error)),
+        };
+        if !probe.allows(at) {
+            return Ok(Err(FormatError::Trailing));
+        }
+        bytes.truncate(header.layout.header_len());
+        let mut head = Self {
+            at,
+            metadata: None,
+            table: Table::default(),
+            is_unfilled: false,
+            chunks_at: None,
+            earliest: at.saturating_add(to_u64(bytes.len())),
+            is_changing,
+            flaws,
+            header,
+        };
+        head.read_metadata(probe, &bytes)?;
+        head.read_table(probe)?;
+        head.check_seal(probe, &bytes)?;
+        Ok(Ok(head))
+    }
+
+    fn read_metadata<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>, bytes: &[u8]) -> Result<()> {
+        let len = match self.header.metadata {
+            MetadataPlace::Absent => Some(0),
+            MetadataPlace::Raw { len, .. } => Some(len.into()),
+            MetadataPlace::Section => section_len(probe, self.earliest)?,
+        };
+        if self.header.metadata != MetadataPlace::Absent {
+            let most = probe.size().saturating_sub(self.earliest);
+            probe.spend(len.unwrap_or(0).min(most).min(probe.limits.metadata.into()));
+            match metadata(probe, self.at, bytes)? {
+                Ok(found) => self.metadata = Some(found),
+                Err(error) => self.flaws.push(Flaw {
+                    bytes: self.earliest..self.earliest.saturating_add(len.unwrap_or(32)),
+                    section: Section::Metadata,
+                    error,
+                }),
+            }
+        }
+        let geometry = len.and_then(|len| Geometry::of(&self.header, len).ok());
+        self.chunks_at = geometry.map(|geometry| self.at.saturating_add(geometry.chunks_at));
+        if self.metadata.is_some() || self.header.metadata == MetadataPlace::Absent {
+            self.earliest = self.earliest.saturating_add(len.unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    /// Reads the counted entries of the table, of which the source has to have the bytes.
+    fn read_table<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>) -> Result<()> {
+        let (Some(chunks_at), true) = (self.chunks_at, self.header.offsets) else {
+            return Ok(());
+        };
+        let Some(len) = self.header.table_len() else {
+            self.is_unfilled = true;
+            self.chunks_at = Some(skip_unfilled(probe, chunks_at)?);
+            return Ok(());
+        };
+        let table_at = chunks_at.saturating_sub(len.saturating_mul(ENTRY_LEN));
+        let counted = self.header.nchunks.unwrap_or(0);
+        let most = counted
+            .min(probe.limits.offsets / ENTRY_LEN)
+            .min(probe.size().saturating_sub(table_at) / ENTRY_LEN);
+        let table = table_at..table_at.saturating_add(most.saturating_mul(ENTRY_LEN));
+        probe.spend(table.end.saturating_sub(table.start));
+        let words = words(probe, table.clone())?;
+        self.is_unfilled = counted > 0 && words.iter().all(|word| *word == -1);
+        let member_at = self.at;
+        let entries = words.iter().zip(0..).filter_map(|(word, number)| {
+            let at = member_at.checked_add(u64::try_from(*word).ok()?)?;
+            Some(Entry { at, number })
+        });
+        self.table = Table::new(entries, &(self.earliest..probe.size()));
+        let error = self.wrong_entry(&words, probe.size());
+        if let Some(error) = error.filter(|_| !self.is_unfilled) {
+            self.flaws.push(Flaw {
+                bytes: table,
+                section: Section::Offsets,
+                error,
+            });
+        }
+        Ok(())
+    }
+
+    /// The first entry that cannot be true.
+    fn wrong_entry(&self, words: &[i64], size: u64) -> Option<FormatError> {
+        let mut numbers = words.iter().zip(0..);
+        let (found, entry) = numbers.find(|(word, number)| {
+            let at = u64::try_from(**word).map(|offset| self.at.saturating_add(offset));
+            // What lies behind the end was cut off, which is said elsewhere.
+            !at.is_ok_and(|at| at >= size || self.table.number_at(at) == Some(*number))
+        })?;
+        Some(FormatError::Offset {
+            entry,
+            found: *found,
+            expected: "between its neighbours and in the file".to_owned(),
+        })
+    }
+
+    /// Metadata without a digest of its own is vouched for by the seal.
+    fn check_seal<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>, bytes: &[u8]) -> Result<()> {
+        let (Some(found), Some(chunks_at)) = (self.header.seal, self.chunks_at) else {
+            return Ok(());
+        };
+        let from = self.at.saturating_add(to_u64(bytes.len()));
+        if chunks_at > probe.size() {
+            self.metadata = None;
+            return Ok(());
+        }
+        probe.spend(chunks_at.saturating_sub(from));
+        let mut seal = crc32fast::Hasher::new();
+        seal.update(&Header::sealed_bytes(bytes));
+        probe
+            .window
+            .each(from..chunks_at, |piece| seal.update(piece))?;
+        let expected = seal.finalize();
+        if found != expected {
+            self.metadata = None;
+            self.flaws.push(Flaw {
+                bytes: self.at..chunks_at,
+                section: Section::Header,
+                error: FormatError::Seal { found, expected },
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Length of the metadata section at this position, if its header can be read.
+fn section_len<S: ReadAt>(probe: &mut Probe<'_, S>, at: u64) -> Result<Option<u64>> {
+    let bytes = probe.window.look(at, METADATA_HEADER_LEN)?;
+    let header = bytes
+        .first_chunk()
+        .and_then(|bytes| MetadataHeader::decode(bytes).ok());
+    Ok(header.map(|header| header.section_len()))
+}
+
+/// The metadata of the member at this position, whose header is `header`.
+fn metadata<S: ReadAt>(
+    probe: &Probe<'_, S>,
+    at: u64,
+    header: &[u8],
+) -> Result<std::result::Result<Metadata, FormatError>> {
+    let source = Headed {
+        source: probe.window.source(),
+        at,
+        header,
+    };
+    // The table is read elsewhere, and no more of it than there is.
+    let limits = Limits {
+        offsets: u64::MAX,
+        ..probe.limits
+    };
+    let mut found = None;
+    let mut walk = Walk::of_file(Cursor::new(source), &limits)?;
+    let outcome = walk.run_until(|event, _| match event {
+        Event::Metadata(metadata, _) => {
+            found = Some(metadata);
+            true
+        }
+        Event::ChunksBegin => true,
+        _ => false,
+    });
+    match (outcome, found) {
+        (_, Some(found)) => Ok(Ok(found)),
+        (Err(error), None) => match error.kind() {
+            ErrorKind::Format(wrong) => Ok(Err(wrong.clone())),
+            _ => Err(error),
+        },
+        (Ok(()), None) => Ok(Err(FormatError::TornHeader {
+            found: header.len(),
+        })),
+    }
+}
+
+/// The metadata section of V3 behind a header that is lost, and where it ends.
+pub(super) fn metadata_behind_lost<S: ReadAt>(
+    probe: &mut Probe<'_, S>,
+    at: u64,
+) -> Result<Option<(Metadata, u64)>> {
+    let header = Header {
+        metadata: MetadataPlace::Section,
+        ..Header::new(Layout::V3)
+    };
+    let bytes = header.encode().map_err(Error::from)?;
+    let section_at = at.saturating_add(to_u64(bytes.len()));
+    let Some(len) = section_len(probe, section_at)?.filter(|_| probe.allows(at)) else {
+        return Ok(None);
+    };
+    probe.spend(len.min(probe.limits.metadata.into()));
+    let metadata = metadata(probe, at, &bytes)?.ok();
+    Ok(metadata.map(|metadata| (metadata, section_at.saturating_add(len))))
+}
+
+/// The table of a V3 member at the source's first byte whose header is lost: it ends where the
+/// first chunk begins, and its first entry says so.
+pub(super) fn table_before<S: ReadAt>(
+    probe: &mut Probe<'_, S>,
+    first_chunk: u64,
+) -> Result<Option<(Table, u64)>> {
+    let least = to_u64(Layout::V3.header_len());
+    let entries = first_chunk.saturating_sub(least) / ENTRY_LEN;
+    let most = entries.min(probe.limits.offsets / ENTRY_LEN);
+    let from = first_chunk.saturating_sub(most.saturating_mul(ENTRY_LEN));
+    let words = words(probe, from..first_chunk)?;
+    let first = i64::try_from(first_chunk).unwrap_or(i64::MAX);
+    let Some(begin) = words.iter().position(|word| *word == first) else {
+        return Ok(None);
+    };
+    let rest = words.get(begin..).unwrap_or_default();
+    let filled = rest.partition_point(|word| *word != -1);
+    let (filled, spare) = rest.split_at_checked(filled).unwrap_or_default();
+    let ascends = filled.is_sorted_by(|one, next| one < next);
+    if !ascends || spare.iter().any(|word| *word != -1) {
+        return Ok(None);
+    }
+    let entries = filled.iter().zip(0..).filter_map(|(word, number)| {
+        let at = u64::try_from(*word).ok()?;
+        Some(Entry { at, number })
+    });
+    let table = Table::new(entries, &(first_chunk..probe.size()));
+    Ok(Some((table, to_u64(filled.len()))))
+}
+
+/// The i64 of a range of the source.
+fn words<S: ReadAt>(probe: &Probe<'_, S>, range: Range<u64>) -> Result<Vec<i64>> {
+    let mut words = Vec::with_capacity(len_of(&range) / 8);
+    // Pieces are of whole entries, but for the last.
+    probe.window.each(range, |piece| {
+        let (entries, _) = piece.as_chunks();
+        words.extend(entries.iter().map(|entry| i64::from_le_bytes(*entry)));
+    })?;
+    Ok(words)
+}
+
+/// Passes over the entries of -1 of a table whose length is unknown.
+fn skip_unfilled<S: ReadAt>(probe: &mut Probe<'_, S>, mut at: u64) -> Result<u64> {
+    while probe.window.look(at, 8)? == [0xff; 8] {
+        at = at.saturating_add(8);
+    }
+    Ok(at)
+}
+
+/// A source from a position on, with other bytes as its first.
+struct Headed<'a, S> {
+    source: &'a S,
+    at: u64,
+    header: &'a [u8],
+}
+
+impl<S: ReadAt> ReadAt for Headed<'_, S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        match usize::try_from(at)
+            .ok()
+            .and_then(|at| self.header.get(at..))
+        {
+            Some(rest) if !rest.is_empty() => io::Read::read(&mut &*rest, buf),
+            _ => self.source.read_at(self.at.saturating_add(at), buf),
+        }
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.source.size()?.saturating_sub(self.at))
+    }
+}

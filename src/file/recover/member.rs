@@ -1,0 +1,257 @@
+//! A member as it comes out of the scan: what lies where, sound or not.
+
+use super::head::{Flaw, Head};
+use super::probe::{Found, end_of};
+use super::table::Table;
+use crate::blosc::ChunkHeader;
+use crate::wire::{Checksum, FormatError, Header, Layout, Metadata};
+use std::ops::Range;
+
+/// A stretch of the source between head and end of a member.
+#[derive(Debug)]
+pub(super) enum Item {
+    Sound(Found),
+    Bad(Box<Bad>),
+}
+
+impl Item {
+    fn sound(&self) -> Option<Found> {
+        match self {
+            Self::Sound(found) => Some(*found),
+            Self::Bad(_) => None,
+        }
+    }
+}
+
+/// Bytes that are no sound chunk.
+#[derive(Debug)]
+pub(super) struct Bad {
+    pub bytes: Range<u64>,
+    /// How many chunks they are, where that is known.
+    pub chunks: Option<u64>,
+    /// For a single chunk, its uncompressed bytes.
+    pub nbytes: Option<u32>,
+    /// What follows begins before the chunk should end: bytes are missing in it, or it is itself
+    /// data of one that was cut there.
+    pub is_short: bool,
+    pub error: FormatError,
+}
+
+impl Bad {
+    /// Whether what lies on its sides need not belong together.
+    pub(super) fn is_open(&self) -> bool {
+        self.chunks.is_none() || self.is_short
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Member {
+    pub at: u64,
+    /// Nothing where it is lost.
+    pub header: Option<Header>,
+    /// By which chunks hold, once it is known.
+    pub checksum: Option<Checksum>,
+    pub metadata: Option<Metadata>,
+    pub table: Table,
+    /// How many chunks there should be, by the header or, where it is lost, by the table.
+    pub count: Option<u64>,
+    pub is_unfilled: bool,
+    pub is_changing: bool,
+    /// Where chunks begin by the head, or could begin at the earliest.
+    pub first_at: u64,
+    /// What a chunk that nothing leads to may hold at the most.
+    pub chunk_size: Option<u32>,
+    pub items: Vec<Item>,
+    pub flaws: Vec<Flaw>,
+    /// Its end mark was seen.
+    pub is_ended: bool,
+    /// Bytes behind it that belong to nothing.
+    pub trailing: Option<Range<u64>>,
+    /// Chunks so far that are sound, or damaged but of known extent.
+    pub known: u64,
+    /// Sound chunks so far.
+    pub sound: u64,
+    /// Uncompressed bytes of the first sound chunk.
+    pub usual: Option<u32>,
+    /// A chunk shorter than the others was seen.
+    short: bool,
+    size_is_claimed: bool,
+}
+
+impl Member {
+    /// A member whose header is lost.
+    pub(super) fn lost(at: u64) -> Self {
+        Self {
+            at,
+            header: None,
+            checksum: None,
+            metadata: None,
+            table: Table::default(),
+            count: None,
+            is_unfilled: false,
+            is_changing: false,
+            first_at: at,
+            chunk_size: None,
+            items: Vec::new(),
+            flaws: Vec::new(),
+            is_ended: false,
+            trailing: None,
+            known: 0,
+            sound: 0,
+            usual: None,
+            short: false,
+            size_is_claimed: false,
+        }
+    }
+
+    /// A member by its head; `trusted` says whether its checksum may be believed, `leads` whether it
+    /// leads to a chunk, and so its sizes, too.
+    pub(super) fn of(head: Head, trusted: bool, leads: bool) -> Self {
+        let header = &head.header;
+        // "None" may also be a flipped bit: the first chunk tells.
+        let is_sure =
+            header.checksum != Checksum::None || matches!(header.layout, Layout::V0 | Layout::V1);
+        // A single chunk of Bloscpack 0.2 has a chunk size of 0.
+        let sizes = [header.chunk_size, header.last_chunk];
+        let chunk_size = sizes.into_iter().flatten().max().filter(|size| *size > 0);
+        let chunk_size = chunk_size.filter(|_| leads && header.chunk_size.is_some());
+        Self {
+            checksum: Some(header.checksum).filter(|_| trusted && is_sure),
+            metadata: head.metadata,
+            count: header.nchunks.filter(|count| leads || *count > 0),
+            is_unfilled: head.is_unfilled,
+            is_changing: head.is_changing,
+            table: head.table,
+            flaws: head.flaws,
+            chunk_size,
+            size_is_claimed: chunk_size.is_some(),
+            header: Some(head.header),
+            ..Self::lost(head.at)
+        }
+    }
+
+    /// Whether all of its chunks are behind us.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_ended || self.count.is_some_and(|count| self.known >= count)
+    }
+
+    pub(super) fn digest_len(&self) -> u64 {
+        self.checksum.unwrap_or(Checksum::None).digest_len() as u64
+    }
+
+    /// Where a chunk with this header ends, digest included.
+    pub(super) fn end_of(&self, at: u64, header: &ChunkHeader) -> u64 {
+        end_of(at, header.ctbytes, self.checksum.unwrap_or(Checksum::None))
+    }
+
+    /// Whether a chunk of this length may be among the others, as a full one or as the last.
+    pub(super) fn has_size(&self, nbytes: u32) -> bool {
+        let last = self.header.as_ref().and_then(|header| header.last_chunk);
+        self.chunk_size.is_none_or(|size| size == nbytes) || last == Some(nbytes)
+    }
+
+    /// Whether it is the length of other chunks, by the header or by the chunks themselves, if any of
+    /// these tells.
+    pub(super) fn has_usual_size(&self, nbytes: u32) -> bool {
+        let header = self.header.as_ref();
+        let sizes = [
+            self.chunk_size,
+            self.usual,
+            header.and_then(|header| header.chunk_size),
+            header.and_then(|header| header.last_chunk),
+        ];
+        sizes.contains(&Some(nbytes)) || sizes.iter().all(Option::is_none)
+    }
+
+    /// Adds a sound chunk; what its digest vouches for wins over what the header says.
+    pub(super) fn push(&mut self, found: Found, checksum: Checksum) {
+        self.checksum = Some(checksum);
+        self.usual.get_or_insert(found.nbytes);
+        let is_shorter = self.chunk_size.is_some_and(|size| found.nbytes < size);
+        let is_longer = self.chunk_size.is_some_and(|size| found.nbytes > size);
+        if is_longer || (self.short && self.sound > 0) {
+            // They are of no one size, or the header has another.
+            (self.chunk_size, self.size_is_claimed) = (None, true);
+        } else if !self.size_is_claimed && self.sound > 0 && self.usual == Some(found.nbytes) {
+            (self.chunk_size, self.size_is_claimed) = (Some(found.nbytes), true);
+        }
+        self.short |= is_shorter;
+        (self.known, self.sound) = (self.known.saturating_add(1), self.sound.saturating_add(1));
+        self.items.push(Item::Sound(found));
+    }
+
+    pub(super) fn push_bad(&mut self, bad: Bad) {
+        if let Some(Item::Bad(before)) = self.items.last_mut()
+            && before.chunks.is_none()
+            && bad.chunks.is_none()
+            && before.bytes.end == bad.bytes.start
+        {
+            before.bytes.end = bad.bytes.end;
+            return;
+        }
+        self.known = self.known.saturating_add(bad.chunks.unwrap_or(0));
+        self.items.push(Item::Bad(Box::new(bad)));
+    }
+
+    /// Takes all items behind this one, which is damage, for more of the same up to `end`.
+    pub(super) fn forget_behind(&mut self, index: usize, end: u64) {
+        for item in self.items.drain(index.saturating_add(1)..) {
+            let (known, sound) = match item {
+                Item::Sound(_) => (1, 1),
+                Item::Bad(bad) => (bad.chunks.unwrap_or(0), 0),
+            };
+            self.known = self.known.saturating_sub(known);
+            self.sound = self.sound.saturating_sub(sound);
+        }
+        if let Some(Item::Bad(bad)) = self.items.last_mut() {
+            bad.bytes.end = end;
+        }
+    }
+
+    /// Whether it has no chunks, and should have none.
+    pub(super) fn is_sound_and_empty(&self) -> bool {
+        let is_whole = self.header.is_some() && self.items.is_empty();
+        is_whole && (self.is_ended || self.count == Some(0))
+    }
+
+    pub(super) fn has_records(&self) -> bool {
+        self.header.as_ref().is_some_and(|header| header.varlen)
+    }
+
+    /// Whether its header may name a wrong checksum: no chunk holds by it, or it is none although it
+    /// could be one, and not all chunks are sound.
+    pub(super) fn is_doubtful(&self) -> bool {
+        let is_damaged = self.items.iter().any(|item| matches!(item, Item::Bad(_)));
+        let is_barren = self.header.is_some() && self.sound == 0;
+        let is_bare = self.header.as_ref().is_some_and(|header| {
+            header.checksum == Checksum::None && !matches!(header.layout, Layout::V0 | Layout::V1)
+        });
+        let is_bare = is_bare && self.checksum == Some(Checksum::None);
+        is_damaged && (is_barren || is_bare)
+    }
+
+    /// Whether its layout has a place for a checksum.
+    pub(super) fn names_checksum(&self) -> bool {
+        let layout = self.header.as_ref().map(|header| header.layout);
+        let has_none = matches!(layout, Some(Layout::V0 | Layout::V1));
+        // A lost header may have been one of those, too.
+        !has_none && (layout.is_some() || self.checksum != Some(Checksum::None))
+    }
+
+    pub(super) fn first_sound(&self) -> Option<(&Self, Found)> {
+        let mut found = self.items.iter().filter_map(Item::sound);
+        found.next().map(|found| (self, found))
+    }
+
+    /// Uncompressed bytes of the longest sound chunk.
+    pub(super) fn largest_sound(&self) -> Option<u32> {
+        let found = self.items.iter().filter_map(Item::sound);
+        found.map(|found| found.nbytes).max()
+    }
+
+    /// Whether spare space may lie between chunks.
+    pub(super) fn allows_spare(&self) -> bool {
+        let header = self.header.as_ref();
+        header.is_some_and(|header| header.layout == Layout::V2 && header.offsets)
+    }
+}

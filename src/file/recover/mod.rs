@@ -1,0 +1,452 @@
+//! [`recover`]: every sound chunk of a damaged file, into a new one.
+//!
+//! ```text
+//!   ReadAt ─► scan (members, sound chunks, damage) ─► content (what is lost, and where)
+//!          ─► salvage (check, decode) ─► SeekEncoder
+//! ```
+
+mod content;
+mod head;
+mod member;
+mod probe;
+mod report;
+mod salvage;
+mod scan;
+mod search;
+mod shape;
+mod table;
+mod window;
+mod work;
+
+pub use report::{Lost, Recovery};
+
+use super::encoder::{Encoder, EncoderBuilder, SeekEncoder};
+use super::verify::Damage;
+use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::{Checksum, FormatError, Hashers, ParseError, Position, Section};
+use content::{Gap, Piece};
+use member::Member;
+use salvage::{Salvage, Taker};
+use std::io::{Read, Seek, Write};
+use std::ops::Range;
+
+/// Zeros written for each byte of the source, at the most: a header of 32 bytes may count any number
+/// of chunks.
+const MOST_ZEROS: u64 = 1 << 16;
+/// Zeros written at once.
+const ZEROS: [u8; 4096] = [0; 4096];
+
+/// How [`recover`] works.
+///
+/// ```
+/// use bloscpack::RecoverOptions;
+/// let options = RecoverOptions::default().fill(true).threads(4);
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct RecoverOptions {
+    limits: Limits,
+    hashers: Hashers,
+    threads: usize,
+    fill: bool,
+}
+
+impl Default for RecoverOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            hashers: Hashers::default(),
+            threads: 1,
+            fill: false,
+        }
+    }
+}
+
+impl RecoverOptions {
+    /// Whether zeros take the place of what is lost, so that the rest keeps its positions; false by
+    /// default. What is lost at an unknown length is not filled, and neither is more than 64 KiB for
+    /// each byte of the source.
+    pub fn fill(mut self, fill: bool) -> Self {
+        self.fill = fill;
+        self
+    }
+
+    /// Threads that decode and compress; one by default, which is the caller's own. The scan is
+    /// done by one in any case.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// What the source may ask for. A chunk over a limit is lost.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What computes digests.
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.hashers = hashers;
+        self
+    }
+}
+
+/// Writes a new file with the content of every sound chunk of a damaged one, in the order in which
+/// they lie.
+///
+/// A chunk is sound if its digest holds and it decodes, or, where there is no digest, if it decodes
+/// and its lengths agree. Sound chunks are found behind damaged headers, metadata, tables and
+/// chunks, by their headers and digests; what lies inside of a sound chunk is data, even if it
+/// looks like a file. The new file has layout V3 with offsets, and chunk size, typesize, filter,
+/// compressor, checksum and metadata of the old one as far as those could be read. Of a
+/// concatenation, the contents follow each other, and the first metadata is kept.
+///
+/// The source is read twice: once to find the chunks, once to decode them. Memory is that of an
+/// encoder and a decoder, and 24 bytes a chunk.
+///
+/// ```
+/// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
+/// use std::io::{Cursor, Write};
+/// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(Cursor::new(Vec::new()))?;
+/// encoder.write_all(&[7; 5000])?;
+/// let mut file = encoder.finish()?.into_inner();
+///
+/// file[..32].fill(0); // the header
+/// let mut whole = Cursor::new(Vec::new());
+/// let recovery = recover(&file, &mut whole, &RecoverOptions::default())?;
+/// assert!(recovery.header_lost);
+/// assert_eq!(recovery.chunks, 5);
+/// assert_eq!(decompress(whole.get_ref())?, [7; 5000]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of source and target; what is wrong with the source if nothing at all can be recovered;
+/// [`Unsupported`](crate::Category::Unsupported) for a file of records, which are not recovered
+/// yet. Nothing has then been written.
+pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
+where
+    S: ReadAt + ?Sized,
+    W: Read + Write + Seek,
+{
+    let mut findings = Findings::of(&source, options)?;
+    if findings.members.iter().any(Member::has_records) {
+        let what = "records are not recovered yet: only files of chunks of one size are".to_owned();
+        return Err(FormatError::Unsupported { what }.into());
+    }
+    let is_hopeless = |member: &Member| member.sound == 0 && !member.is_sound_and_empty();
+    if findings.members.iter().all(is_hopeless) {
+        return Err(findings.hopeless());
+    }
+    let mut taker = Writer {
+        target: Target::Waiting(Some(Box::new((
+            target,
+            findings.builder(&source, options)?,
+        )))),
+        most_zeros: if options.fill {
+            findings.size.saturating_mul(MOST_ZEROS)
+        } else {
+            0
+        },
+        recovery: findings.begin(),
+    };
+    findings.salvage(&source, options, &mut taker)?;
+    if taker.recovery.chunks == 0 && !taker.recovery.damages.is_empty() {
+        let first = taker.recovery.damages.into_iter().next();
+        return Err(first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error));
+    }
+    taker.finish()
+}
+
+/// All damages of a source, and what its sound chunks come to: their number and their bytes.
+pub(super) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> Result<Recovery> {
+    let options = RecoverOptions::default().limits(limits).threads(threads);
+    let mut findings = Findings::of(source, &options)?;
+    let mut taker = Examiner(findings.begin());
+    findings.salvage(source, &options, &mut taker)?;
+    Ok(taker.0)
+}
+
+/// What a scan found.
+struct Findings {
+    members: Vec<Member>,
+    size: u64,
+}
+
+impl Findings {
+    fn of<S: ReadAt>(source: &S, options: &RecoverOptions) -> Result<Self> {
+        let size = source.size()?;
+        if size == 0 {
+            return Err(FormatError::Empty.into());
+        }
+        let members = scan::scan(source, options.limits, options.hashers)?;
+        Ok(Self { members, size })
+    }
+
+    /// Why nothing can be recovered.
+    fn hopeless(mut self) -> Error {
+        let Some(mut member) = self.members.drain(..).next() else {
+            return FormatError::Empty.into();
+        };
+        let flaw = if member.flaws.is_empty() {
+            None
+        } else {
+            Some(member.flaws.swap_remove(0))
+        };
+        match flaw {
+            Some(flaw) => at(flaw.error, flaw.bytes.start, 0, None, flaw.section),
+            None => {
+                let gap = content::pieces(&mut member, self.size)
+                    .into_iter()
+                    .find_map(|piece| match piece {
+                        Piece::Gap(gap) => Some(gap),
+                        Piece::Chunk(_) => None,
+                    });
+                match gap {
+                    Some(gap) => at(gap.error, gap.bytes.start, 0, gap.number, gap.section),
+                    None => FormatError::Empty.into(),
+                }
+            }
+        }
+    }
+
+    /// What is known before any chunk is decoded: all but what lies among the chunks.
+    fn begin(&mut self) -> Recovery {
+        let mut recovery = Recovery {
+            members: u64::try_from(self.members.len()).unwrap_or(u64::MAX),
+            chunks_lost: Some(0),
+            content: Some(0),
+            ..Recovery::default()
+        };
+        for member in &self.members {
+            let header = member.header.as_ref();
+            recovery.header_lost |= header.is_none();
+            recovery.is_changing |= member.is_changing;
+            recovery.metadata_lost |= member
+                .flaws
+                .iter()
+                .any(|flaw| flaw.section == Section::Metadata)
+                || header.is_some_and(|header| {
+                    header.metadata != crate::wire::MetadataPlace::Absent
+                        && member.metadata.is_none()
+                });
+            recovery.offsets_lost |= member
+                .flaws
+                .iter()
+                .any(|flaw| flaw.section == Section::Offsets);
+        }
+        recovery
+    }
+
+    /// How to write what was found: as it was.
+    fn builder<S: ReadAt>(&self, source: &S, options: &RecoverOptions) -> Result<EncoderBuilder> {
+        let mut builder = Encoder::builder()
+            .threads(options.threads)
+            .hashers(options.hashers);
+        let metadata = self
+            .members
+            .iter()
+            .find_map(|member| member.metadata.as_ref());
+        if let Some(metadata) = metadata {
+            builder = builder.metadata(metadata.clone());
+        }
+        let Some((member, found)) = self.members.iter().find_map(Member::first_sound) else {
+            return Ok(builder);
+        };
+        let checksum = member.checksum.filter(|_| member.names_checksum());
+        if let Some(checksum) = checksum {
+            builder = builder.checksum(checksum);
+        }
+        let claimed = member.header.as_ref().and_then(|header| header.chunk_size);
+        let claimed = claimed.filter(|size| member.chunk_size == Some(*size));
+        let size = claimed.or(member.largest_sound());
+        if let Some(size) = size.filter(|size| *size > 0) {
+            builder = builder.chunk_size(size);
+        }
+        let mut bytes = [0; HEADER_LEN];
+        source.read_exact_at(found.at, &mut bytes)?;
+        let Ok(header) = ChunkHeader::parse(&bytes) else {
+            return Ok(builder);
+        };
+        if let Some(compressor) = header.compressor_format().and_then(compressor) {
+            builder = builder.compressor(compressor);
+        }
+        Ok(builder.typesize(header.typesize).filter(header.filter()))
+    }
+
+    /// Hands on all content and tells all damage, in order of place.
+    fn salvage<S: ReadAt>(
+        self,
+        source: &S,
+        options: &RecoverOptions,
+        taker: &mut impl Taker,
+    ) -> Result<()> {
+        let mut salvage = Salvage::new(source, options.limits, options.hashers, options.threads);
+        for (index, mut member) in self.members.into_iter().enumerate() {
+            for flaw in std::mem::take(&mut member.flaws) {
+                taker.flaw(index, flaw.bytes, flaw.section, flaw.error);
+            }
+            let checksum = member.checksum.unwrap_or(Checksum::None);
+            let pieces = content::pieces(&mut member, self.size);
+            let (counted, sound) = (member.count, member.sound);
+            salvage.member(index, checksum, pieces, taker)?;
+            if let Some(counted) = counted.filter(|counted| *counted < sound) {
+                let end = member
+                    .trailing
+                    .as_ref()
+                    .map_or(self.size, |bytes| bytes.start);
+                taker.flaw(
+                    index,
+                    end..end,
+                    Section::Trailer,
+                    FormatError::UncountedChunk { counted },
+                );
+            }
+            if let Some(bytes) = member.trailing.clone()
+                && !content::tolerates_trailing(&member)
+            {
+                taker.flaw(index, bytes, Section::Trailer, FormatError::Trailing);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A compressor that writes this format and is there.
+fn compressor(format: CompressorFormat) -> Option<Compressor> {
+    Compressor::ALL
+        .into_iter()
+        .find(|compressor| compressor.format() == format && compressor.is_available())
+}
+
+fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section: Section) -> Error {
+    let position = Position {
+        byte,
+        member: u64::try_from(member).unwrap_or(u64::MAX),
+        chunk,
+        section,
+    };
+    ParseError { error, position }.into()
+}
+
+impl Recovery {
+    fn damage(&mut self, error: Error, bytes: Range<u64>, content: Option<Range<u64>>) {
+        self.damages.push(Damage {
+            error,
+            bytes: Some(bytes),
+            content,
+        });
+    }
+
+    /// Notes a gap, and gives how many zeros are to be written for it.
+    fn gap(&mut self, member: usize, gap: Gap, fill: bool) -> u64 {
+        self.chunks_lost = self
+            .chunks_lost
+            .zip(gap.chunks)
+            .map(|(a, b)| a.saturating_add(b));
+        let content = self.content.zip(gap.len).filter(|(_, len)| *len > 0);
+        let content = content.map(|(from, len)| from..from.saturating_add(len));
+        let error = at(gap.error, gap.bytes.start, member, gap.number, gap.section);
+        self.damage(error, gap.bytes, content);
+        self.lose(gap.len, fill)
+    }
+}
+
+/// Counts what it is given.
+struct Examiner(Recovery);
+
+impl Taker for Examiner {
+    fn data(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0.win(window::to_u64(bytes.len()));
+        Ok(())
+    }
+
+    fn chunk(&mut self, _: u32) {
+        self.0.chunks = self.0.chunks.saturating_add(1);
+    }
+
+    fn gap(&mut self, member: usize, gap: Gap) -> Result<()> {
+        self.0.gap(member, gap, false);
+        Ok(())
+    }
+
+    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
+        let error = at(error, bytes.start, member, None, section);
+        self.0.damage(error, bytes, None);
+    }
+}
+
+/// The new file, which begins with the first bytes of content, so that none comes to be without.
+enum Target<W: Read + Write + Seek> {
+    Waiting(Option<Box<(W, EncoderBuilder)>>),
+    Begun(Box<SeekEncoder<W>>),
+}
+
+struct Writer<W: Read + Write + Seek> {
+    target: Target<W>,
+    /// Zeros that may still be written in place of what is lost.
+    most_zeros: u64,
+    recovery: Recovery,
+}
+
+impl<W: Read + Write + Seek> Writer<W> {
+    fn encoder(&mut self) -> Result<&mut SeekEncoder<W>> {
+        if let Target::Waiting(waiting) = &mut self.target
+            && let Some(waiting) = waiting.take()
+        {
+            let (target, builder) = *waiting;
+            self.target = Target::Begun(Box::new(builder.write_to_file(target)?));
+        }
+        match &mut self.target {
+            Target::Begun(encoder) => Ok(encoder),
+            Target::Waiting(_) => Err(Error::usage("the target has failed before")),
+        }
+    }
+
+    fn zeros(&mut self, mut count: u64) -> Result<()> {
+        while count > 0 {
+            let len = usize::try_from(count)
+                .unwrap_or(usize::MAX)
+                .min(ZEROS.len());
+            self.encoder()?
+                .write_all(ZEROS.get(..len).unwrap_or_default())?;
+            count = count.saturating_sub(window::to_u64(len));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Recovery> {
+        self.encoder()?;
+        if let Target::Begun(encoder) = self.target {
+            encoder.finish()?;
+        }
+        Ok(self.recovery)
+    }
+}
+
+impl<W: Read + Write + Seek> Taker for Writer<W> {
+    fn data(&mut self, bytes: &[u8]) -> Result<()> {
+        self.encoder()?.write_all(bytes)?;
+        self.recovery.win(window::to_u64(bytes.len()));
+        Ok(())
+    }
+
+    fn chunk(&mut self, _: u32) {
+        self.recovery.chunks = self.recovery.chunks.saturating_add(1);
+    }
+
+    fn gap(&mut self, member: usize, gap: Gap) -> Result<()> {
+        let is_filled = gap.len.is_some_and(|len| len <= self.most_zeros);
+        let zeros = self.recovery.gap(member, gap, is_filled);
+        self.most_zeros = self.most_zeros.saturating_sub(zeros);
+        self.zeros(zeros)
+    }
+
+    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
+        let error = at(error, bytes.start, member, None, section);
+        self.recovery.damage(error, bytes, None);
+    }
+}

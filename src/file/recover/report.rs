@@ -1,0 +1,93 @@
+//! What a recovery tells.
+
+use crate::file::verify::Damage;
+use std::ops::Range;
+
+/// A stretch of the content that could not be recovered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// Where it belongs in what was written: before this byte, or from this byte on if it was
+    /// filled.
+    pub at: u64,
+    /// Uncompressed bytes lost, where that is known or follows from the sizes of the others.
+    pub len: Option<u64>,
+    /// Which bytes of the content they were: known as long as nothing of unknown length is lost
+    /// before them.
+    pub content: Option<Range<u64>>,
+    /// Whether zeros stand in its place.
+    pub filled: bool,
+}
+
+/// What [`recover`](crate::recover()) found and wrote.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Members found.
+    pub members: u64,
+    /// Chunks recovered.
+    pub chunks: u64,
+    /// Chunks lost, where that is known.
+    pub chunks_lost: Option<u64>,
+    /// Uncompressed bytes recovered, zeros not counted.
+    pub bytes: u64,
+    /// Zeros written in place of lost bytes.
+    pub filled: u64,
+    /// What is lost of the content, in order.
+    pub lost: Vec<Lost>,
+    /// All that is wrong with the source, in order of place.
+    pub damages: Vec<Damage>,
+    /// A member's header could not be read.
+    pub header_lost: bool,
+    /// There was metadata, or may have been, and none could be read.
+    pub metadata_lost: bool,
+    /// A table of offsets was damaged.
+    pub offsets_lost: bool,
+    /// The source says of itself that a change of it was interrupted.
+    pub is_changing: bool,
+    /// Tells where recovered content and zeros end, as the lengths of both.
+    pub(super) written: u64,
+    /// Where the next byte was in the source's content, as long as that is known.
+    pub(super) content: Option<u64>,
+}
+
+impl Recovery {
+    /// Whether all content and all metadata that there can have been was recovered.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.lost.is_empty() && !self.metadata_lost
+    }
+
+    /// Uncompressed bytes of the source before it was damaged, where that is known.
+    #[must_use]
+    pub fn content_len(&self) -> Option<u64> {
+        self.content
+    }
+
+    /// Notes a loss, and gives how many zeros are to be written for it.
+    pub(super) fn lose(&mut self, len: Option<u64>, fill: bool) -> u64 {
+        if len == Some(0) {
+            return 0;
+        }
+        let content = self.content.zip(len);
+        let content = content.map(|(from, len)| from..from.saturating_add(len));
+        self.content = content.as_ref().map(|content| content.end);
+        let zeros = len.filter(|_| fill).unwrap_or(0);
+        self.lost.push(Lost {
+            at: self.written,
+            len,
+            content,
+            filled: zeros > 0,
+        });
+        self.filled = self.filled.saturating_add(zeros);
+        self.written = self.written.saturating_add(zeros);
+        zeros
+    }
+
+    /// Notes uncompressed bytes that were recovered.
+    pub(super) fn win(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.written = self.written.saturating_add(bytes);
+        self.content = self.content.map(|at| at.saturating_add(bytes));
+    }
+}

@@ -1,0 +1,272 @@
+//! Reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
+
+use super::content::{Gap, Piece};
+use super::probe::Found;
+use super::window::len_of;
+use crate::blosc::{ChunkDecoder, ChunkHeader};
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::pipeline::Pipeline;
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::{Checksum, Digest, FormatError, Hashers, Section};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A chunk of more uncompressed bytes than this is decoded on the caller's thread, in pieces.
+const GIANT: u32 = 64 << 20;
+/// The least length of such a piece, but for the last.
+const PIECE: u32 = 1 << 20;
+/// Bytes read before more room is taken.
+const READ: usize = 1 << 20;
+
+/// What takes the content.
+pub(super) trait Taker {
+    /// The next bytes of it.
+    fn data(&mut self, bytes: &[u8]) -> Result<()>;
+    /// A chunk is complete.
+    fn chunk(&mut self, nbytes: u32);
+    /// Something is missing here.
+    fn gap(&mut self, member: usize, gap: Gap) -> Result<()>;
+    /// Something is wrong that no content depends on.
+    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError);
+}
+
+struct Job {
+    chunk: Vec<u8>,
+    checksum: Checksum,
+    nbytes: u32,
+    buffer: Vec<u8>,
+}
+
+struct Done {
+    job: Job,
+    result: std::result::Result<(), FormatError>,
+}
+
+/// What was submitted and not handed on.
+struct Pending {
+    member: usize,
+    found: Found,
+    checksum: Checksum,
+    number: Option<u64>,
+}
+
+pub(super) struct Salvage<'a, S> {
+    source: &'a S,
+    limits: Limits,
+    hashers: Hashers,
+    pipeline: Pipeline<Job, Done>,
+    pending: VecDeque<Pending>,
+    spare: Vec<Job>,
+}
+
+impl<'a, S: ReadAt> Salvage<'a, S> {
+    pub(super) fn new(source: &'a S, limits: Limits, hashers: Hashers, threads: usize) -> Self {
+        let make_worker = move || {
+            let mut decoder = ChunkDecoder::with_max_block(limits.block);
+            move |job| work(&mut decoder, &hashers, job)
+        };
+        Self {
+            source,
+            limits,
+            hashers,
+            pipeline: Pipeline::new(threads, make_worker),
+            pending: VecDeque::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Hands on the content of a member.
+    pub(super) fn member(
+        &mut self,
+        member: usize,
+        checksum: Checksum,
+        pieces: Vec<Piece>,
+        taker: &mut impl Taker,
+    ) -> Result<()> {
+        let mut next = Some(0);
+        for piece in pieces {
+            let number = next;
+            next = piece.number_behind(next);
+            match piece {
+                Piece::Gap(gap) => {
+                    self.drain(taker)?;
+                    taker.gap(member, *gap)?;
+                }
+                Piece::Chunk(found) => {
+                    let pending = Pending {
+                        member,
+                        found,
+                        checksum,
+                        number,
+                    };
+                    self.chunk(pending, taker)?;
+                }
+            }
+        }
+        self.drain(taker)
+    }
+
+    fn chunk(&mut self, pending: Pending, taker: &mut impl Taker) -> Result<()> {
+        let nbytes = pending.found.nbytes;
+        let (found, limit) = (nbytes.into(), self.limits.chunk.into());
+        if found > limit {
+            let error = FormatError::Limit {
+                what: "a chunk",
+                found,
+                limit,
+            };
+            self.drain(taker)?;
+            return taker.gap(pending.member, gap(&pending, error));
+        }
+        if nbytes > GIANT {
+            self.drain(taker)?;
+            return self.giant(&pending, taker);
+        }
+        while self.pipeline.is_full() {
+            self.take(taker)?;
+        }
+        let mut job = self.spare.pop().unwrap_or_else(|| Job {
+            chunk: Vec::new(),
+            checksum: Checksum::None,
+            nbytes: 0,
+            buffer: Vec::new(),
+        });
+        self.read(&pending, &mut job.chunk)?;
+        (job.checksum, job.nbytes) = (pending.checksum, nbytes);
+        self.pipeline.submit(job);
+        self.pending.push_back(pending);
+        Ok(())
+    }
+
+    fn drain(&mut self, taker: &mut impl Taker) -> Result<()> {
+        while !self.pending.is_empty() {
+            self.take(taker)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the oldest chunk and hands it on.
+    fn take(&mut self, taker: &mut impl Taker) -> Result<()> {
+        let (Some(pending), Some(done)) = (self.pending.pop_front(), self.pipeline.next()) else {
+            return Ok(());
+        };
+        let Done { job, result } = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
+        match result {
+            Ok(()) => {
+                let len = usize::try_from(job.nbytes).unwrap_or(usize::MAX);
+                taker.data(job.buffer.get(..len).unwrap_or_default())?;
+                taker.chunk(job.nbytes);
+            }
+            Err(error) => taker.gap(pending.member, gap(&pending, error))?,
+        }
+        self.spare.push(job);
+        Ok(())
+    }
+
+    /// Reads a chunk and its digest: memory follows what is there.
+    fn read(&self, pending: &Pending, chunk: &mut Vec<u8>) -> Result<()> {
+        let bytes = pending.found.bytes(pending.checksum);
+        let len = len_of(&bytes);
+        chunk.clear();
+        while chunk.len() < len {
+            let from = chunk.len();
+            chunk.resize(from.saturating_add(READ).min(len), 0);
+            let at = bytes.start.saturating_add(super::window::to_u64(from));
+            let room = chunk.get_mut(from..).unwrap_or_default();
+            self.source.read_exact_at(at, room)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes a giant twice: first to see that all of it decodes.
+    fn giant(&mut self, pending: &Pending, taker: &mut impl Taker) -> Result<()> {
+        let mut chunk = Vec::new();
+        self.read(pending, &mut chunk)?;
+        let mut decoder = ChunkDecoder::with_max_block(self.limits.block);
+        let checked = check(&self.hashers, pending.checksum, &mut chunk);
+        let header = match checked.and_then(|()| parse(&chunk)) {
+            Ok(header) => header,
+            Err(error) => return taker.gap(pending.member, gap(pending, error)),
+        };
+        let mut buffer = Vec::new();
+        for is_for_real in [false, true] {
+            let mut at = 0u32;
+            while at < header.nbytes {
+                let len = step(&header).min(header.nbytes.saturating_sub(at));
+                buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+                if let Err(error) = decoder.decode_range(&chunk, at, &mut buffer) {
+                    return taker.gap(pending.member, gap(pending, error.into()));
+                }
+                if is_for_real {
+                    taker.data(&buffer)?;
+                }
+                at = at.saturating_add(len);
+            }
+        }
+        taker.chunk(header.nbytes);
+        Ok(())
+    }
+}
+
+/// Whole blocks that make a piece.
+fn step(header: &ChunkHeader) -> u32 {
+    match header.blocksize {
+        0 => PIECE,
+        _ if header.is_pure_copy() => PIECE,
+        block => block.saturating_mul(PIECE.div_ceil(block)),
+    }
+}
+
+/// A chunk whose digest holds and that cannot be had all the same.
+fn gap(pending: &Pending, error: FormatError) -> Gap {
+    Gap {
+        bytes: pending.found.bytes(pending.checksum),
+        number: pending.number,
+        chunks: Some(1),
+        len: Some(pending.found.nbytes.into()),
+        is_short: false,
+        section: Section::Chunk,
+        error,
+    }
+}
+
+fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
+    let result = check(hashers, job.checksum, &mut job.chunk).and_then(|()| {
+        let header = parse(&job.chunk)?;
+        let len = usize::try_from(job.nbytes).unwrap_or(usize::MAX);
+        if job.buffer.len() < len {
+            job.buffer = vec![0; len];
+        }
+        if header.nbytes != job.nbytes {
+            // The source changes while it is read.
+            return Err(FormatError::ChunkSize {
+                found: header.nbytes,
+                expected: job.nbytes,
+            });
+        }
+        let room = job.buffer.get_mut(..len).unwrap_or_default();
+        decoder.decode(&job.chunk, room)?;
+        Ok(())
+    });
+    Done { job, result }
+}
+
+/// Takes the digest off and checks it again: the source may have changed since the scan.
+fn check(
+    hashers: &Hashers,
+    checksum: Checksum,
+    chunk: &mut Vec<u8>,
+) -> std::result::Result<(), FormatError> {
+    let digest = chunk.split_off(chunk.len().saturating_sub(checksum.digest_len()));
+    let digest = Digest::from_bytes(&digest).unwrap_or(Digest::EMPTY);
+    FormatError::check_digest(checksum, digest, hashers.digest(checksum, chunk))
+}
+
+fn parse(chunk: &[u8]) -> std::result::Result<ChunkHeader, FormatError> {
+    let bytes = chunk.first_chunk().ok_or(FormatError::Cut {
+        found: 0,
+        expected: 16,
+    })?;
+    Ok(ChunkHeader::parse(bytes)?)
+}

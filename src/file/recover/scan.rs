@@ -1,0 +1,495 @@
+//! A scan of all bytes of a source: members, their sound chunks, and what lies between.
+//!
+//! Where a chunk ends, something follows: a chunk, an end mark, a member, the end. As long as that
+//! holds, the scan goes from one to the next, and never looks into a sound chunk. Where it breaks,
+//! the extent of the damage comes from the strongest of these that there is:
+//!
+//! 1. the damaged chunk's own header, if what it leads to is sound, or if its sizes confirm each
+//!    other;
+//! 2. the table of offsets, from one entry to the next;
+//! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
+
+use super::head::{Flaw, Head, metadata_behind_lost, table_before};
+use super::member::{Bad, Member};
+use super::probe::{Found, Probe};
+use super::table::Entry;
+use crate::blosc::HEADER_LEN;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::{Checksum, FormatError, Hashers, Section};
+use std::ops::Range;
+
+const MAGIC_LEN: u64 = 4;
+/// Bytes of the shortest head.
+const LEAST_HEAD: u64 = 8;
+/// Entries of the table that are tried to find out whether a header is one.
+const LEADING_ENTRIES: usize = 4;
+
+pub(super) struct Scan<'a, S> {
+    pub(super) probe: Probe<'a, S>,
+    pub(super) members: Vec<Member>,
+    /// A member in whose damaged chunk the last member was found, and may be data of.
+    pub(super) outer: Option<usize>,
+    /// Members whose header may not be believed where it names the checksum.
+    distrusted: Vec<u64>,
+}
+
+/// Scans a source.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn scan<S: ReadAt>(source: &S, limits: Limits, hashers: Hashers) -> Result<Vec<Member>> {
+    let members = Scan::new(source, limits, hashers, Vec::new())?.run()?;
+    let doubtful = members.iter().filter(|member| member.is_doubtful());
+    let distrusted: Vec<_> = doubtful.map(|member| member.at).collect();
+    if distrusted.is_empty() {
+        return Ok(members);
+    }
+    let again = Scan::new(source, limits, hashers, distrusted.clone())?.run()?;
+    // A digest that holds is no accident.
+    let holds = |member: &Member| {
+        let by_digest = member.checksum.is_some_and(|kind| kind != Checksum::None);
+        member.sound > 0 && by_digest && distrusted.contains(&member.at)
+    };
+    let sound = |members: &[Member]| members.iter().map(|member| member.sound).sum::<u64>();
+    Ok(
+        if again.iter().any(holds) || sound(&again) > sound(&members) {
+            again
+        } else {
+            members
+        },
+    )
+}
+
+impl<'a, S: ReadAt> Scan<'a, S> {
+    fn new(source: &'a S, limits: Limits, hashers: Hashers, distrusted: Vec<u64>) -> Result<Self> {
+        Ok(Self {
+            probe: Probe::new(source, limits, hashers)?,
+            members: Vec::new(),
+            outer: None,
+            distrusted,
+        })
+    }
+
+    fn run(mut self) -> Result<Vec<Member>> {
+        let mut at = self.begin(0)?;
+        while at < self.probe.size() {
+            at = self.step(at)?;
+        }
+        Ok(self.members)
+    }
+
+    /// Goes on from the end of what was known: gives the end of what it found.
+    fn step(&mut self, at: u64) -> Result<u64> {
+        let Some(member) = self.members.last() else {
+            return self.begin(at);
+        };
+        let (checksum, is_ended, is_complete) =
+            (member.checksum, member.is_ended, member.is_complete());
+        if !is_ended {
+            if let Some((found, by)) = self.probe.sound(at, checksum)?
+                && self.stands(found, by)?
+            {
+                return self.take(found, by);
+            }
+            if let Some(end) = self.probe.end_mark(at, checksum)? {
+                if self.is_inner_end(end)? {
+                    return Ok(end);
+                }
+                self.with_last(|member| member.is_ended = true);
+                return Ok(end);
+            }
+        }
+        if self.probe.is_magic(at)? || (is_complete && self.is_head(at, true)?) {
+            self.outer = None;
+            return self.begin(at);
+        }
+        self.damaged(at)
+    }
+
+    pub(super) fn with_last(&mut self, change: impl FnOnce(&mut Member)) {
+        if let Some(member) = self.members.last_mut() {
+            change(member);
+        }
+    }
+
+    /// Adds a sound chunk to the last member, and gives its end.
+    pub(super) fn push(&mut self, found: Found, by: Checksum) -> u64 {
+        self.with_last(|member| member.push(found, by));
+        found.bytes(by).end
+    }
+
+    /// Whether a chunk without a digest may be one of the last member, whose checksum may not be
+    /// known yet.
+    pub(super) fn stands(&mut self, found: Found, by: Checksum) -> Result<bool> {
+        let Some(member) = self.members.last().filter(|_| by == Checksum::None) else {
+            return Ok(true);
+        };
+        let named = member.header.as_ref().map(|header| header.checksum);
+        if named == Some(Checksum::None) && self.distrusted.contains(&member.at) {
+            return Ok(false);
+        }
+        let is_known = member.checksum.is_some() || named == Some(Checksum::None);
+        let is_lost = named.is_none();
+        let end = found.bytes(by).end;
+        // Where a digest was cut off, nothing is left behind its chunk.
+        let is_followed = end.saturating_add(HEADER_LEN as u64) <= self.probe.size();
+        Ok(is_known || (self.probe.is_landing(end)? && (is_lost || is_followed)))
+    }
+
+    /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it,
+    /// as where bytes have gone missing: then that one.
+    fn take(&mut self, found: Found, by: Checksum) -> Result<u64> {
+        let end = found.bytes(by).end;
+        if by == Checksum::None
+            && !self.probe.is_landing(end)?
+            && let Some((early, early_by)) = self.search_across(found.at, end)?
+        {
+            self.with_last(|member| {
+                member.checksum.get_or_insert(by);
+            });
+            let error = FormatError::Cut {
+                found: early.at.saturating_sub(found.at),
+                expected: found.ctbytes.into(),
+            };
+            self.bad_short(found.at..early.at, found.nbytes, error);
+            return Ok(self.push(early, early_by));
+        }
+        Ok(self.push(found, by))
+    }
+
+    /// Begins the member at this position, and gives the place of its first chunk.
+    pub(super) fn begin(&mut self, at: u64) -> Result<u64> {
+        let head = match Head::read(&mut self.probe, at, false)? {
+            Ok(head) => head,
+            Err(error) => match Head::read(&mut self.probe, at, true)? {
+                Ok(head) if self.leads(&head)? => head,
+                _ => return self.begin_lost(at, error),
+            },
+        };
+        self.enter(head)
+    }
+
+    fn enter(&mut self, mut head: Head) -> Result<u64> {
+        let (size, earliest) = (self.probe.size(), head.earliest);
+        let chunks_at = head.chunks_at.filter(|at| *at <= size);
+        let is_empty = head.header.nchunks == Some(0)
+            && match chunks_at {
+                Some(at) => at == size || self.probe.is_magic(at)?,
+                None => false,
+            };
+        let leads = is_empty || self.leads(&head)?;
+        let is_there = match chunks_at {
+            Some(at) => is_empty || at == size || self.is_begun(&head, at)?,
+            None => false,
+        };
+        if let (None, Some(expected)) = (chunks_at, head.chunks_at) {
+            head.flaws.push(Flaw {
+                bytes: head.at..size,
+                section: if head.header.offsets {
+                    Section::Offsets
+                } else {
+                    Section::Metadata
+                },
+                error: FormatError::Cut {
+                    found: size.saturating_sub(head.at),
+                    expected: expected.saturating_sub(head.at),
+                },
+            });
+        }
+        let from = head.at.saturating_add(LEAST_HEAD);
+        let trusted = !self.distrusted.contains(&head.at);
+        let mut member = Member::of(head, trusted, leads);
+        member.first_at = chunks_at.unwrap_or(earliest);
+        self.members.push(member);
+        if is_there {
+            return Ok(chunks_at.unwrap_or(earliest));
+        }
+        // Bytes may be missing in the head, or its length be another than it says.
+        let end = chunks_at.unwrap_or(size);
+        let Some((found, by)) = self.search_early(from, end)? else {
+            return Ok(chunks_at.unwrap_or(earliest));
+        };
+        self.find_table(found.at)?;
+        let error = FormatError::Field {
+            name: "position of the first chunk",
+            found: i64::try_from(found.at).unwrap_or(i64::MAX),
+            expected: "where header, metadata and table end",
+        };
+        self.with_last(|member| {
+            member.push_bad(Bad {
+                bytes: earliest.min(found.at)..found.at,
+                chunks: chunks_at.map(|_| 0),
+                nbytes: None,
+                is_short: chunks_at.is_some(),
+                error,
+            });
+        });
+        Ok(self.push(found, by))
+    }
+
+    fn begin_lost(&mut self, at: u64, error: FormatError) -> Result<u64> {
+        let mut member = Member::lost(at);
+        let size = self.probe.size();
+        if let Some((metadata, end)) = metadata_behind_lost(&mut self.probe, at)? {
+            member.metadata = Some(metadata);
+            member.first_at = end;
+        }
+        let end = size.min(at.saturating_add(32));
+        member.flaws.push(Flaw {
+            bytes: at..end,
+            section: Section::Header,
+            error,
+        });
+        // Where the magic is left, it would be taken for the next member's.
+        let is_magic = self.probe.is_magic(at)?;
+        let least = at.saturating_add(if is_magic { MAGIC_LEN } else { 0 });
+        let first_at = member.first_at.max(least);
+        self.members.push(member);
+        Ok(first_at)
+    }
+
+    /// Whether a member begins at this position whose chunks, or the end of its stream, are where
+    /// its head says.
+    pub(super) fn is_head(&mut self, at: u64, whatever_magic: bool) -> Result<bool> {
+        match Head::read(&mut self.probe, at, whatever_magic)? {
+            Ok(head) => self.leads(&head),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn leads(&mut self, head: &Head) -> Result<bool> {
+        let entries = head.table.places().take(LEADING_ENTRIES);
+        let places: Vec<u64> = head.chunks_at.into_iter().chain(entries).collect();
+        for at in places {
+            if self.is_begun(head, at)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a sound chunk or an end mark is here, by what the head says.
+    fn is_begun(&mut self, head: &Head, at: u64) -> Result<bool> {
+        let checksum = Some(head.header.checksum).filter(|kind| *kind != Checksum::None);
+        Ok(self.probe.sound(at, checksum)?.is_some()
+            || self.probe.end_mark(at, checksum)?.is_some())
+    }
+
+    /// Finds out how far the damage reaches that begins here.
+    fn damaged(&mut self, at: u64) -> Result<u64> {
+        if let Some(end) = self.spare_end(at)? {
+            return Ok(end);
+        }
+        let Some(member) = self.members.last() else {
+            return Ok(self.probe.size());
+        };
+        if member.is_complete() {
+            return self.search_behind(at);
+        }
+        if let Some(end) = self.by_own_header(at)? {
+            return Ok(end);
+        }
+        let number = self
+            .members
+            .last()
+            .and_then(|member| member.table.number_at(at));
+        let next = self.next_sound_entry(at)?;
+        if let (Some(number), Some((end, next))) = (number, next)
+            && number.saturating_add(1) == next
+        {
+            let error = self.fault(at)?;
+            let nbytes = self.nbytes_at(at)?;
+            self.bad(at..end, Some(1), nbytes, error);
+            return Ok(end);
+        }
+        let end = next.map(|(end, _)| end);
+        self.search_inside(at, end, number.is_some())
+    }
+
+    /// Uncompressed length of a chunk whose header can be read and says what others say.
+    fn nbytes_at(&mut self, at: u64) -> Result<Option<u32>> {
+        let header = self.probe.header(at)?;
+        let has_size = |nbytes: &u32| {
+            self.members
+                .last()
+                .is_some_and(|member| member.chunk_size.is_some() && member.has_size(*nbytes))
+        };
+        Ok(header.ok().map(|header| header.nbytes).filter(has_size))
+    }
+
+    /// Passes over the zeros between two chunks, or behind the last one.
+    fn spare_end(&mut self, at: u64) -> Result<Option<u64>> {
+        let size = self.probe.size();
+        let Some(member) = self
+            .members
+            .last_mut()
+            .filter(|member| member.allows_spare())
+        else {
+            return Ok(None);
+        };
+        let (checksum, is_complete) = (member.checksum, member.is_complete());
+        let is_entry = member.table.number_at(at).is_some();
+        let next = member.table.next_after(at).map(|entry| entry.at);
+        if is_entry {
+            return Ok(None);
+        }
+        let end = next.unwrap_or(size);
+        let mut from = at;
+        while from < end {
+            let bytes = self.probe.window.sweep(from, 1)?;
+            let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+            let is_all = zeros == bytes.len();
+            from = from.saturating_add(super::window::to_u64(zeros)).min(end);
+            if !is_all {
+                break;
+            }
+        }
+        // Behind the last chunk, whatever follows the zeros is looked at by the next step.
+        let is_spare = from > at
+            && (is_complete || next == Some(from) || self.probe.sound(from, checksum)?.is_some());
+        Ok(is_spare.then_some(from))
+    }
+
+    /// The end of a damaged chunk by its own header, if something confirms it.
+    fn by_own_header(&mut self, at: u64) -> Result<Option<u64>> {
+        let Some(member) = self.members.last() else {
+            return Ok(None);
+        };
+        let (Ok(header), Some(_)) = (self.probe.header(at)?, member.checksum) else {
+            return Ok(None);
+        };
+        let end = member.end_of(at, &header);
+        if header.is_end_mark() || !member.has_size(header.nbytes) {
+            return Ok(None);
+        }
+        let is_entry =
+            member.table.number_at(end).is_some() && member.table.number_at(at).is_some();
+        let is_usual = member.has_usual_size(header.nbytes);
+        let is_border = self.is_border(end)?;
+        let is_told = is_border || is_entry;
+        if !is_told && (!is_usual || !self.probe.is_certain(at, &header)?) {
+            return Ok(None);
+        }
+        let error = self.fault(at)?;
+        let end = end.min(self.probe.size());
+        // Where bytes have gone missing, what follows begins before it should.
+        let early = if is_border {
+            None
+        } else {
+            self.search_across(at, end)?
+        };
+        if let Some((found, by)) = early {
+            self.bad_short(at..found.at, header.nbytes, error);
+            if self
+                .members
+                .last()
+                .is_some_and(|member| member.checksum != Some(by))
+            {
+                // Over the border to a member whose header is gone.
+                self.outer = None;
+                self.members.push(Member::lost(found.at));
+            }
+            return Ok(Some(self.push(found, by)));
+        }
+        self.bad(at..end, Some(1), Some(header.nbytes), error);
+        Ok(Some(end))
+    }
+
+    /// Whether something begins here that can follow a chunk of the last member.
+    pub(super) fn is_border(&mut self, at: u64) -> Result<bool> {
+        let checksum = self.members.last().and_then(|member| member.checksum);
+        Ok(at == self.probe.size()
+            || (at < self.probe.size()
+                && (self.probe.sound(at, checksum)?.is_some()
+                    || self.probe.end_mark(at, checksum)?.is_some()
+                    || self.probe.is_magic(at)?)))
+    }
+
+    /// The next entry of the table that leads to a sound chunk: its place and number.
+    fn next_sound_entry(&mut self, at: u64) -> Result<Option<(u64, u64)>> {
+        let mut from = at;
+        loop {
+            let Some(member) = self.members.last_mut() else {
+                return Ok(None);
+            };
+            let Some(entry) = member.table.next_after(from) else {
+                return Ok(None);
+            };
+            let (checksum, allows_spare) = (member.checksum, member.allows_spare());
+            let next = member.table.next_after(entry.at);
+            let next = next.filter(|next| next.number == entry.number.saturating_add(1));
+            if let Some((found, by)) = self.probe.sound(entry.at, checksum)? {
+                // Where all has moved by chance by whole chunks, it is not the one of the entry.
+                let end = found.bytes(by).end;
+                let ends_there = |next: Entry| end == next.at || (allows_spare && end < next.at);
+                if next.is_none_or(ends_there) {
+                    return Ok(Some((entry.at, entry.number)));
+                }
+            }
+            self.with_last(|member| member.table.pass(entry));
+            from = entry.at;
+        }
+    }
+
+    /// What is wrong at a place where a chunk should begin.
+    pub(super) fn fault(&mut self, at: u64) -> Result<FormatError> {
+        let checksum = self.members.last().and_then(|member| member.checksum);
+        match (self.probe.header(at)?, checksum) {
+            (Ok(header), _) if header.is_end_mark() => Ok(FormatError::Trailing),
+            (Ok(header), Some(checksum)) => self.probe.fault(at, &header, checksum),
+            (Ok(_), None) => Ok(FormatError::Trailing),
+            (Err(error), _) => Ok(error),
+        }
+    }
+
+    pub(super) fn bad(
+        &mut self,
+        bytes: Range<u64>,
+        chunks: Option<u64>,
+        nbytes: Option<u32>,
+        error: FormatError,
+    ) {
+        self.with_last(|member| {
+            member.push_bad(Bad {
+                bytes,
+                chunks,
+                nbytes,
+                is_short: false,
+                error,
+            });
+        });
+    }
+
+    /// Notes a damaged chunk that ends, by its header, behind where the next one begins.
+    fn bad_short(&mut self, bytes: Range<u64>, nbytes: u32, error: FormatError) {
+        self.with_last(|member| {
+            member.push_bad(Bad {
+                bytes,
+                chunks: Some(1),
+                nbytes: Some(nbytes),
+                is_short: true,
+                error,
+            });
+        });
+    }
+
+    /// A chunk was found in a member whose header is lost: perhaps its table is not.
+    pub(super) fn find_table(&mut self, first_chunk: u64) -> Result<()> {
+        let lacks_table = |member: &Member| {
+            let header = member.header.as_ref();
+            member.sound == 0
+                && member.table.len() == 0
+                && header.is_none_or(|header| header.offsets && !member.is_unfilled)
+        };
+        let is_first = self.members.len() == 1 && self.members.last().is_some_and(lacks_table);
+        if is_first && let Some((table, count)) = table_before(&mut self.probe, first_chunk)? {
+            self.with_last(|member| {
+                member.table = table;
+                member.count.get_or_insert(count);
+            });
+        }
+        Ok(())
+    }
+}

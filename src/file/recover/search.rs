@@ -1,0 +1,358 @@
+//! The search byte by byte for where sound chunks go on.
+//!
+//! Inside of a damaged chunk may lie whole Bloscpack files, stored as they are: data. What is found
+//! is held against all that is known of the member, its checksum, its chunk size and its table; and
+//! a member found there is data after all if chunks follow it that belong to the one around it.
+
+use super::member::{Item, Member};
+use super::probe::Found;
+use super::scan::Scan;
+use crate::error::Result;
+use crate::storage::ReadAt;
+use crate::wire::Checksum;
+use crate::wire::header::MAGIC;
+
+/// Spare space behind a last chunk that is looked over.
+const MOST_SPARE: usize = 4096;
+/// Bytes of an end mark and the longest digest.
+const LONGEST_MARK: u64 = 16 + 64;
+
+/// What a search comes to.
+enum Next {
+    Chunk(Found, Checksum),
+    /// As a chunk, but of the member around the last one.
+    Outer(Found, Checksum),
+    Member(u64),
+}
+
+/// Where a search may find what.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// A sound chunk is known to begin here.
+    sound_at: Option<u64>,
+    /// Chunks inside of a stretch between two entries of the table are data.
+    by_table: bool,
+}
+
+impl<S: ReadAt> Scan<'_, S> {
+    /// Searches from a damaged chunk of the last member on.
+    pub(super) fn search_inside(
+        &mut self,
+        at: u64,
+        sound_at: Option<u64>,
+        by_table: bool,
+    ) -> Result<u64> {
+        let error = self.fault(at)?;
+        let by_table = by_table && sound_at.is_some();
+        let (from, end) = (at.saturating_add(1), sound_at.unwrap_or(self.probe.size()));
+        let next = self.search(from, end, Bounds { sound_at, by_table })?;
+        match next {
+            Some(Next::Chunk(found, by)) => {
+                self.find_table(found.at)?;
+                self.bad(at..found.at, None, None, error);
+                return Ok(self.push(found, by));
+            }
+            Some(Next::Outer(found, by)) => {
+                self.fold_into_outer(found.at);
+                return Ok(self.push(found, by));
+            }
+            _ => {}
+        }
+        let member_at = match next {
+            Some(Next::Member(place)) => Some(place),
+            _ => None,
+        };
+        let end = member_at.unwrap_or(end);
+        // Damage may reach over the header of a member with another checksum.
+        if sound_at.is_none()
+            && let Some((found, by)) = self.search_other(from, end)?
+        {
+            self.bad(at..found.at, None, None, error);
+            self.outer = None;
+            self.members.push(Member::lost(found.at));
+            return Ok(self.push(found, by));
+        }
+        self.bad(at..end, None, None, error);
+        if member_at.is_some() {
+            let outer = self.members.len().checked_sub(1);
+            let next = self.begin(end)?;
+            self.outer = outer;
+            return Ok(next);
+        }
+        Ok(end)
+    }
+
+    /// Searches for a chunk with a digest that is not of the last member, or the one around it.
+    fn search_other(&mut self, from: u64, end: u64) -> Result<Option<(Found, Checksum)>> {
+        let is_known = |member: &Member| member.checksum.is_some();
+        if !self.members.last().is_some_and(is_known) {
+            return Ok(None);
+        }
+        let mut at = from;
+        while let Some(place) = self.next_sign(at, end)? {
+            at = place.saturating_add(1);
+            let found = self.probe.sound_by_chance(place, None, None, None)?;
+            if let Some((found, by)) = found.filter(|(_, by)| *by != Checksum::None) {
+                return Ok(Some((found, by)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Searches for the first chunk of the last member before the place where its head says.
+    pub(super) fn search_early(
+        &mut self,
+        from: u64,
+        end: u64,
+    ) -> Result<Option<(Found, Checksum)>> {
+        let bounds = Bounds {
+            sound_at: None,
+            by_table: false,
+        };
+        let last = self.members.len().checked_sub(1);
+        let mut at = from;
+        while let Some(place) = self.next_sign(at, end)? {
+            at = place.saturating_add(1);
+            let found = self.chunk_of(last, place, bounds, false)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        // The name of the checksum may be damaged, too.
+        self.search_other(from, end)
+    }
+
+    /// Searches behind the last chunk of the last member, where only another member can follow.
+    pub(super) fn search_behind(&mut self, at: u64) -> Result<u64> {
+        let (size, error) = (self.probe.size(), self.fault(at)?);
+        let bounds = Bounds {
+            sound_at: None,
+            by_table: false,
+        };
+        let next = self.search(at, size, bounds)?;
+        if let Some(Next::Outer(found, by)) = next {
+            self.fold_into_outer(found.at);
+            return Ok(self.push(found, by));
+        }
+        let end = match &next {
+            Some(Next::Member(end)) => *end,
+            Some(Next::Chunk(found, _)) => found.at,
+            _ => size,
+        };
+        match next {
+            Some(Next::Chunk(found, by)) => {
+                self.outer = None;
+                self.members.push(Member::lost(at));
+                self.bad(at..end, None, None, error);
+                Ok(self.push(found, by))
+            }
+            Some(Next::Member(_)) => {
+                self.with_last(|member| member.trailing = Some(at..end));
+                self.outer = None;
+                self.begin(end)
+            }
+            _ => {
+                self.with_last(|member| member.trailing = Some(at..end));
+                Ok(end)
+            }
+        }
+    }
+
+    /// The last member was data of a damaged chunk: takes it back.
+    fn fold_into_outer(&mut self, end: u64) {
+        let Some(outer) = self.outer.take() else {
+            return;
+        };
+        self.members.truncate(outer.saturating_add(1));
+        self.with_last(|member| {
+            if let Some(Item::Bad(bad)) = member.items.last_mut() {
+                bad.bytes.end = end;
+            }
+        });
+    }
+
+    fn search(&mut self, from: u64, end: u64, bounds: Bounds) -> Result<Option<Next>> {
+        let mut at = from;
+        while let Some(place) = self.next_sign(at, end)? {
+            let next = if self.probe.is_magic(place)? {
+                let is_member = !bounds.by_table && self.is_head(place, false)?;
+                is_member.then_some(Next::Member(place))
+            } else {
+                self.chunk_at(place, bounds)?
+            };
+            if next.is_some() {
+                return Ok(next);
+            }
+            at = place.saturating_add(1);
+        }
+        Ok(None)
+    }
+
+    /// The next place that looks like the beginning of a chunk or a member.
+    fn next_sign(&mut self, from: u64, end: u64) -> Result<Option<u64>> {
+        let mut at = from;
+        while at < end {
+            let bytes = self.probe.window.sweep(at, MAGIC.len())?;
+            let sign = bytes.windows(MAGIC.len()).position(is_sign);
+            let step = sign.unwrap_or(bytes.len().saturating_sub(MAGIC.len() - 1));
+            let place = at.saturating_add(super::window::to_u64(step));
+            if sign.is_some() {
+                return Ok(Some(place).filter(|place| *place < end));
+            }
+            if step == 0 {
+                return Ok(None);
+            }
+            at = place;
+        }
+        Ok(None)
+    }
+
+    /// The chunk at this place, of the last member or of the one around it.
+    fn chunk_at(&mut self, at: u64, bounds: Bounds) -> Result<Option<Next>> {
+        let last = self.members.len().checked_sub(1);
+        if let Some((found, by)) = self.chunk_of(last, at, bounds, self.outer.is_none())? {
+            return Ok(Some(Next::Chunk(found, by)));
+        }
+        if self.outer.is_none() {
+            return Ok(None);
+        }
+        let found = self.chunk_of(self.outer, at, bounds, false)?;
+        Ok(found.map(|(found, by)| Next::Outer(found, by)))
+    }
+
+    /// The chunk at this place, if it can be one of this member; of a complete one only if
+    /// `may_be_new` says that it may begin another.
+    fn chunk_of(
+        &mut self,
+        member: Option<usize>,
+        at: u64,
+        bounds: Bounds,
+        may_be_new: bool,
+    ) -> Result<Option<(Found, Checksum)>> {
+        let Some(member) = member.and_then(|member| self.members.get(member)) else {
+            return Ok(None);
+        };
+        let (mut checksum, mut chunk_size) = (member.checksum, member.chunk_size);
+        let usual = member.usual;
+        let header = member.header.as_ref();
+        let last = header.and_then(|header| header.last_chunk);
+        let is_new = member.is_complete();
+        let claimed = header
+            .filter(|_| !is_new)
+            .and_then(|header| header.chunk_size);
+        if member.is_complete() {
+            if !may_be_new {
+                return Ok(None);
+            }
+            (checksum, chunk_size) = (None, None);
+        }
+        let Some((found, by)) = self
+            .probe
+            .sound_by_chance(at, checksum, chunk_size, claimed)?
+        else {
+            return Ok(None);
+        };
+        let bytes = found.bytes(by);
+        if bounds.by_table && bounds.sound_at != Some(bytes.end) && self.is_enclosed(&bytes) {
+            return Ok(None);
+        }
+        // A short chunk is the last one.
+        let is_full = chunk_size.is_none_or(|size| size == found.nbytes)
+            || [usual, last].contains(&Some(found.nbytes));
+        if !is_new && !self.stands(found, by)? {
+            return Ok(None);
+        }
+        let is_possible = is_full || self.is_end(bytes.end, by)?;
+        Ok(is_possible.then_some((found, by)))
+    }
+
+    fn is_enclosed(&self, bytes: &std::ops::Range<u64>) -> bool {
+        let member = self.members.last();
+        member.is_some_and(|member| member.table.encloses(bytes))
+    }
+
+    /// Whether a member with this checksum can end here.
+    fn is_end(&mut self, at: u64, checksum: Checksum) -> Result<bool> {
+        // Perhaps behind some spare space.
+        let at = self.behind_zeros(at)?;
+        // Or before what may have been an end mark.
+        Ok(self.probe.size().saturating_sub(at) <= LONGEST_MARK
+            || self.probe.end_mark(at, Some(checksum))?.is_some()
+            || self.probe.is_magic(at)?)
+    }
+
+    /// Searches in a damaged chunk, of which this is the extent, for sound ones that reach past its
+    /// end: those that do not are its data.
+    pub(super) fn search_across(&mut self, at: u64, end: u64) -> Result<Option<(Found, Checksum)>> {
+        let Some(member) = self.members.last() else {
+            return Ok(None);
+        };
+        let (checksum, chunk_size) = (member.checksum, member.chunk_size);
+        let mut from = at.saturating_add(1);
+        while let Some(place) = self.next_sign(from, end)? {
+            from = place.saturating_add(1);
+            let mut found = self
+                .probe
+                .sound_by_chance(place, checksum, chunk_size, None)?;
+            if found.is_none() && checksum != Some(Checksum::None) {
+                // Of another member, perhaps, whose header has gone missing.
+                let other = self.probe.sound_by_chance(place, None, None, None)?;
+                found = other.filter(|(_, by)| *by != Checksum::None);
+            }
+            if let Some((found, by)) = found {
+                let reached = self.run_end(found.bytes(by).end, by)?;
+                if reached > end || reached == self.probe.size() {
+                    return Ok(Some((found, by)));
+                }
+                from = reached;
+            }
+        }
+        Ok(None)
+    }
+
+    /// An end mark in a member that counts its chunks is data, like the chunks before it up to the
+    /// damage behind which they were found.
+    pub(super) fn is_inner_end(&mut self, end: u64) -> Result<bool> {
+        let may_end = end == self.probe.size() || self.probe.is_magic(end)?;
+        let Some(member) = self.members.last_mut().filter(|_| !may_end) else {
+            return Ok(false);
+        };
+        let is_counted = member.header.is_some() && member.count.is_some();
+        let is_open = |item: &Item| matches!(item, Item::Bad(bad) if bad.chunks.is_none());
+        let behind = member.items.iter().rposition(is_open);
+        let Some(behind) = behind.filter(|_| is_counted) else {
+            return Ok(false);
+        };
+        member.forget_behind(behind, end);
+        Ok(true)
+    }
+
+    /// Where the sound chunks end that follow one another from here on.
+    fn run_end(&mut self, at: u64, checksum: Checksum) -> Result<u64> {
+        let allows_spare = self.members.last().is_some_and(Member::allows_spare);
+        let mut at = at;
+        loop {
+            let mut next = self.probe.sound(at, Some(checksum))?;
+            if next.is_none() && allows_spare {
+                let behind = self.behind_zeros(at)?;
+                next = self.probe.sound(behind, Some(checksum))?;
+            }
+            match next {
+                Some((found, by)) => at = found.bytes(by).end,
+                None => return Ok(self.probe.end_mark(at, Some(checksum))?.unwrap_or(at)),
+            }
+        }
+    }
+
+    /// The first byte from here on that is not zero, unless it is far.
+    fn behind_zeros(&mut self, at: u64) -> Result<u64> {
+        let bytes = self.probe.window.look(at, MOST_SPARE)?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        Ok(at.saturating_add(super::window::to_u64(zeros)))
+    }
+}
+
+/// A chunk of Blosc 1 begins with its two versions.
+fn is_sign(bytes: &[u8]) -> bool {
+    matches!(bytes, [1 | 2, 1, ..]) || bytes == MAGIC
+}

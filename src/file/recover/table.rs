@@ -1,0 +1,142 @@
+//! A table of offsets that may be damaged in part.
+
+use crate::wire::offsets::CHUNK_HEADER_LEN;
+use std::ops::Range;
+
+/// Where a chunk begins, and its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub at: u64,
+    pub number: u64,
+}
+
+/// The entries that can be true together, ascending in the source.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    entries: Vec<Entry>,
+    /// No entry before this one need be looked at again: they lead to nothing.
+    passed: usize,
+}
+
+impl Table {
+    /// Keeps of these entries the most that ascend, and of them those inside of `range`.
+    pub(super) fn new(entries: impl Iterator<Item = Entry>, range: &Range<u64>) -> Self {
+        let possible = entries.filter(|entry| {
+            entry.at >= range.start && entry.at.saturating_add(CHUNK_HEADER_LEN) <= range.end
+        });
+        Self {
+            entries: longest_ascent(possible.collect()),
+            passed: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Where chunks begin, in order.
+    pub(super) fn places(&self) -> impl Iterator<Item = u64> + '_ {
+        self.entries.iter().map(|entry| entry.at)
+    }
+
+    /// The number of the chunk that begins here.
+    pub(super) fn number_at(&self, at: u64) -> Option<u64> {
+        let index = self.entries.binary_search_by_key(&at, |entry| entry.at);
+        Some(self.entries.get(index.ok()?)?.number)
+    }
+
+    /// The first entry behind `at` of those that were not passed.
+    pub(super) fn next_after(&mut self, at: u64) -> Option<Entry> {
+        let behind = self.entries.partition_point(|entry| entry.at <= at);
+        self.entries.get(behind.max(self.passed)).copied()
+    }
+
+    /// Says that neither this entry nor one before it leads to a sound chunk, where none has been
+    /// found yet.
+    pub(super) fn pass(&mut self, entry: Entry) {
+        let behind = self.entries.partition_point(|other| other.at <= entry.at);
+        self.passed = self.passed.max(behind);
+    }
+
+    /// Whether two entries of neighbours enclose these bytes and leave some on both sides.
+    pub(super) fn encloses(&self, bytes: &Range<u64>) -> bool {
+        let behind = self.entries.partition_point(|entry| entry.at < bytes.start);
+        let before = behind.checked_sub(1).and_then(|at| self.entries.get(at));
+        let (Some(before), Some(next)) = (before, self.entries.get(behind)) else {
+            return false;
+        };
+        next.at > bytes.end && before.number.saturating_add(1) == next.number
+    }
+}
+
+/// The longest series of entries that ascend in place and number, by patience sorting.
+fn longest_ascent(entries: Vec<Entry>) -> Vec<Entry> {
+    let is_ascending = entries.is_sorted_by(|one, next| one.at < next.at);
+    if is_ascending {
+        return entries;
+    }
+    // For each length, the entry with the least place that ends a series of it; and for each entry
+    // the one before it in its series.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(entries.len());
+    let at = |index: usize| entries.get(index).map_or(0, |entry| entry.at);
+    for (index, entry) in entries.iter().enumerate() {
+        let len = ends.partition_point(|end| at(*end) < entry.at);
+        before.push(len.checked_sub(1).and_then(|len| ends.get(len)).copied());
+        match ends.get_mut(len) {
+            Some(end) => *end = index,
+            None => ends.push(index),
+        }
+    }
+    let mut series = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        series.extend(entries.get(index).copied());
+        next = before.get(index).copied().flatten();
+    }
+    series.reverse();
+    series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(places: &[u64]) -> Table {
+        let entries = places
+            .iter()
+            .zip(0..)
+            .map(|(at, number)| Entry { at: *at, number });
+        Table::new(entries, &(100..1000))
+    }
+
+    #[test]
+    fn what_is_out_of_order_or_outside_is_left_out() {
+        let table = table(&[100, 150, 90, 900, 250, 300, 120, 400, 5000]);
+        let kept: Vec<_> = table.entries.iter().map(|entry| entry.number).collect();
+        assert_eq!(kept, [0, 1, 4, 5, 7]);
+        assert_eq!(table.number_at(250), Some(4));
+        assert_eq!(table.number_at(900), None);
+    }
+
+    #[test]
+    fn only_neighbours_enclose() {
+        let table = table(&[100, 150, 0, 250, 300]);
+        assert!(table.encloses(&(101..149)));
+        for (start, end) in [(100, 140), (110, 150), (140, 160), (160, 180), (310, 320)] {
+            assert!(!table.encloses(&(start..end)), "{start}..{end}");
+        }
+        assert!(table.encloses(&(260..290)));
+    }
+
+    #[test]
+    fn what_was_passed_does_not_come_again() {
+        let mut table = table(&[100, 150, 200]);
+        let first = table.next_after(0).unwrap();
+        assert_eq!(first.number, 0);
+        table.pass(first);
+        assert_eq!(table.next_after(0).map(|entry| entry.number), Some(1));
+        assert_eq!(table.next_after(150).map(|entry| entry.number), Some(2));
+        assert_eq!(table.next_after(200), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! `blpk recover`, and what `blpk verify` finds behind damage to the structure.
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Ran, noise, ramp};
+
+/// Five chunks with a table; and where each chunk lies, digest included.
+fn five(folder: &Folder) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
+    let packed = folder.compressed(&["-z", "1K", "--max-app-chunks", "0"], &ramp(5000));
+    let entry = |number: usize| {
+        let at = 32 + 8 * number;
+        let offset = u64::from_le_bytes(packed[at..at + 8].try_into().unwrap());
+        usize::try_from(offset).unwrap()
+    };
+    let mut starts: Vec<_> = (0..5).map(entry).collect();
+    starts.push(packed.len());
+    let chunks = starts.windows(2).map(|two| two[0]..two[1]).collect();
+    (packed, chunks)
+}
+
+fn report(ran: &Ran, status: i32) -> Value {
+    assert_eq!(ran.status, status, "{} {}", ran.text(), ran.stderr);
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+#[test]
+fn a_lost_header_loses_no_content() {
+    let folder = Folder::new();
+    let (mut packed, _) = five(&folder);
+    packed[..32].fill(0);
+    folder.write("bad", &packed);
+    folder
+        .run(["d", "-e", "bad", "out"])
+        .failed(5, "not a Bloscpack file");
+    let ran = folder.run(["recover", "bad", "good.blp"]);
+    // Its table tells that no chunk is missing, but there may have been metadata.
+    assert_eq!(ran.status, 0, "{}", ran.text());
+    assert!(
+        ran.text().contains("5000 bytes of 5 chunks recovered"),
+        "{}",
+        ran.text()
+    );
+    assert_eq!(folder.run(["d", "good.blp", "-"]).succeeded(), ramp(5000));
+    folder.run(["verify", "good.blp"]).succeeded();
+}
+
+#[test]
+fn what_is_lost_is_told_and_filled() {
+    let folder = Folder::new();
+    let (mut packed, chunks) = five(&folder);
+    packed[chunks[1].start + 20..chunks[2].start + 30].fill(0xee);
+    folder.write("bad.blp", &packed);
+    let ran = folder.run(["recover", "--json", "bad.blp", "less.blp"]);
+    let said = report(&ran, 3);
+    let lost: Vec<_> = said["lost"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lost| lost["content"].clone())
+        .collect();
+    let both = [
+        json!({"start": 1024, "end": 2048}),
+        json!({"start": 2048, "end": 3072}),
+    ];
+    assert!(
+        lost == both || lost == [json!({"start": 1024, "end": 3072})],
+        "{said}"
+    );
+    for (key, value) in [
+        ("complete", json!(false)),
+        ("chunks", json!(3)),
+        ("chunks_lost", json!(2)),
+        ("bytes", json!(5000 - 2048)),
+        ("content_bytes", json!(5000)),
+        ("header_lost", json!(false)),
+        ("filled", json!(0)),
+    ] {
+        assert_eq!(said[key], value, "{key}: {said}");
+    }
+    let plain = ramp(5000);
+    let kept = [&plain[..1024], &plain[3072..]].concat();
+    assert_eq!(folder.run(["d", "less.blp", "-"]).succeeded(), kept);
+
+    let said = report(
+        &folder.run(["recover", "--fill", "--json", "bad.blp", "same.blp"]),
+        3,
+    );
+    assert_eq!(said["filled"], 2048);
+    let filled = [&plain[..1024], &[0; 2048], &plain[3072..]].concat();
+    assert_eq!(folder.run(["d", "same.blp", "-"]).succeeded(), filled);
+
+    let ran = folder.run(["-f", "recover", "bad.blp", "less.blp"]);
+    assert_eq!(ran.status, 3);
+    let text = ran.text();
+    for words in [
+        "damaged: chunk 1 (byte ",
+        "lost: content 1024..",
+        "2952 bytes of 3 chunks recovered into 'less.blp', 2 chunks lost",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn the_common_cases_streams_cut_and_files_not_finished() {
+    let folder = Folder::new();
+    let stream = folder.run_with(["c", "-z", "1K"], ramp(5000)).succeeded();
+    folder.write("cut", &stream[..stream.len() - 60]);
+    let said = report(&folder.run(["recover", "--json", "cut", "a.blp"]), 3);
+    assert_eq!(
+        (&said["chunks"], &said["bytes"]),
+        (&json!(4), &json!(4096)),
+        "{said}"
+    );
+    assert_eq!(folder.run(["d", "a.blp", "-"]).succeeded(), ramp(4096));
+
+    let (mut packed, chunks) = five(&folder);
+    packed[32..72].fill(0xff);
+    folder.write("unfinished", &packed[..chunks[3].start]);
+    let said = report(&folder.run(["recover", "--json", "unfinished", "b.blp"]), 3);
+    assert_eq!(
+        (&said["chunks"], &said["content_bytes"]),
+        (&json!(3), &json!(5000)),
+        "{said}"
+    );
+    assert_eq!(
+        said["lost"][0]["content"],
+        json!({"start": 3072, "end": 5000})
+    );
+}
+
+#[test]
+fn an_interrupted_change_is_told() {
+    let folder = Folder::new();
+    let (mut packed, _) = five(&folder);
+    packed[0] = b'!';
+    folder.write("bad", &packed);
+    let said = report(&folder.run(["recover", "--json", "bad", "good.blp"]), 0);
+    assert_eq!(said["interrupted_change"], true);
+    assert_eq!(said["header_lost"], false);
+    assert_eq!(folder.run(["d", "good.blp", "-"]).succeeded(), ramp(5000));
+}
+
+#[test]
+fn a_sound_file_comes_out_as_it_is() {
+    let folder = Folder::new();
+    folder.write("meta.json", r#"{"a": 1}"#);
+    let sound = folder.compressed_with_metadata("meta.json", &ramp(5000));
+    folder.write("sound.blp", &sound);
+    let said = report(
+        &folder.run(["recover", "--json", "sound.blp", "again.blp"]),
+        0,
+    );
+    assert_eq!(
+        (&said["complete"], &said["damages"]),
+        (&json!(true), &json!([]))
+    );
+    let info = folder.run(["info", "--json", "again.blp"]).succeeded();
+    let info: Value = serde_json::from_slice(&info).unwrap();
+    assert_eq!(info["metadata"], json!({"a": 1}));
+    // To standard output, the report goes elsewhere.
+    let ran = folder.run(["recover", "sound.blp", "-"]);
+    assert_eq!(folder.run_with(["d"], ran.stdout).succeeded(), ramp(5000));
+    assert!(ran.stderr.contains("nothing lost"), "{}", ran.stderr);
+}
+
+#[test]
+fn nothing_found_means_no_output() {
+    let folder = Folder::new();
+    let (packed, chunks) = five(&folder);
+    folder.write("noise", noise(5000));
+    folder.write("gzip", [&[0x1f, 0x8b][..], &noise(500)].concat());
+    folder.write("empty", "");
+    folder.write("head", &packed[..chunks[0].start + 20]);
+    folder.write("torn", &packed[..10]);
+    for (name, status) in [
+        ("noise", 5),
+        ("gzip", 5),
+        ("empty", 4),
+        ("head", 4),
+        ("torn", 4),
+    ] {
+        folder
+            .run(["recover", name, "out.blp"])
+            .failed(status, name);
+        assert!(!folder.names().contains(&"out.blp".to_owned()), "{name}");
+    }
+    folder.write("sound.blp", &packed);
+    folder
+        .run(["recover", "-f", "sound.blp", "sound.blp"])
+        .failed(2, "the same file");
+    folder
+        .run(["recover", "--json", "sound.blp", "-"])
+        .failed(2, "standard output");
+    folder
+        .run(["recover", "-", "out.blp"])
+        .failed(2, "regular file");
+    folder
+        .run(["recover", "sound.blp", "empty"])
+        .failed(1, "exists");
+}
+
+#[test]
+fn verify_names_each_damage_with_chunk_and_bytes() {
+    let folder = Folder::new();
+    let (mut packed, chunks) = five(&folder);
+    // A chunk's length, which stops reading in order; and another chunk's body.
+    packed[chunks[1].start + 12] ^= 0x55;
+    packed[chunks[3].start + 40] ^= 4;
+    folder.write("bad.blp", &packed);
+    let said = report(&folder.run(["verify", "--json", "bad.blp"]), 3);
+    let file = &said["files"][0];
+    let damages = file["damages"].as_array().unwrap();
+    assert_eq!(damages.len(), 2, "{said}");
+    for (damage, number) in damages.iter().zip([1usize, 3]) {
+        let bytes = json!({"start": chunks[number].start, "end": chunks[number].end});
+        let content = json!({"start": 1024 * number, "end": 1024 * (number + 1)});
+        assert_eq!(damage["chunk"], number, "{damage}");
+        assert_eq!(damage["bytes"], bytes, "{damage}");
+        assert_eq!(damage["content"], content, "{damage}");
+    }
+    assert_eq!(
+        (&file["chunks"], &file["bytes"]),
+        (&json!(5), &json!(5000 - 2048))
+    );
+}

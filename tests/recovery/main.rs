@@ -1,0 +1,23 @@
+//! From each of thousands of damages, every intact chunk comes back, in order, and nothing else.
+//!
+//! The model knows where each chunk lies, does the damage, and notes which chunks it touches; the
+//! library is only asked afterwards.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "made-up data may be cut as it likes"
+)]
+
+#[path = "../support/golden.rs"]
+mod golden;
+
+mod cases;
+mod hostile;
+mod model;
+mod random;
+mod real;
+mod reports;

@@ -1,0 +1,172 @@
+//! What is refused, and what a report says beyond the content.
+
+use crate::cases::{JSON, counted, data};
+use bloscpack::wire::Header;
+use bloscpack::{
+    Category, Checksum, Compressor, Encoder, Filter, Layout, Limits, Metadata, RecoverOptions,
+    Survey, recover, verify_at,
+};
+use std::io::{Cursor, Write};
+
+fn encoded(layout: Layout) -> Vec<u8> {
+    let mut encoder = Encoder::builder()
+        .layout(layout)
+        .checksum(Checksum::Sha1)
+        .compressor(Compressor::Zstd)
+        .filter(Filter::Bit)
+        .typesize(2)
+        .chunk_size(1000)
+        .metadata(Metadata::from_json(JSON).unwrap())
+        .write_to_file(Cursor::new(Vec::new()))
+        .unwrap();
+    encoder.write_all(&data(1)).unwrap();
+    encoder.finish().unwrap().into_inner()
+}
+
+fn recovered(file: &[u8]) -> (bloscpack::Recovery, bloscpack::Member) {
+    let mut target = Cursor::new(Vec::new());
+    let report = recover(file, &mut target, &RecoverOptions::default()).unwrap();
+    let survey = Survey::of(target.get_ref().as_slice(), &Limits::default()).unwrap();
+    (report, survey.members.into_iter().next().unwrap())
+}
+
+#[test]
+fn settings_and_metadata_are_those_of_the_old_file() {
+    for layout in [Layout::V3, Layout::V2] {
+        let mut file = encoded(layout);
+        let end = file.len();
+        file[end - 30..].fill(0);
+        let (report, member) = recovered(&file);
+        assert_eq!(report.chunks_lost, Some(1));
+        assert!(!report.metadata_lost && !report.header_lost && !report.offsets_lost);
+        assert_eq!(member.metadata.unwrap().text(), JSON);
+        assert_eq!(member.header.layout, Layout::V3);
+        assert_eq!(member.header.checksum, Checksum::Sha1);
+        assert_eq!(
+            (member.header.typesize, member.header.chunk_size),
+            (Some(2), Some(1000))
+        );
+        assert_eq!(member.filters, [Filter::Bit]);
+        assert!(member.header.offsets);
+    }
+}
+
+#[test]
+fn metadata_is_kept_only_if_its_digest_holds() {
+    for layout in [Layout::V3, Layout::V2] {
+        let mut file = encoded(layout);
+        let text = if layout == Layout::V2 { 40 } else { 70 };
+        file[text] ^= 1;
+        let (report, member) = recovered(&file);
+        assert!(report.metadata_lost && !report.is_complete(), "{layout}");
+        assert_eq!(member.metadata, None, "{layout}");
+        assert_eq!(member.uncompressed, data(1).len() as u64, "{layout}");
+    }
+    // A lost header takes no metadata with it that has a digest of its own.
+    let mut file = encoded(Layout::V3);
+    file[..32].fill(0);
+    let (report, member) = recovered(&file);
+    assert!(report.header_lost && !report.metadata_lost);
+    assert_eq!(member.metadata.unwrap().text(), JSON);
+}
+
+#[test]
+fn records_are_refused_and_nothing_is_written() {
+    let header = Header {
+        varlen: true,
+        nchunks: Some(1),
+        ..Header::new(Layout::V3)
+    };
+    let mut file = header.encode().unwrap();
+    let chunk = crate::golden::chunk(b"one record");
+    file.extend(&chunk);
+    file.extend(
+        bloscpack::Hashers::default()
+            .digest(Checksum::Crc32, &chunk)
+            .as_bytes(),
+    );
+    let mut target = Cursor::new(Vec::new());
+    let error = recover(&file, &mut target, &RecoverOptions::default()).unwrap_err();
+    assert_eq!(error.category(), Category::Unsupported);
+    assert!(error.to_string().contains("records"), "{error}");
+    assert!(target.get_ref().is_empty());
+}
+
+#[test]
+fn a_count_without_bytes_fills_no_disk() {
+    let model = &counted()[1];
+    let mut file = model.file();
+    // 2^40 chunks, of which the few are there.
+    let header = Header {
+        nchunks: Some(1 << 40),
+        chunk_size: Some(1000),
+        last_chunk: Some(1000),
+        offsets: false,
+        ..Header::new(Layout::V3)
+    };
+    let first = model.chunks()[0].start;
+    file.splice(..first, header.encode().unwrap());
+    let options = RecoverOptions::default().fill(true);
+    let mut target = Cursor::new(Vec::new());
+    let _ = recover(&file, &mut target, &options);
+    assert!(target.get_ref().len() < 100 * file.len());
+}
+
+#[test]
+fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
+    let file = encoded(Layout::V3);
+    let limits = Limits {
+        chunk: 500,
+        ..Limits::default()
+    };
+    let options = RecoverOptions::default().limits(limits);
+    let mut target = Cursor::new(Vec::new());
+    let report = recover(&file, &mut target, &options).unwrap();
+    assert_eq!((report.chunks, report.bytes), (1, 321));
+    assert!(
+        report
+            .damages
+            .iter()
+            .all(|damage| damage.error.category() == Category::OverLimit)
+    );
+}
+
+#[test]
+fn verify_goes_on_behind_a_broken_structure() {
+    let file = encoded(Layout::V3);
+    assert!(verify_at(&file, Limits::default(), 1).unwrap().is_sound());
+    let model = crate::model::Model::of("", &file);
+    let chunks = model.chunks();
+    let mut damaged = model.clone();
+    for number in [2, 5, 9] {
+        damaged.overwrite(chunks[number].start, &[0; 16]);
+    }
+    let file = damaged.file();
+    let report = verify_at(&file, Limits::default(), 2).unwrap();
+    let places: Vec<_> = report
+        .damages
+        .iter()
+        .map(|damage| {
+            (
+                damage.error.position().unwrap().chunk,
+                damage.bytes.clone(),
+                damage.content.clone(),
+            )
+        })
+        .collect();
+    let expected: Vec<_> = [2u64, 5, 9]
+        .into_iter()
+        .map(|number| {
+            let chunk = &chunks[usize::try_from(number).unwrap()];
+            let bytes = chunk.start as u64..chunk.end as u64;
+            (
+                Some(number),
+                Some(bytes),
+                Some(number * 1000..(number + 1) * 1000),
+            )
+        })
+        .collect();
+    assert_eq!(places, expected);
+    assert_eq!(report.chunks, 13);
+    assert_eq!(report.bytes, data(1).len() as u64 - 3000);
+}
