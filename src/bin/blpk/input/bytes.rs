@@ -87,7 +87,7 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
     journal.push(".blpk-journal");
     let journal = quoted(journal.as_ref());
     failure.hint(format!(
-        "the file is whole only together with {journal}: put that back beside it"
+        "the file is whole only together with {journal}: put that back beside it, or save what is sound by blpk recover"
     ))
 }
 
