@@ -1,6 +1,6 @@
 //! [`Snapshot`]: a file as its last complete change left it.
 
-use super::held::{busy, interrupted, is_marked, journal_name};
+use super::held::{MISSING, busy, interrupted, is_marked, journal_name};
 use super::journal::Journal;
 use super::lock::wait_for;
 use super::{Access, Disk, Folder, Hold, ReadAt, overlay};
@@ -60,10 +60,9 @@ impl<T: super::WriteAt + super::Lock> Snapshot<T> {
         if !is_marked(&file)? {
             return Ok(Self { file, change: None });
         }
-        let missing = "its journal is not beside it";
         let journal = match folder.open(&journal_name(name), Access::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(interrupted(missing));
+                return Err(interrupted(MISSING));
             }
             opened => opened?,
         };

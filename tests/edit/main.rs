@@ -13,6 +13,7 @@ mod manifest;
 
 mod arrays;
 mod concurrent;
+mod disk;
 mod journals;
 mod kept;
 mod model;
