@@ -17,6 +17,7 @@ mod disk;
 mod journals;
 mod kept;
 mod model;
+mod odd;
 mod real;
 mod refused;
 

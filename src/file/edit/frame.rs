@@ -3,6 +3,7 @@
 use super::front::counted;
 use crate::blosc::MAX_NBYTES;
 use crate::error::{Error, Result};
+use crate::file::encoder::MOST_SPARE;
 use crate::file::indexed::{Head, Index, head};
 use crate::limits::Limits;
 use crate::storage::{Folder, Held, ReadAt};
@@ -65,6 +66,11 @@ impl Frame {
                 "layout {layout} is only read: decompress and compress the file to change it"
             )));
         }
+        if self.is_stream && self.head.header.offsets {
+            return Err(Error::usage(
+                "the table of offsets has no known length: decompress and compress the file to change it",
+            ));
+        }
         if self.head.header.varlen {
             return Err(Error::usage(
                 "the chunks of this file are records, which have no positions in one content",
@@ -106,7 +112,9 @@ impl Frame {
     /// Spare offsets for a new file with as many chunks: those that there are.
     pub(super) fn spare_or(&self, wanted: Option<u64>) -> Option<u64> {
         let header = &self.head.header;
-        wanted.or_else(|| (header.offsets && !self.is_stream).then_some(header.max_app_chunks))
+        // What the header claims may lie in a hole of the file.
+        let there = header.max_app_chunks.min(MOST_SPARE);
+        wanted.or_else(|| (header.offsets && !self.is_stream).then_some(there))
     }
 
     /// Where each chunk lies, spare space included.
