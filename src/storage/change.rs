@@ -134,7 +134,7 @@ impl<'a, F: Folder> Change<'a, F> {
             held.journal.sync()?;
             held.folder.sync()
         })?;
-        let name = replacement_name(&self.held.name, self.held.salt);
+        let name = replacement_name(self.held.salt);
         let file = self.held.folder.create(&name, Some(&self.held.file))?;
         Ok(Replacement::new(self, file, name))
     }

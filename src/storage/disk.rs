@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// A directory of the file system.
 ///
+/// A file of several names (hard links) is not opened for writing: locks and journals go by name.
+///
 /// ```
 /// use bloscpack::storage::{Disk, Folder};
 /// let (folder, name) = Disk::of("Cargo.toml")?;
@@ -56,13 +58,15 @@ impl Folder for Disk {
         let mut options = OpenOptions::new();
         options.read(true).write(access == Access::Write);
         let file = retry(|| without_surprises(&mut options).open(self.path_of(name)))?;
-        if file.metadata()?.is_file() {
+        let metadata = file.metadata()?;
+        let wrong = if !metadata.is_file() {
+            "not a regular file"
+        } else if access == Access::Write && has_other_names(&metadata) {
+            "the file has several names (hard links), under which others could change it at the same time: copy it first"
+        } else {
             return Ok(file);
-        }
-        Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        ))
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidInput, wrong))
     }
 
     fn create(&self, name: &OsStr, like: Option<&File>) -> io::Result<File> {
@@ -136,6 +140,17 @@ fn without_surprises(options: &mut OpenOptions) -> &mut OpenOptions {
 #[cfg(not(unix))]
 fn without_surprises(options: &mut OpenOptions) -> &mut OpenOptions {
     options
+}
+
+#[cfg(unix)]
+fn has_other_names(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) > 1
+}
+
+/// Windows does not tell.
+#[cfg(not(unix))]
+fn has_other_names(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// Nobody else may read it.

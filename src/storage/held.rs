@@ -9,10 +9,11 @@ use crate::wire::{FormatError, MARK};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-/// Why a change cannot be completed.
-pub(super) const MISSING: &str = "its journal is not beside it";
 /// How often an opening starts again because somebody replaced the file meanwhile.
 const TRIES: u32 = 100;
+const WRITING: &str = "another process is writing to this file";
+/// Why a change that was interrupted cannot be read or completed.
+pub(super) const MISSING: &str = "its journal is not beside it";
 
 /// A file that is held for writing: nobody else writes it, and each [`Change`] is made as a whole
 /// or not at all, whatever happens.
@@ -56,9 +57,9 @@ impl<F: Folder> Held<F> {
         for _ in 0..TRIES {
             let file = folder.open(name, Access::Write)?;
             let journal_name = journal_name(name);
-            let journal = open_journal(&folder, &journal_name, &file)?;
+            let (journal, is_new) = open_journal(&folder, &journal_name, &file)?;
             if !wait_for(&journal, Hold::Exclusive, |_| false)? {
-                return Err(busy("another process is writing to this file").into());
+                return Err(busy(WRITING).into());
             }
             // Who held them may have removed the one and replaced the other just now.
             if !folder.leads_to(&journal_name, &journal)? || !folder.leads_to(name, &file)? {
@@ -76,7 +77,11 @@ impl<F: Folder> Held<F> {
                 poisoned: true,
                 begun: None,
             };
-            held.settle()?;
+            if !is_new {
+                held.settle()?;
+                held.renew_journal()?;
+            }
+            held.begin_journal()?;
             held.poisoned = false;
             return Ok(held);
         }
@@ -88,30 +93,44 @@ impl<F: Folder> Held<F> {
         &self.file
     }
 
-    /// Completes an interrupted change, forgets one that was never begun, and begins a new journal.
+    /// Completes an interrupted change, or forgets one that was never begun.
     fn settle(&mut self) -> Result<()> {
         if is_marked(&self.file)? {
             let found = Journal::read(&self.file, &self.journal)?;
             let journal = found.map_err(interrupted)?;
             self.finish(&journal)?;
         }
+        self.poisoned = true;
         // What fails here leaves the journal where it is: it may be somebody else's file, or tell
         // the name of litter.
-        self.poisoned = true;
         if let Some(old) = Salt::of(&self.journal)? {
             self.remove_replacement(old)?;
         } else if !Salt::is_torn(&self.journal)? {
             let what = "something that is no journal lies in the journal's place: move it away";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
         }
-        self.begin_journal()?;
+        Ok(())
+    }
+
+    /// Puts a journal of our own in the place of the one that was there: whoever has made that
+    /// could read what is written to it, and change it before it is applied.
+    fn renew_journal(&mut self) -> Result<()> {
+        let removed = self.folder.remove(&self.journal_name);
+        removed.map_err(in_the_way)?;
+        let journal = self.folder.create(&self.journal_name, Some(&self.file));
+        self.journal = journal.map_err(in_the_way)?;
+        // Somebody else may have found it already.
+        let is_ours = wait_for(&self.journal, Hold::Exclusive, |_| false)?;
+        if !is_ours || !self.folder.leads_to(&self.journal_name, &self.journal)? {
+            return Err(busy(WRITING).into());
+        }
         Ok(())
     }
 
     /// Removes what was to replace the file, for good: only a journal with this salt tells its name,
     /// and must not be gone before it.
     fn remove_replacement(&self, salt: Salt) -> io::Result<()> {
-        match self.folder.remove(&replacement_name(&self.name, salt)) {
+        match self.folder.remove(&replacement_name(salt)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
             Ok(()) => self.folder.sync(),
@@ -152,6 +171,7 @@ impl<F: Folder> Held<F> {
     pub(crate) fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
         self.check()?;
         self.give_up()?;
+        self.check_names()?;
         self.begun = Some(free_from);
         if let Some(end) = free_from {
             self.cut_off(end)?;
@@ -175,12 +195,31 @@ impl<F: Folder> Held<F> {
             return Ok(());
         };
         self.at_risk(|held| held.remove_replacement(held.salt))?;
-        if let Some(end) = free_from {
+        // Under another name, somebody else may have appended to it.
+        if let Some(end) = free_from
+            && self.check_names().is_ok()
+        {
             self.file.set_len(end)?;
         }
         self.begin_journal()?;
         self.begun = None;
         Ok(())
+    }
+
+    /// Whether the journal is still where everybody looks for it.
+    fn has_journal(&self) -> bool {
+        let there = self.folder.leads_to(&self.journal_name, &self.journal);
+        there.unwrap_or(false)
+    }
+
+    /// Refuses to change a file that is not under its name any more: nobody would see it, and
+    /// under its new name it has another journal and perhaps another writer.
+    pub(super) fn check_names(&self) -> io::Result<()> {
+        if self.folder.leads_to(&self.name, &self.file)? && self.has_journal() {
+            return Ok(());
+        }
+        let what = "the file or its journal was moved, removed or replaced meanwhile";
+        Err(io::Error::new(io::ErrorKind::NotFound, what))
     }
 
     /// Makes a change that its journal tells, from the mark on. Nobody reads the file meanwhile.
@@ -191,6 +230,11 @@ impl<F: Folder> Held<F> {
         })? {
             self.poisoned = false;
             return Err(busy("others are reading this file all the time"));
+        }
+        if let Err(error) = self.check_names() {
+            self.file.unlock()?;
+            self.poisoned = false;
+            return Err(error);
         }
         self.file.write_all_at(0, &[MARK])?;
         self.file.sync()?;
@@ -209,7 +253,7 @@ impl<F: Folder> Drop for Held<F> {
         let whole = is_marked(&self.file).is_ok_and(|marked| !marked);
         // A journal that may still be needed stays, and the next writer deals with it. Whatever
         // cannot be taken away means nothing to readers.
-        if !self.poisoned && whole && self.give_up().is_ok() {
+        if !self.poisoned && whole && self.give_up().is_ok() && self.has_journal() {
             let _ = self.folder.remove(&self.journal_name);
         }
     }
@@ -221,24 +265,23 @@ pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
     Ok(retry(|| file.read_at(0, &mut first))? == 1 && first == [MARK])
 }
 
-/// Opens the journal of a file, or creates it.
-fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<F::File> {
+/// Opens the journal of a file, or creates it, and tells whether it is new.
+fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<(F::File, bool)> {
     loop {
         match folder.open(name, Access::Write) {
-            // An empty one would hide that the right one is missing.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if is_marked(file)? {
-                    return Err(interrupted(MISSING));
-                }
+            // A new one would hide that the right one is missing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && is_marked(file)? => {
+                return Err(interrupted(MISSING));
             }
-            opened => return Ok(opened.map_err(in_the_way)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return Ok((opened.map_err(in_the_way)?, false)),
         }
         match folder.create(name, Some(file)) {
             // Somebody was faster, or a link leads nowhere; then opening tells.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 folder.open(name, Access::Write).map_err(in_the_way)?;
             }
-            created => return Ok(created?),
+            created => return Ok((created.map_err(in_the_way)?, true)),
         }
     }
 }
@@ -253,18 +296,15 @@ fn in_the_way(error: io::Error) -> io::Error {
 
 /// The name of the journal of a file.
 pub(super) fn journal_name(name: &OsStr) -> OsString {
-    with_ending(name, ".blpk-journal")
-}
-
-/// The name of what is to replace a file.
-pub(super) fn replacement_name(name: &OsStr, salt: Salt) -> OsString {
-    with_ending(name, &format!(".blpk-{}.tmp", salt.text()))
-}
-
-fn with_ending(name: &OsStr, ending: &str) -> OsString {
     let mut name = name.to_owned();
-    name.push(ending);
+    name.push(".blpk-journal");
     name
+}
+
+/// The name of what is to replace a file. That of the file is no part of it: together they could be
+/// longer than names can be.
+pub(super) fn replacement_name(salt: Salt) -> OsString {
+    format!(".blpk-{}.tmp", salt.text()).into()
 }
 
 pub(super) fn busy(what: &str) -> io::Error {

@@ -41,20 +41,28 @@ impl Lock for File {
         match done {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
-            // Some network file systems have no locks: better unlocked than not at all.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                Ok(true)
-            }
+            // Better unlocked than not at all.
+            Err(TryLockError::Error(error)) if has_no_locks(&error) => Ok(true),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 
     fn unlock(&self) -> io::Result<()> {
         match retry(|| Self::unlock(self)) {
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+            Err(error) if has_no_locks(&error) => Ok(()),
             done => done,
         }
     }
+}
+
+/// Whether this is a file system without locks, as some network ones are: NFS without its lock
+/// daemon says `ENOLCK`.
+fn has_no_locks(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(libc::ENOLCK) {
+        return true;
+    }
+    error.kind() == io::ErrorKind::Unsupported
 }
 
 /// How long to wait between two tries, at first and at the most.

@@ -160,7 +160,7 @@ impl WriteAt for MemoryFile {
         let end = from.checked_add(bytes.len());
         let end = end.ok_or(io::ErrorKind::FileTooLarge)?;
         if all.len() < end {
-            all.resize(end, 0);
+            resize(&mut all, end)?;
         }
         if let Some(place) = all.get_mut(from..end) {
             place.copy_from_slice(bytes);
@@ -170,8 +170,7 @@ impl WriteAt for MemoryFile {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        self.for_writing()?.resize(len, 0);
-        Ok(())
+        resize(&mut *self.for_writing()?, len)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -210,6 +209,16 @@ impl Drop for MemoryFile {
         // It cannot fail.
         let _ = self.unlock();
     }
+}
+
+/// Zeros at the end, if there is memory for them.
+fn resize(bytes: &mut Vec<u8>, len: usize) -> io::Result<()> {
+    let more = len.saturating_sub(bytes.len());
+    bytes
+        .try_reserve(more)
+        .map_err(|_| io::ErrorKind::StorageFull)?;
+    bytes.resize(len, 0);
+    Ok(())
 }
 
 /// A panic elsewhere leaves nothing half done that would matter here.

@@ -36,6 +36,7 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// Those of file and folder. The old file or the new one is under the name.
     pub(crate) fn commit(self) -> io::Result<&'a mut Held<F>> {
         let held = self.change.into_held();
+        held.check_names()?;
         // Whether a name was changed, an error does not tell for sure.
         held.poisoned = true;
         self.file.sync()?;

@@ -3,7 +3,7 @@
 use crate::golden::sensor;
 use crate::{JOURNAL, NAME, append, check, name, names};
 use bloscpack::storage::{Access, Folder, Memory, Snapshot, WriteAt};
-use bloscpack::{Category, Editor, Encoder, IndexedReader};
+use bloscpack::{Category, Checksum, Editor, Encoder, Hashers, IndexedReader};
 use std::io::{Cursor, Write};
 
 fn file(data: &[u8]) -> Vec<u8> {
@@ -182,4 +182,56 @@ fn what_a_file_was_torn_from_is_cut_off_by_the_next_change() {
         .unwrap();
     append(&mut Editor::open_in(folder.clone(), name()).unwrap(), b"!").unwrap();
     check(&folder, &[data, b"!".to_vec()].concat(), None);
+}
+
+/// Numbers in the tail of a journal, from its end.
+const NEW_LEN: usize = 148 - 48;
+const TAIL: usize = 148;
+const PIECE: usize = 32;
+
+/// The journal with another number there, and with all its checksums right.
+fn forged(journal: &[u8], from_end: usize, number: u64) -> Vec<u8> {
+    let crc32 = |bytes: &[u8]| {
+        Hashers::default()
+            .digest(Checksum::Crc32, bytes)
+            .as_bytes()
+            .to_vec()
+    };
+    let mut journal = journal.to_vec();
+    let len = journal.len();
+    journal[len - from_end..][..8].copy_from_slice(&number.to_le_bytes());
+    let index_at = u64::from_le_bytes(journal[len - TAIL + 32..][..8].try_into().unwrap());
+    let index = crc32(&journal[index_at as usize..len - TAIL]);
+    journal[len - TAIL + 76..][..4].copy_from_slice(&index);
+    let tail = crc32(&journal[len - TAIL..len - 4]);
+    journal[len - 4..].copy_from_slice(&tail);
+    journal
+}
+
+/// Zeros without end are read for ever, or fill a disk.
+#[test]
+fn a_journal_does_not_make_a_file_longer_than_what_it_brings() {
+    let (data, more) = (sensor(2500, 1), sensor(5000, 2));
+    let (marked, journal) = interrupted(&data, &more);
+    let own = u64::from_le_bytes(journal[journal.len() - NEW_LEN..][..8].try_into().unwrap());
+    let same = forged(&journal, NEW_LEN, own);
+    assert!(same == journal, "the numbers are elsewhere");
+    let last_piece = TAIL + PIECE;
+    for (from_end, number) in [
+        (NEW_LEN, own + 1),
+        (NEW_LEN, 1 << 40),
+        (NEW_LEN, 1 << 62),
+        (NEW_LEN, u64::MAX),
+        (last_piece, 1 << 20),
+        (last_piece, 1 << 62),
+        (last_piece, u64::MAX - 1),
+    ] {
+        let journal = forged(&journal, from_end, number);
+        let folder = Memory::from([(NAME, marked.clone()), (JOURNAL, journal)]);
+        let error = Snapshot::open_in(&folder, name()).unwrap_err();
+        assert_eq!(error.category(), Category::CutShort, "{from_end} {number}");
+        let error = Editor::open_in(folder.clone(), name()).unwrap_err();
+        assert_eq!(error.category(), Category::CutShort, "{from_end} {number}");
+        assert_eq!(folder.bytes(NAME).unwrap(), marked);
+    }
 }

@@ -13,9 +13,11 @@ mod manifest;
 
 mod arrays;
 mod concurrent;
+mod disk;
 mod journals;
 mod kept;
 mod model;
+mod odd;
 mod real;
 mod refused;
 mod together;

@@ -135,11 +135,14 @@ impl<F: Folder> Appender<'_, F> {
     /// the file holds a NumPy array, and what was appended are no whole rows of it.
     pub fn finish(mut self) -> Result<u64> {
         let appended = self.total_in();
-        if appended == 0 {
-            if let Some(metadata) = self.metadata {
+        match self.metadata.take() {
+            None | Some(NewMetadata::Same) if appended == 0 => return Ok(0),
+            // A last chunk longer than the others may have been cut up, and is no longer there.
+            Some(metadata) if appended == 0 && self.sink.starts.is_empty() => {
                 super::metadata::replace(self.sink.change, self.frame, metadata, self.options)?;
+                return Ok(0);
             }
-            return Ok(0);
+            metadata => self.metadata = metadata,
         }
         self.stage.finish(true, &mut self.sink)?;
         let header = self.header();

@@ -3,7 +3,8 @@
 use super::Editor;
 use super::frame::Frame;
 use crate::blosc::{Compressor, Filter};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::file::encoder::MOST_SPARE;
 use crate::limits::Limits;
 use crate::storage::{Disk, Folder, Held, Patience};
 use crate::wire::Hashers;
@@ -147,8 +148,14 @@ impl EditorBuilder {
     /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has it open; whatever
     /// is wrong with the structure of the file, unfinished and unterminated ones included;
     /// [`Unsupported`](crate::Category::Unsupported) for several members, records, and the layouts
-    /// that are only read.
+    /// that are only read; [`Usage`](crate::Category::Usage) for more spare offsets than an encoder
+    /// takes.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
+        if let Some(spare) = self.max_app_chunks.filter(|spare| *spare > MOST_SPARE) {
+            return Err(Error::usage(format!(
+                "{spare} spare offsets: there may be up to {MOST_SPARE}"
+            )));
+        }
         let held = Held::open(folder, name, &self.patience)?;
         let frame = Frame::of(held.file(), &self.limits)?;
         frame.check_editable()?;

@@ -3,6 +3,7 @@
 use super::front::counted;
 use crate::blosc::MAX_NBYTES;
 use crate::error::{Error, Result};
+use crate::file::encoder::MOST_SPARE;
 use crate::file::indexed::{Head, Index, head};
 use crate::limits::Limits;
 use crate::storage::{Folder, Held, ReadAt};
@@ -61,6 +62,9 @@ impl Frame {
             )
         } else if !matches!(layout, Layout::V1 | Layout::V2 | Layout::V3) {
             format!("layout {layout} is only read: decompress and compress the file to change it")
+        } else if self.is_stream && self.head.header.offsets {
+            "the table of offsets has no known length: decompress and compress the file to change it"
+                .to_owned()
         } else if self.head.header.varlen {
             "the chunks of this file are records, which have no positions in one content".to_owned()
         } else {
@@ -102,7 +106,9 @@ impl Frame {
     /// Spare offsets for a new file with as many chunks: those that there are.
     pub(super) fn spare_or(&self, wanted: Option<u64>) -> Option<u64> {
         let header = &self.head.header;
-        wanted.or_else(|| (header.offsets && !self.is_stream).then_some(header.max_app_chunks))
+        // What the header claims may lie in a hole of the file.
+        let there = header.max_app_chunks.min(MOST_SPARE);
+        wanted.or_else(|| (header.offsets && !self.is_stream).then_some(there))
     }
 
     /// Where each chunk lies, spare space included.

@@ -47,21 +47,28 @@ impl NewMetadata {
 
 /// The header for so many chunks of this length, the last of which may be shorter.
 pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) -> Header {
+    let old_chunks = header.nchunks;
     let mut header = Header {
         nchunks: Some(chunks),
         ..header.clone()
     };
-    // Unknown sizes that are there say that the chunks are of all lengths.
-    let known = header.chunk_size.is_some() || chunks == 1;
-    if header.layout != Layout::V1 && known {
-        header.last_chunk = Some(last);
-        // As the reference: a single chunk is as long as it is.
-        header.chunk_size = Some(if chunks == 1 {
-            last
-        } else {
-            chunk_size.min(MAX_NBYTES)
-        });
+    if header.layout == Layout::V1 {
+        return header;
     }
+    // An unknown size says that the chunks are of all lengths; they are, too, if longer ones follow
+    // some of no bytes.
+    let had_one = old_chunks == Some(1);
+    let known = header
+        .chunk_size
+        .is_some_and(|old| old > 0 || had_one || chunk_size == 0);
+    if known || header.last_chunk.is_some() || chunks == 1 {
+        header.last_chunk = Some(last);
+    }
+    // As the reference: a single chunk is as long as it is.
+    header.chunk_size = match chunks {
+        1 => Some(last),
+        _ => known.then_some(chunk_size.min(MAX_NBYTES)),
+    };
     header
 }
 

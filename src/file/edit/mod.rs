@@ -39,7 +39,11 @@ use std::sync::Arc;
 /// As long as it lives, nobody else writes the file. Each change is made as a whole: after a crash
 /// or a power cut at any moment the file is the old one or the new one. If a change was being made
 /// just then, the next editor completes it, and a [`Snapshot`](crate::storage::Snapshot) reads the
-/// file as if it had. A change that fails leaves the file as it was.
+/// file as if it had. A change that fails leaves the content as it was.
+///
+/// The journal lies in the file's folder, in which the user has to be allowed to create files. A
+/// file of several names (hard links) is refused, and one that is moved or replaced while it is
+/// open is not changed any more.
 ///
 /// ```
 /// use bloscpack::{Editor, storage::Memory};

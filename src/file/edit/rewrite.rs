@@ -5,6 +5,7 @@ use super::front::{NewMetadata, sealed};
 use crate::error::Result;
 use crate::file::encoder::default_spare;
 use crate::storage::{Change, Folder, Held, ReadAt, Replacement};
+use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Geometry, Header, Layout, Offsets};
 use std::io;
 use std::ops::Range;
@@ -137,7 +138,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
         let mut front = vec![0; header.layout.header_len()];
         front.extend_from_slice(metadata);
         if header.offsets {
-            front.extend_from_slice(&Offsets::encode(&self.starts, header.max_app_chunks));
+            front.extend_from_slice(&Offsets::encode(&self.starts, 0));
         }
         let chunks_at = self.beginning.geometry.chunks_at;
         let header = sealed(header.clone(), &front, chunks_at)?;
@@ -145,7 +146,23 @@ impl<'a, F: Folder> Rewrite<'a, F> {
             place.copy_from_slice(&header);
         }
         self.replacement.write(0, &front)?;
+        let spare_at = u64::try_from(front.len()).unwrap_or(chunks_at);
+        self.leave_spare(spare_at..chunks_at)?;
         Ok(self.replacement.commit()?)
+    }
+
+    /// Writes the spare offsets.
+    fn leave_spare(&self, mut room: Range<u64>) -> io::Result<()> {
+        let step = room.end.saturating_sub(room.start).min(COPY_LEN);
+        let entries = Offsets::encode(&[], step.div_ceil(ENTRY_LEN));
+        while room.start < room.end {
+            let left = room.end.saturating_sub(room.start);
+            let left = usize::try_from(left).unwrap_or(usize::MAX);
+            let piece = entries.get(..left).unwrap_or(&entries);
+            self.replacement.write(room.start, piece)?;
+            room.start = room.start.saturating_add(step);
+        }
+        Ok(())
     }
 }
 

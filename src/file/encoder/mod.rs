@@ -9,7 +9,7 @@ mod seek;
 mod stage;
 mod stream;
 
-pub(super) use plan::default_spare;
+pub(super) use plan::{MOST_SPARE, default_spare};
 pub use seek::SeekEncoder;
 pub(super) use stage::{Recipe, Sink, Stage};
 pub use stream::Encoder;

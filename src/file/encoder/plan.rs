@@ -8,7 +8,7 @@ use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Checksum, Geometry, Hashers, Header, Layout, MetadataPlace};
 
 /// Spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
-const MOST_SPARE: u64 = 1 << 27;
+pub(in crate::file) const MOST_SPARE: u64 = 1 << 27;
 /// Spare offsets at the least, and chunks of spare room for each chunk written.
 const LEAST_SPARE: u64 = 64;
 const SPARE_FACTOR: u64 = 10;

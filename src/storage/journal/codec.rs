@@ -147,6 +147,8 @@ fn pieces<J: ReadAt>(
     crc: u32,
 ) -> io::Result<Option<Pieces>> {
     let (mut pieces, mut hasher, mut end) = (Pieces::new(), Hasher::new(), 0u64);
+    // No byte belongs to two pieces: many long ones at one place would take years to check.
+    let mut left = index_at.saturating_sub(HEAD_LEN);
     let mut number = 0;
     while number < count {
         let batch = count.saturating_sub(number).min(BATCH);
@@ -160,7 +162,8 @@ fn pieces<J: ReadAt>(
         for entry in bytes.chunks_exact(PIECE_LEN) {
             let mut fields = Fields(entry);
             let (at, len, from) = (fields.u64(), fields.u64(), fields.u64());
-            let inside = from.checked_add(len).is_some_and(|to| to <= index_at);
+            let inside = from.checked_add(len).is_some_and(|to| to <= index_at) && len <= left;
+            left = left.saturating_sub(len);
             let next = at.checked_add(len);
             let Some(next) = next.filter(|_| inside && from >= HEAD_LEN && at >= end) else {
                 return Ok(None);

@@ -114,6 +114,9 @@ impl Journal {
         let Some((tail, pieces)) = codec::Tail::read(journal)? else {
             return Ok(Err("its journal is not complete, or damaged"));
         };
+        if !is_all_there(&pieces, tail.new_len, file.size()?) {
+            return Ok(Err("the journal beside it would leave holes in it"));
+        }
         if !bind::bytes_hold(&pieces, journal)? {
             return Ok(Err("its journal is damaged"));
         }
@@ -144,6 +147,20 @@ impl Journal {
         }
         file.set_len(self.new_len)
     }
+}
+
+/// Whether each byte of the file to be is one of a piece or one of the file, which a change whose
+/// journal is complete has made as long as that takes. A forged journal could ask for zeros without
+/// end.
+fn is_all_there(pieces: &Pieces, new_len: u64, file_len: u64) -> bool {
+    let mut end = file_len;
+    for (at, piece) in pieces {
+        if *at > end {
+            return false;
+        }
+        end = end.max(at.saturating_add(piece.len));
+    }
+    new_len <= end
 }
 
 /// Bytes copied at once.
