@@ -12,10 +12,11 @@ from bloscpack.constants import CNAME_AVAIL
 import habits
 import pipes
 import read
+import recovered
 import written
 from common import Command, Place, Tally, prepare_reference
 
-PARTS = {part.__name__: part for part in (written, read, pipes, habits)}
+PARTS = {part.__name__: part for part in (written, read, pipes, habits, recovered)}
 
 
 def main():
