@@ -8,7 +8,7 @@ seconds=${1:-60}
 [ $# -eq 0 ] || shift
 if [ $# -eq 0 ]; then
     set -- stream_decoder any_place_is_as_in_order pieces_do_not_matter blosc_chunk_differential round_trip header_and_metadata \
-        changed_file any_journal
+        changed_file any_journal recover
 fi
 # libdeflate's tables are there twice by design; the sanitizer would end at that.
 export ASAN_OPTIONS=detect_odr_violation=0

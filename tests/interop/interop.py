@@ -13,10 +13,11 @@ import append
 import habits
 import pipes
 import read
+import recovered
 import written
 from common import Command, Place, Tally, prepare_reference
 
-PARTS = {part.__name__: part for part in (written, read, pipes, append, habits)}
+PARTS = {part.__name__: part for part in (written, read, pipes, append, habits, recovered)}
 
 
 def main():
