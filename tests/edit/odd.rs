@@ -10,12 +10,16 @@ use std::io::Write;
 
 /// A file with this header and these chunks, whose table, if there is one, has no spare entries.
 fn file(header: Header, chunks: &[&[u8]]) -> Memory {
+    file_with(ChunkSettings::default(), header, chunks)
+}
+
+fn file_with(settings: ChunkSettings, header: Header, chunks: &[&[u8]]) -> Memory {
     let header = Header {
         checksum: Checksum::None,
         nchunks: header.nchunks.or(Some(chunks.len() as u64)),
         ..header
     };
-    let mut encoder = ChunkEncoder::new(ChunkSettings::default()).unwrap();
+    let mut encoder = ChunkEncoder::new(settings).unwrap();
     let mut packed = Vec::new();
     for chunk in chunks {
         let mut bytes = Vec::new();
@@ -207,4 +211,80 @@ fn spare_offsets_that_no_memory_holds_are_refused() {
         assert_eq!(done.unwrap_err().category(), Category::Usage);
         assert_eq!(folder.bytes(NAME), before);
     }
+}
+
+#[test]
+fn typesizes_and_block_sizes_of_all_kinds_go_on() {
+    let data = sensor(5000, 1);
+    let chunks = [&data[..2000], &data[2000..4000], &data[4000..]];
+    for typesize in [0, 1, 2, 17, 255] {
+        for blocksize in [None, Some(128), Some(1000), Some(1 << 20)] {
+            let settings = ChunkSettings {
+                typesize: typesize.max(1),
+                blocksize,
+                ..ChunkSettings::default()
+            };
+            let header = Header {
+                chunk_size: Some(2000),
+                last_chunk: Some(1000),
+                typesize: Some(typesize),
+                offsets: true,
+                ..Header::new(Layout::V3)
+            };
+            change(&file_with(settings, header, &chunks), &chunks, 9000);
+        }
+    }
+}
+
+/// The reference's append leaves such bytes; a change may cut them off, and never takes them in.
+#[test]
+fn bytes_behind_the_end_never_become_content() {
+    let data = sensor(2500, 1);
+    let chunks = [&data[..1000], &data[1000..2000], &data[2000..]];
+    let stale = sensor(700, 2);
+    for (offsets, filled) in [(true, true), (true, false), (false, false)] {
+        for more in [0, 1, 100, 600, 5000] {
+            let header = Header {
+                chunk_size: Some(1000),
+                last_chunk: Some(500),
+                offsets,
+                ..Header::new(Layout::V3)
+            };
+            let mut bytes = file(header, &chunks).bytes(NAME).unwrap();
+            if offsets && !filled {
+                bytes[32..56].fill(0xff);
+            }
+            bytes.extend_from_slice(&stale);
+            let folder = Memory::from([(NAME, bytes)]);
+            let mut model = data.clone();
+            let mut editor = open(&folder);
+            let check = |model: &[u8]| {
+                let now = folder.bytes(NAME).unwrap();
+                assert!(bloscpack::decompress(&now).unwrap() == model);
+                let open = open_at(&folder);
+                assert!(open == model);
+            };
+            editor.patch(2400, [1; 100].as_slice()).unwrap();
+            model[2400..].fill(1);
+            check(&model);
+            for text in ["1", "[1, 2]"] {
+                let metadata = Metadata::from_json(text).unwrap();
+                editor.set_metadata(&metadata).unwrap();
+                check(&model);
+            }
+            let more = sensor(more, 3);
+            append(&mut editor, &more).unwrap();
+            model.extend_from_slice(&more);
+            check(&model);
+            assert_eq!(editor.content_len(), model.len() as u64);
+        }
+    }
+}
+
+/// The content through a reader that goes by the table.
+fn open_at(folder: &Memory) -> Vec<u8> {
+    let reader = bloscpack::IndexedReader::open(folder.bytes(NAME).unwrap()).unwrap();
+    let mut content = Vec::new();
+    reader.copy_range(0..u64::MAX, &mut content).unwrap();
+    content
 }

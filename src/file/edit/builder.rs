@@ -162,6 +162,7 @@ impl EditorBuilder {
             held,
             frame,
             options: self,
+            known: None,
         })
     }
 }
