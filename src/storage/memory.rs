@@ -244,6 +244,16 @@ mod tests {
     }
 
     #[test]
+    fn what_no_memory_holds_is_an_error() {
+        let file = Memory::new().create("a".as_ref(), None).unwrap();
+        for len in [1 << 50, 1 << 62, u64::MAX] {
+            assert!(file.set_len(len).is_err());
+            assert!(file.write_at(len - 1, b"!").is_err());
+        }
+        assert_eq!(file.size().unwrap(), 0);
+    }
+
+    #[test]
     fn an_open_file_outlives_its_name() {
         let folder = Memory::from([("a", b"old".to_vec()), ("b", b"new".to_vec())]);
         let old = folder.open("a".as_ref(), Access::Read).unwrap();

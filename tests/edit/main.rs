@@ -65,3 +65,14 @@ fn check(folder: &Memory, model: &[u8], metadata: Option<&str>) {
     reader.read_exact_at(0, &mut content).unwrap();
     assert!(content == model);
 }
+
+/// An editor can be given to another thread, and read by several.
+#[test]
+fn editors_go_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    fn is_sent<T: Send>() {}
+    is_shared::<Editor>();
+    is_shared::<bloscpack::EditorBuilder>();
+    is_shared::<Snapshot>();
+    is_sent::<bloscpack::Appender<'_>>();
+}

@@ -141,3 +141,89 @@ fn the_first_layout_has_no_place_for_metadata() {
     );
     assert_eq!(editor.reindex().unwrap_err().category(), Category::Usage);
 }
+
+/// Else the change would be made, and then told as an error by whoever reads the file again.
+#[test]
+fn what_the_limits_forbid_to_read_is_not_written() {
+    let data = sensor(3000, 1);
+    for layout in [Layout::V2, Layout::V3] {
+        let options = || Encoder::builder().layout(layout).chunk_size(1000);
+        for (limits, chunk_size) in [
+            (
+                bloscpack::Limits {
+                    metadata: 100,
+                    ..Default::default()
+                },
+                None,
+            ),
+            (
+                bloscpack::Limits {
+                    chunk: 3000,
+                    ..Default::default()
+                },
+                Some(4000),
+            ),
+            (
+                bloscpack::Limits {
+                    chunk: 3000,
+                    ..Default::default()
+                },
+                None,
+            ),
+        ] {
+            let data = if limits.chunk == 3000 {
+                &data[..900]
+            } else {
+                &data
+            };
+            let folder = Memory::from([(NAME, file(options(), data))]);
+            let before = folder.bytes(NAME);
+            let mut builder = Editor::builder().limits(limits);
+            if let Some(bytes) = chunk_size {
+                builder = builder.chunk_size(bytes);
+            }
+            let mut editor = builder.open_in(folder.clone(), name()).unwrap();
+            let long = Metadata::from_json(format!("[{}1]", "1,".repeat(99))).unwrap();
+            if limits.metadata == 100 {
+                let error = editor.set_metadata(&long).unwrap_err();
+                assert_eq!(error.category(), Category::OverLimit, "{error}");
+                let mut appender = editor.append().unwrap();
+                let error = appender.set_metadata(&long).unwrap_err();
+                assert_eq!(error.category(), Category::OverLimit, "{error}");
+            } else if chunk_size.is_some() {
+                let error = append(&mut editor, &sensor(9000, 2)).unwrap_err();
+                assert_eq!(error.category(), Category::OverLimit, "{error}");
+            } else {
+                append(&mut editor, &sensor(9000, 2)).unwrap();
+                continue;
+            }
+            assert_eq!(folder.bytes(NAME), before);
+            // And the editor is none the worse for it.
+            editor.patch(0, b"!".as_slice()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_wrong_usage() {
+    let folder = Memory::from([(
+        NAME,
+        file(Encoder::builder().chunk_size(1000), &sensor(2500, 1)),
+    )]);
+    let before = folder.bytes(NAME);
+    for builder in [
+        Editor::builder().level(10),
+        Editor::builder().level(255),
+        Editor::builder().typesize(0),
+    ] {
+        let mut editor = builder.open_in(folder.clone(), name()).unwrap();
+        let error = append(&mut editor, b"more").unwrap_err();
+        assert_eq!(error.category(), Category::Usage, "{error}");
+        let error = editor.patch(10, b"more".as_slice()).unwrap_err();
+        assert_eq!(error.category(), Category::Usage, "{error}");
+    }
+    assert_eq!(folder.bytes(NAME), before);
+    let builder = Editor::builder().threads(0);
+    let mut editor = builder.open_in(folder.clone(), name()).unwrap();
+    append(&mut editor, b"more").unwrap();
+}

@@ -117,7 +117,7 @@ impl<F: Folder> Appender<'_, F> {
         self.metadata = Some(if is_same {
             NewMetadata::Same
         } else {
-            NewMetadata::of(self.frame, metadata, &self.options.hashers)?
+            NewMetadata::of(self.frame, metadata, self.options)?
         });
         Ok(())
     }
@@ -201,7 +201,7 @@ impl<F: Folder> Appender<'_, F> {
         })?;
         let shape = array.grown(added).map_err(Error::usage)?;
         let metadata = with_shape(metadata, &shape)?;
-        NewMetadata::of(self.frame, &metadata, &self.options.hashers)
+        NewMetadata::of(self.frame, &metadata, self.options)
     }
 }
 

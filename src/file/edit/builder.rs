@@ -163,6 +163,7 @@ impl EditorBuilder {
             held,
             frame,
             options: self,
+            known: None,
         })
     }
 }

@@ -1,10 +1,11 @@
 //! [`Front`]: what stands before the chunks, as a change leaves it.
 
+use super::EditorBuilder;
 use super::frame::Frame;
 use crate::blosc::MAX_NBYTES;
 use crate::error::Result;
 use crate::storage::{Change, Folder, ReadAt};
-use crate::wire::{Hashers, Header, Layout, Metadata, MetadataPlace};
+use crate::wire::{FormatError, Header, Layout, Metadata, MetadataPlace};
 use crc32fast::Hasher;
 use std::io;
 
@@ -23,8 +24,10 @@ pub(super) enum NewMetadata {
 
 impl NewMetadata {
     /// How a file gets this metadata.
-    pub(super) fn of(frame: &Frame, metadata: &Metadata, hashers: &Hashers) -> Result<Self> {
-        let header = &frame.head.header;
+    pub(super) fn of(frame: &Frame, metadata: &Metadata, options: &EditorBuilder) -> Result<Self> {
+        let (header, hashers) = (&frame.head.header, &options.hashers);
+        let limit = options.limits.metadata;
+        check_limit("metadata", metadata.text().len(), limit)?;
         if header.layout == Layout::V3 {
             if let Some(old) = &frame.head.section
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
@@ -43,6 +46,15 @@ impl NewMetadata {
         }
         Ok(Self::Moved(place, raw))
     }
+}
+
+/// Refuses to write what the editor itself could not read again.
+pub(super) fn check_limit(what: &'static str, found: usize, limit: u32) -> Result<()> {
+    let (found, limit) = (u64::try_from(found).unwrap_or(u64::MAX), limit.into());
+    if found > limit {
+        return Err(FormatError::Limit { what, found, limit }.into());
+    }
+    Ok(())
 }
 
 /// The header for so many chunks of this length, the last of which may be shorter.

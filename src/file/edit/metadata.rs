@@ -13,13 +13,14 @@ impl<F: Folder> Editor<F> {
     ///
     /// # Errors
     /// Those of the file; [`Usage`](crate::Category::Usage) for V1, which has no place for
-    /// metadata.
+    /// metadata; [`OverLimit`](crate::Category::OverLimit) for more than the editor's own limits
+    /// let it read.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.held.check()?;
         if self.metadata() == Some(metadata) {
             return Ok(());
         }
-        let new = NewMetadata::of(&self.frame, metadata, &self.options.hashers)?;
+        let new = NewMetadata::of(&self.frame, metadata, &self.options)?;
         let change = self.held.change(self.frame.free_from())?;
         replace(change, &mut self.frame, new, &self.options)
     }

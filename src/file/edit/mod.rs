@@ -65,6 +65,8 @@ pub struct Editor<F: Folder = Disk> {
     held: Held<F>,
     frame: Frame,
     options: EditorBuilder,
+    /// How chunks of this file are made, from an earlier patch.
+    known: press::Known,
 }
 
 impl Editor {

@@ -62,7 +62,8 @@ impl<F: Folder> Editor<F> {
         if at > content_len {
             return Err(past_end(content_len));
         }
-        let (mut press, mut piece, mut here) = (Press::new(&self.options), Vec::new(), at);
+        let mut press = Press::new(&self.options, &mut self.known);
+        let (mut piece, mut here) = (Vec::new(), at);
         let free_from = self.frame.free_from();
         let change = self.held.change(free_from)?;
         let mut patch = Patch {

@@ -25,22 +25,23 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
     };
     (smallest != like).then_some(smallest)
 }
+
 /// Where a chunk's header has its version, flags and typesize.
 const KIND_LEN: usize = 4;
+
+/// How the last chunk was made, and the bytes of its header that told. To find the level takes
+/// several times as long as to compress a chunk.
+pub(super) type Known = Option<(Vec<u8>, ChunkSettings)>;
 
 /// Makes new chunks in the way of the old ones.
 pub(super) struct Press<'o> {
     options: &'o EditorBuilder,
-    /// How the last chunk was made, and the bytes of its header that told.
-    settings: Option<(Vec<u8>, ChunkSettings)>,
+    known: &'o mut Known,
 }
 
 impl<'o> Press<'o> {
-    pub(super) fn new(options: &'o EditorBuilder) -> Self {
-        Self {
-            options,
-            settings: None,
-        }
+    pub(super) fn new(options: &'o EditorBuilder, known: &'o mut Known) -> Self {
+        Self { options, known }
     }
 
     /// The chunk with this piece over its content from `here` on, with its digest; nothing if that
@@ -86,7 +87,7 @@ impl<'o> Press<'o> {
         reader: &IndexedReader<S>,
     ) -> Result<ChunkSettings> {
         let kind = chunk.get(..KIND_LEN).unwrap_or_default();
-        if let Some((known, settings)) = &self.settings
+        if let Some((known, settings)) = &*self.known
             && known == kind
         {
             return Ok(*settings);
@@ -97,7 +98,7 @@ impl<'o> Press<'o> {
         } else {
             self.options.settings_like(Some(chunk), typesize)
         };
-        self.settings = Some((kind.to_vec(), settings));
+        *self.known = Some((kind.to_vec(), settings));
         Ok(settings)
     }
 

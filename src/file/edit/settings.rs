@@ -1,5 +1,6 @@
 //! How new chunks are made: as those that are there, unless told otherwise.
 
+use super::front::check_limit;
 use super::{Editor, EditorBuilder};
 use crate::DEFAULT_CHUNK_SIZE;
 use crate::blosc::{ChunkSettings, MAX_NBYTES, guess_settings};
@@ -66,7 +67,8 @@ impl<F: Folder> Editor<F> {
         if self.chunks() >= 2 {
             // Chunks of all kinds of lengths go on with the usual one.
             let there = self.frame.index.chunk_size().filter(|size| *size > 0);
-            return Ok(there.unwrap_or(DEFAULT_CHUNK_SIZE));
+            let usual = DEFAULT_CHUNK_SIZE.min(self.options.limits.chunk).max(1);
+            return Ok(there.unwrap_or(usual));
         }
         let there = u32::try_from(self.content_len()).unwrap_or(MAX_NBYTES);
         let wanted = self.options.chunk_size;
@@ -75,6 +77,15 @@ impl<F: Folder> Editor<F> {
                 "a chunk size that is not 1 to {MAX_NBYTES}"
             )));
         }
-        Ok(wanted.unwrap_or(DEFAULT_CHUNK_SIZE).max(there))
+        let limit = self.options.limits.chunk;
+        if let Some(size) = wanted {
+            check_limit(
+                "a chunk",
+                usize::try_from(size).unwrap_or(usize::MAX),
+                limit,
+            )?;
+        }
+        let size = wanted.unwrap_or(DEFAULT_CHUNK_SIZE.min(limit));
+        Ok(size.max(there).max(1))
     }
 }
