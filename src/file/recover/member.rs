@@ -230,6 +230,13 @@ impl Member {
         is_damaged && (is_barren || is_bare)
     }
 
+    /// What its header names instead of the checksum by which its chunks hold.
+    pub(super) fn wrong_checksum_id(&self) -> Option<u8> {
+        let named = self.header.as_ref()?.checksum;
+        let found = self.checksum.filter(|_| self.sound > 0)?;
+        (found != named).then(|| named.id())
+    }
+
     /// Whether its layout has a place for a checksum.
     pub(super) fn names_checksum(&self) -> bool {
         let layout = self.header.as_ref().map(|header| header.layout);

@@ -22,10 +22,11 @@ pub use report::{Lost, Recovery};
 
 use super::encoder::{Encoder, EncoderBuilder, SeekEncoder};
 use super::verify::Damage;
+use super::walk::Walk;
 use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::storage::ReadAt;
+use crate::storage::{Cursor, ReadAt};
 use crate::wire::{Checksum, FormatError, Hashers, ParseError, Position, Section};
 use content::{Gap, Piece};
 use member::Member;
@@ -154,6 +155,9 @@ where
         recovery: findings.begin(),
     };
     findings.salvage(&source, options, &mut taker)?;
+    if taker.recovery.damages.is_empty() {
+        taker.recovery.contradiction(&source, &options.limits)?;
+    }
     if taker.recovery.chunks == 0 && !taker.recovery.damages.is_empty() {
         let first = taker.recovery.damages.into_iter().next();
         return Err(first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error));
@@ -289,6 +293,15 @@ impl Findings {
             for flaw in std::mem::take(&mut member.flaws) {
                 taker.flaw(index, flaw.bytes, flaw.section, flaw.error);
             }
+            if let Some(id) = member.wrong_checksum_id() {
+                let error = FormatError::Field {
+                    name: "checksum id",
+                    found: id.into(),
+                    expected: "that of the digests behind the chunks",
+                };
+                let bytes = member.at..member.first_at;
+                taker.flaw(index, bytes, Section::Header, error);
+            }
             let checksum = member.checksum.unwrap_or(Checksum::None);
             let pieces = content::pieces(&mut member, self.size);
             let (counted, sound) = (member.count, member.sound);
@@ -339,6 +352,26 @@ impl Recovery {
             bytes: Some(bytes),
             content,
         });
+    }
+
+    /// Notes what keeps a reader from reading chunks that are all sound: a table or a header that says
+    /// other things of them.
+    fn contradiction<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
+        let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|_, _| {});
+        let error = match outcome {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error.into(),
+            Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => error,
+            Err(error) => return Err(error),
+        };
+        let section = error.position().map(|position| position.section);
+        self.offsets_lost |= section == Some(Section::Offsets);
+        self.damages.push(Damage {
+            error,
+            bytes: None,
+            content: None,
+        });
+        Ok(())
     }
 
     /// Notes a gap, and gives how many zeros are to be written for it.
