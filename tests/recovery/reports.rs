@@ -190,3 +190,20 @@ fn a_header_that_names_another_checksum_is_told() {
     );
     assert_eq!(member.header.checksum, Checksum::Sha1);
 }
+
+#[test]
+fn no_chunks_are_recovered_as_such() {
+    let header = Header {
+        nchunks: Some(0),
+        offsets: true,
+        ..Header::new(Layout::V3)
+    };
+    for behind in [&b""[..], b"what an append left behind"] {
+        let file = [header.encode().unwrap(), behind.to_vec()].concat();
+        let mut target = Cursor::new(Vec::new());
+        let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!((report.chunks, report.bytes), (0, 0));
+        assert_eq!(bloscpack::decompress(target.get_ref()).unwrap(), b"");
+    }
+}

@@ -214,6 +214,14 @@ impl Member {
         is_whole && (self.is_ended || self.count == Some(0))
     }
 
+    /// Takes it for one without chunks.
+    pub(super) fn empty(&mut self) {
+        self.items.clear();
+        self.flaws.clear();
+        self.trailing = None;
+        self.count = Some(0);
+    }
+
     pub(super) fn has_records(&self) -> bool {
         self.header.as_ref().is_some_and(|header| header.varlen)
     }

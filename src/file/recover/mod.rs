@@ -27,7 +27,7 @@ use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
-use crate::wire::{Checksum, FormatError, Hashers, ParseError, Position, Section};
+use crate::wire::{Checksum, Event, FormatError, Hashers, ParseError, Position, Section};
 use content::{Gap, Piece};
 use member::Member;
 use salvage::{Salvage, Taker};
@@ -140,7 +140,11 @@ where
     }
     let is_hopeless = |member: &Member| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
-        return Err(findings.hopeless());
+        if !holds_nothing(&source, &options.limits)? {
+            return Err(findings.hopeless());
+        }
+        // No chunks, and bytes behind them that are tolerated.
+        findings.members.iter_mut().for_each(Member::empty);
     }
     let mut taker = Writer {
         target: Target::Waiting(Some(Box::new((
@@ -163,6 +167,19 @@ where
         return Err(first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error));
     }
     taker.finish()
+}
+
+/// Whether a source is sound as it is, and has no chunks.
+fn holds_nothing<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
+    let mut has_chunks = false;
+    let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|event, _| {
+        has_chunks |= matches!(event, Event::Chunk(..));
+    });
+    match outcome {
+        Ok(ending) => Ok(ending.is_ok() && !has_chunks),
+        Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// All damages of a source, and what its sound chunks come to: their number and their bytes.
