@@ -18,8 +18,8 @@ const ENOUGH: u64 = 8 << 20;
 
 fuzz_target!(|input: &[u8]| {
     let mut data = Vec::new();
-    let decoder = Decoder::builder().limits(LIMITS).read_from(input);
-    let in_order = decoder.take(ENOUGH).read_to_end(&mut data);
+    let mut decoder = Decoder::builder().limits(LIMITS).read_from(input);
+    let in_order = decoder.by_ref().take(ENOUGH).read_to_end(&mut data);
     if data.len() as u64 == ENOUGH {
         return;
     }
@@ -37,10 +37,11 @@ fuzz_target!(|input: &[u8]| {
             let content = decompress(target.get_ref()).expect("a new file is sound");
             assert_eq!(content.len() as u64, recovery.bytes);
             assert_eq!(recovery.filled, 0);
-            if in_order.is_ok() {
-                assert!(content == data, "{recovery:?}");
-            } else {
+            if in_order.is_err() {
                 assert!(!recovery.damages.is_empty() || !recovery.is_complete());
+            } else if decoder.warnings().is_empty() {
+                // What an old append may leave behind can also be chunks that went missing.
+                assert!(content == data, "{recovery:?}");
             }
         }
         Err(error) => {

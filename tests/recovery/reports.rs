@@ -170,3 +170,40 @@ fn verify_goes_on_behind_a_broken_structure() {
     assert_eq!(report.chunks, 13);
     assert_eq!(report.bytes, data(1).len() as u64 - 3000);
 }
+
+#[test]
+fn a_header_that_names_another_checksum_is_told() {
+    let mut file = encoded(Layout::V3);
+    assert_eq!(file[6], Checksum::Sha1.id());
+    file[6] = Checksum::Adler32.id();
+    let (report, member) = recovered(&file);
+    assert_eq!((report.chunks, report.chunks_lost), (13, Some(0)));
+    assert!(report.is_complete());
+    let said: Vec<_> = report
+        .damages
+        .iter()
+        .map(|damage| damage.error.to_string())
+        .collect();
+    assert!(
+        said.iter().any(|said| said.contains("checksum id is 1")),
+        "{said:?}"
+    );
+    assert_eq!(member.header.checksum, Checksum::Sha1);
+}
+
+#[test]
+fn no_chunks_are_recovered_as_such() {
+    let header = Header {
+        nchunks: Some(0),
+        offsets: true,
+        ..Header::new(Layout::V3)
+    };
+    for behind in [&b""[..], b"what an append left behind"] {
+        let file = [header.encode().unwrap(), behind.to_vec()].concat();
+        let mut target = Cursor::new(Vec::new());
+        let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!((report.chunks, report.bytes), (0, 0));
+        assert_eq!(bloscpack::decompress(target.get_ref()).unwrap(), b"");
+    }
+}

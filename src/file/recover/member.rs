@@ -214,6 +214,14 @@ impl Member {
         is_whole && (self.is_ended || self.count == Some(0))
     }
 
+    /// Takes it for one without chunks.
+    pub(super) fn empty(&mut self) {
+        self.items.clear();
+        self.flaws.clear();
+        self.trailing = None;
+        self.count = Some(0);
+    }
+
     pub(super) fn has_records(&self) -> bool {
         self.header.as_ref().is_some_and(|header| header.varlen)
     }
@@ -228,6 +236,13 @@ impl Member {
         });
         let is_bare = is_bare && self.checksum == Some(Checksum::None);
         is_damaged && (is_barren || is_bare)
+    }
+
+    /// What its header names instead of the checksum by which its chunks hold.
+    pub(super) fn wrong_checksum_id(&self) -> Option<u8> {
+        let named = self.header.as_ref()?.checksum;
+        let found = self.checksum.filter(|_| self.sound > 0)?;
+        (found != named).then(|| named.id())
     }
 
     /// Whether its layout has a place for a checksum.

@@ -22,11 +22,12 @@ pub use report::{Lost, Recovery};
 
 use super::encoder::{Encoder, EncoderBuilder, SeekEncoder};
 use super::verify::Damage;
+use super::walk::Walk;
 use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::{Checksum, FormatError, Hashers, ParseError, Position, Section};
+use crate::storage::{Cursor, ReadAt};
+use crate::wire::{Checksum, Event, FormatError, Hashers, ParseError, Position, Section};
 use content::{Gap, Piece};
 use member::Member;
 use salvage::{Salvage, Taker};
@@ -139,7 +140,11 @@ where
     }
     let is_hopeless = |member: &Member| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
-        return Err(findings.hopeless());
+        if !holds_nothing(&source, &options.limits)? {
+            return Err(findings.hopeless());
+        }
+        // No chunks, and bytes behind them that are tolerated.
+        findings.members.iter_mut().for_each(Member::empty);
     }
     let mut taker = Writer {
         target: Target::Waiting(Some(Box::new((
@@ -154,11 +159,27 @@ where
         recovery: findings.begin(),
     };
     findings.salvage(&source, options, &mut taker)?;
+    if taker.recovery.damages.is_empty() {
+        taker.recovery.contradiction(&source, &options.limits)?;
+    }
     if taker.recovery.chunks == 0 && !taker.recovery.damages.is_empty() {
         let first = taker.recovery.damages.into_iter().next();
         return Err(first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error));
     }
     taker.finish()
+}
+
+/// Whether a source is sound as it is, and has no chunks.
+fn holds_nothing<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
+    let mut has_chunks = false;
+    let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|event, _| {
+        has_chunks |= matches!(event, Event::Chunk(..));
+    });
+    match outcome {
+        Ok(ending) => Ok(ending.is_ok() && !has_chunks),
+        Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// All damages of a source, and what its sound chunks come to: their number and their bytes.
@@ -289,6 +310,15 @@ impl Findings {
             for flaw in std::mem::take(&mut member.flaws) {
                 taker.flaw(index, flaw.bytes, flaw.section, flaw.error);
             }
+            if let Some(id) = member.wrong_checksum_id() {
+                let error = FormatError::Field {
+                    name: "checksum id",
+                    found: id.into(),
+                    expected: "that of the digests behind the chunks",
+                };
+                let bytes = member.at..member.first_at;
+                taker.flaw(index, bytes, Section::Header, error);
+            }
             let checksum = member.checksum.unwrap_or(Checksum::None);
             let pieces = content::pieces(&mut member, self.size);
             let (counted, sound) = (member.count, member.sound);
@@ -339,6 +369,26 @@ impl Recovery {
             bytes: Some(bytes),
             content,
         });
+    }
+
+    /// Notes what keeps a reader from reading chunks that are all sound: a table or a header that says
+    /// other things of them.
+    fn contradiction<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
+        let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|_, _| {});
+        let error = match outcome {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error.into(),
+            Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => error,
+            Err(error) => return Err(error),
+        };
+        let section = error.position().map(|position| position.section);
+        self.offsets_lost |= section == Some(Section::Offsets);
+        self.damages.push(Damage {
+            error,
+            bytes: None,
+            content: None,
+        });
+        Ok(())
     }
 
     /// Notes a gap, and gives how many zeros are to be written for it.
