@@ -269,11 +269,12 @@ pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
 fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<(F::File, bool)> {
     loop {
         match folder.open(name, Access::Write) {
-            // A new one would hide that the right one is missing.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && is_marked(file)? => {
-                return Err(interrupted(MISSING));
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A new one would hide that the right one is missing.
+                if is_missing(folder, name, file)? {
+                    return Err(interrupted(MISSING));
+                }
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             opened => return Ok((opened.map_err(in_the_way)?, false)),
         }
         match folder.create(name, Some(file)) {
@@ -284,6 +285,16 @@ fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<(
             created => return Ok((created.map_err(in_the_way)?, true)),
         }
     }
+}
+
+/// Whether a change was interrupted whose journal is gone: not if another writer has begun just now,
+/// whose journal is there by then, or has ended meanwhile.
+fn is_missing<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> io::Result<bool> {
+    let is_gone = || match folder.open(name, Access::Read) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(_) => false,
+    };
+    Ok(is_marked(file)? && is_gone() && is_marked(file)?)
 }
 
 /// What opening the journal's name failed with, told as what it is about.

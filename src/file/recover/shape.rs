@@ -120,7 +120,7 @@ mod tests {
                 let mut chunk = Vec::new();
                 let mut encoder = ChunkEncoder::new(settings).unwrap();
                 let header = encoder.encode(&data, &mut chunk).unwrap();
-                assert!(!header.is_pure_copy());
+                assert!(!header.is_pure_copy(), "{compressor} {typesize}");
                 let sound = shape_of(&chunk, header.ctbytes);
                 assert!(sound.tight && !sound.cut && !sound.broken, "{sound:?}");
                 let longer = shape_of(&chunk, header.ctbytes + 1);
