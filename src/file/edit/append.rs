@@ -131,8 +131,10 @@ impl<F: Folder> Appender<'_, F> {
     /// returns, a power cut does not undo it.
     ///
     /// # Errors
-    /// Those of the file; readers that do not let go of it; [`Usage`](crate::Category::Usage) if
-    /// the file holds a NumPy array, and what was appended are no whole rows of it.
+    /// Those of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go of
+    /// it within the [patience](EditorBuilder::patience) of the editor, which should be long where
+    /// what was appended cannot be had again; [`Usage`](crate::Category::Usage) if the file holds a
+    /// NumPy array, and what was appended are no whole rows of it. The file is then as it was.
     pub fn finish(mut self) -> Result<u64> {
         let appended = self.total_in();
         match self.metadata.take() {
