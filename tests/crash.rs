@@ -10,7 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{Access, Folder, Memory, Snapshot, WriteAt};
+use bloscpack::storage::{Access, Cursor, Folder, Memory, Snapshot, WriteAt};
 use bloscpack::{Category, Encoder};
 use std::ffi::OsStr;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -30,7 +30,7 @@ use check::check;
 use crash::{Depth, Files, for_each_state};
 use golden::Random;
 use recorder::{Log, RecordedFile, Recorder};
-use scenario::{Content, JOURNAL, NAME, Scenario, scenarios};
+use scenario::{Content, JOURNAL, NAME, Scenario, scenarios, twins};
 
 /// States after each operation of a scenario, and of a recovery from one.
 const DEPTH: Depth = Depth {
@@ -64,6 +64,10 @@ fn run(scenario: &Scenario) -> Run {
         }
         acked.push(recorder.done());
         contents.push(edit.model(&contents[contents.len() - 1]));
+        // The writer is still there, and in nobody's way.
+        let beside = Snapshot::open_in(&recorder, OsStr::new(NAME)).unwrap();
+        let seen = check::read(Cursor::new(beside)).unwrap();
+        assert_eq!(seen, contents[contents.len() - 1], "{}", scenario.name);
     }
     drop(editor);
     Run {
@@ -191,7 +195,7 @@ fn bytes(files: &Files, name: &str) -> Vec<u8> {
 #[test]
 fn a_journal_of_another_file_is_not_obeyed() {
     let (mut all, mut pairs) = (Vec::new(), 0);
-    for scenario in scenarios() {
+    for scenario in scenarios().into_iter().chain(twins()) {
         for files in interrupted(&scenario) {
             all.push((files, scenario.clone()));
         }

@@ -47,6 +47,7 @@ pub struct Scenario {
     pub before: Content,
     pub edits: Vec<Edit>,
     pub chunk_size: Option<u32>,
+    pub level: Option<u8>,
 }
 
 /// The first axis of a NumPy array of two-byte elements.
@@ -119,6 +120,7 @@ impl Scenario {
             },
             edits: edits.to_vec(),
             chunk_size: None,
+            level: None,
         }
     }
 
@@ -138,11 +140,14 @@ impl Scenario {
     }
 
     pub fn builder(&self) -> EditorBuilder {
-        let builder = Editor::builder().patience(Duration::from_millis(20));
-        match self.chunk_size {
-            Some(size) => builder.chunk_size(size),
-            None => builder,
+        let mut builder = Editor::builder().patience(Duration::from_millis(20));
+        if let Some(size) = self.chunk_size {
+            builder = builder.chunk_size(size);
         }
+        if let Some(level) = self.level {
+            builder = builder.level(level);
+        }
+        builder
     }
 
     pub fn open<F: Folder>(&self, folder: F) -> bloscpack::Result<Editor<F>> {
@@ -484,11 +489,44 @@ fn indexing() -> Vec<Scenario> {
     ]
 }
 
+/// A file of a chunk that is only stored, and becomes shorter when it is compressed.
+fn shrinking() -> Vec<Scenario> {
+    let data = vec![7; 100];
+    let make = |offsets| {
+        let builder = Encoder::builder().level(0).chunk_size(128).size(100);
+        let target = Cursor::new(Vec::new());
+        let mut encoder = builder.offsets(offsets).write_to_file(target).unwrap();
+        encoder.write_all(&data).unwrap();
+        let file = encoder.finish().unwrap().into_inner();
+        let name = format!("append makes the file shorter, offsets {offsets}");
+        Scenario {
+            level: Some(9),
+            ..Scenario::new(&name, file, data.clone(), &[Edit::Append(vec![7; 20])])
+        }
+    };
+    vec![make(false), make(true)]
+}
+
+/// Two files that differ in nothing but the bytes of their chunks.
+pub fn twins() -> [Scenario; 2] {
+    [21, 22].map(|seed| {
+        let data = noise(300, seed);
+        let recipe = small(Checksum::Crc32);
+        let target = Cursor::new(Vec::new());
+        let mut encoder = recipe.builder().write_to_file(target).unwrap();
+        encoder.write_all(&data).unwrap();
+        let file = encoder.finish().unwrap().into_inner();
+        let name = format!("patch a twin, {seed}");
+        Scenario::new(&name, file, data, &[Edit::Patch(130, noise(20, 23))])
+    })
+}
+
 /// One of each kind that an editor knows.
 pub fn scenarios() -> Vec<Scenario> {
     [
         appending(),
         appending_over_litter(),
+        shrinking(),
         patching(),
         describing(),
         indexing(),

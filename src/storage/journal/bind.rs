@@ -2,6 +2,7 @@
 
 use super::{BEFORE_LEN, Binding, Pieces};
 use crate::storage::ReadAt;
+use crate::wire::{Checksum, Hashers};
 use crc32fast::Hasher;
 use std::io;
 use std::ops::Range;
@@ -22,7 +23,7 @@ impl Binding {
         Ok(Self {
             witness_at: witness.start,
             witness_len: u32::try_from(len).unwrap_or(0),
-            witness_crc: crc_of(file, witness.start, len)?,
+            witness_hash: hash_of(file, witness.start, len)?,
             before,
         })
     }
@@ -35,7 +36,7 @@ impl Binding {
         journal: &J,
     ) -> io::Result<bool> {
         let (at, len) = (self.witness_at, self.witness_len.into());
-        if at.saturating_add(len) > file.size()? || crc_of(file, at, len)? != self.witness_crc {
+        if at.saturating_add(len) > file.size()? || hash_of(file, at, len)? != self.witness_hash {
             return Ok(false);
         }
         let mut now = [0; BEFORE_LEN];
@@ -102,13 +103,34 @@ pub(super) fn bytes_hold<J: ReadAt>(pieces: &Pieces, journal: &J) -> io::Result<
 }
 
 fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
-    let (mut hasher, mut done, mut buffer) = (Hasher::new(), 0u64, Vec::new());
+    let mut hasher = Hasher::new();
+    for_each_step(source, at, len, |bytes| hasher.update(bytes))?;
+    Ok(hasher.finalize())
+}
+
+/// The beginning of a SHA-256. The crc32 of chunks with their own crc32 behind them is the same
+/// number for all that are as long, and would bind a journal to any of them.
+fn hash_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
+    let mut hasher = Hashers::default().hasher(Checksum::Sha256);
+    for_each_step(source, at, len, |bytes| hasher.update(bytes))?;
+    let digest = hasher.finish();
+    let first = digest.as_bytes().first_chunk().copied();
+    Ok(u32::from_le_bytes(first.unwrap_or_default()))
+}
+
+fn for_each_step<S: ReadAt>(
+    source: &S,
+    at: u64,
+    len: u64,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<()> {
+    let (mut done, mut buffer) = (0u64, Vec::new());
     while done < len {
         let step = len.saturating_sub(done).min(STEP);
         buffer.resize(usize::try_from(step).unwrap_or(0), 0);
         source.read_exact_at(at.saturating_add(done), &mut buffer)?;
-        hasher.update(&buffer);
+        take(&buffer);
         done = done.saturating_add(step);
     }
-    Ok(hasher.finalize())
+    Ok(())
 }

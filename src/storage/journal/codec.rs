@@ -85,10 +85,10 @@ impl Tail {
         let before_len = u32::try_from(self.binding.before.len()).unwrap_or(0);
         let Binding {
             witness_len,
-            witness_crc,
+            witness_hash,
             ..
         } = self.binding;
-        for number in [witness_len, witness_crc, before_len, index_crc] {
+        for number in [witness_len, witness_hash, before_len, index_crc] {
             tail.extend_from_slice(&number.to_le_bytes());
         }
         let mut before = self.binding.before.clone();
@@ -113,7 +113,7 @@ impl Tail {
         let (magic, salt) = (fields.take::<8>(), Salt(fields.take()));
         let (count, index_at) = (fields.u64(), fields.u64());
         let (old_len, new_len, witness_at) = (fields.u64(), fields.u64(), fields.u64());
-        let (witness_len, witness_crc) = (fields.u32(), fields.u32());
+        let (witness_len, witness_hash) = (fields.u32(), fields.u32());
         let (before_len, index_crc) = (fields.u32(), fields.u32());
         let mut before = fields.take::<BEFORE_LEN>().to_vec();
         before.truncate(usize::try_from(before_len).unwrap_or(0));
@@ -125,7 +125,7 @@ impl Tail {
         let binding = Binding {
             witness_at,
             witness_len,
-            witness_crc,
+            witness_hash,
             before,
         };
         let tail = Self {

@@ -6,7 +6,7 @@
 //! index     at u64 | len u64 | from u64 | crc32 | 0 u32       32 a piece, ascending in `at`
 //! tail      "blpkdone" | salt 16 | pieces u64 | index at u64                               40
 //!           old length u64 | new length u64                                                16
-//!           witness at u64 | witness length u32 | crc32 | before length u32 | index crc32  24
+//!           witness at u64 | its length u32 | its hash 4 | before length u32 | index crc32 24
 //!           before 64                      the file's first bytes as they were             64
 //!           crc32 of the tail so far                                                        4
 //! ```
@@ -14,9 +14,9 @@
 //! Numbers are little-endian. A piece is `len` bytes at `from` in the journal that belong at `at`
 //! in the file; pieces do not overlap. A journal without its tail is one that nobody has to obey.
 //!
-//! *before* and the *witness* (up to 4 KiB that the change leaves alone) bind it to its file:
-//! whatever of the change has been made, each of the file's first bytes is the old one or the new
-//! one, and the witness is unchanged.
+//! *before* and the *witness* (up to 4 KiB that the change leaves alone; its hash is the beginning
+//! of its SHA-256) bind it to its file: whatever of the change has been made, each of the file's
+//! first bytes is the old one or the new one, and the witness is unchanged.
 
 mod bind;
 mod codec;
@@ -75,7 +75,7 @@ pub(super) struct Journal {
 struct Binding {
     witness_at: u64,
     witness_len: u32,
-    witness_crc: u32,
+    witness_hash: u32,
     before: Vec<u8>,
 }
 
