@@ -52,9 +52,7 @@ impl<'a, F: Folder> Change<'a, F> {
         }
         if !direct.is_empty() {
             let at = at.max(self.direct_from);
-            // Under another name, what is there may be somebody else's by now.
-            self.held.check_names()?;
-            self.held.file.write_all_at(at, direct)?;
+            self.held.write_behind(at, direct)?;
             self.direct = true;
         }
         Ok(())

@@ -11,6 +11,8 @@ use std::io;
 
 /// How often an opening starts again because somebody replaced the file meanwhile.
 const TRIES: u32 = 100;
+/// Bytes of a file's beginning that other programs change when they append to it.
+const SEEN_LEN: usize = 64;
 const WRITING: &str = "another process is writing to this file";
 /// Why a change that was interrupted cannot be read or completed.
 pub(super) const MISSING: &str = "its journal is not beside it";
@@ -42,6 +44,30 @@ pub(crate) struct Held<F: Folder> {
     pub(super) poisoned: bool,
     /// A change that has begun: where the file is to be cut off if it is given up.
     pub(super) begun: Option<Option<u64>>,
+    /// The file as this writer has left it, once it has been opened.
+    pub(super) seen: Option<Seen>,
+}
+
+/// What shows that nobody else has written to a file: its length, and where its header lies.
+#[derive(Debug)]
+pub(super) struct Seen {
+    size: u64,
+    first: Vec<u8>,
+}
+
+impl Seen {
+    fn of<S: ReadAt>(file: &S) -> io::Result<Self> {
+        let size = file.size()?;
+        let mut first = vec![0; usize::try_from(size).unwrap_or(SEEN_LEN).min(SEEN_LEN)];
+        file.read_exact_at(0, &mut first)?;
+        Ok(Self { size, first })
+    }
+
+    /// Whether a file is still so. It may have been shorter than what is compared.
+    fn fits(&self, now: &Self) -> bool {
+        let mut bytes = self.first.iter().zip(&now.first);
+        self.size == now.size && bytes.all(|(before, now)| before == now)
+    }
 }
 
 impl<F: Folder> Held<F> {
@@ -76,13 +102,16 @@ impl<F: Folder> Held<F> {
                 // Until it is known that the journal is one.
                 poisoned: true,
                 begun: None,
+                seen: None,
             };
             if !is_new {
                 held.settle()?;
                 held.renew_journal()?;
             }
-            held.begin_journal()?;
+            // From here on the journal is ours, and goes if this fails.
             held.poisoned = false;
+            held.begin_journal()?;
+            held.seen = Some(Seen::of(&held.file)?);
             return Ok(held);
         }
         Err(busy("others replace this file all the time").into())
@@ -171,7 +200,7 @@ impl<F: Folder> Held<F> {
     pub(crate) fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
         self.check()?;
         self.give_up()?;
-        self.check_names()?;
+        self.check_others()?;
         self.begun = Some(free_from);
         if let Some(end) = free_from {
             self.cut_off(end)?;
@@ -183,7 +212,7 @@ impl<F: Folder> Held<F> {
     /// change behind it, the two together might mean something.
     fn cut_off(&mut self, end: u64) -> io::Result<()> {
         if self.file.size()? > end {
-            self.file.set_len(end)?;
+            self.set_len(end)?;
             self.at_risk(|held| held.file.sync())?;
         }
         Ok(())
@@ -197,9 +226,9 @@ impl<F: Folder> Held<F> {
         self.at_risk(|held| held.remove_replacement(held.salt))?;
         // Under another name, somebody else may have appended to it.
         if let Some(end) = free_from
-            && self.check_names().is_ok()
+            && self.check_others().is_ok()
         {
-            self.file.set_len(end)?;
+            self.set_len(end)?;
         }
         self.begin_journal()?;
         self.begun = None;
@@ -212,14 +241,51 @@ impl<F: Folder> Held<F> {
         there.unwrap_or(false)
     }
 
-    /// Refuses to change a file that is not under its name any more: nobody would see it, and
-    /// under its new name it has another journal and perhaps another writer.
-    pub(super) fn check_names(&self) -> io::Result<()> {
-        if self.folder.leads_to(&self.name, &self.file)? && self.has_journal() {
-            return Ok(());
+    /// Refuses to change a file that is not under its name any more, since nobody would see it, and
+    /// under its new name it has another journal and perhaps another writer; and one that a program
+    /// has written to that does not know of locks.
+    pub(super) fn check_others(&self) -> io::Result<()> {
+        if !self.folder.leads_to(&self.name, &self.file)? || !self.has_journal() {
+            let what = "the file or its journal was moved, removed or replaced meanwhile";
+            return Err(io::Error::new(io::ErrorKind::NotFound, what));
         }
-        let what = "the file or its journal was moved, removed or replaced meanwhile";
-        Err(io::Error::new(io::ErrorKind::NotFound, what))
+        match &self.seen {
+            Some(seen) if !seen.fits(&Seen::of(&self.file)?) => Err(io::Error::other(
+                "another program has changed this file meanwhile: open it again",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        let done = self.file.set_len(len);
+        self.see_size()?;
+        done
+    }
+
+    /// Writes behind the end of what means anything.
+    pub(super) fn write_behind(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        // What is there may be somebody else's by now.
+        self.check_others()?;
+        let done = self.file.write_all_at(at, bytes);
+        self.see_size()?;
+        done
+    }
+
+    /// The file is as this writer has left it.
+    pub(super) fn see(&mut self) -> io::Result<()> {
+        if self.seen.is_some() {
+            self.seen = Some(Seen::of(&self.file)?);
+        }
+        Ok(())
+    }
+
+    /// The file has the length that this writer gave it.
+    fn see_size(&mut self) -> io::Result<()> {
+        if let Some(seen) = &mut self.seen {
+            seen.size = self.file.size()?;
+        }
+        Ok(())
     }
 
     /// Makes a change that its journal tells, from the mark on. Nobody reads the file meanwhile.
@@ -231,7 +297,7 @@ impl<F: Folder> Held<F> {
             self.poisoned = false;
             return Err(busy("others are reading this file all the time"));
         }
-        if let Err(error) = self.check_names() {
+        if let Err(error) = self.check_others() {
             self.file.unlock()?;
             self.poisoned = false;
             return Err(error);
@@ -242,6 +308,7 @@ impl<F: Folder> Held<F> {
         self.file.sync()?;
         self.file.write_all_at(0, &[journal.first])?;
         self.file.sync()?;
+        self.see()?;
         self.file.unlock()?;
         self.poisoned = false;
         Ok(())

@@ -36,14 +36,20 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// Those of file and folder. The old file or the new one is under the name.
     pub(crate) fn commit(self) -> io::Result<&'a mut Held<F>> {
         let held = self.change.into_held();
-        held.check_names()?;
+        held.check_others()?;
         // Whether a name was changed, an error does not tell for sure.
         held.poisoned = true;
         self.file.sync()?;
-        held.folder.replace(&self.name, &held.name)?;
+        if let Err(error) = held.folder.replace(&self.name, &held.name) {
+            // A sticky folder may forbid it. If the old file is still there, nothing has happened.
+            let is_there = held.folder.leads_to(&held.name, &held.file);
+            held.poisoned = !is_there.unwrap_or(false);
+            return Err(error);
+        }
         held.folder.sync()?;
         held.file = self.file;
         held.begun = None;
+        held.see()?;
         held.begin_journal()?;
         held.poisoned = false;
         Ok(held)

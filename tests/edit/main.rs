@@ -18,6 +18,7 @@ mod journals;
 mod kept;
 mod model;
 mod odd;
+mod others;
 mod real;
 mod refused;
 mod together;

@@ -3,6 +3,7 @@
 use super::Editor;
 use super::front::{self, NewMetadata};
 use crate::error::{Error, Result};
+use crate::file::indexed::Index;
 use crate::storage::{Folder, ReadAt};
 use crate::wire::Offsets;
 
@@ -10,7 +11,8 @@ impl<F: Folder> Editor<F> {
     /// Fills in a table of offsets that its writer has left at -1; false if it was filled already.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for a file without a table; those of the file.
+    /// [`Usage`](crate::Category::Usage) for a file without a table; those of the file, and a table
+    /// that does not lead to its chunks.
     pub fn reindex(&mut self) -> Result<bool> {
         self.held.check()?;
         if !self.header().offsets {
@@ -19,6 +21,8 @@ impl<F: Folder> Editor<F> {
             ));
         }
         if self.frame.is_indexed || self.chunks() == 0 {
+            // What is filled may still be wrong.
+            Index::by_walk(self.held.file(), &self.options.limits, false)?;
             return Ok(false);
         }
         let extents = self.frame.extents(self.held.file())?;

@@ -119,7 +119,12 @@ impl Index {
         }))
     }
 
-    fn by_walk<S: ReadAt>(source: &S, limits: &Limits, allow_unterminated: bool) -> Result<Self> {
+    /// The index as the chunks have it; a table that says otherwise is an error.
+    pub(in crate::file) fn by_walk<S: ReadAt>(
+        source: &S,
+        limits: &Limits,
+        allow_unterminated: bool,
+    ) -> Result<Self> {
         let mut index = Self {
             parts: Vec::new(),
             metadata: None,
@@ -293,8 +298,21 @@ impl Part {
             section: Section::Offsets,
         };
         let least = HEADER_LEN as u64 + self.header.checksum.digest_len() as u64;
-        let (Some(at), Some(next)) = (at, next) else {
+        let Some(at) = at else {
             return Err(bad_offset(position, chunk, at, "filled, since others are"));
+        };
+        let Some(next) = next else {
+            let after = chunk.saturating_add(1);
+            let position = Position {
+                byte: entry_at.saturating_add(ENTRY_LEN),
+                ..position
+            };
+            return Err(bad_offset(
+                position,
+                after,
+                next,
+                "filled, since others are",
+            ));
         };
         if next < at.saturating_add(least) || next > end {
             return Err(bad_offset(
