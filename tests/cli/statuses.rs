@@ -67,6 +67,13 @@ fn wrong_usage_is_2() {
         &["--limit", "crumb=1", "d", "data.blp", "-"],
         &["cat", "--range", "5", "data.blp"],
         &["cat", "--range", "5..3", "data.blp"],
+        &["cat", "--range", "0..1.5", "data.blp"],
+        &["cat", "--range", "-1..2", "data.blp"],
+        &["cat", "--chunk", "-1", "data.blp"],
+        &["c", "-z", "1.5", "data"],
+        &["c", "-z", "-1", "data"],
+        &["c", "--size", "9.5", "data"],
+        &["--limit", "chunk=1.5", "d", "data.blp", "-"],
         &["cat", "--range", "0..1", "--chunk", "0", "data.blp"],
         &["completions", "cobol"],
     ];

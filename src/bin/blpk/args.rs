@@ -263,7 +263,7 @@ pub fn chunk_size(text: &str) -> Result<u32, String> {
     if text == "max" {
         return Ok(MAX_NBYTES);
     }
-    let bytes = size::parse(text).map_err(|error| format!("{error} (or 'max')"))?;
+    let bytes = size::parse_rounded(text).map_err(|error| format!("{error} (or 'max')"))?;
     match u32::try_from(bytes) {
         Ok(0) => Err("a chunk holds at least 1 byte".into()),
         Ok(bytes) if bytes <= MAX_NBYTES => Ok(bytes),

@@ -31,7 +31,7 @@ pub struct Append {
     joining: Joining,
 
     /// Bytes of a chunk before compression, or 'max', where FILE has no more than one chunk
-    #[arg(short = 'z', long, value_name = "SIZE", value_parser = args::chunk_size)]
+    #[arg(short = 'z', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = args::chunk_size)]
     chunk_size: Option<u32>,
 
     /// Take FILE whatever its name
@@ -43,7 +43,7 @@ pub struct Append {
     metadata: Option<PathBuf>,
 
     /// Chunks to leave room for if the table of offsets has to grow [default: ten times their number, at least 64]
-    #[arg(long, value_name = "N", value_parser = args::count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
     /// File to append to

@@ -22,7 +22,7 @@ use crate::status::Status;
 #[derive(Args, Debug)]
 pub struct Patch {
     /// First byte of the uncompressed content to overwrite, such as 0 or 1.5M
-    #[arg(long, value_name = "OFFSET", value_parser = size::parse)]
+    #[arg(long, value_name = "OFFSET", allow_negative_numbers = true, value_parser = size::parse)]
     at: u64,
 
     /// File to change
