@@ -18,7 +18,7 @@ use crate::status::Status;
 ///
 /// The length of the content stays; only the chunks that are touched are compressed anew, as they
 /// were. As with 'append', the file is at every moment the old one or the new one. A damaged chunk
-/// can be overwritten as a whole.
+/// can be overwritten as a whole. FILE may have any name.
 #[derive(Args, Debug)]
 pub struct Patch {
     /// First byte of the uncompressed content to overwrite, such as 0 or 1.5M
