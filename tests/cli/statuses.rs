@@ -45,6 +45,10 @@ fn wrong_usage_is_2() {
         &["c", "-l", "10", "data"],
         &["c", "-l", "-1", "data"],
         &["c", "-t", "0", "data"],
+        &["c", "-t", "-1", "data"],
+        &["-n", "-1", "c", "data"],
+        &["a", "-l", "-1", "data.blp", "data"],
+        &["patch", "--at", "-1", "data.blp", "data"],
         &["c", "-t", "256", "data"],
         &["c", "-c", "lzma", "data"],
         &["c", "-k", "crc64", "data"],
@@ -80,6 +84,8 @@ fn wrong_usage_is_2() {
     for line in lines {
         let ran = folder.run(*line);
         assert_eq!(ran.status, 2, "{line:?}: {}", ran.stderr);
+        // A negative number is refused as what it is, and not taken for an option.
+        assert!(!ran.stderr.contains("unexpected argument '-1"), "{line:?}");
         assert!(!ran.stderr.is_empty(), "{line:?}");
     }
     assert_eq!(folder.names(), ["data", "data.blp"]);
