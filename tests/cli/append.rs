@@ -133,6 +133,22 @@ fn chunk_size_of_a_file_with_one_chunk() {
     folder
         .run_with(["a", "-q", "-z", "4K", "a.blp"], "x")
         .succeeded();
+
+    // What is there is not cut up.
+    let folder = with_file(&[], &ramp(5000));
+    let more = folder.run_with(["a", "-z", "100", "a.blp"], ramp(5001));
+    more.warned("-z 100 is too small: the chunk of 'a.blp' has 5000 bytes");
+    let header = fields(&folder.read("a.blp"));
+    assert_eq!((header.chunk_size, header.nchunks), (5000, 3));
+}
+
+#[test]
+fn where_opening_fails_the_file_is_as_it_was() {
+    let folder = with_file(&[], b"some bytes");
+    folder.write("more", "more");
+    fs::create_dir(folder.path("a.blp.blpk-journal")).unwrap();
+    let stderr = refused(&folder, &["a", "a.blp", "more"], 1, "the journal");
+    assert!(stderr.contains("'a.blp' is left as it was"), "{stderr}");
 }
 
 #[test]
@@ -337,6 +353,7 @@ fn mistakes_of_the_user() {
         "'dir.blp' is a directory",
     );
     refused(&folder, &["a", "-e", "-", "more"], 2, "name it");
+    refused(&folder, &["a", "-", "more"], 2, "name it");
     refused(
         &folder,
         &["a", "-e", "/dev/null", "more"],
@@ -397,7 +414,20 @@ fn a_damaged_last_chunk_gets_no_new_digest() {
     let at = bytes.len() - 40;
     bytes[at] ^= 1;
     folder.write("a.blp", bytes);
-    refused(&folder, &["a", "a.blp", "more"], 3, "crc32");
+    for command in [
+        &["a", "a.blp", "more"][..],
+        &["patch", "--at", "2495", "a.blp", "more"],
+        &["d", "a.blp", "out"],
+        &["cat", "--range", "2400..", "a.blp"],
+        &["cat", "--chunk", "2", "a.blp"],
+    ] {
+        let stderr = refused(&folder, command, 3, "crc32");
+        let hint = "hint: blpk recover saves what is sound";
+        assert!(stderr.contains(hint), "{command:?}: {stderr}");
+    }
+    // A pipe cannot be recovered.
+    let ran = folder.run_with(["d"], folder.read("a.blp")).status_is(3);
+    assert!(!ran.stderr.contains("hint"), "{}", ran.stderr);
 }
 
 #[cfg(unix)]

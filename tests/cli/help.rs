@@ -33,6 +33,7 @@ fn help_documents_the_exit_statuses() {
             "reindex",
             "info",
             "verify",
+            "recover",
             "completions",
             "man",
         ] {
@@ -76,6 +77,7 @@ fn every_subcommand_has_help() {
         "reindex",
         "i",
         "verify",
+        "recover",
         "completions",
         "man",
     ] {
@@ -157,6 +159,7 @@ fn the_manual_page() {
         "BLPK CAT",
         "BLPK INFO, I",
         "BLPK VERIFY",
+        "BLPK RECOVER",
     ] {
         assert!(
             page.contains(&format!("\n.SH \"{part}\"\n")),
@@ -164,7 +167,9 @@ fn the_manual_page() {
         );
     }
     assert!(
-        page.contains("damaged data (checksum, contradiction, undecodable)"),
+        page.contains(
+            "damaged data (checksum, contradiction, undecodable); recover: something is lost, or may be"
+        ),
         "{page}"
     );
     assert!(page.contains("\\-\\-chunk\\-size"), "{page}");

@@ -102,7 +102,15 @@ fn mistakes_of_the_user() {
     folder.run(["patch", "a.blp", "new"]).failed(2, "--at");
     folder
         .run(["patch", "--at", "-1", "a.blp", "new"])
-        .failed(2, "-1");
+        .failed(2, "'-1' is not a size");
+    for fraction in ["1.5", "1.9", "0.3", "5."] {
+        folder
+            .run(["patch", "--at", fraction, "a.blp", "new"])
+            .failed(2, "no unit");
+    }
+    folder
+        .run(["patch", "--at", "0.3K", "a.blp", "new"])
+        .failed(2, "not a whole number of bytes");
     folder
         .run(["patch", "--at", "x", "a.blp", "new"])
         .failed(2, "not a size");

@@ -168,7 +168,12 @@ fn the_next_change_completes_it() {
         &["reindex", "-q", "a.blp"],
     ] {
         let (folder, model) = interrupted();
-        folder.run(command).succeeded();
+        if command.contains(&"-q") {
+            folder.run(command).succeeded();
+        } else {
+            let ran = folder.run(command);
+            ran.warned("'a.blp': a change was interrupted here; it is complete now");
+        }
         assert_eq!(folder.names(), ["a.blp"]);
         assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), model);
     }
@@ -206,8 +211,26 @@ fn without_its_journal_such_a_file_is_4() {
         .run(["cat", "a.blp"])
         .failed(4, "not complete, or damaged");
     folder.write(JOURNAL, journal);
-    folder.run(["append", "a.blp"]).succeeded();
+    folder.run(["-q", "append", "a.blp"]).succeeded();
     assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), model);
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_named() {
+    let (folder, _) = interrupted();
+    let file = folder.read("a.blp");
+    std::fs::remove_file(folder.path(JOURNAL)).unwrap();
+    std::fs::create_dir(folder.path(JOURNAL)).unwrap();
+    for command in [
+        &["cat", "a.blp"][..],
+        &["info", "a.blp"],
+        &["append", "a.blp"],
+    ] {
+        let both = format!("'a.blp', with its journal '{JOURNAL}': ");
+        let ran = folder.run(command).failed(1, &both);
+        assert!(!ran.stderr.contains("left as it was"), "{}", ran.stderr);
+        assert_eq!(folder.read("a.blp"), file);
+    }
 }
 
 #[test]

@@ -45,6 +45,10 @@ fn wrong_usage_is_2() {
         &["c", "-l", "10", "data"],
         &["c", "-l", "-1", "data"],
         &["c", "-t", "0", "data"],
+        &["c", "-t", "-1", "data"],
+        &["-n", "-1", "c", "data"],
+        &["a", "-l", "-1", "data.blp", "data"],
+        &["patch", "--at", "-1", "data.blp", "data"],
         &["c", "-t", "256", "data"],
         &["c", "-c", "lzma", "data"],
         &["c", "-k", "crc64", "data"],
@@ -67,12 +71,21 @@ fn wrong_usage_is_2() {
         &["--limit", "crumb=1", "d", "data.blp", "-"],
         &["cat", "--range", "5", "data.blp"],
         &["cat", "--range", "5..3", "data.blp"],
+        &["cat", "--range", "0..1.5", "data.blp"],
+        &["cat", "--range", "-1..2", "data.blp"],
+        &["cat", "--chunk", "-1", "data.blp"],
+        &["c", "-z", "1.5", "data"],
+        &["c", "-z", "-1", "data"],
+        &["c", "--size", "9.5", "data"],
+        &["--limit", "chunk=1.5", "d", "data.blp", "-"],
         &["cat", "--range", "0..1", "--chunk", "0", "data.blp"],
         &["completions", "cobol"],
     ];
     for line in lines {
         let ran = folder.run(*line);
         assert_eq!(ran.status, 2, "{line:?}: {}", ran.stderr);
+        // A negative number is refused as what it is, and not taken for an option.
+        assert!(!ran.stderr.contains("unexpected argument '-1"), "{line:?}");
         assert!(!ran.stderr.is_empty(), "{line:?}");
     }
     assert_eq!(folder.names(), ["data", "data.blp"]);

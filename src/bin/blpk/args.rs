@@ -53,7 +53,7 @@ pub struct Global {
     pub force: bool,
 
     /// Number of threads, 1 to 256 [default: all cores]
-    #[arg(short, long, global = true, value_name = "N", value_parser = threads, help_heading = GLOBAL)]
+    #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = threads, help_heading = GLOBAL)]
     pub nthreads: Option<usize>,
 
     /// Say what is done
@@ -125,12 +125,12 @@ impl Limit {
 #[derive(Args, Debug)]
 pub struct Encoding {
     /// Bytes of one element, which the shuffle takes apart
-    #[arg(help_heading = BLOSC, short, long, value_name = "N", default_value_t = ChunkSettings::default().typesize,
+    #[arg(help_heading = BLOSC, short, long, value_name = "N", allow_negative_numbers = true, default_value_t = ChunkSettings::default().typesize,
           value_parser = clap::value_parser!(u8).range(1..))]
     pub typesize: u8,
 
     /// Compression level, 0 (none) to 9 [default: 9; lz4hc 5, zlib 6, zstd 4]
-    #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9",
+    #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u8).range(0..=9))]
     level: Option<u8>,
 
@@ -169,12 +169,12 @@ impl Encoding {
 #[derive(Args, Debug)]
 pub struct Joining {
     /// Bytes of one element [default: as the file's header says]
-    #[arg(help_heading = BLOSC, short, long, value_name = "N",
+    #[arg(help_heading = BLOSC, short, long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u8).range(1..))]
     pub typesize: Option<u8>,
 
     /// Compression level, 0 (none) to 9 [default: that of the file; with another codec, its own]
-    #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9",
+    #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u8).range(0..=9))]
     pub level: Option<u8>,
 
@@ -263,7 +263,7 @@ pub fn chunk_size(text: &str) -> Result<u32, String> {
     if text == "max" {
         return Ok(MAX_NBYTES);
     }
-    let bytes = size::parse(text).map_err(|error| format!("{error} (or 'max')"))?;
+    let bytes = size::parse_rounded(text).map_err(|error| format!("{error} (or 'max')"))?;
     match u32::try_from(bytes) {
         Ok(0) => Err("a chunk holds at least 1 byte".into()),
         Ok(bytes) if bytes <= MAX_NBYTES => Ok(bytes),

@@ -1,11 +1,12 @@
 //! A file that is changed in its place: what `append`, `patch` and `reindex` share.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bloscpack::storage::Snapshot;
 use bloscpack::{Category, Editor, EditorBuilder, Error, ErrorKind};
 use same_file::Handle;
 
@@ -75,27 +76,68 @@ impl<'a> Target<'a> {
                 }
                 !interrupt::is_asked()
             });
-        builder
-            .open(self.path)
-            .map_err(|error| self.blame(&error, None))
+        let marked = File::open(self.path).is_ok_and(|file| input::is_marked(&file));
+        // A writer that is at work ends meanwhile.
+        let pending =
+            marked && Snapshot::open(self.path).is_ok_and(|snapshot| snapshot.is_interrupted());
+        let editor = builder.open(self.path);
+        let editor = editor.map_err(|error| self.blame_opening(&error, marked))?;
+        if pending {
+            session.warning(format_args!(
+                "{}: a change was interrupted here; it is complete now",
+                self.name()
+            ));
+        }
+        Ok(editor)
+    }
+
+    /// Tells why it could not be opened. That writes to the file only to complete a change.
+    fn blame_opening(&self, error: &Error, marked: bool) -> Failure {
+        let failure = self.blame(error, None);
+        let told = failed_with(error).is_none_or(|_| input::is_busy(error));
+        if told || marked || is_unknown(error) {
+            return failure;
+        }
+        failure.detail(self.untouched())
     }
 
     /// Finds out whose fault it is, and tells.
     pub fn blame(&self, error: &Error, source: Option<(&Input, &Awaited<'_>)>) -> Failure {
-        let untouched = format!("{} is left as it was", self.name());
-        let failed = error.category() == Category::Failed;
-        if failed && interrupt::is_asked() {
-            return Failure::interrupted().detail(untouched);
+        let source = source.filter(|(_, source)| source.has_failed());
+        let ended = source.is_some()
+            || input::is_busy(error)
+            || failed_with(error).is_some_and(interrupt::is_cause_of);
+        if ended && interrupt::is_asked() {
+            return Failure::interrupted().detail(self.untouched());
         }
-        match source.filter(|(_, source)| source.has_failed()) {
-            Some((input, _)) => Failure::library(input.name(), error).detail(untouched),
-            None if is_denied(error) => input::failure(self.path, error).hint(
-                "the file and its folder must be writable: a journal lies beside it meanwhile",
-            ),
-            // Whether it arrived, nobody knows: the journal does, when the file is next opened.
-            None if failed && !input::is_busy(error) => input::failure(self.path, error),
-            None => input::failure(self.path, error).detail(untouched),
+        if let Some((input, _)) = source {
+            return Failure::library(input.name(), error).detail(self.untouched());
         }
+        let failure = input::failure(self.path, error).or_recover();
+        if is_denied(error) {
+            return failure.hint(self.permissions());
+        }
+        // Whether it arrived, nobody knows: the journal does, when the file is next opened.
+        if error.category() == Category::Failed && !input::is_busy(error) {
+            return failure;
+        }
+        failure.detail(self.untouched())
+    }
+
+    fn untouched(&self) -> String {
+        format!("{} is left as it was", self.name())
+    }
+
+    /// What a change of the file needs.
+    fn permissions(&self) -> String {
+        let journal = quoted(&input::journal(self.path));
+        let mut needed = format!("the file, its folder and its journal {journal} must be writable");
+        if is_in_sticky_folder(self.path) {
+            needed.push_str(
+                "; in a sticky folder such as this one, only its owner can replace a file",
+            );
+        }
+        needed
     }
 
     /// Says that a signal came too late.
@@ -109,12 +151,41 @@ impl<'a> Target<'a> {
     }
 }
 
+/// What the system said, if it is about that.
+fn failed_with(error: &Error) -> Option<&io::Error> {
+    match error.kind() {
+        ErrorKind::Io(error) => Some(error),
+        _ => None,
+    }
+}
+
+/// Whether the library itself does not know what has become of the file.
+fn is_unknown(error: &Error) -> bool {
+    failed_with(error).is_some_and(|error| error.kind() == io::ErrorKind::Other)
+}
+
 fn is_denied(error: &Error) -> bool {
     let denied = [
         io::ErrorKind::PermissionDenied,
         io::ErrorKind::ReadOnlyFilesystem,
     ];
-    matches!(error.kind(), ErrorKind::Io(error) if denied.contains(&error.kind()))
+    failed_with(error).is_some_and(|error| denied.contains(&error.kind()))
+}
+
+/// Whether only the owner of a file can rename or remove it there.
+#[cfg(unix)]
+fn is_in_sticky_folder(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let path = fs::canonicalize(path).ok();
+    let folder = path.as_deref().and_then(Path::parent);
+    folder
+        .and_then(|folder| fs::metadata(folder).ok())
+        .is_some_and(|metadata| metadata.mode() & 0o1000 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_in_sticky_folder(_: &Path) -> bool {
+    false
 }
 
 /// Why there is no such file.
@@ -123,5 +194,55 @@ fn missing(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::NotFound => failure.hint("'blpk compress' makes a new file"),
         _ => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+    use std::path::Path;
+
+    use super::{Orderly, Target};
+
+    fn target(path: &Path) -> Target<'_> {
+        let _orderly = Orderly::begin();
+        Target { path, _orderly }
+    }
+
+    #[test]
+    fn only_what_is_known_is_said_of_the_file() {
+        let target = target(Path::new("none.blp"));
+        let told = |kind: ErrorKind, marked| {
+            let error = bloscpack::Error::from(Error::from(kind));
+            let opening = format!("{:?}", target.blame_opening(&error, marked));
+            let later = format!("{:?}", target.blame(&error, None));
+            [opening, later].map(|told| told.matches("left as it was").count())
+        };
+        for (kind, marked, expected) in [
+            (ErrorKind::StorageFull, false, [1, 0]),
+            (ErrorKind::StorageFull, true, [0, 0]),
+            (ErrorKind::PermissionDenied, false, [1, 0]),
+            (ErrorKind::Other, false, [0, 0]),
+            (ErrorKind::ResourceBusy, false, [1, 1]),
+        ] {
+            assert_eq!(told(kind, marked), expected, "{kind:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_sticky_folder_is_named_where_there_is_one() {
+        use std::fs::{Permissions, set_permissions, write};
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.blp");
+        write(&path, "").unwrap();
+        let denied = bloscpack::Error::from(Error::from(ErrorKind::PermissionDenied));
+        for (mode, sticky) in [(0o700, false), (0o1777, true)] {
+            set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
+            let told = format!("{:?}", target(&path).blame(&denied, None));
+            assert!(told.contains("a.blp.blpk-journal"), "{told}");
+            assert_eq!(told.contains("sticky"), sticky, "{told}");
+        }
     }
 }

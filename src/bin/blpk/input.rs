@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 pub use awaited::Awaited;
-pub use bytes::{Bytes, failure, is_busy};
+pub use bytes::{Bytes, failure, is_busy, is_marked, journal};
 
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";

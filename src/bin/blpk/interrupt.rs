@@ -5,6 +5,7 @@
 //! [`begin`](Orderly::begin)-ed here, and asked to end; a second signal ends it at once, which its
 //! journal allows.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -61,10 +62,27 @@ pub fn is_asked() -> bool {
 /// An error if the work was asked to end.
 pub fn check() -> io::Result<()> {
     if is_asked() {
-        return Err(io::Error::other("interrupted"));
+        return Err(io::Error::other(Asked));
     }
     Ok(())
 }
+
+/// Whether an error is that of [`check`].
+pub fn is_cause_of(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Asked>())
+}
+
+/// What [`check`] fails with.
+#[derive(Debug)]
+struct Asked;
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Asked {}
 
 /// What is called when the work is asked to end.
 pub fn set_alarm(alarm: Option<Alarm>) {

@@ -81,6 +81,14 @@ impl Failure {
         self
     }
 
+    /// Points to `blpk recover` where data is damaged and nothing else helps.
+    pub fn or_recover(self) -> Self {
+        if self.status == Status::Damaged && self.hint.is_none() {
+            return self.hint("blpk recover saves what is sound");
+        }
+        self
+    }
+
     /// The exit status.
     pub fn status(&self) -> Status {
         self.status

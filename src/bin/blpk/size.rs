@@ -5,36 +5,72 @@ const UNITS: [(char, u32); 5] = [('B', 0), ('K', 10), ('M', 20), ('G', 30), ('T'
 
 /// Parses a number of bytes.
 ///
-/// A number, whole or with a decimal point, then nothing or one of `B K M G T` in either case;
-/// `K` to `T` may be spelled `KiB` to `TiB`. `KB` is refused, since it means 1000 to some. What
-/// is left below one byte is dropped.
+/// A number, then nothing or one of `B K M G T` in either case; `K` to `T` may be spelled `KB` and
+/// `KiB` to `TB` and `TiB`. With a unit, it may have a decimal point; what it comes to must be
+/// whole.
 pub fn parse(text: &str) -> Result<u64, String> {
-    let wrong = || format!("'{text}' is not a size such as 1048576, 0.5K or 1M");
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = shift(&text[digits.len()..]).ok_or_else(wrong)?;
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if whole.is_empty() && fraction.is_empty() {
-        return Err(wrong());
+    let size = Size::of(text)?;
+    if size.is_whole() {
+        return size.bytes(text);
     }
-    let too_large = || format!("'{text}' is too large");
-    let mut numerator: u128 = 0;
-    let mut denominator: u128 = 1;
-    for (digit, below_one) in whole
-        .chars()
-        .map(|c| (c, false))
-        .chain(fraction.chars().map(|c| (c, true)))
-    {
-        let digit = digit.to_digit(10).ok_or_else(wrong)?;
-        if below_one {
-            denominator = denominator.checked_mul(10).ok_or_else(too_large)?;
+    Err(format!("'{text}' is not a whole number of bytes"))
+}
+
+/// Parses a number of bytes as the Python tool does: what is left below one byte is dropped.
+pub fn parse_rounded(text: &str) -> Result<u64, String> {
+    Size::of(text)?.bytes(text)
+}
+
+/// A number of bytes, perhaps not a whole one.
+struct Size {
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Size {
+    fn of(text: &str) -> Result<Self, String> {
+        let wrong = || format!("'{text}' is not a size such as 1048576, 0.5K or 1M");
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = &text[digits.len()..];
+        let shift = shift(unit).ok_or_else(wrong)?;
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.len() + fraction.len() == 0 || !all_digits(whole) || !all_digits(fraction) {
+            return Err(wrong());
         }
-        numerator = numerator
-            .checked_mul(10)
-            .and_then(|n| n.checked_add(u128::from(digit)))
-            .ok_or_else(too_large)?;
+        if unit.is_empty() && digits.contains('.') {
+            return Err(format!(
+                "'{text}' has a decimal point but no unit: write 1.5K or 1.5M, or a whole number of bytes"
+            ));
+        }
+        Self::scaled(whole, fraction, shift).ok_or_else(|| too_large(text))
     }
-    let scaled = numerator.checked_mul(1 << shift).ok_or_else(too_large)?;
-    u64::try_from(scaled / denominator).map_err(|_| too_large())
+
+    /// The number with these digits before and behind the point, times a power of two.
+    fn scaled(whole: &str, fraction: &str, shift: u32) -> Option<Self> {
+        let mut numerator: u128 = 0;
+        for digit in whole.chars().chain(fraction.chars()) {
+            let digit = digit.to_digit(10)?;
+            numerator = numerator.checked_mul(10)?.checked_add(digit.into())?;
+        }
+        let places = u32::try_from(fraction.len()).ok()?;
+        Some(Self {
+            numerator: numerator.checked_mul(1 << shift)?,
+            denominator: 10_u128.checked_pow(places)?,
+        })
+    }
+
+    fn is_whole(&self) -> bool {
+        self.numerator.is_multiple_of(self.denominator)
+    }
+
+    fn bytes(&self, text: &str) -> Result<u64, String> {
+        u64::try_from(self.numerator / self.denominator).map_err(|_| too_large(text))
+    }
+}
+
+fn too_large(text: &str) -> String {
+    format!("'{text}' is too large")
 }
 
 fn shift(unit: &str) -> Option<u32> {
@@ -46,7 +82,8 @@ fn shift(unit: &str) -> Option<u32> {
         .into_iter()
         .find(|(known, _)| known.eq_ignore_ascii_case(&letter))?;
     let rest = letters.as_str();
-    (rest.is_empty() || (shift > 0 && rest.eq_ignore_ascii_case("ib"))).then_some(shift)
+    let spelled_out = ["b", "ib"].iter().any(|end| rest.eq_ignore_ascii_case(end));
+    (rest.is_empty() || (shift > 0 && spelled_out)).then_some(shift)
 }
 
 /// A number of bytes for people: `1.5M (1572864B)`.
@@ -69,7 +106,7 @@ pub fn pretty(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, pretty};
+    use super::{parse, parse_rounded, pretty};
 
     #[test]
     fn sizes_of_the_python_tool() {
@@ -84,8 +121,23 @@ mod tests {
             ("1T", 1 << 40),
             ("5.2M", 5_452_595),
         ] {
-            assert_eq!(parse(text), Ok(bytes), "{text}");
+            assert_eq!(parse_rounded(text), Ok(bytes), "{text}");
         }
+        assert_eq!(parse_rounded("1.9B"), Ok(1));
+    }
+
+    #[test]
+    fn a_fraction_of_a_byte_is_none() {
+        for text in ["1.5", "1.9", "0.3", "5.", ".5", "1.0"] {
+            for parsed in [parse(text), parse_rounded(text)] {
+                assert!(parsed.unwrap_err().contains("no unit"), "{text}");
+            }
+        }
+        for text in ["5.2M", "0.3K", "1.9B", "0.0000000001K"] {
+            assert!(parse(text).unwrap_err().contains("whole"), "{text}");
+        }
+        assert_eq!(parse("1.5K"), Ok(1536));
+        assert_eq!(parse("5.B"), Ok(5));
     }
 
     #[test]
@@ -94,10 +146,11 @@ mod tests {
             ("1m", 1 << 20),
             ("2KiB", 2048),
             ("2kib", 2048),
+            ("5b", 5),
+            ("5kB", 5120),
+            ("1KB", 1024),
             (".5K", 512),
-            ("7.", 7),
             ("0", 0),
-            ("0.999B", 0),
             ("18446744073709551615", u64::MAX),
         ] {
             assert_eq!(parse(text), Ok(bytes), "{text}");
@@ -113,8 +166,9 @@ mod tests {
             "-1",
             "+1",
             "1 K",
-            "1KB",
+            "1BB",
             "1BiB",
+            "1KBi",
             "1X",
             "1.2.3",
             "1e3",

@@ -29,7 +29,7 @@ Exit status:
   0  done and sound
   1  the work failed (I/O, permission, no space)
   2  wrong usage
-  3  damaged data (checksum, contradiction, undecodable)
+  3  damaged data (checksum, contradiction, undecodable); recover: something is lost, or may be
   4  cut short, unterminated or unfinished data, also an empty input
   5  not a format that is known, unsupported, or over a limit
   130  interrupted";

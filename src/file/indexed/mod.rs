@@ -29,6 +29,11 @@ const PIECE: usize = 64 << 20;
 /// decompressed. A part of a chunk that is asked for twice in a row decodes it whole, and keeps it
 /// in a small cache.
 ///
+/// The source must not change meanwhile. Open a file that others may change at the same time as a
+/// [`Snapshot`](crate::storage::Snapshot), which keeps an [`Editor`](crate::Editor) from it: read
+/// from a plain `File`, old bytes and new ones may come together, and where there are no checksums
+/// that may give wrong data without an error.
+///
 /// ```
 /// use bloscpack::IndexedReader;
 /// let data: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
@@ -59,7 +64,8 @@ impl IndexedReader<Vec<u8>> {
 }
 
 impl<S: ReadAt> IndexedReader<S> {
-    /// Opens a source with all defaults: a `File`, a slice, a `Vec`, or anything that seeks in a
+    /// Opens a source with all defaults: a `File`, a [`Snapshot`](crate::storage::Snapshot) of one
+    /// that others may change, a slice, a `Vec`, or anything that seeks in a
     /// [`Seekable`](crate::storage::Seekable).
     ///
     /// # Errors

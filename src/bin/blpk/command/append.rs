@@ -9,7 +9,7 @@ use clap::Args;
 use super::decompress::has_extension;
 use crate::args::{self, Joining};
 use crate::change::Target;
-use crate::input::{self, Awaited, Input, STANDARD};
+use crate::input::{self, Awaited, Input, STANDARD, is_standard_input};
 use crate::interrupt;
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;
@@ -24,14 +24,17 @@ use crate::status::Status;
 /// anything between the old file and the new one. Meanwhile a journal, FILE.blpk-journal, lies
 /// beside the file; if one is left behind, it belongs to the file, and the next change removes it.
 ///
+/// FILE must end with .blp unless -e is given, as in the Python tool; patch and reindex take any name.
+///
 /// To replace the metadata alone, append nothing: blpk append -m FILE.json FILE /dev/null
 #[derive(Args, Debug)]
 pub struct Append {
     #[command(flatten)]
     joining: Joining,
 
-    /// Bytes of a chunk before compression, or 'max', where FILE has no more than one chunk
-    #[arg(short = 'z', long, value_name = "SIZE", value_parser = args::chunk_size)]
+    /// Bytes of a chunk before compression, or 'max'; where FILE has one chunk, not fewer than that
+    /// has, and without effect where it has more
+    #[arg(short = 'z', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = args::chunk_size)]
     chunk_size: Option<u32>,
 
     /// Take FILE whatever its name
@@ -43,7 +46,7 @@ pub struct Append {
     metadata: Option<PathBuf>,
 
     /// Chunks to leave room for if the table of offsets has to grow [default: ten times their number, at least 64]
-    #[arg(long, value_name = "N", value_parser = args::count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
     /// File to append to
@@ -92,7 +95,8 @@ impl Append {
 
     /// As in the Python tool, a file must have the extension unless `-e` says otherwise.
     fn check_extension(&self) -> Result<(), Failure> {
-        if self.no_check_extension || has_extension(&self.file) {
+        let is_name = !is_standard_input(&self.file);
+        if self.no_check_extension || !is_name || has_extension(&self.file) {
             return Ok(());
         }
         let title = format!("file {} does not end with '.blp'", quoted(&self.file));
@@ -106,19 +110,21 @@ impl Append {
 
     /// Says what cannot be done as asked.
     fn warn(&self, editor: &Editor, session: &Session) {
-        let there = match editor.chunks() {
-            0 => return,
-            1 => Some(editor.content_len()),
-            _ => editor.header().chunk_size.map(u64::from),
+        let Some(asked) = self.chunk_size.map(u64::from) else {
+            return;
         };
-        let asked = self.chunk_size.map(u64::from);
-        if let (Some(there), Some(asked)) = (there, asked)
-            && (asked < there || (asked > there && editor.chunks() > 1))
-        {
-            session.warning(format_args!(
-                "-z {asked} has no effect: {} has chunks of {there} bytes",
-                quoted(&self.file)
-            ));
+        let name = quoted(&self.file);
+        match (editor.chunks(), editor.header().chunk_size.map(u64::from)) {
+            (0, _) => {}
+            (1, _) if asked >= editor.content_len() => {}
+            (1, _) => session.warning(format_args!(
+                "-z {asked} is too small: the chunk of {name} has {len} bytes, and the others get as many",
+                len = editor.content_len()
+            )),
+            (_, Some(there)) if asked != there => session.warning(format_args!(
+                "-z {asked} has no effect: {name} has chunks of {there} bytes"
+            )),
+            _ => {}
         }
     }
 }

@@ -19,11 +19,11 @@ use crate::status::Status;
 #[derive(Args, Debug)]
 pub struct Cat {
     /// Bytes A to B, B not included; either may be left out
-    #[arg(long, value_name = "A..B", value_parser = span, conflicts_with = "chunk")]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = span, conflicts_with = "chunk")]
     range: Option<Span>,
 
     /// The bytes of chunk N, counted from 0 across the members of a concatenation
-    #[arg(long, value_name = "N", value_parser = args::count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     chunk: Option<u64>,
 
     /// File to read, or - for standard input

@@ -24,7 +24,7 @@ pub struct Compress {
     encoding: Encoding,
 
     /// Bytes of a chunk before compression, or 'max'
-    #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M", value_parser = args::chunk_size,
+    #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M", allow_negative_numbers = true, value_parser = args::chunk_size,
           help_heading = BLOSCPACK)]
     chunk_size: u32,
 
@@ -47,11 +47,11 @@ pub struct Compress {
     format: u8,
 
     /// Chunks to leave room for in the table of offsets [default: ten times their number, at least 64]
-    #[arg(long, value_name = "N", value_parser = args::count, help_heading = BLOSCPACK)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = BLOSCPACK)]
     max_app_chunks: Option<u64>,
 
     /// Bytes to come, where the input does not tell; it is an error if they turn out more or fewer
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = BLOSCPACK)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size::parse, help_heading = BLOSCPACK)]
     size: Option<u64>,
 
     /// File to compress, or - for standard input

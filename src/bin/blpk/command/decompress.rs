@@ -125,12 +125,14 @@ impl Decompress {
 
 /// Finds out whose fault it is, and tells.
 pub fn blame(error: &bloscpack::Error, input: &Input, output: &Output) -> Failure {
-    let name = if output.has_failed() {
-        output.name().to_owned()
-    } else {
-        input.name()
-    };
-    output.explain(Failure::library(name, error))
+    if output.has_failed() {
+        return output.explain(Failure::library(output.name(), error));
+    }
+    let failure = Failure::library(input.name(), error);
+    output.explain(match input.at_positions() {
+        Some(_) => failure.or_recover(),
+        None => failure,
+    })
 }
 
 /// Writes the metadata, if it is wanted. Without any, no file comes to be.

@@ -18,11 +18,11 @@ use crate::status::Status;
 ///
 /// The length of the content stays; only the chunks that are touched are compressed anew, as they
 /// were. As with 'append', the file is at every moment the old one or the new one. A damaged chunk
-/// can be overwritten as a whole.
+/// can be overwritten as a whole. FILE may have any name.
 #[derive(Args, Debug)]
 pub struct Patch {
     /// First byte of the uncompressed content to overwrite, such as 0 or 1.5M
-    #[arg(long, value_name = "OFFSET", value_parser = size::parse)]
+    #[arg(long, value_name = "OFFSET", allow_negative_numbers = true, value_parser = size::parse)]
     at: u64,
 
     /// File to change

@@ -12,7 +12,8 @@ use crate::status::Status;
 
 /// Fill in a table of offsets that its writer has left empty
 ///
-/// All chunks must be there. The table lets readers find a chunk without reading those before it.
+/// All chunks must be there. The table lets readers find a chunk without reading those before it. FILE
+/// may have any name.
 #[derive(Args, Debug)]
 pub struct Reindex {
     /// File to change

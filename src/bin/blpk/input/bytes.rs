@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bloscpack::storage::{ReadAt, Snapshot};
 use bloscpack::wire::FormatError;
@@ -71,24 +71,35 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Why a file could not be opened, and which journal it lacks if it lacks one.
+/// Why a regular file could not be opened, and which journal belongs to it if it needs one.
 pub fn failure(path: &Path, error: &Error) -> Failure {
-    let failure = Failure::library(quoted(path), error);
-    if !matches!(
-        error.kind(),
-        ErrorKind::Format(FormatError::Interrupted { .. })
-    ) {
-        return failure;
+    let name = quoted(path);
+    let whole = || {
+        let journal = quoted(&journal(path));
+        format!("the file is whole only together with {journal}")
+    };
+    match error.kind() {
+        ErrorKind::Format(FormatError::Interrupted { .. }) => {
+            let hint = "put that back beside it, or save what is sound by blpk recover";
+            Failure::library(name, error).hint(format!("{}: {hint}", whole()))
+        }
+        // Which of the two it is about, the system does not tell.
+        ErrorKind::Io(_) if !is_busy(error) && File::open(path).is_ok_and(|f| is_marked(&f)) => {
+            let both = format!("{name}, with its journal {}", quoted(&journal(path)));
+            let hint = "a change was interrupted here, and who opens the one needs the other";
+            Failure::library(both, error).hint(format!("{}: {hint}", whole()))
+        }
+        _ => Failure::library(name, error),
     }
-    // The journal lies beside the file, not beside a link to it.
+}
+
+/// Where the journal of a file lies: beside the file, not beside a link to it.
+pub fn journal(path: &Path) -> PathBuf {
     let link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     let place = link.then(|| fs::canonicalize(path).ok()).flatten();
     let mut journal = OsString::from(place.as_deref().unwrap_or(path));
     journal.push(".blpk-journal");
-    let journal = quoted(journal.as_ref());
-    failure.hint(format!(
-        "the file is whole only together with {journal}: put that back beside it, or save what is sound by blpk recover"
-    ))
+    journal.into()
 }
 
 /// Whether others hold the file.
@@ -96,7 +107,8 @@ pub fn is_busy(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::ResourceBusy)
 }
 
-fn is_marked(file: &File) -> bool {
+/// Whether a change has begun in this file and not ended.
+pub fn is_marked(file: &File) -> bool {
     let mut first = [0; MARKED.len()];
     file.read_exact_at(0, &mut first).is_ok() && first == *MARKED
 }
