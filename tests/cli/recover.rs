@@ -135,10 +135,46 @@ fn an_interrupted_change_is_told() {
     let (mut packed, _) = five(&folder);
     packed[0] = b'!';
     folder.write("bad", &packed);
-    let said = report(&folder.run(["recover", "--json", "bad", "good.blp"]), 0);
+    let said = report(&folder.run(["recover", "--json", "bad", "good.blp"]), 3);
     assert_eq!(said["interrupted_change"], true);
+    assert_eq!(said["complete"], false);
     assert_eq!(said["header_lost"], false);
     assert_eq!(folder.run(["d", "good.blp", "-"]).succeeded(), ramp(5000));
+    let ran = folder.run(["-f", "recover", "bad", "good.blp"]);
+    assert_eq!(ran.status, 3);
+    for (words, are_there) in [
+        ("a change to this file was interrupted", true),
+        ("partly old and partly new", true),
+        ("not a Bloscpack file", false),
+        ("nothing lost", false),
+    ] {
+        assert_eq!(
+            ran.text().contains(words),
+            are_there,
+            "{words}: {}",
+            ran.text()
+        );
+    }
+}
+
+#[test]
+fn without_checksums_damage_makes_all_doubtful() {
+    let folder = Folder::new();
+    let options = ["-z", "1K", "--max-app-chunks", "0", "-k", "None"];
+    let mut packed = folder.compressed(&options, &ramp(5000));
+    // A flipped bit in the table: every chunk still decodes.
+    packed[40] ^= 1;
+    folder.write("bad", &packed);
+    let said = report(&folder.run(["recover", "--json", "bad", "good.blp"]), 3);
+    assert_eq!(
+        (&said["complete"], &said["unchecked"]),
+        (&json!(false), &json!(true))
+    );
+    let ran = folder.run(["-f", "recover", "bad", "good.blp"]);
+    assert_eq!(ran.status, 3);
+    let words = "without checksums, what was recovered may be wrong";
+    assert!(ran.text().contains(words), "{}", ran.text());
+    assert!(!ran.text().contains("nothing lost"), "{}", ran.text());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is refused, and what a report says beyond the content.
 
-use crate::cases::{JSON, counted, data};
+use crate::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
 use bloscpack::{
     Category, Checksum, Compressor, Encoder, Filter, Layout, Limits, Metadata, RecoverOptions,
@@ -189,6 +189,36 @@ fn a_header_that_names_another_checksum_is_told() {
         "{said:?}"
     );
     assert_eq!(member.header.checksum, Checksum::Sha1);
+}
+
+#[test]
+fn an_interrupted_change_may_be_a_mixture() {
+    let mut file = encoded(Layout::V3);
+    file[0] = b'!';
+    let (report, member) = recovered(&file);
+    assert_eq!(member.uncompressed, data(1).len() as u64);
+    assert!(report.is_changing && !report.is_complete());
+    assert!(report.lost.is_empty() && !report.header_lost);
+    let [damage] = report.damages.as_slice() else {
+        panic!("{:?}", report.damages);
+    };
+    let said = damage.error.to_string();
+    assert!(said.contains("partly old and partly new"), "{said}");
+    assert_eq!(damage.error.category(), Category::CutShort);
+}
+
+#[test]
+fn damage_without_checksums_is_never_complete() {
+    for model in others().into_iter().chain(counted()) {
+        let (whole, _) = recovered(&model.file());
+        assert!(whole.is_complete() && !whole.unchecked, "{}", model.name);
+        let mut damaged = model.clone();
+        // The first chunk's flags and what follows.
+        damaged.overwrite(model.chunks()[0].start, &[0xa5; 20]);
+        let (report, _) = recovered(&damaged.file());
+        assert_eq!(report.unchecked, !model.checked, "{}", model.name);
+        assert!(!report.is_complete(), "{}", model.name);
+    }
 }
 
 #[test]

@@ -242,8 +242,11 @@ impl Findings {
             content: Some(0),
             ..Recovery::default()
         };
-        for member in &self.members {
+        for (number, member) in (0..).zip(&self.members) {
             let header = member.header.as_ref();
+            if member.digest_len() == 0 {
+                recovery.bare.push(number);
+            }
             recovery.header_lost |= header.is_none();
             recovery.is_changing |= member.is_changing;
             recovery.metadata_lost |= member
@@ -363,14 +366,6 @@ fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section:
 }
 
 impl Recovery {
-    fn damage(&mut self, error: Error, bytes: Range<u64>, content: Option<Range<u64>>) {
-        self.damages.push(Damage {
-            error,
-            bytes: Some(bytes),
-            content,
-        });
-    }
-
     /// Notes what keeps a reader from reading chunks that are all sound: a table or a header that says
     /// other things of them.
     fn contradiction<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
@@ -383,12 +378,21 @@ impl Recovery {
         };
         let section = error.position().map(|position| position.section);
         self.offsets_lost |= section == Some(Section::Offsets);
-        self.damages.push(Damage {
+        self.damage(Damage {
             error,
             bytes: None,
             content: None,
         });
         Ok(())
+    }
+
+    /// Notes something wrong that no content depends on.
+    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
+        self.damage(Damage {
+            error: at(error, bytes.start, member, None, section),
+            bytes: Some(bytes),
+            content: None,
+        });
     }
 
     /// Notes a gap, and gives how many zeros are to be written for it.
@@ -400,7 +404,11 @@ impl Recovery {
         let content = self.content.zip(gap.len).filter(|(_, len)| *len > 0);
         let content = content.map(|(from, len)| from..from.saturating_add(len));
         let error = at(gap.error, gap.bytes.start, member, gap.number, gap.section);
-        self.damage(error, gap.bytes, content);
+        self.damage(Damage {
+            error,
+            bytes: Some(gap.bytes),
+            content,
+        });
         self.lose(gap.len, fill)
     }
 }
@@ -424,8 +432,7 @@ impl Taker for Examiner {
     }
 
     fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        let error = at(error, bytes.start, member, None, section);
-        self.0.damage(error, bytes, None);
+        self.0.flaw(member, bytes, section, error);
     }
 }
 
@@ -496,7 +503,6 @@ impl<W: Read + Write + Seek> Taker for Writer<W> {
     }
 
     fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        let error = at(error, bytes.start, member, None, section);
-        self.recovery.damage(error, bytes, None);
+        self.recovery.flaw(member, bytes, section, error);
     }
 }

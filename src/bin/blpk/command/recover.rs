@@ -113,14 +113,17 @@ impl Recover {
 /// The report for people: a line for each damage and each loss, and one for all.
 fn lines(name: &str, place: &str, report: &Recovery) -> String {
     let mut text = String::new();
-    if report.is_changing {
-        let _ = writeln!(text, "{name}: a change of this file was interrupted");
-    }
     for damage in &report.damages {
         let _ = writeln!(text, "{name}: {}", verify::line(damage));
     }
     for lost in &report.lost {
         let _ = writeln!(text, "{name}: lost: {}", loss(lost));
+    }
+    if report.unchecked {
+        let _ = writeln!(
+            text,
+            "{name}: without checksums, what was recovered may be wrong"
+        );
     }
     if report.metadata_lost {
         let _ = writeln!(text, "{name}: lost: the metadata");
@@ -133,6 +136,7 @@ fn lines(name: &str, place: &str, report: &Recovery) -> String {
     );
     match report.chunks_lost {
         Some(0) if report.is_complete() => text.push_str(", nothing lost"),
+        Some(0) if report.lost.is_empty() => {}
         Some(lost) => {
             let _ = write!(text, ", {} lost", verify::count(lost, "chunk"));
         }
@@ -183,5 +187,6 @@ fn describe(input: &Path, output: &Path, report: &Recovery) -> Value {
         "metadata_lost": report.metadata_lost,
         "offsets_lost": report.offsets_lost,
         "interrupted_change": report.is_changing,
+        "unchecked": report.unchecked,
     })
 }
