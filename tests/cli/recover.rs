@@ -178,6 +178,21 @@ fn without_checksums_damage_makes_all_doubtful() {
 }
 
 #[test]
+fn a_second_member_without_its_magic_is_found() {
+    let folder = Folder::new();
+    let (packed, _) = five(&folder);
+    folder.write("ab.blp", [&packed[..], &packed[1..]].concat());
+    folder.run(["verify", "ab.blp"]).status_is(3);
+    let said = report(&folder.run(["verify", "--json", "ab.blp"]), 3);
+    let damage = &said["files"][0]["damages"][0];
+    let bytes = json!({"start": packed.len(), "end": 2 * packed.len() - 1});
+    assert_eq!(damage["bytes"], bytes, "{said}");
+    folder.run(["recover", "ab.blp", "both.blp"]);
+    let both = [ramp(5000), ramp(5000)].concat();
+    assert_eq!(folder.run(["d", "both.blp", "-"]).succeeded(), both);
+}
+
+#[test]
 fn a_sound_file_comes_out_as_it_is() {
     let folder = Folder::new();
     folder.write("meta.json", r#"{"a": 1}"#);

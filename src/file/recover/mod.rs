@@ -5,6 +5,7 @@
 //!          ─► salvage (check, decode) ─► SeekEncoder
 //! ```
 
+mod behind;
 mod content;
 mod head;
 mod member;
@@ -18,6 +19,7 @@ mod table;
 mod window;
 mod work;
 
+pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
 
 use super::encoder::{Encoder, EncoderBuilder, SeekEncoder};
