@@ -39,8 +39,10 @@ pub struct Recovery {
     pub damages: Vec<Damage>,
     /// A member's header could not be read.
     pub header_lost: bool,
-    /// There was metadata, or may have been, and none could be read.
+    /// There was metadata, or may have been, and none could be read or kept.
     pub metadata_lost: bool,
+    /// The metadata was dropped because the NumPy array that it describes is not whole.
+    pub array_lost: bool,
     /// A table of offsets was damaged.
     pub offsets_lost: bool,
     /// The source says of itself that a change of it was interrupted: what was recovered may be
