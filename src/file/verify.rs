@@ -1,7 +1,7 @@
 //! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
 
 use super::engine::{Engine, Piece, Place, Settings, Warning};
-use super::recover::{Recovery, examine};
+use super::recover::{Recovery, examine, holds_chunks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
@@ -107,7 +107,8 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 }
 
 /// As [`verify`], for a source that can be read at any position: behind damage to the structure it
-/// goes on, as far as sound chunks can be found.
+/// goes on, as far as sound chunks can be found. Bytes behind the last chunk are damage if there are
+/// sound chunks among them.
 ///
 /// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to
 /// three times.
@@ -136,11 +137,34 @@ pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize)
         if found.chunks > 0 {
             report.go_on(found);
         }
+    } else {
+        report.look_behind(&source, &limits)?;
     }
     Ok(report)
 }
 
 impl Report {
+    /// Bytes behind the last chunk mean nothing, unless there are chunks among them.
+    fn look_behind<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
+        let size = source.size()?;
+        for warning in std::mem::take(&mut self.warnings) {
+            match warning {
+                Warning::Trailing(trailing)
+                    if holds_chunks(source, trailing.position.byte, limits)? =>
+                {
+                    let (error, position) = (FormatError::HiddenChunks, trailing.position);
+                    self.damages.push(Damage {
+                        error: ParseError { error, position }.into(),
+                        bytes: Some(position.byte..size),
+                        content: None,
+                    });
+                }
+                other => self.warnings.push(other),
+            }
+        }
+        Ok(())
+    }
+
     /// Takes in what was found behind the last damage.
     fn go_on(&mut self, found: Recovery) {
         let Some(mut stop) = self.damages.pop() else {

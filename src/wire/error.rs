@@ -102,6 +102,9 @@ pub enum FormatError {
         /// How many the header counts.
         counted: u64,
     },
+    /// Sound chunks in the bytes behind the last chunk that the header counts, which otherwise mean
+    /// nothing.
+    HiddenChunks,
     /// An end mark where the header counts further chunks.
     EarlyEndMark {
         /// Chunks before the mark.
@@ -247,6 +250,7 @@ impl FormatError {
             | Self::Digest(_)
             | Self::Spare { .. }
             | Self::UncountedChunk { .. }
+            | Self::HiddenChunks
             | Self::EarlyEndMark { .. }
             | Self::Trailing => Fault::Damaged,
         }
@@ -329,6 +333,9 @@ impl fmt::Display for FormatError {
                     "a sound chunk follows, but the header counts only {counted}"
                 )
             }
+            Self::HiddenChunks => f.write_str(
+                "sound chunks lie behind the last chunk that the header counts: perhaps of a member whose header is damaged",
+            ),
             Self::EarlyEndMark { found, expected } => {
                 write!(
                     f,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::snapshot::interrupted;
 use crate::support::{Folder, Ran, noise, ramp};
 
 /// Five chunks with a table; and where each chunk lies, digest included.
@@ -135,10 +136,61 @@ fn an_interrupted_change_is_told() {
     let (mut packed, _) = five(&folder);
     packed[0] = b'!';
     folder.write("bad", &packed);
-    let said = report(&folder.run(["recover", "--json", "bad", "good.blp"]), 0);
+    let said = report(&folder.run(["recover", "--json", "bad", "good.blp"]), 3);
     assert_eq!(said["interrupted_change"], true);
+    assert_eq!(said["complete"], false);
     assert_eq!(said["header_lost"], false);
     assert_eq!(folder.run(["d", "good.blp", "-"]).succeeded(), ramp(5000));
+    let ran = folder.run(["-f", "recover", "bad", "good.blp"]);
+    assert_eq!(ran.status, 3);
+    for (words, are_there) in [
+        ("a change to this file was interrupted", true),
+        ("partly old and partly new", true),
+        ("not a Bloscpack file", false),
+        ("nothing lost", false),
+    ] {
+        assert_eq!(
+            ran.text().contains(words),
+            are_there,
+            "{words}: {}",
+            ran.text()
+        );
+    }
+}
+
+#[test]
+fn without_checksums_damage_makes_all_doubtful() {
+    let folder = Folder::new();
+    let options = ["-z", "1K", "--max-app-chunks", "0", "-k", "None"];
+    let mut packed = folder.compressed(&options, &ramp(5000));
+    // A flipped bit in the table: every chunk still decodes.
+    packed[40] ^= 1;
+    folder.write("bad", &packed);
+    let said = report(&folder.run(["recover", "--json", "bad", "good.blp"]), 3);
+    assert_eq!(
+        (&said["complete"], &said["unchecked"]),
+        (&json!(false), &json!(true))
+    );
+    let ran = folder.run(["-f", "recover", "bad", "good.blp"]);
+    assert_eq!(ran.status, 3);
+    let words = "without checksums, what was recovered may be wrong";
+    assert!(ran.text().contains(words), "{}", ran.text());
+    assert!(!ran.text().contains("nothing lost"), "{}", ran.text());
+}
+
+#[test]
+fn a_second_member_without_its_magic_is_found() {
+    let folder = Folder::new();
+    let (packed, _) = five(&folder);
+    folder.write("ab.blp", [&packed[..], &packed[1..]].concat());
+    folder.run(["verify", "ab.blp"]).status_is(3);
+    let said = report(&folder.run(["verify", "--json", "ab.blp"]), 3);
+    let damage = &said["files"][0]["damages"][0];
+    let bytes = json!({"start": packed.len(), "end": 2 * packed.len() - 1});
+    assert_eq!(damage["bytes"], bytes, "{said}");
+    folder.run(["recover", "ab.blp", "both.blp"]);
+    let both = [ramp(5000), ramp(5000)].concat();
+    assert_eq!(folder.run(["d", "both.blp", "-"]).succeeded(), both);
 }
 
 #[test]
@@ -198,6 +250,89 @@ fn nothing_found_means_no_output() {
     folder
         .run(["recover", "sound.blp", "empty"])
         .failed(1, "exists");
+}
+
+#[test]
+fn a_change_that_its_journal_completes_is_told() {
+    let (folder, model) = interrupted();
+    let said = report(&folder.run(["recover", "--json", "a.blp", "good.blp"]), 0);
+    let expected = (&json!(true), &json!(true));
+    assert_eq!((&said["interrupted_change"], &said["complete"]), expected);
+    assert_eq!(folder.run(["d", "good.blp", "-"]).succeeded(), model);
+}
+
+#[test]
+fn nothing_found_is_told_as_json() {
+    let folder = Folder::new();
+    folder.write("noise", noise(5000));
+    folder.write("empty", "");
+    for (name, status) in [("noise", 5), ("empty", 4), ("missing", 1)] {
+        let said = report(&folder.run(["recover", "--json", name, "out.blp"]), status);
+        assert_eq!(
+            (&said["path"], &said["complete"]),
+            (&json!(name), &json!(false))
+        );
+        let error = said["error"].as_str().unwrap();
+        assert!(error.contains(name), "{error}");
+        assert!(!folder.names().contains(&"out.blp".to_owned()), "{name}");
+    }
+}
+
+#[test]
+fn a_wrong_entry_of_the_table_is_told() {
+    let folder = Folder::new();
+    let (packed, _) = five(&folder);
+    for number in 0..5 {
+        let mut bad = packed.clone();
+        bad[32 + 8 * number] ^= 1;
+        folder.write("bad.blp", &bad);
+        let said = report(
+            &folder.run(["recover", "-f", "--json", "bad.blp", "good.blp"]),
+            0,
+        );
+        assert_eq!(said["offsets_lost"], true, "{number}: {said}");
+        let message = said["damages"][0]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("entry {number}")), "{message}");
+    }
+}
+
+#[test]
+fn an_array_that_is_not_whole_is_none() {
+    let folder = Folder::new();
+    let shape = r#"{"dtype":"'<f8'","shape":[625],"order":"C","container":"numpy"}"#;
+    folder.write("array.json", shape);
+    let path = folder.path("array.json");
+    let options = ["-z", "1K", "-m", path.to_str().unwrap()];
+    let sound = folder.compressed(&options, &ramp(5000));
+    folder.write("a.blp", &sound);
+    let said = report(&folder.run(["recover", "--json", "a.blp", "same.blp"]), 0);
+    assert_eq!(
+        (&said["array_lost"], &said["error"]),
+        (&json!(false), &Value::Null)
+    );
+    let metadata = |name: &str| -> Value {
+        let info = folder.run(["info", "--json", name]).succeeded();
+        serde_json::from_slice::<Value>(&info).unwrap()["metadata"].clone()
+    };
+    assert_eq!(metadata("same.blp")["shape"], json!([625]));
+
+    let mut bad = sound;
+    let end = bad.len();
+    bad[end - 30] ^= 1;
+    folder.write("a.blp", &bad);
+    let ran = folder.run(["recover", "a.blp", "less.blp"]);
+    assert_eq!(ran.status, 3);
+    for words in ["lost: the metadata, since the NumPy array", "--fill"] {
+        assert!(ran.text().contains(words), "{}", ran.text());
+    }
+    assert_eq!(metadata("less.blp"), Value::Null);
+    let options = ["recover", "--fill", "--json", "a.blp", "filled.blp"];
+    let said = report(&folder.run(options), 3);
+    assert_eq!(
+        (&said["array_lost"], &said["metadata_lost"]),
+        (&json!(false), &json!(false))
+    );
+    assert_eq!(metadata("filled.blp")["shape"], json!([625]));
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl bloscpack::storage::Folder for Crashing {
 
 /// A folder with `a.blp`, to which somebody was appending when the power went; and what the file
 /// holds once that is done.
-fn interrupted() -> (Folder, Vec<u8>) {
+pub fn interrupted() -> (Folder, Vec<u8>) {
     let folder = Folder::new();
     folder.write("a.blp", folder.compressed(&["-z", "64K"], &ramp(200_000)));
     let crashing = Crashing {

@@ -1,6 +1,6 @@
 //! What is refused, and what a report says beyond the content.
 
-use crate::cases::{JSON, counted, data};
+use crate::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
 use bloscpack::{
     Category, Checksum, Compressor, Encoder, Filter, Layout, Limits, Metadata, RecoverOptions,
@@ -172,6 +172,46 @@ fn verify_goes_on_behind_a_broken_structure() {
 }
 
 #[test]
+fn chunks_behind_the_last_one_are_no_leftovers() {
+    let first = encoded(Layout::V3);
+    // One byte short at its start, so that the second member is none.
+    let file = [&first[..], &encoded(Layout::V3)[1..]].concat();
+    let report = verify_at(&file, Limits::default(), 1).unwrap();
+    let [damage] = report.damages.as_slice() else {
+        panic!("{report:?}");
+    };
+    let (from, to) = (first.len() as u64, file.len() as u64);
+    assert_eq!(damage.bytes, Some(from..to));
+    assert_eq!(damage.error.position().unwrap().byte, from);
+    assert_eq!(damage.error.category(), Category::Damaged);
+    assert!(damage.error.to_string().contains("sound chunks lie behind"));
+    assert!(report.warnings.is_empty(), "{report:?}");
+    assert_eq!(report.bytes, data(1).len() as u64);
+
+    // Nothing but bytes; and an append of ours that was not committed.
+    let gap = vec![0; 128];
+    let uncommitted = [&first[..], &gap, &first[1..]].concat();
+    let junk = [&first[..], b"\x02\x01 what means nothing".as_slice()].concat();
+    for file in [uncommitted, junk] {
+        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        assert!(report.is_sound(), "{report:?}");
+        assert_eq!(report.warnings.len(), 1);
+    }
+    // What the reference's append and others leave.
+    for name in [
+        "g_trailing_garbage.blp",
+        "g_trailing_then_spill.blp",
+        "z_trailing_junk.blp",
+    ] {
+        let path = format!("{}/testdata/bloscpack/{name}", env!("CARGO_MANIFEST_DIR"));
+        let file = std::fs::read(path).unwrap();
+        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        assert!(report.is_sound(), "{name}: {report:?}");
+        assert_eq!(report.warnings.len(), 1, "{name}");
+    }
+}
+
+#[test]
 fn a_header_that_names_another_checksum_is_told() {
     let mut file = encoded(Layout::V3);
     assert_eq!(file[6], Checksum::Sha1.id());
@@ -189,6 +229,36 @@ fn a_header_that_names_another_checksum_is_told() {
         "{said:?}"
     );
     assert_eq!(member.header.checksum, Checksum::Sha1);
+}
+
+#[test]
+fn an_interrupted_change_may_be_a_mixture() {
+    let mut file = encoded(Layout::V3);
+    file[0] = b'!';
+    let (report, member) = recovered(&file);
+    assert_eq!(member.uncompressed, data(1).len() as u64);
+    assert!(report.is_changing && !report.is_complete());
+    assert!(report.lost.is_empty() && !report.header_lost);
+    let [damage] = report.damages.as_slice() else {
+        panic!("{:?}", report.damages);
+    };
+    let said = damage.error.to_string();
+    assert!(said.contains("partly old and partly new"), "{said}");
+    assert_eq!(damage.error.category(), Category::CutShort);
+}
+
+#[test]
+fn damage_without_checksums_is_never_complete() {
+    for model in others().into_iter().chain(counted()) {
+        let (whole, _) = recovered(&model.file());
+        assert!(whole.is_complete() && !whole.unchecked, "{}", model.name);
+        let mut damaged = model.clone();
+        // The first chunk's flags and what follows.
+        damaged.overwrite(model.chunks()[0].start, &[0xa5; 20]);
+        let (report, _) = recovered(&damaged.file());
+        assert_eq!(report.unchecked, !model.checked, "{}", model.name);
+        assert!(!report.is_complete(), "{}", model.name);
+    }
 }
 
 #[test]

@@ -60,8 +60,12 @@ impl Head {
             && *magic != MAGIC
             && (is_changing || whatever_magic)
         {
-            let error = FormatError::Magic {
-                found: magic.to_vec(),
+            let error = if is_changing {
+                let why = "its content may be partly old and partly new";
+                FormatError::Interrupted { why }
+            } else {
+                let found = magic.to_vec();
+                FormatError::Magic { found }
             };
             let bytes = at..at.saturating_add(4);
             flaws.push(Flaw {

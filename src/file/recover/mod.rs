@@ -5,6 +5,7 @@
 //!          ─► salvage (check, decode) ─► SeekEncoder
 //! ```
 
+mod behind;
 mod content;
 mod head;
 mod member;
@@ -18,6 +19,7 @@ mod table;
 mod window;
 mod work;
 
+pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
 
 use super::encoder::{Encoder, EncoderBuilder, SeekEncoder};
@@ -27,7 +29,9 @@ use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
-use crate::wire::{Checksum, Event, FormatError, Hashers, ParseError, Position, Section};
+use crate::wire::{
+    Checksum, Event, FormatError, Hashers, NumpyArray, ParseError, Position, Section,
+};
 use content::{Gap, Piece};
 use member::Member;
 use salvage::{Salvage, Taker};
@@ -105,8 +109,12 @@ impl RecoverOptions {
 /// compressor, checksum and metadata of the old one as far as those could be read. Of a
 /// concatenation, the contents follow each other, and the first metadata is kept.
 ///
-/// The source is read twice: once to find the chunks, once to decode them. Memory is that of an
-/// encoder and a decoder, and 24 bytes a chunk.
+/// Metadata that describes a NumPy array goes with the whole array only: where the content is not
+/// as long as the shape says, that metadata is dropped, since readers would give wrong arrays.
+/// [`fill`](RecoverOptions::fill) keeps the length.
+///
+/// The source is read twice: once to find the chunks, once to decode them; and twice as often where
+/// the metadata describes an array. Memory is that of an encoder and a decoder, and 24 bytes a chunk.
 ///
 /// ```
 /// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
@@ -146,18 +154,15 @@ where
         // No chunks, and bytes behind them that are tolerated.
         findings.members.iter_mut().for_each(Member::empty);
     }
+    let array_lost = findings.drop_torn_array(&source, options)?;
+    let builder = findings.builder(&source, options)?;
     let mut taker = Writer {
-        target: Target::Waiting(Some(Box::new((
-            target,
-            findings.builder(&source, options)?,
-        )))),
-        most_zeros: if options.fill {
-            findings.size.saturating_mul(MOST_ZEROS)
-        } else {
-            0
-        },
+        target: Target::Waiting(Some(Box::new((target, builder)))),
+        most_zeros: findings.most_zeros(options),
         recovery: findings.begin(),
     };
+    taker.recovery.array_lost = array_lost;
+    taker.recovery.metadata_lost |= array_lost;
     findings.salvage(&source, options, &mut taker)?;
     if taker.recovery.damages.is_empty() {
         taker.recovery.contradiction(&source, &options.limits)?;
@@ -185,10 +190,7 @@ fn holds_nothing<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
 /// All damages of a source, and what its sound chunks come to: their number and their bytes.
 pub(super) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> Result<Recovery> {
     let options = RecoverOptions::default().limits(limits).threads(threads);
-    let mut findings = Findings::of(source, &options)?;
-    let mut taker = Examiner(findings.begin());
-    findings.salvage(source, &options, &mut taker)?;
-    Ok(taker.0)
+    Findings::of(source, &options)?.examine(source, &options)
 }
 
 /// What a scan found.
@@ -205,6 +207,51 @@ impl Findings {
         }
         let members = scan::scan(source, options.limits, options.hashers)?;
         Ok(Self { members, size })
+    }
+
+    /// All that is wrong, and how much there is, without writing anything.
+    fn examine<S: ReadAt>(mut self, source: &S, options: &RecoverOptions) -> Result<Recovery> {
+        let mut taker = Examiner {
+            most_zeros: self.most_zeros(options),
+            recovery: self.begin(),
+        };
+        self.salvage(source, options, &mut taker)?;
+        Ok(taker.recovery)
+    }
+
+    fn most_zeros(&self, options: &RecoverOptions) -> u64 {
+        let is_filled = u64::from(options.fill);
+        self.size
+            .saturating_mul(MOST_ZEROS)
+            .saturating_mul(is_filled)
+    }
+
+    /// Drops the metadata of an array that will not be as long as its shape says, which readers
+    /// would trust; gives whether it did.
+    ///
+    /// How much of the content there is shows only when all of it was decoded once.
+    fn drop_torn_array<S: ReadAt>(&mut self, source: &S, options: &RecoverOptions) -> Result<bool> {
+        let mut all = self
+            .members
+            .iter()
+            .filter_map(|member| member.metadata.as_ref());
+        let array = match all.next().map(NumpyArray::of) {
+            None | Some(Ok(None)) => return Ok(false),
+            Some(Ok(Some(array))) => Some(array),
+            // Of some other type: nothing tells its length, so that nothing may be missing.
+            Some(Err(_)) => None,
+        };
+        let found = Self::of(source, options)?.examine(source, options)?;
+        let is_whole = match array {
+            Some(array) => array.content_len() == found.written,
+            None => found.lost.iter().all(|lost| lost.filled),
+        };
+        if !is_whole {
+            for member in &mut self.members {
+                member.metadata = None;
+            }
+        }
+        Ok(!is_whole)
     }
 
     /// Why nothing can be recovered.
@@ -242,8 +289,11 @@ impl Findings {
             content: Some(0),
             ..Recovery::default()
         };
-        for member in &self.members {
+        for (number, member) in (0..).zip(&self.members) {
             let header = member.header.as_ref();
+            if member.digest_len() == 0 {
+                recovery.bare.push(number);
+            }
             recovery.header_lost |= header.is_none();
             recovery.is_changing |= member.is_changing;
             recovery.metadata_lost |= member
@@ -363,14 +413,6 @@ fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section:
 }
 
 impl Recovery {
-    fn damage(&mut self, error: Error, bytes: Range<u64>, content: Option<Range<u64>>) {
-        self.damages.push(Damage {
-            error,
-            bytes: Some(bytes),
-            content,
-        });
-    }
-
     /// Notes what keeps a reader from reading chunks that are all sound: a table or a header that says
     /// other things of them.
     fn contradiction<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
@@ -382,8 +424,10 @@ impl Recovery {
             Err(error) => return Err(error),
         };
         let section = error.position().map(|position| position.section);
-        self.offsets_lost |= section == Some(Section::Offsets);
-        self.damages.push(Damage {
+        // It is where a chunk begins that an entry is found to be wrong.
+        let is_entry = matches!(error.kind(), ErrorKind::Format(FormatError::Offset { .. }));
+        self.offsets_lost |= is_entry || section == Some(Section::Offsets);
+        self.damage(Damage {
             error,
             bytes: None,
             content: None,
@@ -391,8 +435,18 @@ impl Recovery {
         Ok(())
     }
 
-    /// Notes a gap, and gives how many zeros are to be written for it.
-    fn gap(&mut self, member: usize, gap: Gap, fill: bool) -> u64 {
+    /// Notes something wrong that no content depends on.
+    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
+        self.damage(Damage {
+            error: at(error, bytes.start, member, None, section),
+            bytes: Some(bytes),
+            content: None,
+        });
+    }
+
+    /// Notes a gap, and gives how many zeros are to be written for it: all that it lacks, or none if
+    /// those are more than may still be written.
+    fn gap(&mut self, member: usize, gap: Gap, most_zeros: &mut u64) -> u64 {
         self.chunks_lost = self
             .chunks_lost
             .zip(gap.chunks)
@@ -400,32 +454,41 @@ impl Recovery {
         let content = self.content.zip(gap.len).filter(|(_, len)| *len > 0);
         let content = content.map(|(from, len)| from..from.saturating_add(len));
         let error = at(gap.error, gap.bytes.start, member, gap.number, gap.section);
-        self.damage(error, gap.bytes, content);
-        self.lose(gap.len, fill)
+        self.damage(Damage {
+            error,
+            bytes: Some(gap.bytes),
+            content,
+        });
+        let is_filled = gap.len.is_some_and(|len| len <= *most_zeros);
+        let zeros = self.lose(gap.len, is_filled);
+        *most_zeros = most_zeros.saturating_sub(zeros);
+        zeros
     }
 }
 
 /// Counts what it is given.
-struct Examiner(Recovery);
+struct Examiner {
+    most_zeros: u64,
+    recovery: Recovery,
+}
 
 impl Taker for Examiner {
     fn data(&mut self, bytes: &[u8]) -> Result<()> {
-        self.0.win(window::to_u64(bytes.len()));
+        self.recovery.win(window::to_u64(bytes.len()));
         Ok(())
     }
 
     fn chunk(&mut self, _: u32) {
-        self.0.chunks = self.0.chunks.saturating_add(1);
+        self.recovery.chunks = self.recovery.chunks.saturating_add(1);
     }
 
     fn gap(&mut self, member: usize, gap: Gap) -> Result<()> {
-        self.0.gap(member, gap, false);
+        self.recovery.gap(member, gap, &mut self.most_zeros);
         Ok(())
     }
 
     fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        let error = at(error, bytes.start, member, None, section);
-        self.0.damage(error, bytes, None);
+        self.recovery.flaw(member, bytes, section, error);
     }
 }
 
@@ -489,14 +552,11 @@ impl<W: Read + Write + Seek> Taker for Writer<W> {
     }
 
     fn gap(&mut self, member: usize, gap: Gap) -> Result<()> {
-        let is_filled = gap.len.is_some_and(|len| len <= self.most_zeros);
-        let zeros = self.recovery.gap(member, gap, is_filled);
-        self.most_zeros = self.most_zeros.saturating_sub(zeros);
+        let zeros = self.recovery.gap(member, gap, &mut self.most_zeros);
         self.zeros(zeros)
     }
 
     fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        let error = at(error, bytes.start, member, None, section);
-        self.recovery.damage(error, bytes, None);
+        self.recovery.flaw(member, bytes, section, error);
     }
 }

@@ -39,23 +39,39 @@ pub struct Recovery {
     pub damages: Vec<Damage>,
     /// A member's header could not be read.
     pub header_lost: bool,
-    /// There was metadata, or may have been, and none could be read.
+    /// There was metadata, or may have been, and none could be read or kept.
     pub metadata_lost: bool,
+    /// The metadata was dropped because the NumPy array that it describes is not whole.
+    pub array_lost: bool,
     /// A table of offsets was damaged.
     pub offsets_lost: bool,
-    /// The source says of itself that a change of it was interrupted.
+    /// The source says of itself that a change of it was interrupted: what was recovered may be
+    /// partly old and partly new.
     pub is_changing: bool,
+    /// There is damage in a member without checksums: nothing tells whether the rest of it, which
+    /// was recovered, is what was once written.
+    pub unchecked: bool,
     /// Tells where recovered content and zeros end, as the lengths of both.
     pub(super) written: u64,
     /// Where the next byte was in the source's content, as long as that is known.
     pub(super) content: Option<u64>,
+    /// Numbers of the members without checksums, ascending.
+    pub(super) bare: Vec<u64>,
 }
 
 impl Recovery {
-    /// Whether all content and all metadata that there can have been was recovered.
+    /// Whether all content and all metadata that there can have been was recovered, and nothing
+    /// speaks against it being what was once written.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.lost.is_empty() && !self.metadata_lost
+        self.lost.is_empty() && !self.metadata_lost && !self.is_changing && !self.unchecked
+    }
+
+    /// Notes a damage, and whether there is no checksum to tell what else came to harm.
+    pub(super) fn damage(&mut self, damage: Damage) {
+        let member = damage.error.position().map_or(0, |place| place.member);
+        self.unchecked |= self.bare.binary_search(&member).is_ok();
+        self.damages.push(damage);
     }
 
     /// Uncompressed bytes of the source before it was damaged, where that is known.

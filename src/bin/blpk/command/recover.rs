@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::verify::{self, Counting};
-use crate::input::Input;
+use crate::input::{Bytes, Input};
 use crate::message::{Failure, shown};
 use crate::output::{self, Output, is_standard_output};
 use crate::progress::Progress;
@@ -45,6 +45,30 @@ pub struct Recover {
 
 impl Recover {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let outcome = self.recover(session);
+        let Err(failure) = &outcome else {
+            return outcome;
+        };
+        // Wrong usage is for the one who wrote the script.
+        match failure
+            .title()
+            .filter(|_| failure.status() != Status::Usage)
+        {
+            Some(title) if self.json => {
+                let object = json!({
+                    "path": self.input.to_string_lossy(),
+                    "output": Value::Null,
+                    "complete": false,
+                    "error": title,
+                });
+                output::print(&format!("{object:#}\n"))?;
+                Ok(failure.status())
+            }
+            _ => outcome,
+        }
+    }
+
+    fn recover(&self, session: &Session) -> Result<Status, Failure> {
         if self.json && is_standard_output(&self.output) {
             let title = "the report and the data cannot both go to standard output";
             return Err(Failure::usage(title).hint("name an output file"));
@@ -88,7 +112,9 @@ impl Recover {
         let place = output.name().to_owned();
         let is_standard = is_standard_output(&self.output);
         output.commit()?;
-        self.tell(&report, &place, is_standard)?;
+        let is_changing = report.is_changing
+            || matches!(file, Bytes::Snapshot(snapshot) if snapshot.is_interrupted());
+        self.tell(&report, &place, is_standard, is_changing)?;
         Ok(if report.is_complete() {
             Status::Done
         } else {
@@ -96,12 +122,19 @@ impl Recover {
         })
     }
 
-    fn tell(&self, report: &Recovery, place: &str, is_standard: bool) -> Result<(), Failure> {
+    fn tell(
+        &self,
+        report: &Recovery,
+        place: &str,
+        is_standard: bool,
+        is_changing: bool,
+    ) -> Result<(), Failure> {
         if self.json {
-            let object = describe(&self.input, &self.output, report);
+            let mut object = describe(&self.input, &self.output, report);
+            object["interrupted_change"] = json!(is_changing);
             return output::print(&format!("{object:#}\n"));
         }
-        let text = lines(&shown(&self.input), place, report);
+        let text = lines(&shown(&self.input), place, report, self.fill);
         if is_standard {
             text.lines().for_each(crate::message::note);
             return Ok(());
@@ -111,19 +144,29 @@ impl Recover {
 }
 
 /// The report for people: a line for each damage and each loss, and one for all.
-fn lines(name: &str, place: &str, report: &Recovery) -> String {
+fn lines(name: &str, place: &str, report: &Recovery, fill: bool) -> String {
     let mut text = String::new();
-    if report.is_changing {
-        let _ = writeln!(text, "{name}: a change of this file was interrupted");
-    }
     for damage in &report.damages {
         let _ = writeln!(text, "{name}: {}", verify::line(damage));
     }
     for lost in &report.lost {
         let _ = writeln!(text, "{name}: lost: {}", loss(lost));
     }
+    if report.unchecked {
+        let _ = writeln!(
+            text,
+            "{name}: without checksums, what was recovered may be wrong"
+        );
+    }
     if report.metadata_lost {
-        let _ = writeln!(text, "{name}: lost: the metadata");
+        let why = match (report.array_lost, fill) {
+            (false, _) => "",
+            (true, true) => ", since the NumPy array that it describes is not whole",
+            (true, false) => {
+                ", since the NumPy array that it describes is not whole; --fill may keep its length"
+            }
+        };
+        let _ = writeln!(text, "{name}: lost: the metadata{why}");
     }
     let _ = write!(
         text,
@@ -133,6 +176,7 @@ fn lines(name: &str, place: &str, report: &Recovery) -> String {
     );
     match report.chunks_lost {
         Some(0) if report.is_complete() => text.push_str(", nothing lost"),
+        Some(0) if report.lost.is_empty() => {}
         Some(lost) => {
             let _ = write!(text, ", {} lost", verify::count(lost, "chunk"));
         }
@@ -181,7 +225,9 @@ fn describe(input: &Path, output: &Path, report: &Recovery) -> Value {
         "damages": report.damages.iter().map(verify::damage).collect::<Value>(),
         "header_lost": report.header_lost,
         "metadata_lost": report.metadata_lost,
+        "array_lost": report.array_lost,
         "offsets_lost": report.offsets_lost,
-        "interrupted_change": report.is_changing,
+        "unchecked": report.unchecked,
+        "error": Value::Null,
     })
 }

@@ -1,0 +1,56 @@
+//! Whether sound chunks lie where a reader passes over bytes that should mean nothing.
+
+use super::member::Member;
+use super::scan::scan;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::Hashers;
+use std::io;
+
+/// Zeros that an append of ours which was not committed leaves before what it wrote.
+const GAP: [u8; 128] = [0; 128];
+
+/// Whether there is a sound chunk in the bytes from `from` on, as where the header of a member that
+/// was put behind another one is damaged.
+///
+/// What the reference's append leaves there is the end of a chunk, and holds none. Where `from`
+/// begins with as many zeros as an append of ours that was not committed, nothing is looked into.
+///
+/// # Errors
+/// Those of the source.
+pub(in crate::file) fn holds_chunks<S: ReadAt>(
+    source: &S,
+    from: u64,
+    limits: &Limits,
+) -> Result<bool> {
+    let behind = Behind { source, from };
+    if behind.size()? < GAP.len() as u64 {
+        return has_chunks(&behind, limits);
+    }
+    let mut first = GAP;
+    behind.read_exact_at(0, &mut first)?;
+    Ok(first != GAP && has_chunks(&behind, limits)?)
+}
+
+fn has_chunks<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
+    let members = scan(source, *limits, Hashers::default())?;
+    let has_sound = |member: &Member| member.sound > 0;
+    Ok(members.iter().any(has_sound))
+}
+
+/// A source from a position on.
+struct Behind<'a, S> {
+    source: &'a S,
+    from: u64,
+}
+
+impl<S: ReadAt> ReadAt for Behind<'_, S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.source.read_at(self.from.saturating_add(at), buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.source.size()?.saturating_sub(self.from))
+    }
+}
