@@ -63,6 +63,20 @@ fn members_records_and_halves_are_not_changed() {
     assert_eq!(open(Vec::new()).unwrap_err().category(), Category::CutShort);
 }
 
+/// A change would cut them off, and with them what `recover` can still save.
+#[test]
+fn sound_chunks_behind_the_last_one_are_not_cut_off() {
+    let one = file(Encoder::builder().chunk_size(1000), &sensor(2500, 1));
+    for gone in [1, 32, 100] {
+        let two = [one.clone(), one[gone..].to_vec()].concat();
+        let folder = Memory::from([(NAME, two.clone())]);
+        let error = Editor::open_in(folder.clone(), name()).unwrap_err();
+        assert_eq!(error.category(), Category::Damaged, "{error}");
+        assert_eq!(folder.bytes(NAME).unwrap(), two);
+        assert_eq!(names(&folder), [NAME]);
+    }
+}
+
 #[test]
 fn a_patch_behind_the_end_changes_nothing() {
     let data = sensor(5000, 3);

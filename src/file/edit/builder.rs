@@ -159,6 +159,7 @@ impl EditorBuilder {
         let held = Held::open(folder, name, &self.patience)?;
         let frame = Frame::of(held.file(), &self.limits)?;
         frame.check_editable()?;
+        frame.check_behind(held.file(), &self.limits)?;
         Ok(Editor {
             held,
             frame,

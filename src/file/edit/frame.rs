@@ -3,11 +3,13 @@
 use super::front::counted;
 use crate::blosc::MAX_NBYTES;
 use crate::error::{Error, Result};
+use crate::file::Warning;
 use crate::file::encoder::MOST_SPARE;
 use crate::file::indexed::{Head, Index, head};
+use crate::file::recover::holds_chunks;
 use crate::limits::Limits;
 use crate::storage::{Folder, Held, ReadAt};
-use crate::wire::{FormatError, Geometry, Header, Layout, Offsets};
+use crate::wire::{FormatError, Geometry, Header, Layout, Offsets, ParseError};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -71,6 +73,20 @@ impl Frame {
             return Ok(());
         };
         Err(FormatError::Unsupported { what }.into())
+    }
+
+    /// Refuses a file with sound chunks behind its last one, which a change would cut off: somebody
+    /// may still want to recover them.
+    pub(super) fn check_behind<S: ReadAt>(&self, file: &S, limits: &Limits) -> Result<()> {
+        for warning in &self.index.warnings {
+            if let Warning::Trailing(trailing) = warning
+                && holds_chunks(file, trailing.position.byte, limits)?
+            {
+                let (error, position) = (FormatError::HiddenChunks, trailing.position);
+                return Err(ParseError { error, position }.into());
+            }
+        }
+        Ok(())
     }
 
     /// From where on bytes of the file mean nothing to readers: behind the last chunk, where the
