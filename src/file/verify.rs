@@ -195,10 +195,12 @@ impl Report {
             // Only a damaged length had led there.
             return;
         }
-        let at_it = self
-            .damages
-            .iter_mut()
-            .find(|damage| place(damage).start == stopped_at);
+        let stopped_by = entry_of(&stop.error);
+        let is_same = |damage: &&mut Damage| {
+            let is_entry = stopped_by.is_some() && entry_of(&damage.error) == stopped_by;
+            is_entry || place(damage).start == stopped_at
+        };
+        let at_it = self.damages.iter_mut().find(is_same);
         if let Some(same) = at_it {
             std::mem::swap(&mut same.error, &mut stop.error);
             return;
@@ -240,6 +242,14 @@ impl Report {
         }
         buffer
     }
+}
+
+/// Member and number of the entry of a table that is wrong, if it is that.
+fn entry_of(error: &Error) -> Option<(u64, u64)> {
+    let ErrorKind::Format(FormatError::Offset { entry, .. }) = error.kind() else {
+        return None;
+    };
+    Some((error.position()?.member, *entry))
 }
 
 /// The bytes of a damaged chunk, and of its digest if that may be what is damaged.

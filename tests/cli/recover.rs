@@ -281,7 +281,18 @@ fn nothing_found_is_told_as_json() {
 #[test]
 fn a_wrong_entry_of_the_table_is_told() {
     let folder = Folder::new();
-    let (packed, _) = five(&folder);
+    let (packed, chunks) = five(&folder);
+    // Beside other damage as well.
+    let mut both = packed.clone();
+    both[32 + 8] ^= 1;
+    both[chunks[3].start + 40] ^= 4;
+    folder.write("bad.blp", &both);
+    let said = report(&folder.run(["recover", "--json", "bad.blp", "good.blp"]), 3);
+    assert_eq!(said["offsets_lost"], true, "{said}");
+    assert_eq!(said["damages"].as_array().unwrap().len(), 2, "{said}");
+    let said = report(&folder.run(["verify", "--json", "bad.blp"]), 3);
+    let damages = said["files"][0]["damages"].as_array().unwrap();
+    assert_eq!(damages.len(), 2, "{said}");
     for number in 0..5 {
         let mut bad = packed.clone();
         bad[32 + 8 * number] ^= 1;

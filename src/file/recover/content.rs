@@ -326,6 +326,27 @@ fn number(pieces: &mut [Piece]) {
     }
 }
 
+/// The first entry of the table that leads elsewhere than to its chunk, which is sound.
+pub(super) fn wrong_entry(member: &Member, pieces: &[Piece]) -> Option<FormatError> {
+    let mut next = Some(0);
+    for piece in pieces {
+        let number = next?;
+        if let Piece::Chunk(found) = piece
+            && let Some(at) = member.table.place_of(number)
+            && at != found.at
+        {
+            let offset = |at: u64| at.saturating_sub(member.at);
+            return Some(FormatError::Offset {
+                entry: number,
+                found: i64::try_from(offset(at)).unwrap_or(i64::MAX),
+                expected: format!("{}, where its chunk lies", offset(found.at)),
+            });
+        }
+        next = piece.number_behind(next);
+    }
+    None
+}
+
 impl Piece {
     /// The number of the chunk behind this piece, by that of the first in it.
     pub(super) fn number_behind(&self, first: Option<u64>) -> Option<u64> {

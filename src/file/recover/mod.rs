@@ -357,7 +357,9 @@ impl Findings {
     ) -> Result<()> {
         let mut salvage = Salvage::new(source, options.limits, options.hashers, options.threads);
         for (index, mut member) in self.members.into_iter().enumerate() {
+            let mut is_told = false;
             for flaw in std::mem::take(&mut member.flaws) {
+                is_told |= flaw.section == Section::Offsets;
                 taker.flaw(index, flaw.bytes, flaw.section, flaw.error);
             }
             if let Some(id) = member.wrong_checksum_id() {
@@ -372,6 +374,10 @@ impl Findings {
             let checksum = member.checksum.unwrap_or(Checksum::None);
             let pieces = content::pieces(&mut member, self.size);
             let (counted, sound) = (member.count, member.sound);
+            if let Some(error) = content::wrong_entry(&member, &pieces).filter(|_| !is_told) {
+                let bytes = member.at..member.first_at;
+                taker.flaw(index, bytes, Section::Offsets, error);
+            }
             salvage.member(index, checksum, pieces, taker)?;
             if let Some(counted) = counted.filter(|counted| *counted < sound) {
                 let end = member
@@ -437,6 +443,7 @@ impl Recovery {
 
     /// Notes something wrong that no content depends on.
     fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
+        self.offsets_lost |= section == Section::Offsets;
         self.damage(Damage {
             error: at(error, bytes.start, member, None, section),
             bytes: Some(bytes),

@@ -39,6 +39,13 @@ impl Table {
         self.entries.iter().map(|entry| entry.at)
     }
 
+    /// Where the chunk with this number begins.
+    pub(super) fn place_of(&self, number: u64) -> Option<u64> {
+        let entries = &self.entries;
+        let index = entries.binary_search_by_key(&number, |entry| entry.number);
+        Some(entries.get(index.ok()?)?.at)
+    }
+
     /// The number of the chunk that begins here.
     pub(super) fn number_at(&self, at: u64) -> Option<u64> {
         let index = self.entries.binary_search_by_key(&at, |entry| entry.at);
