@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Bytes at the beginning of the free part that go through the journal: until the change is made
 /// they are zeros, so that nothing behind the old end looks like a chunk, or like a member behind
 /// a digest.
-const GAP: u64 = 128;
+pub(crate) const GAP: u64 = 128;
 
 /// A change to a [`Held`] file. Without [`commit`](Self::commit) it was never there: what it has
 /// left is taken away before the next one, or when the file is let go.

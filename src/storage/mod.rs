@@ -30,7 +30,7 @@ mod seekable;
 mod snapshot;
 mod write_at;
 
-pub(crate) use change::Change;
+pub(crate) use change::{Change, GAP};
 pub use cursor::Cursor;
 pub(crate) use cursor::target;
 pub use disk::Disk;

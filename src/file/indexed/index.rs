@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::file::engine::Warning;
 use crate::file::walk::Walk;
 use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
+use crate::storage::{Cursor, GAP, ReadAt};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{
     Checksum, Event, FormatError, Geometry, Header, Layout, Metadata, MetadataHeader,
@@ -495,17 +495,13 @@ fn table_end<S: ReadAt>(source: &S, header: &Header, geometry: &Geometry) -> Res
     Ok(Some(end))
 }
 
-/// How many zeros show that what follows is neither a chunk nor a member, not even one behind a
-/// digest.
-const ZEROS: u64 = 128;
-
 /// What lies behind the last chunk, if that cannot mean anything: nothing, or zeros first, where
 /// somebody is appending just now. Anything else is for the walk to judge.
 fn nothing_behind<S: ReadAt>(source: &S, end: u64) -> Result<Option<Option<Trailing>>> {
     let Some(len) = source.size()?.checked_sub(end) else {
         return Ok(None);
     };
-    let mut first = vec![0; usize::try_from(len.min(ZEROS)).unwrap_or(0)];
+    let mut first = vec![0; usize::try_from(len.min(GAP)).unwrap_or(0)];
     source.read_exact_at(end, &mut first)?;
     if first.iter().any(|byte| *byte != 0) {
         return Ok(None);

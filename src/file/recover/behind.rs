@@ -4,12 +4,9 @@ use super::member::Member;
 use super::scan::scan;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::storage::ReadAt;
+use crate::storage::{Cursor, GAP, ReadAt};
 use crate::wire::Hashers;
-use std::io;
-
-/// Zeros that an append of ours which was not committed leaves before what it wrote.
-const GAP: [u8; 128] = [0; 128];
+use std::io::{self, Read};
 
 /// Whether there is a sound chunk in the bytes from `from` on, as where the header of a member that
 /// was put behind another one is damaged.
@@ -25,12 +22,11 @@ pub(in crate::file) fn holds_chunks<S: ReadAt>(
     limits: &Limits,
 ) -> Result<bool> {
     let behind = Behind { source, from };
-    if behind.size()? < GAP.len() as u64 {
-        return has_chunks(&behind, limits);
-    }
-    let mut first = GAP;
-    behind.read_exact_at(0, &mut first)?;
-    Ok(first != GAP && has_chunks(&behind, limits)?)
+    let gap = usize::try_from(GAP).unwrap_or(0);
+    let mut first = Vec::new();
+    Cursor::new(&behind).take(GAP).read_to_end(&mut first)?;
+    let is_gap = first.len() == gap && first.iter().all(|byte| *byte == 0);
+    Ok(!is_gap && has_chunks(&behind, limits)?)
 }
 
 fn has_chunks<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
