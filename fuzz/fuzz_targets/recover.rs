@@ -25,8 +25,14 @@ fuzz_target!(|input: &[u8]| {
     }
     let by_position = verify_at(input, LIMITS, 1).expect("no source that fails");
     let report = verify(input, LIMITS, 1).expect("no reader that fails");
-    assert_eq!(report.is_sound(), by_position.is_sound());
-    if report.is_sound() {
+    if report.warnings.is_empty() {
+        assert_eq!(report.is_sound(), by_position.is_sound());
+    } else {
+        // In order, bytes behind the last chunk are only passed over; by position, chunks are
+        // found among them.
+        assert!(report.is_sound() || !by_position.is_sound());
+    }
+    if by_position.is_sound() {
         assert_eq!(report.bytes, by_position.bytes);
     }
 
