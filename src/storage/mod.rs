@@ -42,6 +42,7 @@ pub use map::Map;
 pub use memory::{Memory, MemoryFile};
 pub(crate) use patience::Patience;
 pub use read_at::ReadAt;
+pub(crate) use read_at::for_each_step;
 pub(crate) use replacement::Replacement;
 pub use seekable::Seekable;
 pub use snapshot::Snapshot;

@@ -49,6 +49,27 @@ pub trait ReadAt {
     }
 }
 
+/// Bytes taken at once by [`for_each_step`].
+const STEP: u64 = 1 << 16;
+
+/// Reads a stretch of a source in steps of bounded length.
+pub(crate) fn for_each_step<S: ReadAt>(
+    source: &S,
+    at: u64,
+    len: u64,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<()> {
+    let (mut done, mut buffer) = (0u64, Vec::new());
+    while done < len {
+        let step = len.saturating_sub(done).min(STEP);
+        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
+        source.read_exact_at(at.saturating_add(done), &mut buffer)?;
+        take(&buffer);
+        done = done.saturating_add(step);
+    }
+    Ok(())
+}
+
 impl ReadAt for [u8] {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let rest = usize::try_from(at).ok().and_then(|at| self.get(at..));

@@ -1,16 +1,12 @@
-//! [`Front`]: what stands before the chunks, as a change leaves it.
+//! What stands before the chunks, as a change leaves it: header, metadata, seal.
 
 use super::EditorBuilder;
 use super::frame::Frame;
 use crate::blosc::MAX_NBYTES;
 use crate::error::Result;
-use crate::storage::{Change, Folder, ReadAt};
+use crate::storage::{Change, Folder, ReadAt, for_each_step};
 use crate::wire::{FormatError, Header, Layout, Metadata, MetadataPlace};
 use crc32fast::Hasher;
-use std::io;
-
-/// Bytes hashed at once.
-const STEP: u64 = 1 << 16;
 
 /// What becomes of the metadata.
 pub(super) enum NewMetadata {
@@ -92,22 +88,11 @@ pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) ->
         let mut seal = Hasher::new();
         seal.update(&bytes);
         let from = u64::try_from(bytes.len()).unwrap_or(chunks_at);
-        hash(file, from, chunks_at, &mut seal)?;
+        let len = chunks_at.saturating_sub(from);
+        for_each_step(file, from, len, |bytes| seal.update(bytes))?;
         header.seal = Some(seal.finalize());
     }
     Ok(header.encode()?)
-}
-
-fn hash<S: ReadAt>(file: &S, mut at: u64, end: u64, hasher: &mut Hasher) -> io::Result<()> {
-    let mut buffer = Vec::new();
-    while at < end {
-        let step = end.saturating_sub(at).min(STEP);
-        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
-        file.read_exact_at(at, &mut buffer)?;
-        hasher.update(&buffer);
-        at = at.saturating_add(step);
-    }
-    Ok(())
 }
 
 /// Puts metadata and header in their places; the table must be put already.

@@ -6,6 +6,7 @@ use super::{Editor, EditorBuilder};
 use crate::error::Result;
 use crate::storage::{Change, Folder, ReadAt};
 use crate::wire::Metadata;
+use std::collections::BTreeMap;
 
 impl<F: Folder> Editor<F> {
     /// Replaces the metadata, in its room if it fits; else the file is replaced by a new one with
@@ -41,7 +42,12 @@ pub(super) fn replace<F: Folder>(
             let len = change.size()?;
             change.commit(len)?
         }
-        new => super::rewrite::all(change, frame, new, options.max_app_chunks)?,
+        new => super::rewrite::all(
+            change,
+            frame,
+            (new, &BTreeMap::new()),
+            options.max_app_chunks,
+        )?,
     };
     frame.renew(held, &options.limits)
 }

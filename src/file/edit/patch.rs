@@ -4,7 +4,7 @@ use super::Editor;
 use super::frame::Frame;
 use super::front::NewMetadata;
 use super::press::Press;
-use super::rewrite::{Beginning, Rewrite};
+use super::rewrite;
 use crate::error::{Error, Result};
 use crate::storage::{Change, Folder, Held, ReadAt};
 use crate::wire::Layout;
@@ -164,19 +164,10 @@ impl<'a, F: Folder> Patch<'a, F> {
     }
 
     fn rewrite(self, frame: &Frame, max_app_chunks: Option<u64>) -> Result<&'a mut Held<F>> {
-        let extents = frame.extents(&self.change)?;
-        let header = frame.closed_header(&self.change)?;
-        let spare = frame.spare_or(max_app_chunks);
-        let old = (&self.change, header);
-        let beginning = Beginning::of(frame, old, NewMetadata::Same, spare)?;
-        let mut rewrite = Rewrite::begin(self.change, beginning)?;
-        for (number, extent) in (0..).zip(&extents) {
-            match self.chunks.get(&number) {
-                Some(new) => rewrite.put(&new.staged)?,
-                None => rewrite.copy(extent)?,
-            }
-        }
-        rewrite.finish()
+        let staged = self.chunks.into_iter();
+        let staged = staged.map(|(number, new)| (number, new.staged)).collect();
+        let what = (NewMetadata::Same, &staged);
+        rewrite::all(self.change, frame, what, max_app_chunks)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::file::encoder::default_spare;
 use crate::storage::{Change, Folder, Held, ReadAt, Replacement};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Geometry, Header, Layout, Offsets};
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
@@ -166,11 +167,12 @@ impl<'a, F: Folder> Rewrite<'a, F> {
     }
 }
 
-/// Writes a new file with all chunks as they are, and other metadata.
+/// Writes a new file with this metadata and as many chunks: those in the journal that are staged for
+/// a number, and the others as they are.
 pub(super) fn all<'a, F: Folder>(
     change: Change<'a, F>,
     frame: &Frame,
-    metadata: NewMetadata,
+    (metadata, staged): (NewMetadata, &BTreeMap<u64, Range<u64>>),
     max_app_chunks: Option<u64>,
 ) -> Result<&'a mut Held<F>> {
     let extents = frame.extents(&change)?;
@@ -178,8 +180,11 @@ pub(super) fn all<'a, F: Folder>(
     let spare = frame.spare_or(max_app_chunks);
     let beginning = Beginning::of(frame, (&change, header), metadata, spare)?;
     let mut rewrite = Rewrite::begin(change, beginning)?;
-    for extent in &extents {
-        rewrite.copy(extent)?;
+    for (number, extent) in (0..).zip(&extents) {
+        match staged.get(&number) {
+            Some(chunk) => rewrite.put(chunk)?,
+            None => rewrite.copy(extent)?,
+        }
     }
     rewrite.finish()
 }

@@ -1,7 +1,7 @@
 //! Whether a journal is that of a file.
 
 use super::{BEFORE_LEN, Binding, Pieces};
-use crate::storage::ReadAt;
+use crate::storage::{ReadAt, for_each_step};
 use crate::wire::{Checksum, Hashers};
 use crc32fast::Hasher;
 use std::io;
@@ -9,8 +9,6 @@ use std::ops::Range;
 
 /// Bytes of the witness at the most.
 const WITNESS_LEN: u64 = 4096;
-/// Bytes hashed at once.
-const STEP: u64 = 1 << 16;
 
 impl Binding {
     /// What binds a change by these pieces to this file, whose first `kept` bytes are not cut off.
@@ -116,21 +114,4 @@ fn hash_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
     let digest = hasher.finish();
     let first = digest.as_bytes().first_chunk().copied();
     Ok(u32::from_le_bytes(first.unwrap_or_default()))
-}
-
-fn for_each_step<S: ReadAt>(
-    source: &S,
-    at: u64,
-    len: u64,
-    mut take: impl FnMut(&[u8]),
-) -> io::Result<()> {
-    let (mut done, mut buffer) = (0u64, Vec::new());
-    while done < len {
-        let step = len.saturating_sub(done).min(STEP);
-        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
-        source.read_exact_at(at.saturating_add(done), &mut buffer)?;
-        take(&buffer);
-        done = done.saturating_add(step);
-    }
-    Ok(())
 }
