@@ -41,6 +41,20 @@ pub enum ErrorKind {
         /// Bytes given, or one more than promised where there were too many.
         given: u64,
     },
+    /// The caller promised another number of records than it gave.
+    WrongCount {
+        /// Records promised.
+        promised: u64,
+        /// Records given, or one more than promised where there were too many.
+        given: u64,
+    },
+    /// A record is not the value that it was asked for, or a value cannot be a record.
+    Value {
+        /// The number of the record.
+        record: u64,
+        /// What is wrong.
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A worker panicked: a bug, in this crate or in a plugged hasher.
     Panicked,
 }
@@ -87,9 +101,11 @@ impl Error {
     #[must_use]
     pub fn category(&self) -> Category {
         match self.kind() {
-            ErrorKind::Io(_) | ErrorKind::WrongSize { .. } | ErrorKind::Panicked => {
-                Category::Failed
-            }
+            ErrorKind::Io(_)
+            | ErrorKind::WrongSize { .. }
+            | ErrorKind::WrongCount { .. }
+            | ErrorKind::Value { .. }
+            | ErrorKind::Panicked => Category::Failed,
             ErrorKind::Usage(_) => Category::Usage,
             ErrorKind::Format(error) => match error.fault() {
                 Fault::Damaged => Category::Damaged,
@@ -142,15 +158,28 @@ impl fmt::Display for Error {
             ErrorKind::Format(error) => error.fmt(f),
             ErrorKind::Usage(message) => f.write_str(message),
             ErrorKind::WrongSize { promised, given } => {
-                write!(f, "{promised} bytes were promised, but ")?;
-                if given > promised {
-                    f.write_str("there are more")
-                } else {
-                    write!(f, "only {given} came")
-                }
+                write_broken_promise(f, "bytes", *promised, *given)
             }
+            ErrorKind::WrongCount { promised, given } => {
+                write_broken_promise(f, "records", *promised, *given)
+            }
+            ErrorKind::Value { record, error } => write!(f, "record {record}: {error}"),
             ErrorKind::Panicked => f.write_str("a worker panicked"),
         }
+    }
+}
+
+fn write_broken_promise(
+    f: &mut fmt::Formatter<'_>,
+    what: &str,
+    promised: u64,
+    given: u64,
+) -> fmt::Result {
+    write!(f, "{promised} {what} were promised, but ")?;
+    if given > promised {
+        f.write_str("there are more")
+    } else {
+        write!(f, "only {given} came")
     }
 }
 
@@ -159,6 +188,7 @@ impl std::error::Error for Error {
         match self.kind() {
             ErrorKind::Io(error) => Some(error),
             ErrorKind::Format(error) => Some(error),
+            ErrorKind::Value { error, .. } => Some(error.as_ref()),
             _ => None,
         }
     }

@@ -70,10 +70,14 @@ pub use blosc::{Compressor, Fault, Filter};
 pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
     Appender, ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Editor,
-    EditorBuilder, Encoder, EncoderBuilder, IndexedReader, IndexedReaderBuilder, Lost, Member,
-    RecoverOptions, Recovery, Report, SeekEncoder, State, Survey, Warning, compress, decompress,
-    recover, verify, verify_at,
+    EditorBuilder, Encoder, EncoderBuilder, FromRecord, IndexedReader, IndexedReaderBuilder,
+    IndexedRecordReader, IndexedRecordReaderBuilder, Lost, Member, RecordReader,
+    RecordReaderBuilder, RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery, Report,
+    SeekEncoder, SeekRecordWriter, State, Survey, ToRecord, ValueError, Warning, compress,
+    decompress, recover, verify, verify_at,
 };
+#[cfg(feature = "serde")]
+pub use file::{Json, MessagePack};
 pub use limits::Limits;
 pub use wire::{
     Checksum, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace,

@@ -16,6 +16,7 @@ mod encoder;
 mod engine;
 mod indexed;
 mod pipeline;
+mod records;
 mod recover;
 mod source;
 mod survey;
@@ -26,6 +27,12 @@ pub use decoder::{Decoder, DecoderBuilder, Warning};
 pub use edit::{Appender, Editor, EditorBuilder};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
 pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
+pub use records::{
+    FromRecord, IndexedRecordReader, IndexedRecordReaderBuilder, RecordReader, RecordReaderBuilder,
+    RecordWriter, RecordWriterBuilder, SeekRecordWriter, ToRecord, ValueError,
+};
+#[cfg(feature = "serde")]
+pub use records::{Json, MessagePack};
 pub use recover::{Lost, RecoverOptions, Recovery, recover};
 pub use survey::{Member, State, Survey};
 pub use verify::{Damage, Report, verify, verify_at};

@@ -80,17 +80,22 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             self.hire();
         }
         if self.crew.is_empty() {
-            let worker = self.own.get_or_insert_with(|| (self.make_worker)());
-            // Here, too, a panic is an error of its job: who caught it and went on would leave a gap.
-            let result = catch_unwind(AssertUnwindSafe(|| worker(job)));
-            self.under_way
-                .push_back(Slot::Done(result.map_err(|_| Panicked)));
+            self.submit_here(job);
             return;
         }
         let (done, result) = sync_channel(1);
         // The queue's other end lives in `self`, so it cannot be closed.
         let _ = self.jobs.send((job, done));
         self.under_way.push_back(Slot::Pending(result));
+    }
+
+    /// Does a job on the caller's thread; its result waits for those before it.
+    pub(crate) fn submit_here(&mut self, job: J) {
+        let worker = self.own.get_or_insert_with(|| (self.make_worker)());
+        // Here, too, a panic is an error of its job: who caught it and went on would leave a gap.
+        let result = catch_unwind(AssertUnwindSafe(|| worker(job)));
+        self.under_way
+            .push_back(Slot::Done(result.map_err(|_| Panicked)));
     }
 
     /// Starts one more thread, unless one is enough; where the system gives none, those that are there do the work.

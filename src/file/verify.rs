@@ -1,6 +1,6 @@
 //! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
 
-use super::engine::{Engine, Piece, Place, Settings, Warning};
+use super::engine::{Engine, Piece, Place, Settings, Wanted, Warning};
 use super::recover::{Recovery, examine, holds_chunks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -71,6 +71,7 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
         Settings {
             limits,
             threads,
+            wanted: Wanted::Chunks,
             ..Settings::default()
         },
     );

@@ -90,6 +90,11 @@ pub enum FormatError {
         /// What the header says.
         expected: u32,
     },
+    /// A chunk of packed records that cannot be.
+    Packing {
+        /// What is wrong.
+        why: String,
+    },
     /// A digest that does not fit what it stands behind.
     Digest(Box<DigestMismatch>),
     /// Spare space with something in it.
@@ -247,6 +252,7 @@ impl FormatError {
             | Self::MetadataData { .. }
             | Self::Offset { .. }
             | Self::ChunkSize { .. }
+            | Self::Packing { .. }
             | Self::Digest(_)
             | Self::Spare { .. }
             | Self::UncountedChunk { .. }
@@ -324,6 +330,7 @@ impl fmt::Display for FormatError {
                     "it holds {found} bytes, by the header it should hold {expected}"
                 )
             }
+            Self::Packing { why } => write!(f, "bad packed records: {why}"),
             Self::Digest(mismatch) => mismatch.fmt(f),
 
             Self::Spare { found } => write!(f, "spare space holds {found:#04x}, should be zero"),

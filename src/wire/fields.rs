@@ -16,6 +16,10 @@ pub(super) fn u32_at(from: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes(from, at))
 }
 
+pub(super) fn u64_at(from: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes(from, at))
+}
+
 pub(super) fn i32_at(from: &[u8], at: usize) -> i32 {
     i32::from_le_bytes(bytes(from, at))
 }

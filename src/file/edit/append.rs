@@ -39,11 +39,15 @@ struct AppendSink<'a, F: Folder> {
 }
 
 impl<F: Folder> Sink for AppendSink<'_, F> {
-    fn put(&mut self, chunk: &[u8]) -> io::Result<()> {
-        self.change.put(self.at, chunk)?;
-        self.starts.push(self.at);
-        let len = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
-        self.at = self.at.saturating_add(len);
+    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()> {
+        self.change.put(self.at, chunks)?;
+        let mut start = self.at;
+        for end in ends {
+            self.starts.push(start);
+            let end = u64::try_from(*end).unwrap_or(u64::MAX);
+            start = self.at.saturating_add(end);
+        }
+        self.at = start;
         Ok(())
     }
 }
@@ -62,24 +66,28 @@ impl<F: Folder> Editor<F> {
     /// Those of the file; a last chunk that is damaged, since it would get a new digest.
     pub fn append(&mut self) -> Result<Appender<'_, F>> {
         self.held.check()?;
-        let recipe = self.recipe()?;
+        let (recipe, chunk_size) = (self.recipe()?, self.chunk_size()?);
         let (kept, at, refill) = match self.chunks().checked_sub(1) {
             None => (0, self.frame.end, Vec::new()),
             Some(last) => {
                 let reader = self.reader();
                 let range = reader.chunk_range(last)?.unwrap_or_default();
-                if range.end.saturating_sub(range.start) == u64::from(recipe.chunk_size) {
+                if range.end.saturating_sub(range.start) == u64::from(chunk_size) {
                     (self.chunks(), self.frame.end, Vec::new())
                 } else {
                     let (spot, bytes) = reader.compressed_chunk(last)?;
-                    (last, spot.position.byte, reader.decoded(&spot, &bytes)?)
+                    (
+                        last,
+                        spot.extent.position.byte,
+                        reader.decoded(&spot, &bytes)?,
+                    )
                 }
             }
         };
         let old_len = self.content_len();
         let change = self.held.change(self.frame.free_from())?;
         let mut appender = Appender {
-            stage: Stage::new(&recipe)?,
+            stage: Stage::new(&recipe, chunk_size, None)?,
             sink: AppendSink {
                 change,
                 at,
@@ -87,7 +95,7 @@ impl<F: Folder> Editor<F> {
             },
             frame: &mut self.frame,
             options: &self.options,
-            chunk_size: recipe.chunk_size,
+            chunk_size,
             kept,
             old_len,
             refilled: u64::try_from(refill.len()).unwrap_or(u64::MAX),

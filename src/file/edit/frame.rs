@@ -35,7 +35,9 @@ impl Frame {
         let is_stream = head.header.nchunks.is_none();
         let last = index.chunks().checked_sub(1);
         let last = last.map(|last| index.spot(file, last)).transpose()?;
-        let end = last.flatten().map_or(geometry.chunks_at, |spot| spot.end);
+        let end = last
+            .flatten()
+            .map_or(geometry.chunks_at, |spot| spot.extent.end);
         let is_indexed = head.header.offsets && first_entry_is_filled(file, &geometry)?;
         Ok(Self {
             head,

@@ -103,14 +103,14 @@ impl Frame {
         let Some(spot) = spot else {
             return Err(Error::usage(format!("there is no chunk {number}")));
         };
-        let at = spot.position.byte;
-        let next = next.map(|next| next.position.byte);
+        let at = spot.extent.position.byte;
+        let next = next.map(|next| next.extent.position.byte);
         // Behind the last chunk of a stream comes its end mark.
-        let next = next.or_else(|| self.is_stream.then_some(spot.end));
+        let next = next.or_else(|| self.is_stream.then_some(spot.extent.end));
         Ok(Old {
             number,
             at,
-            len: spot.end.saturating_sub(at),
+            len: spot.extent.end.saturating_sub(at),
             content: spot.content,
             room: next.map(|next| next.saturating_sub(at)),
             may_shrink: self.head.header.layout == Layout::V2 && self.is_indexed,

@@ -54,16 +54,14 @@ impl<F: Folder> Editor<F> {
         let header = &self.frame.head.header;
         Ok(Recipe {
             chunk: self.options.settings_of(&self.reader(), header.typesize),
-            chunk_size: self.chunk_size()?,
             checksum: header.checksum,
             hashers: self.options.hashers,
             threads: self.options.threads,
-            size: None,
         })
     }
 
     /// Uncompressed bytes of every chunk but the last.
-    fn chunk_size(&self) -> Result<u32> {
+    pub(super) fn chunk_size(&self) -> Result<u32> {
         if self.chunks() >= 2 {
             // Chunks of all kinds of lengths go on with the usual one.
             let there = self.frame.index.chunk_size().filter(|size| *size > 0);

@@ -5,13 +5,13 @@ const FIRST_ROOM: usize = 1 << 20;
 
 /// A buffer that is filled from the front, and zeroed only where it grows.
 #[derive(Default)]
-pub(super) struct Fill {
+pub(in crate::file) struct Fill {
     bytes: Vec<u8>,
     len: usize,
 }
 
 impl Fill {
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::file) fn len(&self) -> usize {
         self.len
     }
 
@@ -32,6 +32,13 @@ impl Fill {
     /// Says that so many bytes of the room now hold data.
     pub(super) fn filled(&mut self, len: usize) {
         self.len = self.len.saturating_add(len).min(self.bytes.len());
+    }
+
+    /// Takes all that is appended to it.
+    pub(in crate::file) fn append(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
+        self.bytes.truncate(self.len);
+        append(&mut self.bytes);
+        self.len = self.bytes.len();
     }
 
     pub(super) fn clear(&mut self) {

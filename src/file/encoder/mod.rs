@@ -1,23 +1,26 @@
 //! [`Encoder`] and [`SeekEncoder`]: a Bloscpack file or stream, as a writer.
 //!
-//! [`plan`] decides what the header says, [`stage`] cuts the data into chunks and has them
+//! [`plan`] decides what the header says, [`stage`] cuts the data into chunks, [`line`] has them
 //! compressed, [`stream`] and [`seek`] put them where they belong.
 
 mod fill;
+mod line;
 mod plan;
 mod seek;
 mod stage;
 mod stream;
 
-pub(super) use plan::{MOST_SPARE, default_spare};
+pub(super) use line::{Batch, Line, Recipe, Sink};
+pub(super) use plan::{MOST_SPARE, Plan, RecordOptions, default_spare};
 pub use seek::SeekEncoder;
-pub(super) use stage::{Recipe, Sink, Stage};
+pub(super) use seek::{Mover, SeekSink, move_up};
+pub(super) use stage::Stage;
 pub use stream::Encoder;
+pub(super) use stream::StreamSink;
 
 use crate::blosc::{ChunkSettings, Compressor, Filter};
 use crate::error::Result;
 use crate::wire::{Checksum, Hashers, Layout, Metadata};
-use plan::Plan;
 use std::io::{Read, Seek, Write};
 
 /// Uncompressed bytes of a chunk, unless told otherwise: 1 MiB, as the reference has it.
@@ -194,7 +197,7 @@ impl EncoderBuilder {
     /// # Errors
     /// As for [`write_to`](Self::write_to).
     pub fn write_to_file<W: Read + Write + Seek>(self, file: W) -> Result<SeekEncoder<W>> {
-        SeekEncoder::new(file, Plan::new(self, true)?, Some(seek::move_up))
+        SeekEncoder::new(file, Plan::new(self, true)?, Some(move_up))
     }
 
     /// An encoder for a target that can be written and sought, but not read: as

@@ -1,27 +1,58 @@
 //! What an encoder is going to write: options checked, header and metadata made.
 
 use super::EncoderBuilder;
-use super::stage::Recipe;
+use super::line::Recipe;
+use super::stage::Stage;
 use crate::blosc::{ChunkSettings, MAX_NBYTES};
 use crate::error::{Error, Result};
 use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{Checksum, Geometry, Hashers, Header, Layout, MetadataPlace};
+use crate::wire::{
+    Checksum, Geometry, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace, Packing,
+    declared,
+};
 
 /// Spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
 pub(in crate::file) const MOST_SPARE: u64 = 1 << 27;
 /// Spare offsets at the least, and chunks of spare room for each chunk written.
 const LEAST_SPARE: u64 = 64;
 const SPARE_FACTOR: u64 = 10;
+/// What a number of records may add to metadata.
+const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
 /// Bytes that a table would take at the most, far more than any disk has room for; what is added
 /// to it later keeps all positions within 63 bits.
 const MOST_TABLE: u64 = 1 << 62;
 
-pub(super) struct Plan {
-    pub chunk: ChunkSettings,
-    pub chunk_size: u32,
+/// How much there is to write.
+#[derive(Clone, Copy)]
+pub(in crate::file) struct Total {
+    pub chunks: u64,
+    /// Bytes of content, or records.
+    pub amount: u64,
+}
+
+/// What a member of records says of itself.
+#[derive(Debug, Clone)]
+pub(in crate::file) struct RecordOptions {
+    pub dtype: String,
+    pub packing: Option<Packing>,
+    /// How many there will be.
+    pub count: Option<u64>,
+}
+
+/// What becomes chunks.
+enum Kind {
+    /// Data cut into chunks of this size.
+    Content { chunk_size: u32 },
+    /// Records, and the user's own metadata.
+    Records(RecordOptions, Option<Metadata>),
+}
+
+pub(in crate::file) struct Plan {
+    chunk: ChunkSettings,
     pub hashers: Hashers,
-    pub threads: usize,
-    pub size: Option<u64>,
+    threads: usize,
+    /// What was promised beforehand.
+    pub known: Option<Total>,
     /// The metadata as it lies behind the header, perhaps nothing.
     pub metadata: Vec<u8>,
     spare: Option<u64>,
@@ -29,80 +60,149 @@ pub(super) struct Plan {
     pub spare_space: u32,
     /// The header without what only `finish` may know.
     header: Header,
+    kind: Kind,
 }
 
 impl Plan {
     /// Checks the options; `seeks` says whether the target can be patched.
     pub(super) fn new(options: EncoderBuilder, seeks: bool) -> Result<Self> {
-        let EncoderBuilder {
-            mut chunk,
-            chunk_size,
-            hashers,
-            layout,
-            threads,
-            size,
-            ..
-        } = options;
-        chunk.level = options.level.unwrap_or(chunk.compressor.default_level());
+        let (chunk_size, size) = (options.chunk_size, options.size);
         if !(1..=MAX_NBYTES).contains(&chunk_size) {
             return Err(Error::usage(format!(
                 "a chunk size of {chunk_size}: it must be 1 to {MAX_NBYTES}"
             )));
         }
-        if layout == Layout::V1 && size.is_none() && !seeks {
+        if options.layout == Layout::V1 && size.is_none() && !seeks {
             return Err(Error::usage(
                 "layout V1 begins with the number of chunks: give the size beforehand",
             ));
         }
-        let checksum = options
-            .checksum
-            .unwrap_or_else(|| Header::new(layout).checksum);
-        let mut header = Header {
-            checksum,
-            offsets: options.offsets && seeks,
-            ..Header::new(layout)
-        };
-        if layout == Layout::V1 {
-            header.offsets = false;
-        } else {
-            header.typesize = Some(chunk.typesize);
-            header.chunk_size = Some(chunk_size);
+        let mut header = header_of(&options);
+        header.offsets &= seeks;
+        header.chunk_size = Some(chunk_size).filter(|_| options.layout != Layout::V1);
+        let known = size.map(|bytes| Total {
+            chunks: chunks_of(bytes, chunk_size),
+            amount: bytes,
+        });
+        let metadata = options.metadata.clone();
+        let mut plan = Self::with(options, header, known, Kind::Content { chunk_size })?;
+        if let Some(metadata) = metadata {
+            plan.place(&metadata)?;
         }
-        if options.spare_space > 0 && (layout != Layout::V2 || !header.offsets) {
+        plan.checked()
+    }
+
+    /// As [`new`](Self::new), for records.
+    pub(in crate::file) fn of_records(
+        options: EncoderBuilder,
+        records: RecordOptions,
+        seeks: bool,
+    ) -> Result<Self> {
+        if !matches!(options.layout, Layout::V2 | Layout::V3) {
+            let layout = options.layout;
+            return Err(Error::usage(format!("layout {layout} has no records")));
+        }
+        // Chunks of many records cannot be counted beforehand.
+        let count = records.count.filter(|_| records.packing.is_none());
+        let mut header = header_of(&options);
+        header.varlen = true;
+        header.offsets &= seeks || count.is_some();
+        let known = count.map(|count| Total {
+            chunks: count,
+            amount: count,
+        });
+        let (own, is_open) = (options.metadata.clone(), records.count.is_none());
+        let kind = Kind::Records(records, own);
+        let mut plan = Self::with(options, header, known, kind)?;
+        plan.declare(known.map(|total| total.amount))?;
+        if seeks && is_open && plan.header.layout == Layout::V2 {
+            let room = plan.metadata.len().saturating_add(SHAPE_ROOM);
+            let open = Metadata::from_json(plan.metadata.clone())?;
+            plan.place(&Metadata::from_json(padded(&open, room))?)?;
+        }
+        plan.checked()
+    }
+
+    fn with(
+        options: EncoderBuilder,
+        header: Header,
+        known: Option<Total>,
+        kind: Kind,
+    ) -> Result<Self> {
+        let mut chunk = options.chunk;
+        chunk.level = options.level.unwrap_or(chunk.compressor.default_level());
+        if options.spare_space > 0 && (header.layout != Layout::V2 || !header.offsets) {
             return Err(Error::usage(
                 "spare space needs layout V2, with offsets, in a file that can be sought",
             ));
         }
-        let mut metadata = Vec::new();
-        if let Some(given) = options.metadata {
-            (header.metadata, metadata) = match layout {
-                Layout::V3 => (
-                    MetadataPlace::Section,
-                    given.to_section(checksum, &hashers)?,
-                ),
-                _ => given.to_raw(layout)?,
-            };
-        }
-        header.encode()?;
-        let plan = Self {
+        Ok(Self {
             chunk,
-            chunk_size,
-            hashers,
-            threads,
-            size,
-            metadata,
+            hashers: options.hashers,
+            threads: options.threads,
+            known,
+            metadata: Vec::new(),
             spare: options.max_app_chunks,
             spare_space: options.spare_space,
             header,
+            kind,
+        })
+    }
+
+    /// Puts metadata behind the header.
+    fn place(&mut self, metadata: &Metadata) -> Result<()> {
+        if self.header.layout == Layout::V3 {
+            self.header.metadata = MetadataPlace::Section;
+            self.metadata = metadata.to_section(self.header.checksum, &self.hashers)?;
+        } else {
+            (self.header.metadata, self.metadata) = metadata.to_raw(self.header.layout)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the metadata of records behind the header.
+    fn declare(&mut self, count: Option<u64>) -> Result<()> {
+        let Kind::Records(records, own) = &self.kind else {
+            return Ok(());
         };
-        plan.check_table()?;
-        Ok(plan)
+        let count = count.or(records.count);
+        let metadata = declared(own.as_ref(), &records.dtype, count, records.packing)?;
+        self.place(&metadata)
+    }
+
+    /// Lets the metadata count what was written; in the same room if it has been written already.
+    pub(super) fn settle(&mut self, total: Total, has_begun: bool) -> Result<()> {
+        let Kind::Records(records, own) = &self.kind else {
+            return Ok(());
+        };
+        let count = Some(total.amount);
+        let metadata = declared(own.as_ref(), &records.dtype, count, records.packing)?;
+        if !has_begun {
+            return self.place(&metadata);
+        }
+        if self.header.layout == Layout::V3 {
+            let old = self.metadata.first_chunk().map(MetadataHeader::decode);
+            if let Some(old) = old.transpose()?
+                && let Some(section) = metadata.to_section_in_place_of(&old, &self.hashers)?
+            {
+                self.metadata = section;
+            }
+            return Ok(());
+        }
+        self.metadata = padded(&metadata, self.metadata.len());
+        Ok(())
+    }
+
+    fn checked(self) -> Result<Self> {
+        self.header.encode()?;
+        self.check_table()?;
+        Ok(self)
     }
 
     /// Refuses a number of chunks or of spare offsets that no header can hold, before the first of
     /// endless entries is written.
     fn check_table(&self) -> Result<()> {
-        let chunks = self.chunks_of(self.size.unwrap_or(0));
+        let chunks = self.known.map_or(0, |total| total.chunks);
         let spare = self.spare_for(chunks);
         let fits = chunks
             .checked_add(spare)
@@ -117,15 +217,23 @@ impl Plan {
     }
 
     /// How its chunks are made.
-    pub(super) fn recipe(&self) -> Recipe {
+    pub(in crate::file) fn recipe(&self) -> Recipe {
         Recipe {
             chunk: self.chunk,
-            chunk_size: self.chunk_size,
             checksum: self.checksum(),
             hashers: self.hashers,
             threads: self.threads,
-            size: self.size,
         }
+    }
+
+    /// What cuts the content into chunks.
+    pub(super) fn stage(&self) -> Result<Stage> {
+        let chunk_size = match self.kind {
+            Kind::Content { chunk_size } => chunk_size,
+            Kind::Records(..) => MAX_NBYTES,
+        };
+        let promised = self.known.map(|total| total.amount);
+        Stage::new(&self.recipe(), chunk_size, promised)
     }
 
     pub(super) fn checksum(&self) -> Checksum {
@@ -138,11 +246,6 @@ impl Plan {
 
     pub(super) fn has_offsets(&self) -> bool {
         self.header.offsets
-    }
-
-    /// Number of chunks for so many bytes; one, and that empty, for none.
-    pub(super) fn chunks_of(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(self.chunk_size.into()).max(1)
     }
 
     /// Spare offsets that there must be, whatever room is left.
@@ -163,32 +266,38 @@ impl Plan {
         self.header.clone()
     }
 
-    /// The header of a member with so many bytes, and `spare` offsets.
-    pub(super) fn full_header(&self, bytes: u64, spare: u64) -> Header {
-        let chunks = self.chunks_of(bytes);
+    /// The header of a member with so much in it, and `spare` offsets.
+    pub(super) fn full_header(&self, total: Total, spare: u64) -> Header {
+        let chunks = total.chunks;
         let mut header = Header {
             nchunks: Some(chunks),
             max_app_chunks: spare,
             ..self.header.clone()
         };
-        if header.chunk_size.is_some() {
-            let before = (chunks - 1).saturating_mul(self.chunk_size.into());
-            let last = u32::try_from(bytes.saturating_sub(before)).unwrap_or(self.chunk_size);
+        if let (Kind::Content { chunk_size }, true) = (&self.kind, header.chunk_size.is_some()) {
+            let before = chunks
+                .saturating_sub(1)
+                .saturating_mul((*chunk_size).into());
+            let last = u32::try_from(total.amount.saturating_sub(before)).unwrap_or(*chunk_size);
             header.last_chunk = Some(last);
             // As the reference: a single chunk is as long as it is.
-            header.chunk_size = Some(if chunks == 1 { last } else { self.chunk_size });
+            header.chunk_size = Some(if chunks == 1 { last } else { *chunk_size });
         }
         header
     }
 
     /// The bytes of a header, sealed with these metadata and offsets where its layout has a seal.
-    pub(super) fn seal(&self, mut header: Header, table: &[u8]) -> Result<Vec<u8>> {
+    pub(super) fn seal<'a>(
+        &self,
+        mut header: Header,
+        table: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u8>> {
         if header.layout == Layout::V2 {
             header.seal = Some(0);
             let mut seal = crc32fast::Hasher::new();
             seal.update(&header.encode()?);
             seal.update(&self.metadata);
-            seal.update(table);
+            table.into_iter().for_each(|piece| seal.update(piece));
             header.seal = Some(seal.finalize());
         }
         Ok(header.encode()?)
@@ -201,6 +310,29 @@ impl Plan {
             u64::try_from(self.metadata.len()).unwrap_or(u64::MAX),
         )?)
     }
+}
+
+/// What the options say of the header, without any sizes.
+fn header_of(options: &EncoderBuilder) -> Header {
+    let empty = Header::new(options.layout);
+    Header {
+        checksum: options.checksum.unwrap_or(empty.checksum),
+        offsets: options.offsets && options.layout != Layout::V1,
+        typesize: empty.typesize.map(|_| options.chunk.typesize),
+        ..empty
+    }
+}
+
+/// A text with white space behind it, which is part of it.
+fn padded(metadata: &Metadata, len: usize) -> Vec<u8> {
+    let mut text = metadata.text().as_bytes().to_vec();
+    text.resize(len, b' ');
+    text
+}
+
+/// Number of chunks for so many bytes; one, and that empty, for none.
+fn chunks_of(bytes: u64, chunk_size: u32) -> u64 {
+    bytes.div_ceil(chunk_size.into()).max(1)
 }
 
 /// Spare offsets for so many chunks, unless told otherwise.

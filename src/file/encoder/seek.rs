@@ -8,8 +8,9 @@
 //! table can be made to measure. Beyond that the table gets room for [`FIRST_ROOM`] entries; when
 //! they run out, the chunks are moved up to double it.
 
-use super::plan::Plan;
-use super::stage::{Sink, Stage};
+use super::line::Sink;
+use super::plan::{Plan, Total};
+use super::stage::Stage;
 use crate::error::{Error, Result};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Header, Layout, Offsets};
@@ -23,7 +24,7 @@ const FIRST_ROOM: u64 = 1024;
 const MOVE_LEN: usize = 1 << 20;
 
 /// Moves `len` bytes from one position of a target up to another.
-pub(super) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Result<()>;
+pub(in crate::file) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Result<()>;
 
 /// Writes a Bloscpack file to a target that can seek, with header and offsets filled in at the
 /// end.
@@ -49,8 +50,8 @@ pub struct SeekEncoder<W: Write + Seek> {
     sink: SeekSink<W>,
 }
 
-struct SeekSink<W> {
-    target: W,
+pub(in crate::file) struct SeekSink<W> {
+    pub target: W,
     plan: Plan,
     mover: Option<Mover<W>>,
     /// Where the member begins in the target.
@@ -61,37 +62,17 @@ struct SeekSink<W> {
     room: u64,
     /// Where the chunks begin, from the beginning of the member.
     chunks_at: u64,
-    /// Length of the chunks so far, and where each begins among them.
-    len: u64,
+    /// Length of the chunks so far, their number, and where each begins among them.
+    pub len: u64,
+    chunks: u64,
     starts: Vec<u64>,
 }
 
 impl<W: Write + Seek> SeekEncoder<W> {
-    pub(super) fn new(mut target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
-        if plan.size.is_none() && plan.has_offsets() && mover.is_none() {
-            return Err(Error::usage(
-                "a table of offsets needs the size beforehand, or a target that can also be read",
-            ));
-        }
-        let stage = Stage::new(&plan.recipe())?;
-        let base = target.stream_position()?;
-        let held = plan.size.is_none().then(Vec::new);
-        let sink = SeekSink {
-            target,
-            plan,
-            mover,
-            base,
-            held,
-            room: 0,
-            chunks_at: 0,
-            len: 0,
-            starts: Vec::new(),
-        };
-        let mut encoder = Self { stage, sink };
-        if let Some(size) = encoder.sink.plan.size {
-            encoder.sink.begin_known(size)?;
-        }
-        Ok(encoder)
+    pub(super) fn new(target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
+        let stage = plan.stage()?;
+        let sink = SeekSink::new(target, plan, mover)?;
+        Ok(Self { stage, sink })
     }
 
     /// Compresses all that the reader has, without a copy in between; returns how many bytes that
@@ -147,41 +128,94 @@ impl<W: Write + Seek> Write for SeekEncoder<W> {
 }
 
 impl<W: Write + Seek> Sink for SeekSink<W> {
-    fn put(&mut self, chunk: &[u8]) -> io::Result<()> {
+    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()> {
         if self
             .held
             .as_ref()
-            .is_some_and(|held| held.len().saturating_add(chunk.len()) > HOLD)
+            .is_some_and(|held| held.len().saturating_add(chunks.len()) > HOLD)
         {
             self.begin_open()?;
         }
-        if self.plan.has_offsets() {
-            self.starts.push(self.len);
+        if self.plan.spare_space == 0 {
+            return self.put_run(chunks, ends);
         }
-        let spare = u64::from(self.plan.spare_space);
-        if let Some(held) = &mut self.held {
-            held.extend_from_slice(chunk);
-            io::copy(&mut io::repeat(0).take(spare), held)?;
-        } else {
-            self.make_room()?;
-            self.target.write_all(chunk)?;
-            io::copy(&mut io::repeat(0).take(spare), &mut self.target)?;
+        let mut from = 0;
+        for to in ends {
+            let chunk = chunks.get(from..*to).unwrap_or_default();
+            self.put_run(chunk, &[chunk.len()])?;
+            self.leave_space()?;
+            from = *to;
         }
-        let len = u64::try_from(chunk.len()).unwrap_or(0);
-        self.len = self.len.saturating_add(len).saturating_add(spare);
         Ok(())
     }
 }
 
 impl<W: Write + Seek> SeekSink<W> {
-    fn chunks(&self) -> u64 {
-        u64::try_from(self.starts.len()).unwrap_or(u64::MAX)
+    pub(in crate::file) fn new(mut target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
+        if plan.known.is_none() && plan.has_offsets() && mover.is_none() {
+            return Err(Error::usage(
+                "a table of offsets needs the size beforehand, or a target that can also be read",
+            ));
+        }
+        let base = target.stream_position()?;
+        let held = plan.known.is_none().then(Vec::new);
+        let mut sink = Self {
+            target,
+            plan,
+            mover,
+            base,
+            held,
+            room: 0,
+            chunks_at: 0,
+            len: 0,
+            chunks: 0,
+            starts: Vec::new(),
+        };
+        if let Some(total) = sink.plan.known {
+            sink.begin_known(total)?;
+        }
+        Ok(sink)
+    }
+
+    /// Writes chunks that lie one behind the other.
+    fn put_run(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()> {
+        let mut start = self.len;
+        for end in ends {
+            if self.plan.has_offsets() {
+                self.starts.push(start);
+            }
+            let end = u64::try_from(*end).unwrap_or(u64::MAX);
+            start = self.len.saturating_add(end);
+            self.chunks = self.chunks.saturating_add(1);
+        }
+        if self.held.is_none() {
+            self.make_room()?;
+        }
+        self.write(chunks)?;
+        self.len = start;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.held {
+            Some(held) => held.extend_from_slice(bytes),
+            None => self.target.write_all(bytes)?,
+        }
+        Ok(())
+    }
+
+    /// Writes the spare space behind a chunk.
+    fn leave_space(&mut self) -> io::Result<()> {
+        let len = self.plan.spare_space;
+        self.write(&vec![0; usize::try_from(len).unwrap_or(0)])?;
+        self.len = self.len.saturating_add(len.into());
+        Ok(())
     }
 
     /// Writes the beginning of a member whose length is known: all but the offsets.
-    fn begin_known(&mut self, size: u64) -> Result<()> {
-        let chunks = self.plan.chunks_of(size);
-        let header = self.plan.full_header(size, self.plan.spare_for(chunks));
+    fn begin_known(&mut self, total: Total) -> Result<()> {
+        let spare = self.plan.spare_for(total.chunks);
+        let header = self.plan.full_header(total, spare);
         // The seal belongs to the finished file; until then its word and bit are clear.
         self.begin(&header.encode()?, header.table_len().unwrap_or(0))
     }
@@ -220,9 +254,13 @@ impl<W: Write + Seek> SeekSink<W> {
 
     /// Makes the table larger where it is of unknown length and used up.
     fn make_room(&mut self) -> io::Result<()> {
-        let grows = self.plan.size.is_none() && self.plan.layout() == Layout::V3;
-        if grows && self.plan.has_offsets() && self.chunks() > self.room {
-            self.grow(self.room.saturating_mul(2))?;
+        let grows = self.plan.known.is_none() && self.plan.layout() == Layout::V3;
+        let mut room = self.room;
+        while grows && self.plan.has_offsets() && self.chunks > room {
+            room = room.saturating_mul(2).max(1);
+        }
+        if room > self.room {
+            self.grow(room)?;
         }
         Ok(())
     }
@@ -253,10 +291,12 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     /// Fills in all that is known now: first the offsets, then the header that vouches for them.
-    fn finish(&mut self, size: u64) -> Result<()> {
-        let chunks = self.chunks();
+    pub(in crate::file) fn finish(&mut self, amount: u64) -> Result<()> {
+        let chunks = self.chunks;
+        let total = Total { chunks, amount };
+        self.plan.settle(total, self.held.is_none())?;
         if let Some(held) = self.held.take() {
-            self.begin_known(size)?;
+            self.begin_known(total)?;
             self.target.write_all(&held)?;
         }
         // What is left over is spare; more is worth moving all chunks only if it was asked for.
@@ -265,9 +305,8 @@ impl<W: Write + Seek> SeekSink<W> {
             self.grow(wanted)?;
         }
         let spare = self.room.saturating_sub(chunks);
-        let header = self
-            .plan
-            .full_header(size, if self.plan.has_offsets() { spare } else { 0 });
+        let spare = if self.plan.has_offsets() { spare } else { 0 };
+        let header = self.plan.full_header(total, spare);
         self.patch(header, spare)?;
         self.seek_to_end()?;
         self.target.flush()?;
@@ -289,9 +328,10 @@ impl<W: Write + Seek> SeekSink<W> {
                 .seek(SeekFrom::Start(self.base.saturating_add(self.table_at())))?;
             self.target.write_all(&table)?;
         }
-        let header = self.plan.seal(header, &table)?;
+        let mut front = self.plan.seal(header, [table.as_slice()])?;
+        front.extend_from_slice(&self.plan.metadata);
         self.target.seek(SeekFrom::Start(self.base))?;
-        self.target.write_all(&header)?;
+        self.target.write_all(&front)?;
         Ok(())
     }
 }
@@ -306,7 +346,7 @@ impl<W: Write + Seek> std::fmt::Debug for SeekEncoder<W> {
 }
 
 /// Moves bytes up, from the last to the first, so that none is overwritten before it is read.
-pub(super) fn move_up<W: Read + Write + Seek>(
+pub(in crate::file) fn move_up<W: Read + Write + Seek>(
     target: &mut W,
     from: u64,
     to: u64,

@@ -1,71 +1,31 @@
-//! From bytes to compressed chunks with their digests, in order.
+//! From bytes to chunks of one size.
 
-use super::fill::Fill;
-use crate::blosc::{ChunkEncoder, ChunkError, ChunkSettings};
+use super::line::{Batch, Line, Recipe, Sink};
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::pipeline::Pipeline;
-use crate::wire::{Checksum, Hashers};
 use std::io::{self, Read};
 
-/// A chunk's data on its way through a worker, with the buffer for the result.
-#[derive(Default)]
-struct Job {
-    data: Fill,
-    packed: Vec<u8>,
-}
-
-struct Done {
-    job: Job,
-    result: std::result::Result<(), ChunkError>,
-}
-
-/// How chunks are made.
-#[derive(Clone, Copy)]
-pub(in crate::file) struct Recipe {
-    pub chunk: ChunkSettings,
-    pub chunk_size: u32,
-    pub checksum: Checksum,
-    pub hashers: Hashers,
-    pub threads: usize,
-    /// Bytes promised beforehand.
-    pub size: Option<u64>,
-}
-
-/// Takes the chunks with their digests, in order.
-pub(in crate::file) trait Sink {
-    fn put(&mut self, chunk: &[u8]) -> io::Result<()>;
-}
-
 pub(in crate::file) struct Stage {
-    pipeline: Pipeline<Job, Done>,
+    line: Line,
     chunk_size: usize,
     /// Data of the chunk that is being filled.
-    filling: Fill,
+    filling: Batch,
     /// Bytes promised beforehand, and with that, which chunk is the last.
     promised: Option<u64>,
     total_in: u64,
-    /// An error has left a gap: nothing may follow it.
-    broken: bool,
-    spare_jobs: Vec<Job>,
 }
 
 impl Stage {
-    pub(in crate::file) fn new(recipe: &Recipe) -> Result<Self> {
-        // Settings out of range are told here, and not chunk by chunk.
-        ChunkEncoder::new(recipe.chunk)?;
-        let (settings, checksum, hashers) = (recipe.chunk, recipe.checksum, recipe.hashers);
-        let make_worker = move || {
-            let mut encoder = ChunkEncoder::new(settings);
-            move |job| work(&mut encoder, checksum, &hashers, job)
-        };
+    pub(in crate::file) fn new(
+        recipe: &Recipe,
+        chunk_size: u32,
+        promised: Option<u64>,
+    ) -> Result<Self> {
         Ok(Self {
-            pipeline: Pipeline::new(recipe.threads, make_worker),
-            chunk_size: usize::try_from(recipe.chunk_size).unwrap_or(usize::MAX),
-            filling: Fill::default(),
-            promised: recipe.size,
+            line: Line::new(recipe)?,
+            chunk_size: usize::try_from(chunk_size).unwrap_or(usize::MAX),
+            filling: Batch::default(),
+            promised,
             total_in: 0,
-            broken: false,
-            spare_jobs: Vec::new(),
         })
     }
 
@@ -76,12 +36,12 @@ impl Stage {
     /// Takes some of these bytes, at least one.
     pub(in crate::file) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
         self.make_room(sink)?;
-        let room = self.filling.room(self.chunk_size);
+        let room = self.filling.data.room(self.chunk_size);
         let len = room.len().min(data.len());
         if let (Some(to), Some(from)) = (room.get_mut(..len), data.get(..len)) {
             to.copy_from_slice(from);
         }
-        self.filling.filled(len);
+        self.filling.data.filled(len);
         // No room is left only behind the last byte promised.
         self.count(len.max(1))?;
         Ok(len)
@@ -97,7 +57,7 @@ impl Stage {
         loop {
             self.make_room(sink)?;
             let mut beyond = [0];
-            let room = match self.filling.room(self.chunk_size) {
+            let room = match self.filling.data.room(self.chunk_size) {
                 // Behind the last byte promised, a look whether there is more.
                 [] => &mut beyond,
                 room => room,
@@ -111,7 +71,7 @@ impl Stage {
             if len == 0 {
                 return Ok(self.total_in.saturating_sub(before));
             }
-            self.filling.filled(len);
+            self.filling.data.filled(len);
             self.count(len)?;
         }
     }
@@ -122,7 +82,7 @@ impl Stage {
             .saturating_add(u64::try_from(len).unwrap_or(0));
         match self.promised {
             Some(promised) if self.total_in > promised => {
-                self.broken = true;
+                self.line.break_off();
                 Err(Error::new(
                     ErrorKind::WrongSize {
                         promised,
@@ -138,63 +98,17 @@ impl Stage {
     /// Sends a full chunk on its way, unless it is the last one promised: that waits for
     /// `finish`, so that what is dropped before never looks complete.
     fn make_room(&mut self, sink: &mut impl Sink) -> Result<()> {
-        if self.broken {
-            return Err(Error::usage(
-                "an error has left a gap in the output: it cannot be continued",
-            ));
-        }
-        if self.filling.len() < self.chunk_size || self.promised == Some(self.total_in) {
+        self.line.check()?;
+        if self.filling.data.len() < self.chunk_size || self.promised == Some(self.total_in) {
             return Ok(());
         }
-        self.submit(sink)
-    }
-
-    fn submit(&mut self, sink: &mut impl Sink) -> Result<()> {
-        while self.pipeline.is_full() {
-            self.take(sink)?;
-        }
-        let mut job = self.spare_jobs.pop().unwrap_or_default();
-        std::mem::swap(&mut job.data, &mut self.filling);
-        self.filling.clear();
-        job.packed.clear();
-        self.pipeline.submit(job);
-        while let Some(done) = self.pipeline.next_ready() {
-            self.put(
-                done.map_err(|_| Error::new(ErrorKind::Panicked, None)),
-                sink,
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Waits for the oldest chunk and hands it on; false if none is under way.
-    fn take(&mut self, sink: &mut impl Sink) -> Result<bool> {
-        let Some(done) = self.pipeline.next() else {
-            return Ok(false);
-        };
-        self.put(
-            done.map_err(|_| Error::new(ErrorKind::Panicked, None)),
-            sink,
-        )?;
-        Ok(true)
-    }
-
-    fn put(&mut self, done: Result<Done>, sink: &mut impl Sink) -> Result<()> {
-        // Only a chunk that has arrived leaves the encoder whole.
-        self.broken = true;
-        let Done { job, result } = done?;
-        result?;
-        sink.put(&job.packed)?;
-        self.broken = false;
-        self.spare_jobs.push(job);
-        Ok(())
+        self.line.submit(&mut self.filling, sink)
     }
 
     /// Hands on all chunks that are full.
     pub(in crate::file) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
         self.make_room(sink)?;
-        while self.take(sink)? {}
-        Ok(())
+        self.line.drain(sink)
     }
 
     /// Hands on all that is left; `may_be_empty` allows a member without any chunk.
@@ -210,28 +124,11 @@ impl Stage {
             return Err(Error::new(ErrorKind::WrongSize { promised, given }, None));
         }
         self.make_room(sink)?;
-        if self.filling.len() > 0 || (self.total_in == 0 && !may_be_empty) {
-            self.submit(sink)?;
+        if self.filling.data.len() > 0 || (self.total_in == 0 && !may_be_empty) {
+            self.line.submit(&mut self.filling, sink)?;
         }
-        while self.take(sink)? {}
-        Ok(())
+        self.line.drain(sink)
     }
-}
-
-/// What a worker does with a chunk: compress, then hash.
-fn work(
-    encoder: &mut std::result::Result<ChunkEncoder, ChunkError>,
-    checksum: Checksum,
-    hashers: &Hashers,
-    mut job: Job,
-) -> Done {
-    let result = encoder.as_mut().map_err(|error| error.clone());
-    let result = result
-        .and_then(|encoder| encoder.encode(job.data.data(), &mut job.packed))
-        .map(|_| ());
-    let digest = hashers.digest(checksum, &job.packed);
-    job.packed.extend_from_slice(digest.as_bytes());
-    Done { job, result }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! [`Encoder`]: for targets that only take bytes.
 
 use super::EncoderBuilder;
+use super::line::Sink;
 use super::plan::Plan;
-use super::stage::{Sink, Stage};
+use super::stage::Stage;
 use crate::blosc::ChunkHeader;
 use crate::error::Result;
+use crate::wire::offsets::ENTRY_LEN;
 use std::io::{self, Read, Write};
 
 /// Writes a Bloscpack stream to anything that takes bytes: a pipe, a socket, a buffer.
@@ -35,19 +37,71 @@ pub struct Encoder<W: Write> {
     sink: StreamSink<W>,
 }
 
-struct StreamSink<W> {
-    writer: W,
-    total_out: u64,
+pub(in crate::file) struct StreamSink<W> {
+    pub writer: W,
+    pub total_out: u64,
 }
 
-impl<W: Write> Sink for StreamSink<W> {
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+impl<W: Write> StreamSink<W> {
+    /// Writes what stands before the chunks.
+    pub(in crate::file) fn begin(writer: W, plan: &Plan) -> Result<Self> {
+        let mut sink = Self {
+            writer,
+            total_out: 0,
+        };
+        let header = match plan.known {
+            Some(total) => plan.full_header(total, 0),
+            None => plan.open_header(),
+        };
+        let entries = header.table_len().unwrap_or(0);
+        let header = plan.seal(header, unfilled(entries))?;
+        sink.write(&header)?;
+        sink.write(&plan.metadata)?;
+        for entries in unfilled(entries) {
+            sink.write(entries)?;
+        }
+        Ok(sink)
+    }
+
+    /// Writes the end mark, where the length was not known, and flushes.
+    pub(in crate::file) fn finish(&mut self, plan: &Plan) -> Result<()> {
+        if plan.known.is_none() {
+            let mark = ChunkHeader::END_MARK;
+            self.write(&mark)?;
+            self.write(plan.hashers.digest(plan.checksum(), &mark).as_bytes())?;
+        }
+        self.writer.flush()?;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.write_all(bytes)?;
         self.total_out = self
             .total_out
             .saturating_add(u64::try_from(bytes.len()).unwrap_or(0));
         Ok(())
     }
+}
+
+impl<W: Write> Sink for StreamSink<W> {
+    fn put(&mut self, chunks: &[u8], _: &[usize]) -> io::Result<()> {
+        self.write(chunks)
+    }
+}
+
+/// Some entries of -1.
+const ENTRIES: [u8; 1 << 12] = [0xff; 1 << 12];
+
+/// A table of offsets that cannot be filled in, piece by piece.
+fn unfilled(entries: u64) -> impl Iterator<Item = &'static [u8]> {
+    let mut left = entries.saturating_mul(ENTRY_LEN);
+    std::iter::from_fn(move || {
+        let len = usize::try_from(left)
+            .unwrap_or(usize::MAX)
+            .min(ENTRIES.len());
+        left = left.saturating_sub(u64::try_from(len).unwrap_or(left));
+        ENTRIES.get(..len).filter(|piece| !piece.is_empty())
+    })
 }
 
 impl Encoder<io::Sink> {
@@ -68,18 +122,8 @@ impl<W: Write> Encoder<W> {
     }
 
     pub(super) fn with_plan(writer: W, plan: Plan) -> Result<Self> {
-        let header = match plan.size {
-            Some(size) => plan.full_header(size, 0),
-            None => plan.open_header(),
-        };
-        let header = plan.seal(header, &[])?;
-        let mut sink = StreamSink {
-            writer,
-            total_out: 0,
-        };
-        let stage = Stage::new(&plan.recipe())?;
-        sink.put(&header)?;
-        sink.put(&plan.metadata)?;
+        let stage = plan.stage()?;
+        let sink = StreamSink::begin(writer, &plan)?;
         Ok(Self { stage, plan, sink })
     }
 
@@ -99,19 +143,9 @@ impl<W: Write> Encoder<W> {
     /// Those of the writer; [`ErrorKind::WrongSize`](crate::ErrorKind::WrongSize) if fewer bytes
     /// came than were promised. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
-        let ends_with_mark = self.plan.size.is_none();
-        self.stage.finish(ends_with_mark, &mut self.sink)?;
-        if ends_with_mark {
-            let mark = ChunkHeader::END_MARK;
-            self.sink.put(&mark)?;
-            self.sink.put(
-                self.plan
-                    .hashers
-                    .digest(self.plan.checksum(), &mark)
-                    .as_bytes(),
-            )?;
-        }
-        self.sink.writer.flush()?;
+        self.stage
+            .finish(self.plan.known.is_none(), &mut self.sink)?;
+        self.sink.finish(&self.plan)?;
         Ok(self.sink.writer)
     }
 

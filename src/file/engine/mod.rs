@@ -16,9 +16,10 @@ use super::source::Source;
 use crate::blosc::{ChunkDecoder, ChunkHeader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wire::{
-    Digest, Ending, Event, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
+    Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
+    Position, Section,
 };
-pub(super) use settings::Settings;
+pub(super) use settings::{Settings, Wanted};
 use std::io::Read;
 use std::ops::Range;
 use work::{Done, Job, check, decode, work};
@@ -26,6 +27,8 @@ pub(super) use work::{Piece, Place};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
 const GIANT: u32 = 64 << 20;
+/// A chunk of fewer uncompressed bytes than this is decoded by the caller's thread.
+const SMALL: u32 = 4 << 10;
 /// The least length of such a piece, but for the last.
 const PIECE: u32 = 1 << 20;
 /// Room taken for a chunk before its bytes arrive, at the most.
@@ -60,6 +63,9 @@ pub(super) struct Engine<R> {
     ended: Option<std::result::Result<(), ParseError>>,
     /// The bytes of a chunk were lost with its worker: there is no way past them.
     panicked: bool,
+    /// The header of this member, and what its chunks hold.
+    header: Option<Header>,
+    form: std::result::Result<Form, FormatError>,
     spare_chunks: Vec<Vec<u8>>,
     spare_buffers: Vec<Vec<u8>>,
     pub(super) first: Option<First>,
@@ -92,6 +98,8 @@ impl<R> Engine<R> {
             starving: false,
             ended: None,
             panicked: false,
+            header: None,
+            form: Ok(Form::Content),
             spare_chunks: Vec::new(),
             spare_buffers: Vec::new(),
             first: None,
@@ -205,14 +213,19 @@ impl<R: Read> Engine<R> {
                 }
             }
             Ok(Event::NeedInput) => return self.read_more(),
-            Ok(Event::Header(header)) if self.first.is_none() => {
-                self.first = Some(First {
+            Ok(Event::Header(header)) => {
+                self.form = Form::of(&header, None);
+                self.header = Some(header.clone());
+                self.first.get_or_insert(First {
                     header,
                     metadata: None,
                     complete: false,
                 });
             }
             Ok(Event::Metadata(metadata, header)) => {
+                if let Some(own) = &self.header {
+                    self.form = Form::of(own, Some(&metadata));
+                }
                 if let Some(first) = self.first.as_mut().filter(|first| !first.complete) {
                     first.metadata = Some((metadata, header));
                 }
@@ -222,13 +235,14 @@ impl<R: Read> Engine<R> {
                     first.complete = true;
                 }
                 self.end_of_range();
+                self.check_form();
             }
             Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes),
             Ok(Event::ChunkEnd(digest)) => {
                 self.end_chunk(digest);
                 self.end_of_range();
             }
-            Ok(Event::Header(_) | Event::MemberEnd) => {}
+            Ok(Event::MemberEnd) => {}
             // Even where only the last word of a member is missing: another one follows it, and
             // would be lost in silence.
             Err(error) => {
@@ -238,6 +252,19 @@ impl<R: Read> Engine<R> {
         }
         self.source.keep(left);
         Ok(())
+    }
+
+    /// Stops at a member whose chunks hold something else than is wanted.
+    fn check_form(&mut self) {
+        if let Err(error) = self.settings.wanted.check(&self.form) {
+            let position = Position {
+                byte: self.parser.member_at(),
+                member: self.parser.position().member,
+                chunk: None,
+                section: Section::Metadata,
+            };
+            self.ended = Some(Err(ParseError { error, position }));
+        }
     }
 
     /// All input is used. Before waiting for more, what is under way is delivered if the writer
@@ -297,6 +324,7 @@ impl<R: Read> Engine<R> {
             position: self.parser.position(),
             content: content..self.content,
             header,
+            form: self.form.as_ref().ok().copied(),
             first: true,
         };
         self.gathering = Some(Gathering {
@@ -327,7 +355,11 @@ impl<R: Read> Engine<R> {
             buffer,
         };
         if !giant {
-            self.pipeline.submit(job);
+            // To hand a small one over would cost more than the work.
+            match job.place.header.nbytes {
+                0..SMALL => self.pipeline.submit_here(job),
+                _ => self.pipeline.submit(job),
+            }
             return;
         }
         match check(&self.settings.hashers, &job) {

@@ -1,8 +1,35 @@
 //! How an engine reads, and what it may have to say.
 
 use crate::limits::Limits;
-use crate::wire::{Hashers, ParseError, Trailing};
+use crate::wire::{Form, FormatError, Hashers, ParseError, Trailing};
 use std::ops::Range;
+
+/// What the chunks have to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::file) enum Wanted {
+    /// Bytes of one content.
+    Content,
+    /// Records, packed or not.
+    Records,
+    /// Anything.
+    Chunks,
+}
+
+impl Wanted {
+    /// Refuses chunks that hold something else, or that nothing tells the form of.
+    pub(in crate::file) fn check(
+        self,
+        form: &Result<Form, FormatError>,
+    ) -> Result<(), FormatError> {
+        match (self, form) {
+            (Self::Content, Ok(form)) => form.check_content(),
+            (Self::Records, Ok(form)) => form.check_records(),
+            // As chunks they are sound whatever they hold.
+            (Self::Chunks, Ok(_) | Err(FormatError::Unsupported { .. })) => Ok(()),
+            (_, Err(error)) => Err(error.clone()),
+        }
+    }
+}
 
 /// How an engine reads.
 #[derive(Debug, Clone)]
@@ -13,6 +40,7 @@ pub(in crate::file) struct Settings {
     /// Of the uncompressed bytes of all members, those that are wanted.
     pub range: Option<Range<u64>>,
     pub allow_unterminated: bool,
+    pub wanted: Wanted,
 }
 
 impl Default for Settings {
@@ -23,6 +51,7 @@ impl Default for Settings {
             hashers: Hashers::default(),
             range: None,
             allow_unterminated: false,
+            wanted: Wanted::Content,
         }
     }
 }

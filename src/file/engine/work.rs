@@ -1,7 +1,7 @@
 //! What is done with one chunk: check its digest, decode it.
 
 use crate::blosc::{ChunkDecoder, ChunkHeader};
-use crate::wire::{Checksum, Digest, FormatError, Hashers, Position};
+use crate::wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::ops::Range;
 
 /// Where a chunk lies, in the input and in the content.
@@ -11,6 +11,8 @@ pub(in crate::file) struct Place {
     /// Its uncompressed bytes, counted over all members; from a later piece on those that are left.
     pub content: Range<u64>,
     pub header: ChunkHeader,
+    /// What the chunks of its member hold, where that is known.
+    pub form: Option<Form>,
     /// False for all but the first piece of a chunk that comes in several.
     pub first: bool,
 }
@@ -25,6 +27,12 @@ pub(in crate::file) struct Piece {
 }
 
 impl Piece {
+    /// Whether no further piece of its chunk follows.
+    pub(in crate::file) fn is_last(&self) -> bool {
+        let len = u64::try_from(self.len).unwrap_or(u64::MAX);
+        self.place.content.start.saturating_add(len) >= self.place.content.end
+    }
+
     pub(in crate::file) fn bytes(&self) -> &[u8] {
         self.buffer.get(..self.len).unwrap_or_default()
     }

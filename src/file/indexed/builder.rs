@@ -2,6 +2,7 @@
 
 use super::IndexedReader;
 use super::cache::Cache;
+use super::fetch::Fetcher;
 use super::index::Index;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -77,18 +78,17 @@ impl IndexedReaderBuilder {
     /// Those of the source, and whatever is wrong with the structure of the input.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
         let index = Index::of(&source, &self.limits, self.allow_unterminated)?;
+        index.check_content()?;
         Ok(self.with_index(source, index.into()))
     }
 
     /// A reader for a source of which it is known where everything lies.
     pub(in crate::file) fn with_index<S>(self, source: S, index: Arc<Index>) -> IndexedReader<S> {
-        let cache = Mutex::new(Cache::new(self.cache));
         IndexedReader {
             source,
             index,
-            options: self,
-            cache,
-            decoders: Mutex::default(),
+            fetcher: Fetcher::new(self.hashers, self.limits.block, self.check_digests),
+            cache: Mutex::new(Cache::new(self.cache)),
         }
     }
 }

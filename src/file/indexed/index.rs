@@ -4,33 +4,45 @@
 //! table is read entry by entry as chunks are asked for, so that opening costs the same for ten
 //! chunks and for ten million. Everything else is walked once, from chunk header to chunk header.
 
-use crate::blosc::{ChunkHeader, HEADER_LEN};
+use super::head::{Head, head};
+use super::table::{
+    bad_offset, chunk_header, nothing_behind, seal_holds, table, table_end, two_entries,
+};
+use crate::blosc::HEADER_LEN;
 use crate::error::{Error, Result};
 use crate::file::engine::Warning;
 use crate::file::walk::Walk;
 use crate::limits::Limits;
-use crate::storage::{Cursor, GAP, ReadAt};
+use crate::storage::{Cursor, ReadAt};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{
-    Checksum, Event, FormatError, Geometry, Header, Layout, Metadata, MetadataHeader,
-    MetadataPlace, ParseError, Position, Section, Trailing,
+    Checksum, Event, Form, FormatError, Geometry, Header, Layout, Metadata, Position, Section,
 };
 use std::ops::Range;
 
-/// Where a chunk lies.
+/// Where a chunk lies in the input.
 #[derive(Debug, Clone)]
-pub(in crate::file) struct Spot {
+pub(in crate::file) struct Extent {
     pub position: Position,
     /// Where what follows it begins: no byte of chunk or digest lies there or behind.
     pub end: u64,
+    pub checksum: Checksum,
+    /// Whether spare space may lie behind it.
+    pub allows_spare: bool,
+}
+
+/// Where a chunk lies, in the input and in the content.
+#[derive(Debug, Clone)]
+pub(in crate::file) struct Spot {
+    pub extent: Extent,
     /// Its uncompressed bytes, counted over all members.
     pub content: Range<u64>,
-    pub checksum: Checksum,
 }
 
 /// A member, and how its chunks are found.
 struct Part {
     header: Header,
+    form: std::result::Result<Form, FormatError>,
     chunks: Chunks,
     /// Chunks up to its end, those of the members before it included.
     chunks_end: u64,
@@ -39,8 +51,13 @@ struct Part {
 }
 
 enum Chunks {
-    /// By the table of offsets, which is filled and lies here in the input.
-    Table { at: u64, chunk_size: u64, end: u64 },
+    /// By the table of offsets, which is filled and lies here in the input. Records have no common
+    /// size, and so no positions in one content.
+    Table {
+        at: u64,
+        chunk_size: Option<u64>,
+        end: u64,
+    },
     /// By a walk: ascending in the input and in the content.
     Walked { member: u64, chunks: Vec<Walked> },
 }
@@ -66,14 +83,27 @@ impl Index {
         limits: &Limits,
         allow_unterminated: bool,
     ) -> Result<Self> {
-        match Self::by_table(source, limits)? {
+        match Self::by_table(source, limits, false)? {
+            Some(index) => Ok(index),
+            None => Self::by_walk(source, limits, allow_unterminated),
+        }
+    }
+
+    /// As [`of`](Self::of), for chunks that are only asked for by number: those of records may have
+    /// no place in the content.
+    pub(in crate::file) fn of_records<S: ReadAt>(
+        source: &S,
+        limits: &Limits,
+        allow_unterminated: bool,
+    ) -> Result<Self> {
+        match Self::by_table(source, limits, true)? {
             Some(index) => Ok(index),
             None => Self::by_walk(source, limits, allow_unterminated),
         }
     }
 
     /// The index of a single member whose table tells all, and of which nothing is missing.
-    fn by_table<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Self>> {
+    fn by_table<S: ReadAt>(source: &S, limits: &Limits, records: bool) -> Result<Option<Self>> {
         let Some(Head {
             header,
             metadata,
@@ -83,15 +113,17 @@ impl Index {
         else {
             return Ok(None);
         };
-        let uniform = (header.nchunks, header.chunk_size, header.content_len());
-        let (Some(count @ 1..), Some(chunk_size), Some(content)) = uniform else {
+        let uniform = header.chunk_size.zip(header.content_len());
+        let size = match uniform {
+            None if records && header.varlen => None,
+            Some((size, _)) if !header.varlen && size > 0 && size <= limits.chunk => Some(size),
+            _ => return Ok(None),
+        };
+        let is_known = header.layout == Layout::V3 || (records && header.layout == Layout::V2);
+        let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };
-        if header.layout != Layout::V3
-            || !header.offsets
-            || chunk_size == 0
-            || chunk_size > limits.chunk
-        {
+        if header.seal.is_some() && count.saturating_mul(ENTRY_LEN) > limits.offsets {
             return Ok(None);
         }
         let geometry = Geometry::of(&header, metadata_len)?;
@@ -101,16 +133,23 @@ impl Index {
         let Some(trailing) = nothing_behind(source, end)? else {
             return Ok(None);
         };
+        if header.layout == Layout::V2 && trailing.is_some() {
+            return Ok(None);
+        }
+        if !seal_holds(source, &header, &geometry)? {
+            return Ok(None);
+        }
         let chunks = Chunks::Table {
             at: geometry.table_at,
-            chunk_size: chunk_size.into(),
+            chunk_size: size.map(u64::from),
             end,
         };
         let part = Part {
+            form: Form::of(&header, metadata.as_ref()),
             header,
             chunks,
             chunks_end: count,
-            content_end: content,
+            content_end: uniform.map_or(0, |(_, content)| content),
         };
         Ok(Some(Self {
             parts: vec![part],
@@ -135,6 +174,7 @@ impl Index {
             Walk::of_file(Cursor::new(source), limits)?.run(|event, parser| match event {
                 Event::Header(header) => {
                     index.parts.push(Part {
+                        form: Form::of(&header, None),
                         header,
                         chunks: Chunks::Walked {
                             member: parser.position().member,
@@ -144,8 +184,13 @@ impl Index {
                         content_end: content,
                     });
                 }
-                Event::Metadata(metadata, _) if index.parts.len() == 1 => {
-                    index.metadata = Some(metadata)
+                Event::Metadata(metadata, _) => {
+                    if let Some(part) = index.parts.last_mut() {
+                        part.form = Form::of(&part.header, Some(&metadata));
+                    }
+                    if index.parts.len() == 1 {
+                        index.metadata = Some(metadata);
+                    }
                 }
                 Event::Chunk(header, _) => begun = Some((parser.position().byte, header)),
                 Event::ChunkEnd(_) => {
@@ -179,6 +224,14 @@ impl Index {
         Ok(index)
     }
 
+    /// Refuses members whose chunks are no bytes of a content.
+    pub(in crate::file) fn check_content(&self) -> Result<()> {
+        for (_, form) in self.forms() {
+            form.clone()?.check_content()?;
+        }
+        Ok(())
+    }
+
     pub(in crate::file) fn header(&self) -> Option<&Header> {
         self.parts.first().map(|part| &part.header)
     }
@@ -206,14 +259,42 @@ impl Index {
         Some(self.chunks_before(number).saturating_add(within))
     }
 
-    /// Where a chunk lies, by its number over all members; nothing behind the last.
-    pub(in crate::file) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
-        let number = self.parts.partition_point(|part| part.chunks_end <= chunk);
-        let Some(part) = self.parts.get(number) else {
+    /// What the chunks of each member hold.
+    pub(in crate::file) fn forms(
+        &self,
+    ) -> impl Iterator<Item = (u64, &std::result::Result<Form, FormatError>)> {
+        let parts = self.parts.iter();
+        parts.map(|part| (part.chunks_end, &part.form))
+    }
+
+    /// Where a chunk lies in the input, by its number over all members; nothing behind the last.
+    pub(in crate::file) fn extent<S: ReadAt>(
+        &self,
+        source: &S,
+        chunk: u64,
+    ) -> Result<Option<Extent>> {
+        let Some((part, within)) = self.part_of(chunk) else {
             return Ok(None);
         };
+        part.extent(source, within).map(Some)
+    }
+
+    /// Where a chunk lies, by its number over all members; nothing behind the last. A record found
+    /// by its number alone has the content that it is itself.
+    pub(in crate::file) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
+        let Some((part, within)) = self.part_of(chunk) else {
+            return Ok(None);
+        };
+        let extent = part.extent(source, within)?;
+        let content = part.content(source, within, &extent)?;
+        Ok(Some(Spot { extent, content }))
+    }
+
+    /// The member that has a chunk, and its number there.
+    fn part_of(&self, chunk: u64) -> Option<(&Part, u64)> {
+        let number = self.parts.partition_point(|part| part.chunks_end <= chunk);
         let within = chunk.saturating_sub(self.chunks_before(number));
-        part.spot(source, within).map(Some)
+        self.parts.get(number).map(|part| (part, within))
     }
 
     /// Uncompressed bytes of every chunk of a single member but the last, if they are all as long.
@@ -262,7 +343,10 @@ impl Part {
     /// The number within the member of the chunk that holds this byte, which is in the member.
     fn chunk_at(&self, content: u64) -> u64 {
         match &self.chunks {
-            Chunks::Table { chunk_size, .. } => content.checked_div(*chunk_size).unwrap_or(0),
+            Chunks::Table { chunk_size, .. } => {
+                let size = chunk_size.unwrap_or(0);
+                content.checked_div(size).unwrap_or(0)
+            }
             Chunks::Walked { chunks, .. } => {
                 let before = chunks.partition_point(|chunk| chunk.content_end <= content);
                 u64::try_from(before).unwrap_or(u64::MAX)
@@ -270,27 +354,64 @@ impl Part {
         }
     }
 
-    fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Spot> {
-        let (table, chunk_size, end) = match &self.chunks {
-            Chunks::Table {
-                at,
-                chunk_size,
-                end,
-            } => (*at, *chunk_size, *end),
+    fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Extent> {
+        let (checksum, header) = (self.header.checksum, &self.header);
+        let allows_spare = header.layout == Layout::V2 && header.offsets;
+        let (position, end) = match &self.chunks {
+            Chunks::Table { at, end, .. } => self.place(source, chunk, *at, *end)?,
             Chunks::Walked { member, chunks } => {
                 let walked = usize::try_from(chunk).ok().and_then(|at| chunks.get(at));
-                let spot = walked.map(|walked| walked.spot(*member, chunk, self.header.checksum));
-                return spot.ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")));
+                let walked =
+                    walked.ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")))?;
+                walked.place(*member, chunk, checksum)
             }
         };
-        let entry_at = table.saturating_add(chunk.saturating_mul(ENTRY_LEN));
-        let at = entry(source, entry_at)?;
-        // It is the only member, so that its numbers are those over all members.
-        let next = if chunk.saturating_add(1) == self.chunks_end {
-            Some(end)
-        } else {
-            entry(source, entry_at.saturating_add(ENTRY_LEN))?
+        Ok(Extent {
+            position,
+            end,
+            checksum,
+            allows_spare,
+        })
+    }
+
+    /// Which bytes of the content a chunk holds.
+    fn content<S: ReadAt>(&self, source: &S, chunk: u64, extent: &Extent) -> Result<Range<u64>> {
+        let from = match &self.chunks {
+            Chunks::Table {
+                chunk_size: Some(size),
+                ..
+            } => {
+                let from = chunk.saturating_mul(*size);
+                return Ok(from..from.saturating_add(*size).min(self.content_end));
+            }
+            Chunks::Table { .. } => {
+                let header = chunk_header(source, extent.position.byte)?;
+                return Ok(0..header.map_or(0, |header| header.nbytes.into()));
+            }
+            Chunks::Walked { chunks, .. } => {
+                usize::try_from(chunk).ok().and_then(|at| chunks.get(at))
+            }
         };
+        let range = |chunk: &Walked| {
+            let begin = chunk.content_end.saturating_sub(chunk.nbytes.into());
+            begin..chunk.content_end
+        };
+        Ok(from.map_or(0..0, range))
+    }
+
+    /// Where a chunk begins and what follows it, by a table.
+    fn place<S: ReadAt>(
+        &self,
+        source: &S,
+        chunk: u64,
+        table: u64,
+        end: u64,
+    ) -> Result<(Position, u64)> {
+        let entry_at = table.saturating_add(chunk.saturating_mul(ENTRY_LEN));
+        // It is the only member, so that its numbers are those over all members.
+        let is_last = chunk.saturating_add(1) == self.chunks_end;
+        let [at, next] = two_entries(source, entry_at)?;
+        let next = if is_last { Some(end) } else { next };
         let position = Position {
             byte: entry_at,
             member: 0,
@@ -322,25 +443,19 @@ impl Part {
                 "before the next one and inside the file",
             ));
         }
-        let from = chunk.saturating_mul(chunk_size);
-        let content = from..from.saturating_add(chunk_size).min(self.content_end);
         let position = Position {
             byte: at,
             member: 0,
             chunk: Some(chunk),
             section: Section::Chunk,
         };
-        Ok(Spot {
-            position,
-            end: next,
-            content,
-            checksum: self.header.checksum,
-        })
+        Ok((position, next))
     }
 }
 
 impl Walked {
-    fn spot(&self, member: u64, chunk: u64, checksum: Checksum) -> Spot {
+    /// Where it begins, and where its digest ends.
+    fn place(&self, member: u64, chunk: u64, checksum: Checksum) -> (Position, u64) {
         let position = Position {
             byte: self.at,
             member,
@@ -351,176 +466,6 @@ impl Walked {
             .at
             .saturating_add(self.ctbytes.into())
             .saturating_add(checksum.digest_len() as u64);
-        let begin = self.content_end.saturating_sub(self.nbytes.into());
-        Spot {
-            position,
-            end,
-            content: begin..self.content_end,
-            checksum,
-        }
+        (position, end)
     }
-}
-
-fn bad_offset(position: Position, entry: u64, found: Option<u64>, expected: &str) -> Error {
-    let found = found
-        .and_then(|found| i64::try_from(found).ok())
-        .unwrap_or(-1);
-    let error = FormatError::Offset {
-        entry,
-        found,
-        expected: expected.to_owned(),
-    };
-    ParseError { error, position }.into()
-}
-
-/// What lies before the table and the chunks of the first member.
-pub(in crate::file) struct Head {
-    pub header: Header,
-    pub metadata: Option<Metadata>,
-    /// The header of the metadata, in V3.
-    pub section: Option<MetadataHeader>,
-    /// How long the metadata is in the file.
-    pub metadata_len: u64,
-}
-
-/// The head of the first member, if there is one.
-pub(in crate::file) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Head>> {
-    let mut head: Option<Head> = None;
-    let mut walk = Walk::of_file(Cursor::new(source), limits)?;
-    walk.run_until(|event, _| match (event, &mut head) {
-        (Event::Header(header), _) => {
-            let raw = match header.metadata {
-                MetadataPlace::Raw { len, .. } => len.into(),
-                _ => 0,
-            };
-            let is_all = header.metadata == MetadataPlace::Absent;
-            head = Some(Head {
-                header,
-                metadata: None,
-                section: None,
-                metadata_len: raw,
-            });
-            is_all
-        }
-        (Event::Metadata(metadata, section), Some(head)) => {
-            head.metadata = Some(metadata);
-            if let Some(section) = section {
-                head.metadata_len = section.section_len();
-                head.section = Some(section);
-            }
-            true
-        }
-        _ => false,
-    })?;
-    Ok(head)
-}
-
-/// An entry of a table of offsets; nothing for -1.
-fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
-    let mut bytes = [0; 8];
-    match source.read_exact_at(at, &mut bytes) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
-        result => {
-            result?;
-            Ok(u64::try_from(i64::from_le_bytes(bytes)).ok())
-        }
-    }
-}
-
-/// Entries of a table read at once.
-const BATCH: u64 = 8192;
-
-/// All entries of a table that is filled, checked to ascend.
-fn table<S: ReadAt>(source: &S, at: u64, count: u64) -> Result<Vec<u64>> {
-    let (mut starts, mut number) = (Vec::new(), 0u64);
-    while number < count {
-        let batch = count.saturating_sub(number).min(BATCH);
-        let len = batch.saturating_mul(ENTRY_LEN);
-        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
-        let here = at.saturating_add(number.saturating_mul(ENTRY_LEN));
-        source.read_exact_at(here, &mut bytes)?;
-        for (entry, bytes) in (number..).zip(bytes.as_chunks().0) {
-            let least = starts.last().map_or(0, |last: &u64| last.saturating_add(1));
-            let found = u64::try_from(i64::from_le_bytes(*bytes)).ok();
-            let position = Position {
-                byte: here,
-                member: 0,
-                chunk: None,
-                section: Section::Offsets,
-            };
-            let expected = "behind the one before it";
-            let start = found.filter(|start| *start >= least);
-            starts.push(start.ok_or_else(|| bad_offset(position, entry, found, expected))?);
-        }
-        number = number.saturating_add(batch);
-    }
-    Ok(starts)
-}
-
-/// Where the last chunk of a member with a filled table ends, its digest included; nothing if the
-/// table or the chunks at both ends are not what the header says, which is for the walk to judge.
-///
-/// No digest stands over a header of V3: with a flipped bit in its sizes, every position of the
-/// content would be wrong.
-fn table_end<S: ReadAt>(source: &S, header: &Header, geometry: &Geometry) -> Result<Option<u64>> {
-    let others = header.nchunks.unwrap_or(0).saturating_sub(1);
-    let last_entry = geometry
-        .table_at
-        .saturating_add(others.saturating_mul(ENTRY_LEN));
-    let (first_at, last_at) = (
-        entry(source, geometry.table_at)?,
-        entry(source, last_entry)?,
-    );
-    let (Some(first_at), Some(last_at)) = (first_at, last_at) else {
-        return Ok(None);
-    };
-    if first_at != geometry.chunks_at {
-        return Ok(None);
-    }
-    let (first, last) = (
-        chunk_header(source, first_at)?,
-        chunk_header(source, last_at)?,
-    );
-    let (Some(first), Some(last)) = (first, last) else {
-        return Ok(None);
-    };
-    let is_full = others == 0 || header.chunk_size == Some(first.nbytes);
-    if !is_full || header.last_chunk != Some(last.nbytes) {
-        return Ok(None);
-    }
-    let digest_len = header.checksum.digest_len() as u64;
-    let end = last_at
-        .saturating_add(last.ctbytes.into())
-        .saturating_add(digest_len);
-    Ok(Some(end))
-}
-
-/// What lies behind the last chunk, if that cannot mean anything: nothing, or zeros first, where
-/// somebody is appending just now. Anything else is for the walk to judge.
-fn nothing_behind<S: ReadAt>(source: &S, end: u64) -> Result<Option<Option<Trailing>>> {
-    let Some(len) = source.size()?.checked_sub(end) else {
-        return Ok(None);
-    };
-    let mut first = vec![0; usize::try_from(len.min(GAP)).unwrap_or(0)];
-    source.read_exact_at(end, &mut first)?;
-    if first.iter().any(|byte| *byte != 0) {
-        return Ok(None);
-    }
-    let position = Position {
-        byte: end,
-        member: 0,
-        chunk: None,
-        section: Section::Trailer,
-    };
-    Ok(Some((len > 0).then_some(Trailing { position, len })))
-}
-
-/// The header of the chunk at this position, if there is one.
-fn chunk_header<S: ReadAt>(source: &S, at: u64) -> Result<Option<ChunkHeader>> {
-    let mut bytes = [0; HEADER_LEN];
-    match source.read_exact_at(at, &mut bytes) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
-        result => result?,
-    }
-    Ok(ChunkHeader::parse(&bytes).ok())
 }

@@ -3,18 +3,23 @@
 mod builder;
 mod cache;
 mod cursor;
+mod fetch;
+mod head;
 mod index;
+mod table;
 
 pub use builder::IndexedReaderBuilder;
 pub use cursor::ContentCursor;
-pub(super) use index::{Head, Index, Spot, head};
+pub(super) use fetch::Fetcher;
+pub(super) use head::{Head, head};
+pub(super) use index::{Extent, Index, Spot};
 
 use super::engine::Warning;
-use crate::blosc::{ChunkDecoder, ChunkHeader, HEADER_LEN};
 use crate::error::{Error, Result};
 use crate::storage::ReadAt;
-use crate::wire::{Digest, FormatError, Header, Metadata, ParseError};
+use crate::wire::{Header, Metadata};
 use cache::Cache;
+use fetch::len_of;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,10 +54,8 @@ const PIECE: usize = 64 << 20;
 pub struct IndexedReader<S> {
     source: S,
     index: Arc<Index>,
-    options: IndexedReaderBuilder,
+    fetcher: Fetcher,
     cache: Mutex<Cache>,
-    /// Decoders that no thread is using.
-    decoders: Mutex<Vec<ChunkDecoder>>,
 }
 
 impl IndexedReader<Vec<u8>> {
@@ -122,7 +125,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// whatever is wrong with the chunk.
     pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
         let spot = self.spot(chunk)?;
-        let bytes = self.fetch(&spot)?;
+        let bytes = self.fetcher.fetch(&self.source, &spot)?;
         self.decoded(&spot, &bytes)
     }
 
@@ -210,12 +213,13 @@ impl<S: ReadAt> IndexedReader<S> {
         buf: &mut [u8],
         writer: &mut W,
     ) -> Result<()> {
-        let bytes = self.fetch(spot)?;
+        let bytes = self.fetcher.fetch(&self.source, spot)?;
         let mut at = range.start;
         while at < range.end {
             let len = len_of(&(at..range.end)).min(buf.len());
             let part = buf.get_mut(..len).unwrap_or_default();
-            self.decode(spot, &bytes, len_of(&(spot.content.start..at)), part)?;
+            self.fetcher
+                .decode(spot, &bytes, len_of(&(spot.content.start..at)), part)?;
             writer.write_all(part)?;
             at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
         }
@@ -230,14 +234,14 @@ impl<S: ReadAt> IndexedReader<S> {
     /// Where a chunk lies, and its bytes, checked against its digest.
     pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(Spot, Vec<u8>)> {
         let spot = self.spot(chunk)?;
-        let bytes = self.fetch(&spot)?;
+        let bytes = self.fetcher.fetch(&self.source, &spot)?;
         Ok((spot, bytes))
     }
 
     /// The content of a chunk that was read.
     pub(super) fn decoded(&self, spot: &Spot, bytes: &[u8]) -> Result<Vec<u8>> {
         let mut data = vec![0; len_of(&spot.content)];
-        self.decode(spot, bytes, 0, &mut data)?;
+        self.fetcher.decode(spot, bytes, 0, &mut data)?;
         Ok(data)
     }
 
@@ -271,101 +275,16 @@ impl<S: ReadAt> IndexedReader<S> {
         if let Some(data) = kept {
             return copy_part(&data, skip, part);
         }
-        let bytes = self.fetch(spot)?;
+        let bytes = self.fetcher.fetch(&self.source, spot)?;
         if !worth {
-            return self.decode(spot, &bytes, skip, part);
+            return self.fetcher.decode(spot, &bytes, skip, part);
         }
         let mut data = vec![0; whole];
-        self.decode(spot, &bytes, 0, &mut data)?;
+        self.fetcher.decode(spot, &bytes, 0, &mut data)?;
         copy_part(&data, skip, part)?;
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         cache.put(chunk, Arc::from(data));
         Ok(())
-    }
-
-    /// The bytes of a chunk, its neighbours and its digest checked.
-    fn fetch(&self, spot: &Spot) -> Result<Vec<u8>> {
-        let wrong = |error| {
-            Error::from(ParseError {
-                error,
-                position: spot.position,
-            })
-        };
-        let digest_len = spot.checksum.digest_len();
-        // Both ends lie in the file and a chunk is hardly longer than its content, so this is no
-        // more memory than either of them.
-        let most = len_of(&spot.content)
-            .saturating_add(HEADER_LEN)
-            .saturating_add(digest_len);
-        let mut bytes = vec![0; len_of(&(spot.position.byte..spot.end)).min(most)];
-        self.source.read_exact_at(spot.position.byte, &mut bytes)?;
-        let header = bytes.first_chunk().ok_or(FormatError::Cut {
-            found: 0,
-            expected: 16,
-        });
-        let header = header.map_err(wrong)?;
-        let header = ChunkHeader::parse(header).map_err(|error| wrong(error.into()))?;
-        let expected = u32::try_from(len_of(&spot.content)).unwrap_or(u32::MAX);
-        if header.nbytes != expected {
-            return Err(wrong(FormatError::ChunkSize {
-                found: header.nbytes,
-                expected,
-            }));
-        }
-        let end = spot
-            .position
-            .byte
-            .saturating_add(header.ctbytes.into())
-            .saturating_add(digest_len as u64);
-        if end != spot.end {
-            let expected = format!("{end}, where the chunk before it ends");
-            let entry = spot.position.chunk.unwrap_or(0).saturating_add(1);
-            let found = i64::try_from(spot.end).unwrap_or(-1);
-            return Err(wrong(FormatError::Offset {
-                entry,
-                found,
-                expected,
-            }));
-        }
-        let digest = bytes.split_off(
-            usize::try_from(header.ctbytes)
-                .unwrap_or(usize::MAX)
-                .min(bytes.len()),
-        );
-        if self.options.check_digests {
-            let found = Digest::from_bytes(&digest).unwrap_or(Digest::EMPTY);
-            let computed = self.options.hashers.digest(spot.checksum, &bytes);
-            FormatError::check_digest(spot.checksum, found, computed).map_err(wrong)?;
-        }
-        Ok(bytes)
-    }
-
-    fn decode(&self, spot: &Spot, bytes: &[u8], skip: usize, part: &mut [u8]) -> Result<()> {
-        let idle = self
-            .decoders
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let mut decoder =
-            idle.unwrap_or_else(|| ChunkDecoder::with_max_block(self.options.limits.block));
-        let whole = skip == 0 && part.len() == len_of(&spot.content);
-        let result = if whole {
-            decoder.decode(bytes, part)
-        } else {
-            decoder.decode_range(bytes, u32::try_from(skip).unwrap_or(u32::MAX), part)
-        };
-        self.decoders
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(decoder);
-        let position = spot.position;
-        result.map(|_| ()).map_err(|error| {
-            ParseError {
-                error: error.into(),
-                position,
-            }
-            .into()
-        })
     }
 }
 
@@ -382,9 +301,4 @@ fn copy_part(data: &[u8], skip: usize, part: &mut [u8]) -> Result<()> {
     let from = data.get(skip..).and_then(|data| data.get(..part.len()));
     part.copy_from_slice(from.ok_or_else(|| Error::usage("a part outside of its chunk"))?);
     Ok(())
-}
-
-/// Length of a range, which is that of a chunk or less.
-fn len_of(range: &Range<u64>) -> usize {
-    usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
 }

@@ -11,14 +11,13 @@
 
 mod dtype;
 mod literal;
-mod members;
 #[cfg(test)]
 mod tests;
 
 use super::error::FormatError;
+use super::members::{Members, with_value};
 use super::metadata::Metadata;
 use literal::Literal;
-use members::Members;
 
 /// NumPy's own bound on the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;
@@ -135,20 +134,10 @@ impl NumpyArray {
 /// # Errors
 /// [`FormatError::MetadataData`] if it is no object with a `shape`.
 pub(crate) fn with_shape(metadata: &Metadata, shape: &[u64]) -> Result<Metadata, FormatError> {
-    let text = metadata.text();
     let lens: Vec<_> = shape.iter().map(u64::to_string).collect();
     let value = format!("[{}]", lens.join(","));
-    let (mut renewed, mut done) = (String::with_capacity(text.len() + value.len()), 0);
-    for member in Members::of(text).filter(|member| member.is("shape")) {
-        renewed.push_str(text.get(done..member.value.start).unwrap_or_default());
-        renewed.push_str(&value);
-        done = member.value.end;
-    }
-    if done == 0 {
-        return Err(bad("shape", "it is missing"));
-    }
-    renewed.push_str(text.get(done..).unwrap_or_default());
-    Metadata::from_json(renewed)
+    let renewed = with_value(metadata.text(), "shape", &value);
+    Metadata::from_json(renewed.ok_or_else(|| bad("shape", "it is missing"))?)
 }
 
 /// Bytes of so many elements; not more than can be counted, as [`NumpyArray::of`] made sure.

@@ -16,7 +16,7 @@ pub(super) struct Members<'a> {
 /// One key and its value, the value as a place in the text.
 pub(super) struct Member<'a> {
     /// With quotes and escapes.
-    key: &'a str,
+    pub key: &'a str,
     pub value: Range<usize>,
 }
 
@@ -63,6 +63,19 @@ impl<'a> Iterator for Members<'a> {
             value: value..value + written.len(),
         })
     }
+}
+
+/// The text with another value of this key, and not a byte of it different elsewhere; nothing if it
+/// is not there. Where the key occurs twice both values are replaced, whichever a reader takes.
+pub(super) fn with_value(text: &str, key: &str, value: &str) -> Option<String> {
+    let (mut renewed, mut done) = (String::with_capacity(text.len() + value.len()), 0);
+    for member in Members::of(text).filter(|member| member.is(key)) {
+        renewed.push_str(text.get(done..member.value.start)?);
+        renewed.push_str(value);
+        done = member.value.end;
+    }
+    renewed.push_str(text.get(done..)?);
+    (done > 0).then_some(renewed)
 }
 
 fn skip_space(bytes: &[u8], at: usize) -> usize {

@@ -1,0 +1,49 @@
+//! What stands before the table and the chunks of the first member.
+
+use crate::error::Result;
+use crate::file::walk::Walk;
+use crate::limits::Limits;
+use crate::storage::{Cursor, ReadAt};
+use crate::wire::{Event, Header, Metadata, MetadataHeader, MetadataPlace};
+
+/// What lies before the table and the chunks of the first member.
+pub(in crate::file) struct Head {
+    pub header: Header,
+    pub metadata: Option<Metadata>,
+    /// The header of the metadata, in V3.
+    pub section: Option<MetadataHeader>,
+    /// How long the metadata is in the file.
+    pub metadata_len: u64,
+}
+
+/// The head of the first member, if there is one.
+pub(in crate::file) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Head>> {
+    let mut head: Option<Head> = None;
+    let mut walk = Walk::of_file(Cursor::new(source), limits)?;
+    walk.run_until(|event, _| match (event, &mut head) {
+        (Event::Header(header), _) => {
+            let raw = match header.metadata {
+                MetadataPlace::Raw { len, .. } => len.into(),
+                _ => 0,
+            };
+            let is_all = header.metadata == MetadataPlace::Absent;
+            head = Some(Head {
+                header,
+                metadata: None,
+                section: None,
+                metadata_len: raw,
+            });
+            is_all
+        }
+        (Event::Metadata(metadata, section), Some(head)) => {
+            head.metadata = Some(metadata);
+            if let Some(section) = section {
+                head.metadata_len = section.section_len();
+                head.section = Some(section);
+            }
+            true
+        }
+        _ => false,
+    })?;
+    Ok(head)
+}

@@ -1,0 +1,171 @@
+//! The table of offsets of a single member, read as it is needed.
+
+use crate::blosc::{ChunkHeader, HEADER_LEN};
+use crate::error::{Error, Result};
+use crate::storage::{GAP, ReadAt, for_each_step};
+use crate::wire::offsets::ENTRY_LEN;
+use crate::wire::{FormatError, Geometry, Header, ParseError, Position, Section, Trailing};
+
+/// An entry of a table of offsets; nothing for -1.
+fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
+    let mut bytes = [0; 8];
+    match source.read_exact_at(at, &mut bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+        result => {
+            result?;
+            Ok(u64::try_from(i64::from_le_bytes(bytes)).ok())
+        }
+    }
+}
+
+/// An entry and the one behind it.
+pub(super) fn two_entries<S: ReadAt>(source: &S, at: u64) -> Result<[Option<u64>; 2]> {
+    let mut bytes = [[0; 8]; 2];
+    match source.read_exact_at(at, bytes.as_flattened_mut()) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok([None; 2]),
+        result => {
+            result?;
+            Ok(bytes.map(|entry| u64::try_from(i64::from_le_bytes(entry)).ok()))
+        }
+    }
+}
+
+/// Entries of a table read at once.
+const BATCH: u64 = 8192;
+
+/// All entries of a table that is filled, checked to ascend.
+pub(super) fn table<S: ReadAt>(source: &S, at: u64, count: u64) -> Result<Vec<u64>> {
+    let (mut starts, mut number) = (Vec::new(), 0u64);
+    while number < count {
+        let batch = count.saturating_sub(number).min(BATCH);
+        let len = batch.saturating_mul(ENTRY_LEN);
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        let here = at.saturating_add(number.saturating_mul(ENTRY_LEN));
+        source.read_exact_at(here, &mut bytes)?;
+        for (entry, bytes) in (number..).zip(bytes.as_chunks().0) {
+            let least = starts.last().map_or(0, |last: &u64| last.saturating_add(1));
+            let found = u64::try_from(i64::from_le_bytes(*bytes)).ok();
+            let position = Position {
+                byte: here,
+                member: 0,
+                chunk: None,
+                section: Section::Offsets,
+            };
+            let expected = "behind the one before it";
+            let start = found.filter(|start| *start >= least);
+            starts.push(start.ok_or_else(|| bad_offset(position, entry, found, expected))?);
+        }
+        number = number.saturating_add(batch);
+    }
+    Ok(starts)
+}
+
+/// Where the last chunk of a member with a filled table ends, its digest included; nothing if the
+/// table or the chunks at both ends are not what the header says, which is for the walk to judge.
+///
+/// No digest stands over a header of V3: with a flipped bit in its sizes, every position of the
+/// content would be wrong.
+pub(super) fn table_end<S: ReadAt>(
+    source: &S,
+    header: &Header,
+    geometry: &Geometry,
+) -> Result<Option<u64>> {
+    let others = header.nchunks.unwrap_or(0).saturating_sub(1);
+    let last_entry = geometry
+        .table_at
+        .saturating_add(others.saturating_mul(ENTRY_LEN));
+    let (first_at, last_at) = (
+        entry(source, geometry.table_at)?,
+        entry(source, last_entry)?,
+    );
+    let (Some(first_at), Some(last_at)) = (first_at, last_at) else {
+        return Ok(None);
+    };
+    if first_at != geometry.chunks_at {
+        return Ok(None);
+    }
+    let (first, last) = (
+        chunk_header(source, first_at)?,
+        chunk_header(source, last_at)?,
+    );
+    let (Some(first), Some(last)) = (first, last) else {
+        return Ok(None);
+    };
+    let is_full = others == 0 || header.chunk_size == Some(first.nbytes);
+    let fits = is_full && header.last_chunk == Some(last.nbytes);
+    if !fits && !header.varlen {
+        return Ok(None);
+    }
+    let digest_len = header.checksum.digest_len() as u64;
+    let end = last_at
+        .saturating_add(last.ctbytes.into())
+        .saturating_add(digest_len);
+    Ok(Some(end))
+}
+
+/// What lies behind the last chunk, if that cannot mean anything: nothing, or zeros first, where
+/// somebody is appending just now. Anything else is for the walk to judge.
+pub(super) fn nothing_behind<S: ReadAt>(source: &S, end: u64) -> Result<Option<Option<Trailing>>> {
+    let Some(len) = source.size()?.checked_sub(end) else {
+        return Ok(None);
+    };
+    let mut first = vec![0; usize::try_from(len.min(GAP)).unwrap_or(0)];
+    source.read_exact_at(end, &mut first)?;
+    if first.iter().any(|byte| *byte != 0) {
+        return Ok(None);
+    }
+    let position = Position {
+        byte: end,
+        member: 0,
+        chunk: None,
+        section: Section::Trailer,
+    };
+    Ok(Some((len > 0).then_some(Trailing { position, len })))
+}
+
+/// Whether the seal of a header, if it has one, fits what stands before the chunks; the parser tells
+/// what is wrong where it does not.
+pub(super) fn seal_holds<S: ReadAt>(
+    source: &S,
+    header: &Header,
+    geometry: &Geometry,
+) -> Result<bool> {
+    let Some(found) = header.seal else {
+        return Ok(true);
+    };
+    let mut front = vec![0; header.layout.header_len()];
+    source.read_exact_at(0, &mut front)?;
+    let mut seal = crc32fast::Hasher::new();
+    seal.update(&Header::sealed_bytes(&front));
+    let from = geometry.metadata_at;
+    let len = geometry.chunks_at.saturating_sub(from);
+    for_each_step(source, from, len, |bytes| seal.update(bytes))?;
+    Ok(seal.finalize() == found)
+}
+
+/// The header of the chunk at this position, if there is one.
+pub(super) fn chunk_header<S: ReadAt>(source: &S, at: u64) -> Result<Option<ChunkHeader>> {
+    let mut bytes = [0; HEADER_LEN];
+    match source.read_exact_at(at, &mut bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
+        result => result?,
+    }
+    Ok(ChunkHeader::parse(&bytes).ok())
+}
+
+pub(super) fn bad_offset(
+    position: Position,
+    entry: u64,
+    found: Option<u64>,
+    expected: &str,
+) -> Error {
+    let found = found
+        .and_then(|found| i64::try_from(found).ok())
+        .unwrap_or(-1);
+    let error = FormatError::Offset {
+        entry,
+        found,
+        expected: expected.to_owned(),
+    };
+    ParseError { error, position }.into()
+}

@@ -1,0 +1,225 @@
+//! [`RecordWriterBuilder`]: how records are written.
+
+use super::writer::{RecordWriter, SeekRecordWriter};
+use crate::blosc::{Compressor, Filter};
+use crate::error::{Error, Result};
+use crate::file::encoder::{Encoder, EncoderBuilder, Plan, RecordOptions, move_up};
+use crate::wire::{Checksum, Hashers, Layout, Metadata, Packing};
+use std::io::{Read, Seek, Write};
+
+/// The `dtype` of records of any bytes.
+const VARBINARY: &str = "varbinary";
+
+/// Sets up a [`RecordWriter`] or a [`SeekRecordWriter`]; made by [`RecordWriter::builder`].
+///
+/// By default each record is a chunk of its own, in layout V2 as the proposal for variable-length
+/// data has it, and sealed. [`small`](Self::small) and [`quick`](Self::quick) are two settings for
+/// many small records.
+///
+/// ```
+/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
+/// for word in ["alpha", "beta", "gamma"] {
+///     writer.push(word)?;
+/// }
+/// let file = writer.finish()?;
+/// assert_eq!(IndexedRecordReader::open(file)?.get(2)?, "gamma");
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RecordWriterBuilder {
+    options: EncoderBuilder,
+    records: RecordOptions,
+    /// Uncompressed bytes of a packed chunk.
+    packed: Option<u32>,
+}
+
+impl Default for RecordWriterBuilder {
+    fn default() -> Self {
+        let options = Encoder::builder();
+        Self {
+            options: options.layout(Layout::V2).typesize(1).filter(Filter::None),
+            records: RecordOptions {
+                dtype: VARBINARY.to_owned(),
+                packing: None,
+                count: None,
+            },
+            packed: None,
+        }
+    }
+}
+
+impl RecordWriterBuilder {
+    /// Packs many records into a chunk of up to this many uncompressed bytes, 64 to 16 MiB, which
+    /// costs 1 to 4 bytes a record instead of some 28. A record too large for that gets a chunk of
+    /// its own.
+    #[must_use]
+    pub fn packed(mut self, chunk_size: u32) -> Self {
+        self.packed = Some(chunk_size);
+        self
+    }
+
+    /// The setting for little space: Zstd, and many records in a chunk.
+    #[must_use]
+    pub fn small(self) -> Self {
+        self.packed(4 << 20).compressor(Compressor::Zstd).level(9)
+    }
+
+    /// The setting for reading single records fast: LZ4, and few records in a chunk.
+    #[must_use]
+    pub fn quick(self) -> Self {
+        self.packed(16 << 10).compressor(Compressor::Lz4)
+    }
+
+    /// The compressor; LZ4 by default.
+    #[must_use]
+    pub fn compressor(mut self, compressor: Compressor) -> Self {
+        self.options = self.options.compressor(compressor);
+        self
+    }
+
+    /// The level, from 0 (only stored) to 9 (smallest); the compressor's
+    /// [own](Compressor::default_level) by default.
+    #[must_use]
+    pub fn level(mut self, level: u8) -> Self {
+        self.options = self.options.level(level);
+        self
+    }
+
+    /// The filter; none by default, since records are of single bytes.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.options = self.options.filter(filter);
+        self
+    }
+
+    /// Bytes an element of the records, 1 to 255; 1 by default.
+    #[must_use]
+    pub fn typesize(mut self, typesize: u8) -> Self {
+        self.options = self.options.typesize(typesize);
+        self
+    }
+
+    /// The checksum behind every chunk; crc32 by default.
+    #[must_use]
+    pub fn checksum(mut self, checksum: Checksum) -> Self {
+        self.options = self.options.checksum(checksum);
+        self
+    }
+
+    /// What computes digests.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.options = self.options.hashers(hashers);
+        self
+    }
+
+    /// The layout of the header: V2 (the default), or V3 for a file that records are appended to
+    /// often, since it has room for further offsets.
+    #[must_use]
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.options = self.options.layout(layout);
+        self
+    }
+
+    /// Whether there is a table of offsets; true by default. A target that cannot seek gets one, of
+    /// -1, only where the number of chunks is known beforehand.
+    #[must_use]
+    pub fn offsets(mut self, offsets: bool) -> Self {
+        self.options = self.options.offsets(offsets);
+        self
+    }
+
+    /// Spare offsets for appending later, in V3; ten times the number of chunks, and at least 64, by
+    /// default.
+    #[must_use]
+    pub fn max_app_chunks(mut self, spare: u64) -> Self {
+        self.options = self.options.max_app_chunks(spare);
+        self
+    }
+
+    /// What the records are, as the metadata's `dtype` says it: `varbinary` by default, and
+    /// `varchar` for text.
+    #[must_use]
+    pub fn dtype(mut self, dtype: impl Into<String>) -> Self {
+        self.records.dtype = dtype.into();
+        self
+    }
+
+    /// Further metadata: a JSON object, whose keys `shape` and `packing` are replaced by what they
+    /// mean for records.
+    #[must_use]
+    pub fn metadata(mut self, metadata: Metadata) -> Self {
+        self.options = self.options.metadata(metadata);
+        self
+    }
+
+    /// The number of records, where it is known beforehand. Another one is an error of `push` or
+    /// `finish`.
+    #[must_use]
+    pub fn count(mut self, records: u64) -> Self {
+        self.records.count = Some(records);
+        self
+    }
+
+    /// Threads that compress; one by default, which is the caller's own.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options = self.options.threads(threads);
+        self
+    }
+
+    /// A writer for a target that only takes bytes: a pipe, a socket, standard output.
+    ///
+    /// The header goes out at once. Where the number of records is not known beforehand, or they are
+    /// packed, there is no table of offsets, and an end mark tells a whole stream from one that was
+    /// cut. A number known beforehand gives a table of -1, which
+    /// `reindex` can fill in later.
+    ///
+    /// # Errors
+    /// Options that are out of range or that the layout cannot express, metadata that is no object,
+    /// and errors of the writer.
+    pub fn write_to<W: Write>(self, writer: W) -> Result<RecordWriter<W>> {
+        let (plan, records) = self.plan(false)?;
+        RecordWriter::with_plan(writer, plan, &records)
+    }
+
+    /// A writer for a file or anything else that can be written, read and sought: header, metadata
+    /// and table of offsets are filled in by `finish`, whatever was known beforehand.
+    ///
+    /// As for [`EncoderBuilder::write_to_file`](crate::EncoderBuilder::write_to_file), the member
+    /// begins where the target stands and should be the last thing in it. In V2, whose table has no
+    /// spare entries, all chunks are moved once at the end where their number was not known.
+    ///
+    /// # Errors
+    /// As for [`write_to`](Self::write_to).
+    pub fn write_to_file<W: Read + Write + Seek>(self, file: W) -> Result<SeekRecordWriter<W>> {
+        let (plan, records) = self.plan(true)?;
+        SeekRecordWriter::with_plan(file, plan, &records, Some(move_up))
+    }
+
+    /// A writer for a target that can be written and sought, but not read: as
+    /// [`write_to_file`](Self::write_to_file), for unpacked records of a number known beforehand.
+    ///
+    /// # Errors
+    /// As for [`write_to`](Self::write_to), and where there are to be offsets in an unknown number.
+    pub fn write_to_seek<W: Write + Seek>(self, target: W) -> Result<SeekRecordWriter<W>> {
+        let (plan, records) = self.plan(true)?;
+        SeekRecordWriter::with_plan(target, plan, &records, None)
+    }
+
+    fn plan(self, seeks: bool) -> Result<(Plan, RecordOptions)> {
+        let mut records = self.records;
+        if let Some(chunk_size) = self.packed {
+            let packing = Packing::new(chunk_size);
+            records.packing = Some(packing.ok_or_else(|| {
+                let most = Packing::MAX_CHUNK_SIZE;
+                Error::usage(format!(
+                    "packed chunks of {chunk_size} bytes: they have 64 to {most}"
+                ))
+            })?);
+        }
+        let plan = Plan::of_records(self.options, records.clone(), seeks)?;
+        Ok((plan, records))
+    }
+}

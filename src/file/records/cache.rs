@@ -1,0 +1,133 @@
+//! Packed chunks, taken apart and kept for those who come back.
+
+use crate::wire::FormatError;
+use crate::wire::PackHead;
+use bytes::Bytes;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// A packed chunk and where each of its records lies in it.
+pub(super) struct Unpacked {
+    pub head: PackHead,
+    bounds: Vec<u32>,
+    content: Bytes,
+}
+
+impl Unpacked {
+    pub(super) fn new(head: PackHead, content: Vec<u8>) -> Result<Self, FormatError> {
+        Ok(Self {
+            bounds: head.bounds(&content)?,
+            content: content.into(),
+            head,
+        })
+    }
+
+    /// A record, by its number in the file.
+    pub(super) fn record(&self, number: u64) -> Option<Bytes> {
+        let within = usize::try_from(number.checked_sub(self.head.first)?).ok()?;
+        let [from, to] = *self.bounds.get(within..)?.first_chunk()?;
+        let from = usize::try_from(from).ok()?;
+        let to = usize::try_from(to).ok()?;
+        // `bounds` was checked to ascend within the content.
+        (from <= to && to <= self.content.len()).then(|| self.content.slice(from..to))
+    }
+
+    /// Bytes of memory.
+    fn size(&self) -> usize {
+        let bounds = self.bounds.len().saturating_mul(size_of::<u32>());
+        self.content.len().saturating_add(bounds)
+    }
+}
+
+struct Slot {
+    chunk: Arc<Unpacked>,
+    /// Asked for since the last time that room was needed.
+    used: bool,
+}
+
+/// Chunks by number, up to so many bytes; those not asked for lately go first.
+pub(super) struct Cache {
+    slots: HashMap<u64, Slot>,
+    ring: VecDeque<u64>,
+    bytes: usize,
+    bound: usize,
+}
+
+impl Cache {
+    pub(super) fn new(bound: usize) -> Self {
+        Self {
+            slots: HashMap::new(),
+            ring: VecDeque::new(),
+            bytes: 0,
+            bound,
+        }
+    }
+
+    pub(super) fn get(&mut self, chunk: u64) -> Option<&Arc<Unpacked>> {
+        let slot = self.slots.get_mut(&chunk)?;
+        slot.used = true;
+        Some(&slot.chunk)
+    }
+
+    pub(super) fn put(&mut self, number: u64, chunk: Arc<Unpacked>) {
+        let size = chunk.size();
+        if size > self.bound || self.slots.contains_key(&number) {
+            return;
+        }
+        while self.bytes.saturating_add(size) > self.bound && self.evict() {}
+        self.bytes = self.bytes.saturating_add(size);
+        self.slots.insert(number, Slot { chunk, used: false });
+        self.ring.push_back(number);
+    }
+
+    /// Lets one chunk go, or passes over one that was used; false if there is none.
+    fn evict(&mut self) -> bool {
+        let Some(number) = self.ring.pop_front() else {
+            return false;
+        };
+        if let Some(slot) = self.slots.get_mut(&number)
+            && std::mem::take(&mut slot.used)
+        {
+            self.ring.push_back(number);
+        } else if let Some(slot) = self.slots.remove(&number) {
+            self.bytes = self.bytes.saturating_sub(slot.chunk.size());
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arc, Cache, Unpacked};
+    use crate::wire::records::packing::Pack;
+    use crate::wire::{PackHead, Packing};
+
+    fn chunk() -> Arc<Unpacked> {
+        let (mut pack, mut content) = (Pack::default(), Vec::new());
+        pack.push(&[7; 70], 70);
+        pack.encode(0, &mut content);
+        let head = PackHead::decode(&content, 87, Packing::new(100).unwrap()).unwrap();
+        Unpacked::new(head, content).unwrap().into()
+    }
+
+    #[test]
+    fn the_bound_holds_and_what_was_used_stays() {
+        let size = chunk().size();
+        let mut cache = Cache::new(3 * size);
+        for number in 0..100 {
+            cache.put(number, chunk());
+            assert!(cache.get(0).is_some(), "{number}");
+            assert!(cache.bytes <= 3 * size);
+            assert_eq!(cache.bytes, cache.slots.len() * size);
+            assert_eq!(cache.ring.len(), cache.slots.len());
+        }
+        assert!(cache.get(50).is_none());
+    }
+
+    #[test]
+    fn what_is_larger_than_the_bound_is_not_kept() {
+        let mut cache = Cache::new(chunk().size() - 1);
+        cache.put(1, chunk());
+        assert!(cache.get(1).is_none() && cache.bytes == 0);
+    }
+}

@@ -1,0 +1,175 @@
+//! Which packed chunk has a record.
+//!
+//! Each chunk says what its first record is, so that a file needs no table of them. Where chunks have
+//! about as many records, the first guess is near; what a guess has shown is kept, so that a reader
+//! that has been everywhere needs no more guesses.
+
+use crate::error::Result;
+use crate::wire::{FormatError, PackHead};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What no first record has as its number.
+const UNKNOWN: u64 = u64::MAX;
+/// Guesses by number before the stretch that is left is halved at every other one.
+const GUESSES: u32 = 4;
+
+pub(super) struct Finder {
+    /// The first record of each chunk, as far as known, and behind them the number of records.
+    firsts: Vec<AtomicU64>,
+}
+
+impl Finder {
+    pub(super) fn new(chunks: u64, records: u64) -> Self {
+        let chunks = usize::try_from(chunks).unwrap_or(usize::MAX);
+        let mut firsts = Vec::with_capacity(chunks.saturating_add(1));
+        firsts.resize_with(chunks, || AtomicU64::new(UNKNOWN));
+        firsts.push(AtomicU64::new(records));
+        if let Some(first) = firsts.first() {
+            first.store(0, Ordering::Relaxed);
+        }
+        Self { firsts }
+    }
+
+    /// The chunk with this record, which is in the file; `open` reads the head of a chunk.
+    pub(super) fn find(&self, record: u64, open: impl Fn(u64) -> Result<PackHead>) -> Result<u64> {
+        let (mut low, mut high) = (0, self.firsts.len().saturating_sub(1));
+        let mut step = 0;
+        while high.saturating_sub(low) > 1 {
+            let guess = match step {
+                GUESSES.. if step % 2 == 0 => low.midpoint(high),
+                _ => self.guess(record, low, high),
+            };
+            let (first, end) = self.bounds(guess, &open)?;
+            if record < first {
+                high = guess;
+            } else if record < end {
+                return Ok(u64::try_from(guess).unwrap_or(u64::MAX));
+            } else {
+                low = guess.saturating_add(1);
+            }
+            step = step.saturating_add(1);
+        }
+        Ok(u64::try_from(low).unwrap_or(u64::MAX))
+    }
+
+    fn known(&self, chunk: usize) -> Option<u64> {
+        let first = self.firsts.get(chunk)?.load(Ordering::Relaxed);
+        Some(first).filter(|first| *first != UNKNOWN)
+    }
+
+    /// A chunk from `low` on and before `high`, where the record should be if all between them have
+    /// as many.
+    fn guess(&self, record: u64, low: usize, high: usize) -> usize {
+        let from = self.known(low).unwrap_or(0);
+        let to = self.known(high).unwrap_or(u64::MAX).max(from);
+        let chunks = u128::try_from(high.saturating_sub(low)).unwrap_or(0);
+        let before = u128::from(record.saturating_sub(from)).saturating_mul(chunks);
+        let all = u128::from(to.saturating_sub(from)).max(1);
+        let skip = usize::try_from(before.checked_div(all).unwrap_or(0)).unwrap_or(usize::MAX);
+        low.saturating_add(skip).min(high.saturating_sub(1))
+    }
+
+    /// The first record of a chunk, and that of the next.
+    fn bounds(&self, chunk: usize, open: impl Fn(u64) -> Result<PackHead>) -> Result<(u64, u64)> {
+        let next = chunk.saturating_add(1);
+        if let (Some(first), Some(end)) = (self.known(chunk), self.known(next)) {
+            return Ok((first, end));
+        }
+        let head = open(u64::try_from(chunk).unwrap_or(u64::MAX))?;
+        Ok((head.first, head.end()))
+    }
+
+    /// Keeps what the head of a chunk tells.
+    ///
+    /// # Errors
+    /// [`FormatError::Packing`] if other chunks tell otherwise.
+    pub(super) fn learn(
+        &self,
+        chunk: u64,
+        head: &PackHead,
+    ) -> std::result::Result<(), FormatError> {
+        let chunk = usize::try_from(chunk).unwrap_or(usize::MAX);
+        let places = [(chunk, head.first), (chunk.saturating_add(1), head.end())];
+        for (at, found) in places {
+            match self.known(at) {
+                Some(expected) if expected != found => {
+                    let why = format!(
+                        "it has the records {} to {}, but by its neighbours {expected} should stand for {found}",
+                        head.first,
+                        head.end()
+                    );
+                    return Err(FormatError::Packing { why });
+                }
+                Some(_) => {}
+                None => {
+                    if let Some(place) = self.firsts.get(at) {
+                        place.store(found, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finder, PackHead};
+    use crate::wire::Packing;
+    use std::cell::Cell;
+
+    fn head(first: u64, count: u32) -> PackHead {
+        let mut content = first.to_le_bytes().to_vec();
+        content.extend(count.to_le_bytes());
+        content.extend([1, 0, 0, 0]);
+        PackHead::decode(&content, 1 << 24, Packing::new(1 << 24).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_record_is_found_in_few_steps_however_the_chunks_are_filled() {
+        let fillings: [fn(u64) -> u32; 4] = [
+            |_| 10,
+            |chunk| if chunk == 0 { 100_000 } else { 1 },
+            |chunk| if chunk == 999 { 100_000 } else { 1 },
+            |chunk| u32::try_from(chunk * chunk % 97).unwrap() + 1,
+        ];
+        for (kind, filling) in fillings.into_iter().enumerate() {
+            let mut first = 0;
+            let heads: Vec<_> = (0..1000)
+                .map(|chunk| {
+                    let head = head(first, filling(chunk));
+                    first = head.end();
+                    head
+                })
+                .collect();
+            for record in (0..first).step_by(7) {
+                let finder = Finder::new(1000, first);
+                let opened = Cell::new(0);
+                let open = |chunk: u64| {
+                    opened.set(opened.get() + 1);
+                    let head = heads[usize::try_from(chunk).unwrap()];
+                    finder.learn(chunk, &head).unwrap();
+                    Ok(head)
+                };
+                let chunk = finder.find(record, open).unwrap();
+                let head = heads[usize::try_from(chunk).unwrap()];
+                assert!(
+                    (head.first..head.end()).contains(&record),
+                    "{kind} {record}"
+                );
+                assert!(opened.get() <= 24, "{kind} {record}: {}", opened.get());
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_that_contradict_each_other_are_refused() {
+        let finder = Finder::new(3, 30);
+        finder.learn(1, &head(10, 10)).unwrap();
+        assert!(finder.learn(0, &head(0, 9)).is_err());
+        assert!(finder.learn(0, &head(1, 9)).is_err());
+        assert!(finder.learn(2, &head(20, 11)).is_err());
+        assert!(finder.learn(2, &head(19, 11)).is_err());
+        finder.learn(2, &head(20, 10)).unwrap();
+    }
+}

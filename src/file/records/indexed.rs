@@ -1,0 +1,405 @@
+//! [`IndexedRecordReader`]: any record, by its number.
+
+use super::cache::{Cache, Unpacked};
+use super::find::Finder;
+use super::typed::FromRecord;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::engine::Warning;
+use crate::file::indexed::{Extent, Fetcher, Index};
+use crate::limits::Limits;
+use crate::storage::ReadAt;
+use crate::wire::records::packing::PACK_HEAD_LEN;
+use crate::wire::{Form, FormatError, Hashers, Header, Metadata, PackHead, Packing, ParseError};
+use bytes::Bytes;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of unpacked chunks that are kept, unless told otherwise.
+const CACHE: usize = 64 << 20;
+
+/// Sets up an [`IndexedRecordReader`]; made by [`IndexedRecordReader::builder`].
+#[derive(Debug, Clone)]
+pub struct IndexedRecordReaderBuilder {
+    limits: Limits,
+    hashers: Hashers,
+    cache: usize,
+    allow_unterminated: bool,
+}
+
+impl Default for IndexedRecordReaderBuilder {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            hashers: Hashers::default(),
+            cache: CACHE,
+            allow_unterminated: false,
+        }
+    }
+}
+
+impl IndexedRecordReaderBuilder {
+    /// What the input may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What computes digests.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.hashers = hashers;
+        self
+    }
+
+    /// Bytes of unpacked chunks to keep; 64 MiB by default, and 0 keeps none. Records that are
+    /// chunks of their own are not kept.
+    #[must_use]
+    pub fn cache(mut self, bytes: usize) -> Self {
+        self.cache = bytes;
+        self
+    }
+
+    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    #[must_use]
+    pub fn allow_unterminated(mut self, allow: bool) -> Self {
+        self.allow_unterminated = allow;
+        self
+    }
+
+    /// Opens a source: reads its header and, where a table of offsets does not tell all, passes once
+    /// over the headers of its chunks. The seal of V2 is checked, which reads the table.
+    ///
+    /// # Errors
+    /// Those of the source; whatever is wrong with the structure of the input;
+    /// [`Unsupported`](crate::Category::Unsupported) for chunks that hold no records, records packed
+    /// in an unknown way, and concatenations with packed members.
+    pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
+        let index = Index::of_records(&source, &self.limits, self.allow_unterminated)?;
+        self.with_index(source, index.into())
+    }
+
+    /// A reader for a source of which it is known where everything lies.
+    pub(in crate::file) fn with_index<S: ReadAt>(
+        self,
+        source: S,
+        index: Arc<Index>,
+    ) -> Result<IndexedRecordReader<S>> {
+        let form = common_form(&index)?;
+        let mut reader = IndexedRecordReader {
+            source,
+            fetcher: Fetcher::new(self.hashers, self.limits.block, true),
+            limits: self.limits,
+            len: index.chunks(),
+            packed: None,
+            index,
+        };
+        if let Form::Packed { packing, count } = form {
+            reader.begin(packing, count, self.cache)?;
+        }
+        Ok(reader)
+    }
+}
+
+/// What all chunks hold.
+fn common_form(index: &Index) -> Result<Form> {
+    let mut common = None;
+    for (_, form) in index.forms() {
+        let form = form.clone()?;
+        form.check_records()?;
+        let is_first = common.is_none();
+        let found = *common.get_or_insert(form);
+        let is_packed = |form: Form| matches!(form, Form::Packed { .. });
+        if !is_first && (is_packed(found) || is_packed(form)) {
+            let what = "packed records of several members are only read in order: unpack and pack them to make them one";
+            return Err(FormatError::Unsupported {
+                what: what.to_owned(),
+            }
+            .into());
+        }
+    }
+    common.ok_or_else(|| FormatError::Empty.into())
+}
+
+/// Reads any record of a file by its number, which needs its chunk and no other.
+///
+/// It is shared by reference: several threads may read at once. Each digest is checked. A record
+/// that is a chunk of its own is read by two accesses, one of them to the table of offsets. Packed
+/// chunks are kept in a cache, and records share their memory as [`Bytes`]: a record keeps all of its
+/// chunk as long as it lives.
+///
+/// The source must not change meanwhile; see [`IndexedReader`](crate::IndexedReader).
+///
+/// ```
+/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use std::io::Cursor;
+/// let mut writer = RecordWriter::builder().quick().write_to_file(Cursor::new(Vec::new()))?;
+/// for number in 0..100_000 {
+///     writer.push(format!("record {number}"))?;
+/// }
+/// let file = writer.finish()?.into_inner();
+///
+/// let records = IndexedRecordReader::open(file)?;
+/// assert_eq!(records.len(), 100_000);
+/// assert_eq!(records.get(77_777)?, "record 77777");
+/// let texts: Result<Vec<String>, _> = records.range_as(5..7).collect();
+/// assert_eq!(texts?, ["record 5", "record 6"]);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+pub struct IndexedRecordReader<S> {
+    source: S,
+    index: Arc<Index>,
+    fetcher: Fetcher,
+    limits: Limits,
+    len: u64,
+    packed: Option<Packed>,
+}
+
+/// What packed chunks need.
+struct Packed {
+    packing: Packing,
+    finder: Finder,
+    cache: Mutex<Cache>,
+}
+
+impl IndexedRecordReader<Vec<u8>> {
+    /// Options for a reader.
+    #[must_use]
+    pub fn builder() -> IndexedRecordReaderBuilder {
+        IndexedRecordReaderBuilder::default()
+    }
+}
+
+impl<S: ReadAt> IndexedRecordReader<S> {
+    /// Opens a source with all defaults.
+    ///
+    /// # Errors
+    /// As [`IndexedRecordReaderBuilder::open`].
+    pub fn open(source: S) -> Result<Self> {
+        IndexedRecordReaderBuilder::default().open(source)
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of chunks.
+    pub fn chunks(&self) -> u64 {
+        self.index.chunks()
+    }
+
+    /// How the records are packed, if they are.
+    pub fn packing(&self) -> Option<Packing> {
+        self.packed.as_ref().map(|packed| packed.packing)
+    }
+
+    /// The header of the first member.
+    pub fn header(&self) -> Option<&Header> {
+        self.index.header()
+    }
+
+    /// The metadata of the first member.
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.index.metadata.as_ref()
+    }
+
+    /// What was odd on opening without being wrong.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.index.warnings
+    }
+
+    /// A record, by its number from 0.
+    ///
+    /// # Errors
+    /// A [`Usage`](crate::Category::Usage) error behind the last record; those of the source;
+    /// whatever is wrong with the chunk.
+    pub fn get(&self, record: u64) -> Result<Bytes> {
+        if record >= self.len {
+            let message = format!(
+                "there is no record {record}: there are {}, from 0",
+                self.len
+            );
+            return Err(Error::usage(message));
+        }
+        let Some(packed) = &self.packed else {
+            let (extent, nbytes, bytes) = self.fetch(record)?;
+            return Ok(self.decode(&extent, nbytes, &bytes)?.into());
+        };
+        let chunk = self.find(packed, record)?;
+        if let Some(unpacked) = packed.cache().get(chunk) {
+            return record_of(unpacked, record);
+        }
+        let unpacked = self.unpack(packed, chunk)?;
+        record_of(&unpacked, record)
+    }
+
+    /// A record as a value.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get), and [`ErrorKind::Value`](crate::ErrorKind::Value) if it is no such
+    /// value.
+    pub fn get_as<T: FromRecord>(&self, record: u64) -> Result<T> {
+        let value = T::from_record(self.get(record)?);
+        value.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))
+    }
+
+    /// All records, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Bytes>> + '_ {
+        self.range(0..self.len)
+    }
+
+    /// Some records, in order: those of the range that there are.
+    pub fn range(&self, records: Range<u64>) -> impl Iterator<Item = Result<Bytes>> + '_ {
+        let end = records.end.min(self.len);
+        let mut unpacked: Option<Arc<Unpacked>> = None;
+        (records.start..end).map(move |record| {
+            let Some(packed) = &self.packed else {
+                return self.get(record);
+            };
+            if let Some(found) = unpacked.as_ref().and_then(|chunk| chunk.record(record)) {
+                return Ok(found);
+            }
+            let chunk = self.find(packed, record)?;
+            let kept = packed.cache().get(chunk).map(Arc::clone);
+            let kept = kept.map_or_else(|| self.unpack(packed, chunk), Ok)?;
+            record_of(unpacked.insert(kept), record)
+        })
+    }
+
+    /// Some records as values.
+    pub fn range_as<T: FromRecord>(
+        &self,
+        records: Range<u64>,
+    ) -> impl Iterator<Item = Result<T>> + '_ {
+        let numbers = records.start..;
+        self.range(records).zip(numbers).map(|(found, record)| {
+            let value = T::from_record(found?);
+            value.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))
+        })
+    }
+
+    /// Gets to know packed chunks by the last of them, which tells how many records there are.
+    fn begin(&mut self, packing: Packing, count: Option<u64>, cache: usize) -> Result<()> {
+        let chunks = self.index.chunks();
+        let mut last = None;
+        self.len = 0;
+        if let Some(number) = chunks.checked_sub(1) {
+            let unpacked = self.read_unpacked(packing, number)?;
+            self.len = unpacked.head.end();
+            last = Some((number, unpacked));
+        }
+        if let Some(count) = count.filter(|count| *count != self.len) {
+            let len = self.len;
+            let why = format!("its shape is of {count} records, but there are {len}");
+            return Err(FormatError::MetadataData { why }.into());
+        }
+        let packed = Packed {
+            packing,
+            finder: Finder::new(chunks, self.len),
+            cache: Mutex::new(Cache::new(cache)),
+        };
+        if let Some((number, unpacked)) = last {
+            self.keep(&packed, number, unpacked)?;
+        }
+        self.packed = Some(packed);
+        Ok(())
+    }
+
+    /// The packed chunk that has a record.
+    fn find(&self, packed: &Packed, record: u64) -> Result<u64> {
+        let open = |chunk| {
+            if let Some(unpacked) = packed.cache().get(chunk) {
+                return Ok(unpacked.head);
+            }
+            Ok(self.unpack(packed, chunk)?.head)
+        };
+        packed.finder.find(record, open)
+    }
+
+    /// Reads a packed chunk and keeps it.
+    fn unpack(&self, packed: &Packed, chunk: u64) -> Result<Arc<Unpacked>> {
+        let unpacked = self.read_unpacked(packed.packing, chunk)?;
+        self.keep(packed, chunk, unpacked)
+    }
+
+    fn keep(&self, packed: &Packed, chunk: u64, unpacked: Unpacked) -> Result<Arc<Unpacked>> {
+        let learned = packed.finder.learn(chunk, &unpacked.head);
+        if let Err(error) = learned {
+            let extent = self.extent(chunk)?;
+            return Err(wrong(&extent, error));
+        }
+        let unpacked = Arc::new(unpacked);
+        packed.cache().put(chunk, Arc::clone(&unpacked));
+        Ok(unpacked)
+    }
+
+    fn read_unpacked(&self, packing: Packing, chunk: u64) -> Result<Unpacked> {
+        let (extent, nbytes, bytes) = self.fetch(chunk)?;
+        if nbytes > packing.chunk_size() {
+            // Only a single record may need so much.
+            let mut head = [0; PACK_HEAD_LEN];
+            self.fetcher
+                .decode_part(&extent, &bytes, Some(0), &mut head)?;
+            PackHead::decode(&head, nbytes, packing).map_err(|error| wrong(&extent, error))?;
+        }
+        let content = self.decode(&extent, nbytes, &bytes)?;
+        let head = PackHead::decode(&content, nbytes, packing);
+        head.and_then(|head| Unpacked::new(head, content))
+            .map_err(|error| wrong(&extent, error))
+    }
+
+    fn extent(&self, chunk: u64) -> Result<Extent> {
+        let extent = self.index.extent(&self.source, chunk)?;
+        extent.ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")))
+    }
+
+    /// Where a chunk lies, its uncompressed bytes, and the chunk itself, checked.
+    fn fetch(&self, chunk: u64) -> Result<(Extent, u32, Vec<u8>)> {
+        let extent = self.extent(chunk)?;
+        let (header, bytes) = self.fetcher.fetch_extent(&self.source, &extent, None)?;
+        if header.nbytes > self.limits.chunk {
+            let (found, limit) = (header.nbytes.into(), self.limits.chunk.into());
+            let what = "chunk";
+            return Err(wrong(&extent, FormatError::Limit { what, found, limit }));
+        }
+        Ok((extent, header.nbytes, bytes))
+    }
+
+    fn decode(&self, extent: &Extent, nbytes: u32, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut content = vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)];
+        self.fetcher
+            .decode_part(extent, bytes, None, &mut content)?;
+        Ok(content)
+    }
+}
+
+impl Packed {
+    fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn record_of(unpacked: &Unpacked, record: u64) -> Result<Bytes> {
+    let found = unpacked.record(record);
+    found.ok_or_else(|| Error::usage(format!("record {record} is not where it should be")))
+}
+
+fn wrong(extent: &Extent, error: FormatError) -> Error {
+    let position = extent.position;
+    ParseError { error, position }.into()
+}
+
+impl<S> std::fmt::Debug for IndexedRecordReader<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IndexedRecordReader")
+            .field("records", &self.len)
+            .field("chunks", &self.index.chunks())
+            .finish_non_exhaustive()
+    }
+}

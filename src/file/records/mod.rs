@@ -1,0 +1,25 @@
+//! Records: objects of any length, each found by its number.
+//!
+//! ```text
+//!   RecordWriter, SeekRecordWriter ─► stage (one to a chunk, or many) ─► encoder's line ─► Write
+//!   Read ─► engine ─► RecordReader, in order
+//!   ReadAt ─► index ─► IndexedRecordReader, by number
+//! ```
+
+mod builder;
+mod cache;
+mod find;
+mod indexed;
+mod reader;
+mod stage;
+mod typed;
+mod writer;
+
+pub use builder::RecordWriterBuilder;
+pub use indexed::{IndexedRecordReader, IndexedRecordReaderBuilder};
+pub use reader::{RecordReader, RecordReaderBuilder};
+pub(super) use stage::RecordStage;
+pub use typed::{FromRecord, ToRecord, ValueError};
+#[cfg(feature = "serde")]
+pub use typed::{Json, MessagePack};
+pub use writer::{RecordWriter, SeekRecordWriter};

@@ -1,0 +1,391 @@
+//! [`RecordReader`]: records in order, from anything that gives bytes.
+
+use super::typed::FromRecord;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::engine::{Engine, Piece, Settings, Wanted, Warning};
+use crate::limits::Limits;
+use crate::wire::{
+    Form, FormatError, Hashers, Header, Metadata, PackHead, ParseError, Position, Section,
+};
+use bytes::{Bytes, BytesMut};
+use std::io::{self, Read};
+
+/// Sets up a [`RecordReader`]; made by [`RecordReader::builder`].
+#[derive(Debug, Clone)]
+pub struct RecordReaderBuilder {
+    settings: Settings,
+}
+
+impl Default for RecordReaderBuilder {
+    fn default() -> Self {
+        Self {
+            settings: Settings {
+                wanted: Wanted::Records,
+                ..Settings::default()
+            },
+        }
+    }
+}
+
+impl RecordReaderBuilder {
+    /// Threads that check and decompress chunks; one by default, which is the caller's own. More of
+    /// them help where chunks have 4 KiB or more, as packed ones do.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings.threads = threads;
+        self
+    }
+
+    /// What the input may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// What computes digests.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.settings.hashers = hashers;
+        self
+    }
+
+    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    #[must_use]
+    pub fn allow_unterminated(mut self, allow: bool) -> Self {
+        self.settings.allow_unterminated = allow;
+        self
+    }
+
+    /// A reader of this input. Nothing is read yet.
+    pub fn read_from<R: Read>(self, input: R) -> RecordReader<R> {
+        RecordReader {
+            engine: Engine::new(input, self.settings),
+            open: None,
+            current: Bytes::new(),
+            member: 0,
+            form: None,
+            next: 0,
+            before: 0,
+            damage: None,
+            has_failed: false,
+        }
+    }
+}
+
+/// Reads the records of a Bloscpack input in order: of a pipe, a socket, a file; of any number of
+/// concatenated members, packed or not.
+///
+/// Only records whose chunk's digest was checked are handed on. As an [`Iterator`] it gives each
+/// record as [`Bytes`], which share the memory of their chunk and keep all of it as long as one of
+/// them lives; [`next_record`](Self::next_record) lends them one by one instead.
+///
+/// What a writer has flushed is delivered before the reader waits for more.
+///
+/// ```
+/// use bloscpack::{RecordReader, RecordWriter};
+/// let mut writer = RecordWriter::new(Vec::new())?;
+/// for line in ["to", "be", "or not"] {
+///     writer.push(line)?;
+/// }
+/// let stream = writer.finish()?;
+///
+/// let mut reader = RecordReader::new(stream.as_slice());
+/// let mut longest = 0;
+/// while let Some(record) = reader.next_record()? {
+///     longest = longest.max(record.len());
+/// }
+/// assert_eq!((reader.records(), longest), (3, 6));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+pub struct RecordReader<R> {
+    engine: Engine<R>,
+    open: Option<Open>,
+    /// The record that was lent last.
+    current: Bytes,
+    /// The member whose records are being read, and what its chunks hold.
+    member: u64,
+    form: Option<Form>,
+    /// The number of the next record in its member, and the records of the members before it.
+    next: u64,
+    before: u64,
+    /// What could not be decoded: there is no way past it.
+    damage: Option<ParseError>,
+    has_failed: bool,
+}
+
+/// A packed chunk that is being taken apart.
+struct Open {
+    content: Bytes,
+    head: PackHead,
+    /// Records handed on.
+    taken: u32,
+    /// Where the next record begins.
+    at: usize,
+}
+
+impl Open {
+    fn next(&mut self) -> Option<Bytes> {
+        let length = self.head.length(&self.content, self.taken)?;
+        let end = self.at.saturating_add(usize::try_from(length).ok()?);
+        // The lengths were checked to add up to the content.
+        let record = (end <= self.content.len()).then(|| self.content.slice(self.at..end))?;
+        self.taken = self.taken.saturating_add(1);
+        self.at = end;
+        Some(record)
+    }
+}
+
+impl RecordReader<io::Empty> {
+    /// Options for a reader.
+    #[must_use]
+    pub fn builder() -> RecordReaderBuilder {
+        RecordReaderBuilder::default()
+    }
+}
+
+impl<R: Read> RecordReader<R> {
+    /// A reader on the caller's thread, with the default [`Limits`].
+    pub fn new(input: R) -> Self {
+        RecordReaderBuilder::default().read_from(input)
+    }
+
+    /// Reads as far as the first chunk and gives the header of the first member.
+    ///
+    /// # Errors
+    /// As for [`next_record`](Self::next_record).
+    pub fn read_header(&mut self) -> Result<&Header> {
+        Ok(&self.engine.read_first()?.header)
+    }
+
+    /// Reads as far as the first chunk and gives the metadata of the first member.
+    ///
+    /// # Errors
+    /// As for [`next_record`](Self::next_record).
+    pub fn read_metadata(&mut self) -> Result<Option<&Metadata>> {
+        let first = self.engine.read_first()?;
+        Ok(first.metadata.as_ref().map(|(metadata, _)| metadata))
+    }
+
+    /// The next record, or nothing at the end.
+    ///
+    /// # Errors
+    /// Those of the reader; whatever is wrong with the bytes;
+    /// [`Unsupported`](crate::Category::Unsupported) for a member that holds no records, or records
+    /// packed in an unknown way.
+    pub fn next_record(&mut self) -> Result<Option<&[u8]>> {
+        let last = std::mem::take(&mut self.current);
+        self.recycle(last);
+        Ok(match self.next_bytes()? {
+            Some(record) => {
+                self.current = record;
+                Some(&self.current)
+            }
+            None => None,
+        })
+    }
+
+    /// The next record as a value, or nothing at the end.
+    ///
+    /// # Errors
+    /// As for [`next_record`](Self::next_record), and
+    /// [`ErrorKind::Value`](crate::ErrorKind::Value) for a record that is no such value.
+    pub fn next_as<T: FromRecord>(&mut self) -> Result<Option<T>> {
+        let number = self.records();
+        let Some(record) = self.next_bytes()? else {
+            return Ok(None);
+        };
+        let value = T::from_record(record);
+        let wrong = |error| {
+            Error::new(
+                ErrorKind::Value {
+                    record: number,
+                    error,
+                },
+                None,
+            )
+        };
+        value.map(Some).map_err(wrong)
+    }
+
+    fn next_bytes(&mut self) -> Result<Option<Bytes>> {
+        loop {
+            if let Some(open) = &mut self.open {
+                if let Some(record) = open.next() {
+                    self.next = self.next.saturating_add(1);
+                    return Ok(Some(record));
+                }
+                let used = self.open.take().map(|open| open.content);
+                self.recycle(used.unwrap_or_default());
+            }
+            let Some((place, content)) = self.next_chunk()? else {
+                self.end_member()?;
+                return Ok(None);
+            };
+            match place {
+                None => {
+                    self.next = self.next.saturating_add(1);
+                    return Ok(Some(content));
+                }
+                Some(head) => {
+                    let at = content.len().saturating_sub(head.values_len(&content));
+                    self.open = Some(Open {
+                        content,
+                        head,
+                        taken: 0,
+                        at,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The content of the next chunk, and its head if it is packed.
+    fn next_chunk(&mut self) -> Result<Option<(Option<PackHead>, Bytes)>> {
+        if let Some(damage) = &self.damage {
+            return Err(damage.clone().into());
+        }
+        let Some(piece) = self.engine.next()? else {
+            return Ok(None);
+        };
+        let position = piece.place.position;
+        if piece.place.position.member != self.member || self.form.is_none() {
+            self.end_member()?;
+            (self.member, self.form) = (position.member, piece.place.form);
+            self.before = self.before.saturating_add(self.next);
+            self.next = 0;
+        }
+        let result = self.gather(piece);
+        result.map(Some).map_err(|error| match error {
+            Wrong::Here(error) => {
+                let damage = ParseError { error, position };
+                self.damage = Some(damage.clone());
+                damage.into()
+            }
+            Wrong::Elsewhere(error) => error,
+        })
+    }
+
+    /// All of a chunk, of which this is the first piece.
+    fn gather(&mut self, piece: Piece) -> std::result::Result<(Option<PackHead>, Bytes), Wrong> {
+        let nbytes = piece.place.header.nbytes;
+        let packing = match self.form {
+            Some(Form::Packed { packing, .. }) => Some(packing),
+            _ => None,
+        };
+        let mut is_last = piece.is_last();
+        piece.result.map_err(Wrong::Here)?;
+        let head = packing.map(|packing| {
+            PackHead::decode(
+                piece.buffer.get(..piece.len).unwrap_or_default(),
+                nbytes,
+                packing,
+            )
+        });
+        let head = head.transpose().map_err(Wrong::Here)?;
+        let (mut content, mut len) = (piece.buffer, piece.len);
+        while !is_last {
+            let Some(more) = self.engine.next().map_err(Wrong::Elsewhere)? else {
+                break;
+            };
+            is_last = more.is_last();
+            content.truncate(len);
+            content.extend_from_slice(more.bytes());
+            len = content.len();
+            let result = more.result;
+            self.engine.recycle(more.buffer);
+            result.map_err(Wrong::Here)?;
+        }
+        if let Some(head) = &head {
+            let content = content.get(..len).unwrap_or_default();
+            head.check(content, self.next).map_err(Wrong::Here)?;
+        }
+        let mut content = Bytes::from(content);
+        content.truncate(len);
+        Ok((head, content))
+    }
+
+    /// Compares the number of records with what the metadata says.
+    fn end_member(&self) -> Result<()> {
+        let Some(count) = self.form.and_then(|form| form.count()) else {
+            return Ok(());
+        };
+        let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
+        if count == self.next || self.engine.warnings.iter().any(is_cut) {
+            return Ok(());
+        }
+        let why = format!(
+            "its shape is of {count} records, but there are {}",
+            self.next
+        );
+        let error = FormatError::MetadataData { why };
+        let position = Position {
+            byte: 0,
+            member: self.member,
+            chunk: None,
+            section: Section::Metadata,
+        };
+        Err(ParseError { error, position }.into())
+    }
+
+    /// Gives memory back to the engine, if nobody else has it.
+    fn recycle(&mut self, used: Bytes) {
+        if let Ok(buffer) = used.try_into_mut() {
+            self.engine.recycle(Vec::from(BytesMut::from(buffer)));
+        }
+    }
+
+    /// Records read so far, over all members.
+    pub fn records(&self) -> u64 {
+        self.before.saturating_add(self.next)
+    }
+
+    /// What was odd in the input without being wrong; complete at its end.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.engine.warnings
+    }
+
+    /// Bytes read from the input so far.
+    pub fn total_in(&self) -> u64 {
+        self.engine.total_in()
+    }
+
+    /// The input underneath.
+    pub fn get_ref(&self) -> &R {
+        self.engine.get_ref()
+    }
+
+    /// Gives back the input; what was read ahead of the records is lost.
+    pub fn into_inner(self) -> R {
+        self.engine.into_inner()
+    }
+}
+
+/// What is wrong: this chunk, or what keeps the engine from going on.
+enum Wrong {
+    Here(FormatError),
+    Elsewhere(Error),
+}
+
+/// Each record; after an error, nothing more.
+impl<R: Read> Iterator for RecordReader<R> {
+    type Item = Result<Bytes>;
+
+    fn next(&mut self) -> Option<Result<Bytes>> {
+        if self.has_failed {
+            return None;
+        }
+        let next = self.next_bytes().transpose();
+        self.has_failed = matches!(next, Some(Err(_)));
+        next
+    }
+}
+
+impl<R> std::fmt::Debug for RecordReader<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RecordReader")
+            .field("records", &self.before.saturating_add(self.next))
+            .field("total_in", &self.engine.total_in())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,125 @@
+//! Records as values: text, bytes without a copy, and what `serde` can write.
+
+use bytes::Bytes;
+use std::error::Error;
+
+/// Why a record is not the value that it should be, or a value no record.
+pub type ValueError = Box<dyn Error + Send + Sync>;
+
+/// A value that can be written as a record.
+///
+/// ```
+/// use bloscpack::{RecordWriter, ToRecord, ValueError};
+/// struct Point(f32, f32);
+/// impl ToRecord for Point {
+///     fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError> {
+///         record.extend(self.0.to_le_bytes());
+///         record.extend(self.1.to_le_bytes());
+///         Ok(())
+///     }
+/// }
+/// let mut writer = RecordWriter::new(Vec::new())?;
+/// writer.push_as(&Point(1.0, 2.0))?;
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+pub trait ToRecord {
+    /// Appends the bytes of the record, which is empty before.
+    ///
+    /// # Errors
+    /// The value cannot be written.
+    fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError>;
+}
+
+/// A value that a record can be read as.
+pub trait FromRecord: Sized {
+    /// Takes the bytes of a record, which share the memory of a whole chunk.
+    ///
+    /// # Errors
+    /// The bytes are no such value.
+    fn from_record(record: Bytes) -> Result<Self, ValueError>;
+}
+
+impl<T: AsRef<[u8]> + ?Sized> ToRecord for T {
+    fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError> {
+        record.extend_from_slice(self.as_ref());
+        Ok(())
+    }
+}
+
+/// The memory of its chunk, shared and not copied.
+impl FromRecord for Bytes {
+    fn from_record(record: Bytes) -> Result<Self, ValueError> {
+        Ok(record)
+    }
+}
+
+/// A copy.
+impl FromRecord for Vec<u8> {
+    fn from_record(record: Bytes) -> Result<Self, ValueError> {
+        Ok(record.into())
+    }
+}
+
+/// Text, which has to be UTF-8.
+impl FromRecord for String {
+    fn from_record(record: Bytes) -> Result<Self, ValueError> {
+        Ok(Self::from_utf8(record.into())?)
+    }
+}
+
+/// A value of `serde`, written as JSON without line breaks.
+///
+/// ```
+/// use bloscpack::{IndexedRecordReader, Json, RecordWriter};
+/// let mut writer = RecordWriter::builder().dtype("json").write_to(Vec::new())?;
+/// writer.push_as(&Json(("Ada", 36)))?;
+/// let records = IndexedRecordReader::open(writer.finish()?)?;
+/// let Json((name, age)) = records.get_as::<Json<(String, u32)>>(0)?;
+/// assert_eq!((name.as_str(), age), ("Ada", 36));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+#[cfg(feature = "serde")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+#[cfg(feature = "serde")]
+impl<T: serde_core::Serialize> ToRecord for Json<T> {
+    fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError> {
+        Ok(serde_json::to_writer(record, &self.0)?)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T: serde_core::de::DeserializeOwned> FromRecord for Json<T> {
+    fn from_record(record: Bytes) -> Result<Self, ValueError> {
+        Ok(Self(serde_json::from_slice(&record)?))
+    }
+}
+
+/// A value of `serde`, written as MessagePack with the names of fields.
+///
+/// ```
+/// use bloscpack::{IndexedRecordReader, MessagePack, RecordWriter};
+/// let mut writer = RecordWriter::builder().dtype("msgpack").write_to(Vec::new())?;
+/// writer.push_as(&MessagePack(vec![1, 2, 300]))?;
+/// let records = IndexedRecordReader::open(writer.finish()?)?;
+/// assert_eq!(records.get_as::<MessagePack<Vec<u16>>>(0)?.0, [1, 2, 300]);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+#[cfg(feature = "serde")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessagePack<T>(pub T);
+
+#[cfg(feature = "serde")]
+impl<T: serde_core::Serialize> ToRecord for MessagePack<T> {
+    fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError> {
+        Ok(rmp_serde::encode::write_named(record, &self.0)?)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T: serde_core::de::DeserializeOwned> FromRecord for MessagePack<T> {
+    fn from_record(record: Bytes) -> Result<Self, ValueError> {
+        Ok(Self(rmp_serde::from_slice(&record)?))
+    }
+}

@@ -1,0 +1,203 @@
+//! What the metadata of records says: `dtype`, `shape` and `packing`, beside the user's own keys.
+
+use super::packing::Packing;
+use crate::wire::error::FormatError;
+use crate::wire::members::{Members, with_value};
+use crate::wire::metadata::Metadata;
+
+/// More than the values of these keys take; a hostile one would be parsed into some fifty times its
+/// length.
+const MAX_VALUE: usize = 1 << 12;
+
+/// What metadata declares of its member.
+#[derive(Default)]
+pub(super) struct Declared {
+    /// The one axis of `shape`.
+    pub count: Option<u64>,
+    /// Why not, where there is one that is not known.
+    pub packing: Option<Result<Packing, FormatError>>,
+}
+
+impl Declared {
+    pub fn of(metadata: &Metadata) -> Self {
+        let text = metadata.text();
+        let mut declared = Self::default();
+        // Of a key that occurs twice the last value counts.
+        for member in Members::of(text) {
+            let value = text.get(member.value.clone()).unwrap_or_default();
+            if member.is("shape") {
+                declared.count = count(value);
+            } else if member.is("packing") {
+                declared.packing = Some(packing(value));
+            }
+        }
+        declared
+    }
+}
+
+/// The number of records, where `shape` has one axis.
+fn count(value: &str) -> Option<u64> {
+    let [count] = serde_json::from_str(value.get(..value.len().min(MAX_VALUE))?).ok()?;
+    Some(count)
+}
+
+fn packing(value: &str) -> Result<Packing, FormatError> {
+    let unknown = || {
+        let found: String = value.chars().take(80).collect();
+        let what = format!(
+            "the records are packed in a way that is not known here ({found}); known is \"{}\", version {}",
+            Packing::NAME,
+            Packing::VERSION
+        );
+        FormatError::Unsupported { what }
+    };
+    if value.len() > MAX_VALUE {
+        return Err(unknown());
+    }
+    let value: serde_json::Value = serde_json::from_str(value).map_err(|_| unknown())?;
+    if value["name"] != Packing::NAME || value["version"] != Packing::VERSION {
+        return Err(unknown());
+    }
+    let chunk_size = value["chunk_size"]
+        .as_u64()
+        .and_then(|size| size.try_into().ok());
+    chunk_size.and_then(Packing::new).ok_or_else(unknown)
+}
+
+/// The metadata of records: what is known of them, and then the user's own keys as they are. A
+/// `dtype` of the user's stands.
+///
+/// # Errors
+/// [`FormatError::MetadataData`] if the user's metadata is no object.
+pub(crate) fn declared(
+    own: Option<&Metadata>,
+    dtype: &str,
+    count: Option<u64>,
+    packing: Option<Packing>,
+) -> Result<Metadata, FormatError> {
+    let own = own.map_or("{}", |own| own.text().trim_ascii());
+    if !own.starts_with('{') {
+        let why = "that of records has to be a JSON object".to_owned();
+        return Err(FormatError::MetadataData { why });
+    }
+    let mut dtype = serde_json::Value::from(dtype).to_string();
+    let mut others = String::new();
+    for member in Members::of(own) {
+        let value = own.get(member.value.clone()).unwrap_or_default();
+        if member.is("dtype") {
+            value.clone_into(&mut dtype);
+        } else if !member.is("shape") && !member.is("packing") {
+            others.push_str(&format!(", {}: {value}", member.key));
+        }
+    }
+    let shape = count.map_or_else(String::new, |count| format!(", \"shape\": [{count}]"));
+    let packing = packing.map_or_else(String::new, |packing| {
+        let (name, version) = (Packing::NAME, Packing::VERSION);
+        let chunk_size = packing.chunk_size();
+        format!(
+            ", \"packing\": {{\"name\": \"{name}\", \"version\": {version}, \"chunk_size\": {chunk_size}}}"
+        )
+    });
+    Metadata::from_json(format!("{{\"dtype\": {dtype}{shape}{packing}{others}}}"))
+}
+
+/// The same metadata with another number of records, where it has one.
+pub(crate) fn counted(metadata: &Metadata, count: u64) -> Result<Option<Metadata>, FormatError> {
+    if Declared::of(metadata).count.is_none() {
+        return Ok(None);
+    }
+    let text = with_value(metadata.text(), "shape", &format!("[{count}]"));
+    text.map(Metadata::from_json).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Metadata, Packing, counted, declared};
+    use crate::wire::records::Form;
+    use crate::wire::{FormatError, Header, Layout};
+
+    fn text(own: &str, count: Option<u64>, packing: Option<Packing>) -> String {
+        let own = Metadata::from_json(own).unwrap();
+        let metadata = declared(Some(&own), "varbinary", count, packing).unwrap();
+        metadata.text().to_owned()
+    }
+
+    #[test]
+    fn keys_of_the_user_are_kept_and_ours_are_ours() {
+        assert_eq!(
+            text(
+                r#"{"a": [1, {"b": NaN}], "shape": 7, "packing": 3 }"#,
+                Some(5),
+                None
+            ),
+            r#"{"dtype": "varbinary", "shape": [5], "a": [1, {"b": NaN}]}"#
+        );
+        assert_eq!(
+            text(r#" {"dtype": "varchar"} "#, None, None),
+            r#"{"dtype": "varchar"}"#
+        );
+        assert_eq!(
+            text("{}", None, Packing::new(4096)),
+            r#"{"dtype": "varbinary", "packing": {"name": "lengths", "version": 1, "chunk_size": 4096}}"#
+        );
+        let list = Metadata::from_json("[1]").unwrap();
+        assert!(declared(Some(&list), "varchar", None, None).is_err());
+    }
+
+    #[test]
+    fn only_the_shape_changes_with_the_number() {
+        let metadata = Metadata::from_json(r#"{"others":[] , "shape":[ 3 ]}"#).unwrap();
+        let more = counted(&metadata, 12).unwrap().unwrap();
+        assert_eq!(more.text(), r#"{"others":[] , "shape":[12]}"#);
+        for none in ["{}", r#"{"shape": [1, 2]}"#, r#"{"shape": "a"}"#, "[[3]]"] {
+            let metadata = Metadata::from_json(none).unwrap();
+            assert_eq!(counted(&metadata, 12).unwrap(), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_declared_is_read_back_or_refused() {
+        let header = |varlen, nchunks| Header {
+            varlen,
+            nchunks,
+            ..Header::new(Layout::V3)
+        };
+        let packing = Packing::new(4096).unwrap();
+        let metadata = declared(None, "varchar", Some(9), Some(packing)).unwrap();
+        let form = |header: &Header, metadata: &Metadata| Form::of(header, Some(metadata));
+        let count = Some(9);
+        assert_eq!(
+            form(&header(true, Some(2)), &metadata).unwrap(),
+            Form::Packed { packing, count }
+        );
+        for chunks in [0, 10] {
+            assert!(
+                form(&header(true, Some(chunks)), &metadata).is_err(),
+                "{chunks}"
+            );
+        }
+        let error = form(&header(false, None), &metadata).unwrap_err();
+        assert!(matches!(error, FormatError::MetadataData { .. }));
+
+        for unknown in [
+            "null",
+            "{}",
+            r#"{"name": "lengths", "version": 2, "chunk_size": 4096}"#,
+            r#"{"name": "lengths", "version": 1, "chunk_size": 0}"#,
+            r#"{"name": "lengths", "version": 1, "chunk_size": 1e99}"#,
+            r#"{"name": "lengths", "version": 1}"#,
+        ] {
+            let metadata = Metadata::from_json(format!(r#"{{"packing": {unknown}}}"#)).unwrap();
+            let error = form(&header(true, None), &metadata).unwrap_err();
+            assert!(
+                matches!(error, FormatError::Unsupported { .. }),
+                "{unknown}"
+            );
+            // Without records, the key is the user's own.
+            assert_eq!(
+                form(&header(false, None), &metadata).unwrap(),
+                Form::Content
+            );
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Many records in one chunk.
+//!
+//! ```text
+//!  0 .. 8        8 .. 12   12      13 .. 16   16
+//! | first (u64) | count   | width | 0  0  0  | count lengths of `width` bytes | record | record ...
+//! ```
+//!
+//! `first` is the number of the chunk's first record within the member, so that a record is found by
+//! its number without a table of its own, a chunk at a wrong place is noticed, and the records behind
+//! a lost chunk keep their numbers. The lengths, added up from 0, are the offsets of an Arrow `Binary`
+//! array, and what follows them is its values, as it is.
+
+use crate::blosc::MAX_NBYTES;
+use crate::wire::error::FormatError;
+use crate::wire::fields::{put, u8_at, u32_at, u64_at};
+
+/// Length of the head of a packed chunk's content.
+pub const PACK_HEAD_LEN: usize = 16;
+
+const COUNT: usize = 8;
+const WIDTH: usize = 12;
+const RESERVED: usize = 13;
+/// Head and length of a record that is alone in its chunk.
+const ALONE_LEN: u32 = 20;
+
+/// How small records are packed: as many to a chunk as fit its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Packing {
+    chunk_size: u32,
+}
+
+impl Packing {
+    /// The name by which metadata declares it.
+    pub const NAME: &str = "lengths";
+    /// The version of what stands in a chunk.
+    pub const VERSION: u32 = 1;
+    /// The largest chunk size: a reader may hold some five times as much.
+    pub const MAX_CHUNK_SIZE: u32 = 16 << 20;
+
+    /// Packing into chunks of at most this many uncompressed bytes, 64 to
+    /// [`MAX_CHUNK_SIZE`](Self::MAX_CHUNK_SIZE), or nothing if it is outside. A record too large for
+    /// that gets a larger chunk of its own.
+    #[must_use]
+    pub fn new(chunk_size: u32) -> Option<Self> {
+        (64..=Self::MAX_CHUNK_SIZE)
+            .contains(&chunk_size)
+            .then_some(Self { chunk_size })
+    }
+
+    /// Uncompressed bytes of a chunk of more than one record, at the most.
+    #[must_use]
+    pub fn chunk_size(&self) -> u32 {
+        self.chunk_size
+    }
+}
+
+/// What stands before the records of a packed chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackHead {
+    /// The number of its first record within the member.
+    pub first: u64,
+    /// Number of records, at least one.
+    pub count: u32,
+    /// Bytes of each length: 1, 2 or 4.
+    width: u8,
+}
+
+impl PackHead {
+    /// Decodes the head of a chunk of `nbytes` uncompressed bytes, of which `content` has the first
+    /// 16 or more.
+    ///
+    /// # Errors
+    /// [`FormatError::Packing`] for a head that cannot be, one whose lengths would not fit included.
+    pub fn decode(content: &[u8], nbytes: u32, packing: Packing) -> Result<Self, FormatError> {
+        if content.len() < PACK_HEAD_LEN {
+            return Err(bad(format!("{nbytes} bytes are too few for its head")));
+        }
+        let head = Self {
+            first: u64_at(content, 0),
+            count: u32_at(content, COUNT),
+            width: u8_at(content, WIDTH),
+        };
+        let reserved = content.get(RESERVED..PACK_HEAD_LEN).unwrap_or_default();
+        if !matches!(head.width, 1 | 2 | 4) || reserved.iter().any(|byte| *byte != 0) {
+            let found = content.get(WIDTH..PACK_HEAD_LEN).unwrap_or_default();
+            return Err(bad(format!("lengths of unknown width ({found:02x?})")));
+        }
+        if head.count == 0 {
+            return Err(bad("it holds no records".to_owned()));
+        }
+        if head.first.checked_add(head.count.into()).is_none() {
+            return Err(bad(format!(
+                "its first record has the number {}",
+                head.first
+            )));
+        }
+        if head.count > 1 && nbytes > packing.chunk_size {
+            let (count, most) = (head.count, packing.chunk_size);
+            return Err(bad(format!(
+                "{count} records in {nbytes} bytes: more than one may have up to {most}"
+            )));
+        }
+        if head.values_at() > u64::from(nbytes) {
+            return Err(bad(format!(
+                "{} records do not fit {nbytes} bytes",
+                head.count
+            )));
+        }
+        Ok(head)
+    }
+
+    /// Where the records begin in the content.
+    fn values_at(&self) -> u64 {
+        let lengths = u64::from(self.count).saturating_mul(self.width.into());
+        lengths.saturating_add(PACK_HEAD_LEN as u64)
+    }
+
+    /// The number of the record behind its last one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.first.saturating_add(self.count.into())
+    }
+
+    /// The lengths of the records, in order, from all of the content.
+    pub fn lengths<'a>(&self, content: &'a [u8]) -> impl Iterator<Item = u32> + use<'a> {
+        let (width, count) = (self.width, self.count);
+        (0..count).map_while(move |number| length_at(content, number, width))
+    }
+
+    /// The length of a record, by its number in the chunk; nothing behind the last.
+    pub(crate) fn length(&self, content: &[u8], number: u32) -> Option<u32> {
+        let is_there = number < self.count;
+        length_at(content, number, self.width).filter(|_| is_there)
+    }
+
+    /// Bytes of the records in the content.
+    pub(crate) fn values_len(&self, content: &[u8]) -> usize {
+        let at = usize::try_from(self.values_at()).unwrap_or(usize::MAX);
+        content.len().saturating_sub(at)
+    }
+
+    /// Checks the number of the first record, and that the lengths add up to the rest of the content.
+    pub(crate) fn check(&self, content: &[u8], first: u64) -> Result<(), FormatError> {
+        if self.first != first {
+            let found = self.first;
+            return Err(bad(format!(
+                "its first record has the number {found}, should be {first}"
+            )));
+        }
+        let values = self.lengths(content).map(u64::from).sum::<u64>();
+        let end = self.values_at().saturating_add(values);
+        check_end(end, content)
+    }
+
+    /// Where each record ends in the content; the first one begins where the lengths end, which is
+    /// the first of these.
+    ///
+    /// # Errors
+    /// [`FormatError::Packing`] if the lengths do not add up to the rest of the content.
+    pub fn bounds(&self, content: &[u8]) -> Result<Vec<u32>, FormatError> {
+        let mut end = self.values_at();
+        let count = usize::try_from(self.count).unwrap_or(0);
+        let mut bounds = Vec::with_capacity(count.saturating_add(1));
+        bounds.push(u32::try_from(end).unwrap_or(u32::MAX));
+        for length in self.lengths(content) {
+            end = end.saturating_add(length.into());
+            bounds.push(u32::try_from(end).unwrap_or(u32::MAX));
+        }
+        check_end(end, content)?;
+        Ok(bounds)
+    }
+}
+
+/// The length at this place, if it lies in the content.
+fn length_at(content: &[u8], number: u32, width: u8) -> Option<u32> {
+    let width = usize::from(width);
+    let at = usize::try_from(number).ok()?.checked_mul(width)?;
+    let at = at.checked_add(PACK_HEAD_LEN)?;
+    let bytes = content.get(at..at.checked_add(width)?)?;
+    let fold = |length, byte: &u8| (length << 8) | u32::from(*byte);
+    Some(bytes.iter().rev().fold(0, fold))
+}
+
+fn check_end(end: u64, content: &[u8]) -> Result<(), FormatError> {
+    let len = content.len();
+    if usize::try_from(end).ok() == Some(len) {
+        return Ok(());
+    }
+    Err(bad(format!("its records end at {end} of {len} bytes")))
+}
+
+fn bad(why: String) -> FormatError {
+    FormatError::Packing { why }
+}
+
+/// Bytes of the largest record that a packed chunk can hold, alone.
+pub(crate) fn most_packed() -> u32 {
+    MAX_NBYTES.saturating_sub(ALONE_LEN)
+}
+
+/// Records that are to be packed into one chunk.
+#[derive(Default)]
+pub(crate) struct Pack {
+    lengths: Vec<u32>,
+    longest: u32,
+    values: Vec<u8>,
+}
+
+impl Pack {
+    pub fn is_empty(&self) -> bool {
+        self.lengths.is_empty()
+    }
+
+    pub fn count(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Bytes of the chunk's content.
+    pub fn len(&self) -> usize {
+        self.len_with(0, self.longest)
+    }
+
+    /// Whether another record of this length has room.
+    pub fn has_room(&self, length: u32, packing: Packing) -> bool {
+        let len = usize::try_from(length).unwrap_or(usize::MAX);
+        let size = self
+            .len_with(1, self.longest.max(length))
+            .saturating_add(len);
+        u32::try_from(size).is_ok_and(|size| size <= packing.chunk_size)
+    }
+
+    fn len_with(&self, more: usize, longest: u32) -> usize {
+        let count = self.lengths.len().saturating_add(more);
+        count
+            .saturating_mul(width(longest).into())
+            .saturating_add(PACK_HEAD_LEN)
+            .saturating_add(self.values.len())
+    }
+
+    pub fn push(&mut self, record: &[u8], length: u32) {
+        self.lengths.push(length);
+        self.longest = self.longest.max(length);
+        self.values.extend_from_slice(record);
+    }
+
+    pub fn clear(&mut self) {
+        self.lengths.clear();
+        self.longest = 0;
+        self.values.clear();
+    }
+
+    /// Appends the content of a chunk with these records.
+    pub fn encode(&self, first: u64, content: &mut Vec<u8>) {
+        let width = width(self.longest);
+        let mut head = [0; PACK_HEAD_LEN];
+        let count = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
+        put(&mut head, 0, &first.to_le_bytes());
+        put(&mut head, COUNT, &count.to_le_bytes());
+        put(&mut head, WIDTH, &[width]);
+        content.extend_from_slice(&head);
+        let width = usize::from(width);
+        for length in &self.lengths {
+            content.extend_from_slice(length.to_le_bytes().get(..width).unwrap_or_default());
+        }
+        content.extend_from_slice(&self.values);
+    }
+}
+
+/// Bytes that hold the longest of some lengths.
+fn width(longest: u32) -> u8 {
+    match longest {
+        0..=0xff => 1,
+        0x100..=0xffff => 2,
+        _ => 4,
+    }
+}
