@@ -16,6 +16,7 @@ use bloscpack::{Error, IndexedRecordReader, RecordReader};
 use std::io::Read;
 
 mod cuts;
+mod document;
 mod failing;
 mod flips;
 mod hostile;
