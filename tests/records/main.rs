@@ -20,6 +20,7 @@ mod document;
 mod failing;
 mod flips;
 mod hostile;
+mod large;
 mod model;
 mod samples;
 mod typed;
