@@ -219,7 +219,7 @@ static AVAILABLE: LazyLock<Vec<Compressor>> = LazyLock::new(|| {
 });
 
 /// Parses `--codec`.
-fn codec() -> impl TypedValueParser<Value = Compressor> {
+pub fn codec() -> impl TypedValueParser<Value = Compressor> {
     named(&AVAILABLE, Compressor::name)
 }
 
