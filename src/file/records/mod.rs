@@ -16,9 +16,12 @@ mod typed;
 mod writer;
 
 pub use builder::RecordWriterBuilder;
+pub(super) use builder::VARBINARY;
+pub(super) use cache::Unpacked;
 pub use indexed::{IndexedRecordReader, IndexedRecordReaderBuilder};
 pub use reader::{RecordReader, RecordReaderBuilder};
 pub(super) use stage::RecordStage;
+pub(super) use typed::record_of_value;
 pub use typed::{FromRecord, ToRecord, ValueError};
 #[cfg(feature = "serde")]
 pub use typed::{Json, MessagePack};
