@@ -4,7 +4,7 @@ use bloscpack::Error;
 
 use super::split::Halt;
 use crate::command::decompress;
-use crate::input::{Input, Source};
+use crate::input::Input;
 use crate::message::Failure;
 use crate::output::Output;
 use crate::status::Status;
@@ -22,8 +22,7 @@ pub fn reading(error: &Error, input: &Input, output: &Output) -> Failure {
 pub const CONTENT: &str = "it has no records: blpk decompress and blpk cat read it";
 
 /// Why plain bytes could not be taken apart into records.
-pub fn splitting(halt: &Halt, source: &Source<'_>) -> Failure {
-    let name = source.name();
+pub fn splitting(halt: &Halt, name: &str) -> Failure {
     match halt {
         Halt::Read(error) => Failure::io(name, error),
         Halt::TooLong { .. } => Failure::new(Status::Unsupported, format!("{name}: {halt}")),

@@ -1,5 +1,6 @@
 //! `blpk records`: objects of any length, one to a chunk or many small ones, found by number.
 
+mod append;
 mod blame;
 mod get;
 mod joined;
@@ -26,6 +27,7 @@ pub enum Records {
     Pack(pack::Pack),
     Unpack(unpack::Unpack),
     Get(get::Get),
+    Append(append::Append),
 }
 
 impl Records {
@@ -34,6 +36,7 @@ impl Records {
             Self::Pack(command) => command.run(session),
             Self::Unpack(command) => command.run(session),
             Self::Get(command) => command.run(session),
+            Self::Append(command) => command.run(session),
         }
     }
 }

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bloscpack::blosc::MAX_NBYTES;
 use bloscpack::wire::Packing;
-use bloscpack::wire::records::packing::PACK_HEAD_LEN;
 use bloscpack::{
     Category, Checksum, Compressor, Error, Layout, Metadata, RecordWriter, RecordWriterBuilder,
 };
@@ -13,7 +11,7 @@ use clap::Args;
 
 use super::blame;
 use super::separator::Separators;
-use super::split::{Halt, Split};
+use super::split::{Halt, Split, longest};
 use crate::args;
 use crate::input::{self, Input, STANDARD, Source};
 use crate::message::Failure;
@@ -120,7 +118,11 @@ impl Pack {
         }
         let progress = Progress::new(session, input.length());
         let separator = self.separators.separator();
-        let mut split = Split::new(input.source(&progress), separator, self.longest(session));
+        let mut split = Split::new(
+            input.source(&progress),
+            separator,
+            longest(self.is_packed(), session),
+        );
         let done = write(self.builder(metadata, session), &mut split, &mut output);
         progress.finish();
         done.map_err(|failed| failed.blame(split.get_ref(), &output))?;
@@ -156,17 +158,6 @@ impl Pack {
             return Ok(());
         };
         Err(Failure::usage(title))
-    }
-
-    /// The most bytes of a record: no more than readers with the same limits take.
-    fn longest(&self, session: &Session) -> u32 {
-        let around = if self.is_packed() {
-            // Its head, and one length.
-            u32::try_from(PACK_HEAD_LEN + size_of::<u32>()).unwrap_or(0)
-        } else {
-            0
-        };
-        session.limits.chunk.min(MAX_NBYTES) - around.min(session.limits.chunk)
     }
 
     fn builder(&self, metadata: Option<Metadata>, session: &Session) -> RecordWriterBuilder {
@@ -227,7 +218,7 @@ impl From<Error> for Failed {
 impl Failed {
     fn blame(self, source: &Source<'_>, output: &Output) -> Failure {
         output.explain(match self {
-            Self::Splitting(halt) => blame::splitting(&halt, source),
+            Self::Splitting(halt) => blame::splitting(&halt, &source.name()),
             Self::Library(error) if error.category() == Category::Failed => {
                 Failure::library(output.name(), &error)
             }

@@ -4,14 +4,25 @@ use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 
+use bloscpack::blosc::MAX_NBYTES;
+use bloscpack::wire::records::packing::PACK_HEAD_LEN;
 use memchr::memchr;
 
 use super::separator::Separator;
+use crate::session::Session;
 
 /// Bytes asked for at once.
 const PIECE_LEN: usize = 256 << 10;
 /// Bytes of a length.
 const LENGTH_LEN: usize = 4;
+
+/// The most bytes of a record: no more than readers with the same limits take.
+pub fn longest(packed: bool, session: &Session) -> u32 {
+    let chunk = session.limits.chunk.min(MAX_NBYTES);
+    // Head and length of a record that is alone in a packed chunk.
+    let around = u32::try_from(PACK_HEAD_LEN + LENGTH_LEN).unwrap_or(0);
+    chunk.saturating_sub(if packed { around } else { 0 })
+}
 
 /// Reads records out of plain bytes. It holds one piece of the input, or the longest record so far.
 pub struct Split<R> {
