@@ -99,11 +99,10 @@ impl Append {
         })?;
         target.confirm();
         session.verbose(format_args!(
-            "{}, {appended} records, appended to {}, which has {} in {} chunks now, in {:.2?}",
+            "{}, {appended} records, appended to {}, which has {} now, in {:.2?}",
             input.name(),
             target.name(),
             editor.len(),
-            editor.chunks(),
             begun.elapsed(),
         ));
         Ok(Status::Done)

@@ -25,7 +25,8 @@ pub const CONTENT: &str = "it has no records: blpk decompress and blpk cat read 
 pub fn splitting(halt: &Halt, name: &str) -> Failure {
     match halt {
         Halt::Read(error) => Failure::io(name, error),
-        Halt::TooLong { .. } => Failure::new(Status::Unsupported, format!("{name}: {halt}")),
+        Halt::TooLong { .. } => Failure::new(Status::Unsupported, format!("{name}: {halt}"))
+            .hint("the format has room for 2 GiB less 37 bytes, if --limit chunk=SIZE allows them"),
         Halt::Cut { .. } => Failure::new(Status::CutShort, format!("{name}: {halt}")),
     }
 }

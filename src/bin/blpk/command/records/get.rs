@@ -37,7 +37,7 @@ pub struct Get {
     file: PathBuf,
 
     /// Number of a record, or A..B, A.., ..B: all from A on, B not included
-    #[arg(value_name = "N", required = true, allow_negative_numbers = true, value_parser = numbers)]
+    #[arg(value_name = "N", required = true, value_parser = numbers)]
     numbers: Vec<Numbers>,
 }
 

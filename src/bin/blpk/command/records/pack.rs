@@ -36,7 +36,7 @@ const CHUNK_SIZE: u32 = 64 << 10;
 /// Any other bytes are kept as they are. With one name, that is OUT. Standard output and other
 /// pipes get no table of offsets, since that is filled in at the end.
 #[derive(Args, Debug)]
-#[command(allow_missing_positional = true, after_help = EXAMPLES)]
+#[command(override_usage = "blpk records pack [OPTIONS] [IN] <OUT>", after_help = EXAMPLES)]
 pub struct Pack {
     #[command(flatten)]
     separators: Separators,
@@ -87,13 +87,13 @@ pub struct Pack {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = SETTINGS)]
     max_app_chunks: Option<u64>,
 
-    /// File with the records, or - for standard input
+    /// File with the records, or - for standard input; a single name is that of OUT
     #[arg(value_name = "IN")]
-    input: Option<PathBuf>,
+    first: Option<PathBuf>,
 
     /// File to write, or - for standard output
     #[arg(value_name = "OUT")]
-    output: PathBuf,
+    second: Option<PathBuf>,
 }
 
 const PACKING: &str = "Packing";
@@ -108,11 +108,11 @@ Examples:
 impl Pack {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
-        let source = self.input.as_deref().unwrap_or(Path::new(STANDARD));
+        let (source, target) = self.names()?;
         let input = Input::open(source)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), source)?;
         self.check(metadata.as_ref())?;
-        let mut output = Output::create(&self.output, &[&input], session)?;
+        let mut output = Output::create(target, &[&input], session)?;
         if output.is_terminal() && !session.force {
             return Err(spare_terminal("compressed data"));
         }
@@ -137,6 +137,18 @@ impl Pack {
             begun.elapsed(),
         ));
         Ok(Status::Done)
+    }
+
+    /// IN, and OUT.
+    fn names(&self) -> Result<(&Path, &Path), Failure> {
+        match (&self.first, &self.second) {
+            (Some(source), Some(target)) => Ok((source, target)),
+            (Some(target), None) => Ok((Path::new(STANDARD), target)),
+            (None, _) => {
+                let title = "there is no OUT: name the file to write";
+                Err(Failure::usage(title).hint("- is standard output"))
+            }
+        }
     }
 
     fn is_packed(&self) -> bool {
