@@ -139,7 +139,7 @@ impl Index {
             return Ok(None);
         }
         let chunks = Chunks::Table {
-            entries: Entries::new(geometry.table_at, count),
+            entries: Entries::new(geometry.table_at, count, header.varlen),
             chunk_size: size.map(u64::from),
             end,
         };

@@ -138,6 +138,11 @@ impl<T: serde_core::Serialize> ToRecord for MessagePack<T> {
 #[cfg(feature = "serde")]
 impl<T: serde_core::de::DeserializeOwned> FromRecord for MessagePack<T> {
     fn from_record(record: Bytes) -> Result<Self, ValueError> {
-        Ok(Self(rmp_serde::from_slice(&record)?))
+        let mut rest = record.as_ref();
+        let value = T::deserialize(&mut rmp_serde::Deserializer::new(&mut rest))?;
+        if rest.is_empty() {
+            return Ok(Self(value));
+        }
+        Err(format!("{} bytes lie behind the value", rest.len()).into())
     }
 }

@@ -100,7 +100,11 @@ impl Parser {
             let is_member = |kind| behind(kind).is_some_and(|rest| rest.starts_with(&MAGIC));
             unchecked && Checksum::ALL.into_iter().any(is_member)
         };
-        if header.layout == Layout::V3 && (header.offsets || unchecked) && !hides_member() {
+        // What follows the head of a member without chunks is a part of it that a flipped bit of the
+        // header has made nothing of: nobody has shortened a chunk there.
+        let has_chunks = header.nchunks != Some(0);
+        let is_passed_over = header.layout == Layout::V3 && (header.offsets || unchecked);
+        if is_passed_over && has_chunks && !hides_member() {
             return Ok(());
         }
         Err(FormatError::Trailing)

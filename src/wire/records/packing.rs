@@ -20,6 +20,8 @@ pub const PACK_HEAD_LEN: usize = 16;
 const COUNT: usize = 8;
 const WIDTH: usize = 12;
 const RESERVED: usize = 13;
+/// For the bounds of more records than this, the lengths are checked before memory is taken.
+const MANY: u32 = 1 << 20;
 /// Head and length of a record that is alone in its chunk.
 const ALONE_LEN: u32 = 20;
 
@@ -158,6 +160,9 @@ impl PackHead {
     /// # Errors
     /// [`FormatError::Packing`] if the lengths do not add up to the rest of the content.
     pub fn bounds(&self, content: &[u8]) -> Result<Vec<u32>, FormatError> {
+        if self.count > MANY {
+            self.check(content, self.first)?;
+        }
         let mut end = self.values_at();
         let count = usize::try_from(self.count).unwrap_or(0);
         let mut bounds = Vec::with_capacity(count.saturating_add(1));
