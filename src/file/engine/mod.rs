@@ -256,14 +256,20 @@ impl<R: Read> Engine<R> {
 
     /// Stops at a member whose chunks hold something else than is wanted.
     fn check_form(&mut self) {
-        if let Err(error) = self.settings.wanted.check(&self.form) {
-            let position = Position {
-                byte: self.parser.member_at(),
-                member: self.parser.position().member,
-                chunk: None,
-                section: Section::Metadata,
-            };
-            self.ended = Some(Err(ParseError { error, position }));
+        let position = Position {
+            byte: self.parser.member_at(),
+            member: self.parser.position().member,
+            chunk: None,
+            section: Section::Metadata,
+        };
+        match (self.settings.wanted.check(&self.form), &self.form) {
+            (Err(error), _) => self.ended = Some(Err(ParseError { error, position })),
+            (Ok(()), Err(error)) => {
+                let error = error.clone();
+                let error = ParseError { error, position };
+                self.warnings.push(Warning::UnknownPacking(error));
+            }
+            (Ok(()), Ok(_)) => {}
         }
     }
 

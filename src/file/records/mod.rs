@@ -12,6 +12,7 @@ mod find;
 mod indexed;
 mod reader;
 mod stage;
+mod tally;
 mod typed;
 mod writer;
 
@@ -19,6 +20,7 @@ pub use builder::RecordWriterBuilder;
 pub use indexed::{IndexedRecordReader, IndexedRecordReaderBuilder};
 pub use reader::{RecordReader, RecordReaderBuilder};
 pub(super) use stage::RecordStage;
+pub(super) use tally::{Numbers, Tally};
 pub use typed::{FromRecord, ToRecord, ValueError};
 #[cfg(feature = "serde")]
 pub use typed::{Json, MessagePack};

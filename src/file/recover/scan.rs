@@ -9,7 +9,7 @@
 //! 2. the table of offsets, from one entry to the next;
 //! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
 
-use super::head::{Flaw, Head, metadata_behind_lost, table_before};
+use super::head::{Flaw, Head, metadata_behind_lost, table_before, text_behind_lost};
 use super::member::{Bad, Member};
 use super::probe::{Found, Probe};
 use super::table::Entry;
@@ -235,7 +235,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         if let Some((metadata, end)) = metadata_behind_lost(&mut self.probe, at)? {
             member.metadata = Some(metadata);
             member.first_at = end;
+        } else {
+            member.hint = text_behind_lost(&mut self.probe, at)?;
         }
+        member.look_for_records();
         let end = size.min(at.saturating_add(32));
         member.flaws.push(Flaw {
             bytes: at..end,
