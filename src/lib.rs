@@ -71,9 +71,9 @@ pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
     Appender, ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Editor,
     EditorBuilder, Encoder, EncoderBuilder, FromRecord, IndexedReader, IndexedReaderBuilder,
-    IndexedRecordReader, IndexedRecordReaderBuilder, Lost, Member, RecordReader,
-    RecordReaderBuilder, RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery, Report,
-    SeekEncoder, SeekRecordWriter, State, Survey, ToRecord, ValueError, Warning, compress,
+    IndexedRecordReader, IndexedRecordReaderBuilder, Lost, Member, RecordAppender, RecordEditor,
+    RecordReader, RecordReaderBuilder, RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery,
+    Report, SeekEncoder, SeekRecordWriter, State, Survey, ToRecord, ValueError, Warning, compress,
     decompress, recover, verify, verify_at,
 };
 #[cfg(feature = "serde")]

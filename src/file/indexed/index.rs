@@ -119,7 +119,8 @@ impl Index {
             Some((size, _)) if !header.varlen && size > 0 && size <= limits.chunk => Some(size),
             _ => return Ok(None),
         };
-        let is_known = header.layout == Layout::V3 || (records && header.layout == Layout::V2);
+        let is_known =
+            header.layout == Layout::V3 || (header.varlen && header.layout == Layout::V2);
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };

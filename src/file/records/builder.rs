@@ -8,7 +8,7 @@ use crate::wire::{Checksum, Hashers, Layout, Metadata, Packing};
 use std::io::{Read, Seek, Write};
 
 /// The `dtype` of records of any bytes.
-const VARBINARY: &str = "varbinary";
+pub(in crate::file) const VARBINARY: &str = "varbinary";
 
 /// Sets up a [`RecordWriter`] or a [`SeekRecordWriter`]; made by [`RecordWriter::builder`].
 ///
@@ -174,7 +174,7 @@ impl RecordWriterBuilder {
     /// The header goes out at once. Where the number of records is not known beforehand, or they are
     /// packed, there is no table of offsets, and an end mark tells a whole stream from one that was
     /// cut. A number known beforehand gives a table of -1, which
-    /// `reindex` can fill in later.
+    /// [`RecordEditor::reindex`](crate::RecordEditor::reindex) can fill in later.
     ///
     /// # Errors
     /// Options that are out of range or that the layout cannot express, metadata that is no object,

@@ -2,8 +2,8 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
-use super::typed::FromRecord;
-use crate::error::{Error, ErrorKind, Result};
+use super::typed::{FromRecord, value_of_record};
+use crate::error::{Error, Result};
 use crate::file::engine::Warning;
 use crate::file::indexed::{Extent, Fetcher, Index};
 use crate::limits::Limits;
@@ -245,8 +245,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// As for [`get`](Self::get), and [`ErrorKind::Value`](crate::ErrorKind::Value) if it is no such
     /// value.
     pub fn get_as<T: FromRecord>(&self, record: u64) -> Result<T> {
-        let value = T::from_record(self.get(record)?);
-        value.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))
+        value_of_record(self.get(record)?, record)
     }
 
     /// All records, in order.
@@ -278,10 +277,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         records: Range<u64>,
     ) -> impl Iterator<Item = Result<T>> + '_ {
         let numbers = records.start..;
-        self.range(records).zip(numbers).map(|(found, record)| {
-            let value = T::from_record(found?);
-            value.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))
-        })
+        let found = self.range(records).zip(numbers);
+        found.map(|(found, record)| value_of_record(found?, record))
     }
 
     /// Gets to know packed chunks by the last of them, which tells how many records there are.
@@ -337,6 +334,17 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let unpacked = Arc::new(unpacked);
         packed.cache().put(chunk, Arc::clone(&unpacked));
         Ok(unpacked)
+    }
+
+    /// A packed chunk and where it lies, if it has room left.
+    pub(in crate::file) fn open_chunk(
+        &self,
+        chunk: u64,
+        packing: Packing,
+    ) -> Result<Option<(Unpacked, u64)>> {
+        let unpacked = self.read_unpacked(packing, chunk)?;
+        let at = self.extent(chunk)?.position.byte;
+        Ok(unpacked.has_room(packing).then_some((unpacked, at)))
     }
 
     fn read_unpacked(&self, packing: Packing, chunk: u64) -> Result<Unpacked> {

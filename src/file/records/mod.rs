@@ -17,10 +17,13 @@ mod typed;
 mod writer;
 
 pub use builder::RecordWriterBuilder;
+pub(super) use builder::VARBINARY;
+pub(super) use cache::Unpacked;
 pub use indexed::{IndexedRecordReader, IndexedRecordReaderBuilder};
 pub use reader::{RecordReader, RecordReaderBuilder};
 pub(super) use stage::RecordStage;
 pub(super) use tally::{Numbers, Tally};
+pub(super) use typed::record_of_value;
 pub use typed::{FromRecord, ToRecord, ValueError};
 #[cfg(feature = "serde")]
 pub use typed::{Json, MessagePack};
