@@ -19,6 +19,8 @@ use std::ops::Range;
 
 /// The longest header, and the bytes behind it that tell two layouts apart.
 const LOOK_LEN: usize = 40;
+/// How far from the beginning of a lost header its metadata begins at the most.
+const MOST_HEAD: usize = 128;
 /// Text behind a lost header that is looked at.
 const MOST_TEXT: usize = 64 << 10;
 /// What stands instead of the magic's first byte while a change is being made.
@@ -284,11 +286,12 @@ pub(super) fn text_behind_lost<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     at: u64,
 ) -> Result<Option<Metadata>> {
-    let text_at = at.saturating_add(to_u64(Layout::V2.header_len()));
-    let bytes = probe.window.look(text_at, MOST_TEXT)?;
-    if !bytes.starts_with(b"{") {
+    let bytes = probe.window.look(at, MOST_TEXT)?;
+    // Bytes of the header may be missing, or some may have been added.
+    let begin = bytes.iter().take(MOST_HEAD).position(|byte| *byte == b'{');
+    let Some(bytes) = begin.and_then(|begin| bytes.get(begin..)) else {
         return Ok(None);
-    }
+    };
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
     let is_value = matches!(values.next(), Some(Ok(_)));
     let text = bytes.get(..values.byte_offset()).filter(|_| is_value);

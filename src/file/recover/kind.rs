@@ -157,14 +157,15 @@ fn told<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
     let Some(header) = &member.header else {
         return without_header(probe, member);
     };
+    let is_doubtful = !member.flaws.is_empty() || member.begins_badly();
     if !header.varlen && !member.varies {
         return match Form::of(header, member.metadata.as_ref()) {
             // The bit for records was flipped.
             Err(_) if are_packed(probe, member)? => Ok(by_metadata(member.metadata.as_ref())),
+            _ if is_doubtful && header.chunk_size != member.usual => by_chunks(probe, member),
             _ => Ok(Told::Content),
         };
     }
-    let is_doubtful = !member.flaws.is_empty() || member.begins_badly();
     if let Some(metadata) = &member.metadata {
         let told = by_metadata(Some(metadata));
         let is_named = match &told {
@@ -192,14 +193,29 @@ fn told<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
     })
 }
 
-fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
-    let vouched = member.metadata.as_ref();
+/// What the chunks alone tell.
+fn by_chunks<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
     if are_packed(probe, member)? {
-        return Ok(match by_metadata(vouched) {
+        return Ok(match by_metadata(member.metadata.as_ref()) {
             told @ Told::Declared { .. } => told,
             _ => Told::Packed { hint: hint(member) },
         });
     }
+    // Without a digest, what decodes by accident is of any length.
+    let has_digests = member.checksum.is_some_and(|kind| kind != Checksum::None);
+    Ok(if has_digests && member.is_ragged() {
+        Told::Records { count: None }
+    } else {
+        Told::Content
+    })
+}
+
+fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
+    let told = by_chunks(probe, member)?;
+    if matches!(told, Told::Packed { .. } | Told::Declared { .. }) {
+        return Ok(told);
+    }
+    let vouched = member.metadata.as_ref();
     let metadata = vouched.or(member.hint.as_ref());
     let count = match metadata.map(|metadata| by_metadata(Some(metadata))) {
         Some(Told::Records { count }) => count,
@@ -208,8 +224,7 @@ fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Resul
     let is_array = metadata.is_some_and(|metadata| !matches!(NumpyArray::of(metadata), Ok(None)));
     let chunks = member.count.unwrap_or(member.known);
     let is_counted = !is_array && chunks > 1 && count == Some(chunks);
-    let has_digests = member.checksum.is_some_and(|kind| kind != Checksum::None);
-    Ok(if is_counted || (has_digests && member.is_ragged()) {
+    Ok(if is_counted || matches!(told, Told::Records { .. }) {
         let count = vouched.and(count);
         Told::Records { count }
     } else {

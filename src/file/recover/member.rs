@@ -7,6 +7,9 @@ use crate::blosc::ChunkHeader;
 use crate::wire::{Checksum, Form, FormatError, Header, Layout, Metadata, NumpyArray};
 use std::ops::Range;
 
+/// So many chunks of one length make that the length of all, where no header says it.
+const LIKE_SIZES: u64 = 3;
+
 /// A stretch of the source between head and end of a member.
 #[derive(Debug)]
 pub(super) enum Item {
@@ -179,12 +182,14 @@ impl Member {
     pub(super) fn push(&mut self, found: Found, checksum: Checksum) {
         self.checksum = Some(checksum);
         self.usual.get_or_insert(found.nbytes);
+        // Without a header, they may also be records that happen to be of one length.
+        let least = if self.header.is_some() { 1 } else { LIKE_SIZES };
         let is_shorter = self.chunk_size.is_some_and(|size| found.nbytes < size);
         let is_longer = self.chunk_size.is_some_and(|size| found.nbytes > size);
         if is_longer || (self.short && self.sound > 0) {
             // They are of no one size, or the header has another.
             (self.chunk_size, self.size_is_claimed) = (None, true);
-        } else if !self.size_is_claimed && self.sound > 0 && self.usual == Some(found.nbytes) {
+        } else if !self.size_is_claimed && self.sound >= least && self.usual == Some(found.nbytes) {
             (self.chunk_size, self.size_is_claimed) = (Some(found.nbytes), true);
         }
         self.short |= is_shorter;

@@ -339,7 +339,8 @@ impl Findings {
             }
             recovery.header_lost |= header.is_none();
             // Records say by their metadata what they are.
-            let lacks_metadata = header.is_none() && member.metadata.is_none();
+            let is_told = header.is_some_and(|header| header.varlen);
+            let lacks_metadata = !is_told && member.metadata.is_none();
             recovery.metadata_lost |= kind.has_records() && lacks_metadata;
             recovery.is_changing |= member.is_changing;
             recovery.metadata_lost |= member

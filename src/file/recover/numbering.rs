@@ -32,7 +32,11 @@ pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
     share_missing(member, &mut pieces);
     forget_lengths(&mut pieces);
     number(&mut pieces);
-    let is_real = |gap: &Gap| !gap.bytes.is_empty() || gap.chunks != Some(0);
+    let is_spare = |gap: &Gap| matches!(gap.error, FormatError::Spare { .. });
+    let is_real = |gap: &Gap| {
+        let is_something = !gap.bytes.is_empty() && !is_spare(gap);
+        is_something || gap.chunks != Some(0)
+    };
     pieces.retain(|piece| !matches!(piece, Piece::Gap(gap) if !is_real(gap)));
     pieces
 }
@@ -49,17 +53,38 @@ fn open_short_gaps(pieces: &mut [Piece]) {
 /// Between a chunk that lies where the table says and one that does not, others may be missing
 /// without a trace.
 fn part_moved(member: &Member, pieces: &mut Vec<Piece>) {
+    let numbers = numbers(member, pieces);
     let mut parted = Vec::with_capacity(pieces.len());
     let mut was_located = false;
-    for piece in pieces.drain(..) {
-        let is_located = matches!(&piece, Piece::Chunk(found) if located(member, found).is_some());
-        if let (Piece::Chunk(found), true, false) = (&piece, was_located, is_located) {
+    for (piece, number) in pieces.drain(..).zip(numbers) {
+        if let (Piece::Chunk(found), true, None) = (&piece, was_located, number) {
             parted.push(Piece::Gap(Box::new(nothing_at(member, found.at))));
         }
-        was_located = is_located;
+        was_located = number.is_some();
         parted.push(piece);
     }
     *pieces = parted;
+}
+
+/// The number of each chunk that lies where the table says, which that of a neighbour has to
+/// confirm, if there is one: where all has moved, one may by chance lie where another should.
+fn numbers(member: &Member, pieces: &[Piece]) -> Vec<Option<u64>> {
+    let number = |index: Option<usize>| match pieces.get(index?)? {
+        Piece::Chunk(found) => Some(located(member, found)),
+        Piece::Gap(_) => None,
+    };
+    let confirmed = |index: usize| {
+        let own = number(Some(index))??;
+        let before = number(index.checked_sub(1));
+        let behind = number(index.checked_add(1));
+        let is_alone = before.is_none() && behind.is_none();
+        let fits_before = before.is_some_and(|before| before == own.checked_sub(1));
+        let fits_behind = behind == Some(own.checked_add(1));
+        // No number at all is no neighbour's either.
+        let fits = (fits_before && own > 0) || fits_behind;
+        (is_alone || fits).then_some(own)
+    };
+    (0..pieces.len()).map(confirmed).collect()
 }
 
 /// A gap of no bytes.
@@ -89,14 +114,14 @@ fn located(member: &Member, found: &Found) -> Option<u64> {
 
 /// Between two chunks of the table lie as many as their numbers say.
 fn count_between(member: &Member, pieces: &mut [Piece]) {
+    let numbers = numbers(member, pieces);
+    let is_open = |piece: &Piece| matches!(piece, Piece::Gap(gap) if gap.chunks.is_none());
+    let open: Vec<_> = pieces.iter().map(is_open).collect();
     let (mut next, mut from) = (Some(0), 0);
     for at in 0..=pieces.len() {
-        let number = match pieces.get(at) {
-            Some(Piece::Chunk(found)) => match located(member, found) {
-                Some(number) => Some(number),
-                None => continue,
-            },
-            Some(Piece::Gap(_)) => continue,
+        let number = match numbers.get(at) {
+            Some(None) => continue,
+            Some(number) => *number,
             None => member.count,
         };
         if let (Some(first), Some(number)) = (next, number)
@@ -106,6 +131,15 @@ fn count_between(member: &Member, pieces: &mut [Piece]) {
         }
         next = number.map(|number| number.saturating_add(1));
         from = at.saturating_add(1);
+    }
+    if member.count.is_none_or(|count| accounted(pieces) <= count) {
+        return;
+    }
+    // The table has misled.
+    for (piece, _) in pieces.iter_mut().zip(open).filter(|(_, is_open)| *is_open) {
+        if let Some(gap) = piece.gap_mut() {
+            gap.chunks = None;
+        }
     }
 }
 

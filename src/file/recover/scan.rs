@@ -350,9 +350,23 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             }
         }
         // Behind the last chunk, whatever follows the zeros is looked at by the next step.
-        let is_spare = from > at
-            && (is_complete || next == Some(from) || self.probe.sound(from, checksum)?.is_some());
+        let is_told = is_complete || next == Some(from);
+        let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
+        if is_spare && !is_told {
+            self.note_zeros(at..from);
+        }
         Ok(is_spare.then_some(from))
+    }
+
+    /// Zeros of which no table says that they are spare may be a record that was wiped out.
+    fn note_zeros(&mut self, bytes: Range<u64>) {
+        let is_record = |member: &Member| {
+            let least = (HEADER_LEN as u64).saturating_add(member.digest_len());
+            member.varies && bytes.end.saturating_sub(bytes.start) >= least
+        };
+        if self.members.last().is_some_and(is_record) {
+            self.bad(bytes, None, None, FormatError::Spare { found: 0 });
+        }
     }
 
     /// The end of a damaged chunk by its own header, if something confirms it.

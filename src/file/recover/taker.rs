@@ -205,8 +205,12 @@ impl<O: Output> Taking<O> {
     fn record_gap(&mut self, member: usize, gap: Gap) -> Result<()> {
         let missing = self.missing(member, &gap);
         let is_packed = matches!(self.kinds.get(member), Some(Kind::Packed { .. }));
-        let is_nothing = gap.bytes.is_empty() && missing == Some(0);
-        if is_packed && is_nothing && matches!(gap.error, FormatError::MissingChunks { .. }) {
+        let is_nothing = match gap.error {
+            FormatError::MissingChunks { .. } => gap.bytes.is_empty(),
+            FormatError::Spare { .. } => true,
+            _ => false,
+        };
+        if is_packed && is_nothing && missing == Some(0) {
             return Ok(());
         }
         // Of damages without a sound chunk between them, the first has lost all.
