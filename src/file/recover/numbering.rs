@@ -60,7 +60,10 @@ fn part_moved(member: &Member, pieces: &mut Vec<Piece>) {
         if let (Piece::Chunk(found), true, None) = (&piece, was_located, number) {
             parted.push(Piece::Gap(Box::new(nothing_at(member, found.at))));
         }
-        was_located = number.is_some();
+        was_located = match &piece {
+            Piece::Chunk(_) => number.is_some(),
+            Piece::Gap(gap) => was_located && gap.chunks.is_some(),
+        };
         parted.push(piece);
     }
     *pieces = parted;

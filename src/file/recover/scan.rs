@@ -383,7 +383,9 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
         let is_entry =
             member.table.number_at(end).is_some() && member.table.number_at(at).is_some();
-        let is_usual = member.has_usual_size(header.nbytes);
+        // A record of any length would be cut by the end of the source.
+        let is_usual =
+            member.has_usual_size(header.nbytes) && (!member.varies || end <= self.probe.size());
         let is_border = self.is_border(end)?;
         let is_told = is_border || is_entry;
         if !is_told && (!is_usual || !self.probe.is_certain(at, &header)?) {
@@ -441,13 +443,26 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                 // Where all has moved by chance by whole chunks, it is not the one of the entry.
                 let end = found.bytes(by).end;
                 let ends_there = |next: Entry| end == next.at || (allows_spare && end < next.at);
-                if next.is_none_or(ends_there) {
+                if next.is_none_or(ends_there) && self.is_confirmed(end, next)? {
                     return Ok(Some((entry.at, entry.number)));
                 }
             }
             self.with_last(|member| member.table.pass(entry));
             from = entry.at;
         }
+    }
+
+    /// Records are often of one length, so that one that has moved is easily taken for another:
+    /// whether the next one is where the table says, too.
+    fn is_confirmed(&mut self, end: u64, next: Option<Entry>) -> Result<bool> {
+        let Some(member) = self.members.last().filter(|member| member.varies) else {
+            return Ok(true);
+        };
+        let checksum = member.checksum;
+        Ok(match next {
+            Some(next) => self.probe.sound(next.at, checksum)?.is_some(),
+            None => self.probe.sound(end, checksum)?.is_none(),
+        })
     }
 
     /// What is wrong at a place where a chunk should begin.
