@@ -1,12 +1,13 @@
 //! From each of thousands of damages to files of records, each record comes back under its number,
 //! or an empty one is in its place and reported; or the recovery says that numbers are uncertain.
 
-use crate::golden::{Field, Random, parts, u32_at};
+use crate::golden::{Field, Random, chunk, parts, u32_at};
 use crate::random::{case, judge};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    Checksum, Compressor, IndexedRecordReader, Layout, Limits, Metadata, RecordWriter,
-    RecordWriterBuilder, RecoverOptions, Recovery, Survey, recover, verify, verify_at,
+    Category, Checksum, Compressor, Hashers, IndexedRecordReader, Layout, Limits, Metadata,
+    RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery, Survey, recover, verify,
+    verify_at,
 };
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -397,4 +398,187 @@ fn two_damages() {
         }
     }
     judge(cases, 2000, &failures);
+}
+
+/// The content of a packed chunk.
+fn pack(first: u64, records: &[&[u8]]) -> Vec<u8> {
+    let mut content = first.to_le_bytes().to_vec();
+    content.extend(u32::try_from(records.len()).unwrap().to_le_bytes());
+    content.extend([1, 0, 0, 0]);
+    content.extend(records.iter().map(|record| record.len() as u8));
+    content.extend(records.concat());
+    content
+}
+
+/// A V2 file without offsets, put together by hand.
+fn by_hand(json: &str, contents: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = b"blpk\x02\x06\x02\x01".to_vec();
+    file.extend([0xff; 8]);
+    file.extend((contents.len() as u64).to_le_bytes());
+    file.extend(u32::try_from(json.len()).unwrap().to_le_bytes());
+    file.extend([0; 4]);
+    file.extend(json.as_bytes());
+    for content in contents {
+        let chunk = chunk(content);
+        file.extend(&chunk);
+        file.extend(
+            Hashers::default()
+                .digest(Checksum::Crc32, &chunk)
+                .as_bytes(),
+        );
+    }
+    file
+}
+
+fn packed_json(name: &str, count: u64, chunk_size: u32) -> String {
+    format!(
+        r#"{{"shape": [{count}], "packing": {{"name": "{name}", "version": 1, "chunk_size": {chunk_size}}}}}"#
+    )
+}
+
+fn recovered(file: &[u8]) -> (Recovery, Vec<Vec<u8>>) {
+    let mut target = Cursor::new(Vec::new());
+    let recovery = recover(file, &mut target, &RecoverOptions::default()).unwrap();
+    let reader = IndexedRecordReader::open(target.into_inner()).unwrap();
+    let records = reader.iter().map(|record| record.unwrap().to_vec());
+    let records = records.collect();
+    (recovery, records)
+}
+
+#[test]
+fn an_unknown_packing_is_refused_and_verified_as_chunks() {
+    let file = by_hand(
+        &packed_json("braided", 3, 4096),
+        &[pack(0, &[b"a", b"b", b"c"])],
+    );
+    let mut target = Cursor::new(Vec::new());
+    let error = recover(&file, &mut target, &RecoverOptions::default()).unwrap_err();
+    assert_eq!(error.category(), Category::Unsupported);
+    assert!(error.to_string().contains("braided"), "{error}");
+    assert!(target.get_ref().is_empty());
+    for report in [
+        verify(file.as_slice(), Limits::default(), 1).unwrap(),
+        verify_at(&file, Limits::default(), 1).unwrap(),
+    ] {
+        assert!(report.is_sound(), "{report:?}");
+        let [warning] = report.warnings.as_slice() else {
+            panic!("{report:?}");
+        };
+        assert!(warning.to_string().contains("braided"), "{warning}");
+        assert_eq!((report.chunks, report.records), (1, 0));
+    }
+    let mut damaged = file;
+    let end = damaged.len();
+    damaged[end - 10] ^= 1;
+    let report = verify_at(&damaged, Limits::default(), 1).unwrap();
+    assert_eq!(report.damages.len(), 1);
+}
+
+#[test]
+fn chunks_that_are_packed_wrongly_are_damage() {
+    let json = packed_json("lengths", 6, 4096);
+    let mut longer = pack(2, &[b"three", b"four"]);
+    longer.push(0);
+    let right = |first| pack(first, &[b"x", b"y"]);
+    for (wrong, lost) in [
+        (longer, Some(2..4)),
+        (right(1), Some(2..4)),
+        (b"no head, and no records".to_vec(), Some(2..4)),
+        (vec![], Some(2..4)),
+    ] {
+        let file = by_hand(&json, &[right(0), wrong, right(4)]);
+        for report in [
+            verify(file.as_slice(), Limits::default(), 2).unwrap(),
+            verify_at(&file, Limits::default(), 1).unwrap(),
+        ] {
+            let [damage] = report.damages.as_slice() else {
+                panic!("{report:#?}");
+            };
+            assert_eq!(damage.records, lost, "{report:#?}");
+            assert_eq!(damage.error.position().unwrap().chunk, Some(1));
+            assert_eq!(damage.error.category(), Category::Damaged);
+            assert_eq!((report.chunks, report.records), (3, 4));
+        }
+        let (recovery, records) = recovered(&file);
+        assert_eq!(
+            records,
+            [&b"x"[..], b"y", b"", b"", b"x", b"y"],
+            "{recovery:#?}"
+        );
+        assert_eq!((recovery.records, recovery.records_lost), (4, Some(2)));
+    }
+    // Too few records for the shape, and a hole between two sound chunks.
+    let file = by_hand(&packed_json("lengths", 9, 4096), &[right(0), right(4)]);
+    let report = verify(file.as_slice(), Limits::default(), 1).unwrap();
+    assert!(!report.is_sound());
+    let (recovery, records) = recovered(&file);
+    assert_eq!(records.len(), 9, "{recovery:#?}");
+    assert_eq!(recovery.records_lost, Some(5));
+    assert!(!recovery.damages.is_empty() && !recovery.is_complete());
+}
+
+#[test]
+fn numbers_that_cannot_be_fill_no_disk() {
+    let right = |first| pack(first, &[b"x", b"y"]);
+    for first in [1 << 20, 1 << 40, u64::MAX - 2] {
+        let file = by_hand(
+            &packed_json("lengths", u64::MAX, 4096),
+            &[right(0), right(first)],
+        );
+        let mut target = Cursor::new(Vec::new());
+        let recovery = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        assert!(target.get_ref().len() < 8192, "{}", target.get_ref().len());
+        assert_eq!(
+            (recovery.records, recovery.records_lost),
+            (4, None),
+            "{recovery:#?}"
+        );
+        assert!(!recovery.is_complete());
+        let (_, records) = recovered(&file);
+        assert_eq!(records, [b"x", b"y", b"x", b"y"]);
+    }
+    // Where each record is a chunk, and the header counts any number of them.
+    let mut file = by_hand("{}", &[b"one".to_vec(), b"two".to_vec()]);
+    file[16..24].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    let (recovery, records) = recovered(&file);
+    assert_eq!(records, [b"one", b"two"]);
+    assert_eq!(recovery.records_lost, None);
+}
+
+#[test]
+fn packed_chunks_are_known_without_header_and_metadata() {
+    for file in files().into_iter().filter(|file| file.is_packed) {
+        let mut bare = file.clone();
+        let head = 0..file.chunks[0].0.start;
+        bare.overwrite(head, || 0xa5);
+        bare.name = format!("{}: no head", file.name);
+        let recovery = bare.check().unwrap();
+        assert_eq!(recovery.records, file.records.len() as u64, "{}", bare.name);
+        assert!(
+            recovery.header_lost && recovery.metadata_lost,
+            "{}",
+            bare.name
+        );
+        assert!(!recovery.is_complete(), "{}", bare.name);
+    }
+}
+
+#[test]
+fn records_and_content_do_not_mix() {
+    let content = bloscpack::compress(&[7; 100]).unwrap();
+    let records = to_file(builder(0), &[b"a".to_vec(), b"b".to_vec()]);
+    let mut target = Cursor::new(Vec::new());
+    let file = [content.clone(), records.clone()].concat();
+    let recovery = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+    assert!(!recovery.is_complete());
+    assert_eq!(bloscpack::decompress(target.get_ref()).unwrap(), [7; 100]);
+
+    let (recovery, got) = recovered(&[records.clone(), content].concat());
+    assert!(!recovery.is_complete());
+    assert_eq!(got, [b"a", b"b"]);
+
+    let packed = to_file(builder(1).packed(100), &[b"c".to_vec()]);
+    let (recovery, got) = recovered(&[records, packed].concat());
+    assert!(recovery.is_complete(), "{recovery:#?}");
+    assert_eq!(got, [b"a", b"b", b"c"]);
 }

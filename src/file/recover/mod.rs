@@ -1,8 +1,9 @@
 //! [`recover`]: every sound chunk of a damaged file, into a new one.
 //!
 //! ```text
-//!   ReadAt ─► scan (members, sound chunks, damage) ─► content (what is lost, and where)
-//!          ─► salvage (check, decode) ─► SeekEncoder
+//!   ReadAt ─► scan (members, sound chunks, damage) ─► kind (content or records)
+//!          ─► content, numbering (what is lost, and where) ─► salvage (check, decode)
+//!          ─► taker (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
 //! ```
 
 mod behind;
@@ -80,8 +81,8 @@ impl Default for RecoverOptions {
 }
 
 impl RecoverOptions {
-    /// Whether zeros take the place of what is lost, so that the rest keeps its positions; false by
-    /// default. What is lost at an unknown length is not filled, and neither is more than 64 KiB for
+    /// Whether zeros take the place of lost content, so that the rest keeps its positions; false by
+    /// default. Records keep their numbers in any case. What is lost at an unknown length is not filled, and neither is more than 64 KiB for
     /// each byte of the source.
     pub fn fill(mut self, fill: bool) -> Self {
         self.fill = fill;
@@ -118,12 +119,24 @@ impl RecoverOptions {
 /// compressor, checksum and metadata of the old one as far as those could be read. Of a
 /// concatenation, the contents follow each other, and the first metadata is kept.
 ///
+/// Of a file of records, a new one is made with the records under their numbers: in the place of
+/// each lost record stands an empty one, which [`Lost::records`] names. Packed chunks say which
+/// records they have; where each record is a chunk, table and count of the old file tell. Where
+/// nothing tells how many are lost, those behind may get lower numbers, and
+/// [`Recovery::records_lost`] is nothing. The new file is of layout V3, too, and as packed as the old
+/// one. Where header and metadata are lost, packed chunks are still known for what they are, and so
+/// are records of different lengths; records that are all of one length look like one content, and
+/// become it, with [`header_lost`](Recovery::header_lost). Members of a concatenation that hold no
+/// records where the first ones do, or the other way round, are left out and reported.
+///
 /// Metadata that describes a NumPy array goes with the whole array only: where the content is not
 /// as long as the shape says, that metadata is dropped, since readers would give wrong arrays.
 /// [`fill`](RecoverOptions::fill) keeps the length.
 ///
 /// The source is read twice: once to find the chunks, once to decode them; and twice as often where
-/// the metadata describes an array. Memory is that of an encoder and a decoder, and 24 bytes a chunk.
+/// the metadata describes an array; packed chunks are read once more for their heads. Memory is that
+/// of an encoder and a decoder, and 24 bytes a chunk, 40 more if it is packed; of records, the
+/// largest chunk as a whole.
 ///
 /// ```
 /// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
@@ -143,8 +156,8 @@ impl RecoverOptions {
 ///
 /// # Errors
 /// Those of source and target; what is wrong with the source if nothing at all can be recovered;
-/// [`Unsupported`](crate::Category::Unsupported) for a file of records, which are not recovered
-/// yet. Nothing has then been written.
+/// [`Unsupported`](crate::Category::Unsupported) for records that are packed in a way that is not
+/// known. Nothing has then been written.
 pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
 where
     S: ReadAt + ?Sized,
