@@ -281,6 +281,35 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         found.map(|(found, record)| value_of_record(found?, record))
     }
 
+    /// The numbers of the records in a chunk, which is counted from 0; nothing behind the last chunk.
+    ///
+    /// ```
+    /// use bloscpack::{IndexedRecordReader, RecordWriter};
+    /// let mut writer = RecordWriter::builder().packed(100).write_to(Vec::new())?;
+    /// for _ in 0..20 {
+    ///     writer.push("ten bytes.")?;
+    /// }
+    /// let records = IndexedRecordReader::open(writer.finish()?)?;
+    /// assert_eq!(records.chunk_range(0)?, Some(0..7));
+    /// assert_eq!(records.chunk_range(2)?, Some(14..20));
+    /// assert_eq!(records.chunk_range(3)?, None);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the source; whatever is wrong with the chunk, if it is a packed one.
+    pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
+        if chunk >= self.chunks() {
+            return Ok(None);
+        }
+        let Some(packed) = &self.packed else {
+            return Ok(Some(chunk..chunk.saturating_add(1)));
+        };
+        let kept = packed.cache().get(chunk).map(Arc::clone);
+        let unpacked = kept.map_or_else(|| self.unpack(packed, chunk), Ok)?;
+        Ok(Some(unpacked.head.first..unpacked.head.end()))
+    }
+
     /// Gets to know packed chunks by the last of them, which tells how many records there are.
     fn begin(&mut self, packing: Packing, count: Option<u64>, cache: usize) -> Result<()> {
         let chunks = self.index.chunks();
