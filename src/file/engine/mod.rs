@@ -260,8 +260,15 @@ impl<R: Read> Engine<R> {
 
     /// Stops at a member whose chunks hold something else than is wanted.
     fn check_form(&mut self) {
-        if let Err(error) = self.settings.wanted.check(&self.form) {
-            self.end_at_metadata(error);
+        match (self.settings.wanted.check(&self.form), &self.form) {
+            (Err(error), _) => self.end_at_metadata(error),
+            (Ok(()), Err(error)) => {
+                let error = error.clone();
+                let position = self.metadata_place();
+                let error = ParseError { error, position };
+                self.warnings.push(Warning::UnknownPacking(error));
+            }
+            (Ok(()), Ok(_)) => {}
         }
     }
 
@@ -277,13 +284,17 @@ impl<R: Read> Engine<R> {
         }
     }
 
-    fn end_at_metadata(&mut self, error: FormatError) {
-        let position = Position {
+    fn metadata_place(&self) -> Position {
+        Position {
             byte: self.parser.member_at(),
             member: self.parser.members().saturating_sub(1),
             chunk: None,
             section: Section::Metadata,
-        };
+        }
+    }
+
+    fn end_at_metadata(&mut self, error: FormatError) {
+        let position = self.metadata_place();
         self.ended = Some(Err(ParseError { error, position }));
     }
 

@@ -12,6 +12,7 @@ mod find;
 mod indexed;
 mod reader;
 mod stage;
+mod tally;
 mod typed;
 mod writer;
 
@@ -21,6 +22,7 @@ pub(super) use cache::Unpacked;
 pub use indexed::{IndexedRecordReader, IndexedRecordReaderBuilder};
 pub use reader::{RecordReader, RecordReaderBuilder};
 pub(super) use stage::RecordStage;
+pub(super) use tally::{Numbers, Tally};
 pub(super) use typed::record_of_value;
 pub use typed::{FromRecord, ToRecord, ValueError};
 #[cfg(feature = "serde")]
