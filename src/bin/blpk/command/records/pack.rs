@@ -45,7 +45,7 @@ pub struct Pack {
     #[arg(long, help_heading = PACKING)]
     packed: bool,
 
-    /// Pack for little space: Zstd at its best level, large chunks
+    /// Pack for little space: Zstd, large chunks
     #[arg(long, conflicts_with = "quick", help_heading = PACKING)]
     small: bool,
 
