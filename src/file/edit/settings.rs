@@ -57,9 +57,10 @@ impl EditorBuilder {
         typesize: Option<u8>,
     ) -> ChunkSettings {
         let chunks = reader.chunks();
-        let last = chunks.saturating_sub(MODELS)..chunks;
-        let models = last.filter_map(|chunk| reader.compressed_chunk(chunk).ok());
-        let model = models.max_by_key(|(_, bytes)| bytes.len());
+        let mut last: Vec<u64> = (chunks.saturating_sub(MODELS)..chunks).collect();
+        last.sort_by_cached_key(|chunk| std::cmp::Reverse(reader.compressed_len(*chunk)));
+        let mut models = last.into_iter();
+        let model = models.find_map(|chunk| reader.compressed_chunk(chunk).ok());
         self.settings_like(model.as_ref().map(|(_, bytes)| bytes.as_slice()), typesize)
     }
 }
@@ -105,5 +106,54 @@ impl<F: Folder> Editor<F> {
         }
         let size = wanted.unwrap_or(DEFAULT_CHUNK_SIZE.min(limit));
         Ok(size.max(there).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EditorBuilder;
+    use crate::file::indexed::IndexedReader;
+    use crate::storage::ReadAt;
+    use crate::{Compressor, RecordWriter};
+    use std::cell::Cell;
+    use std::io;
+
+    struct Counting<'a>(&'a [u8], &'a Cell<usize>);
+
+    impl ReadAt for Counting<'_> {
+        fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+            let len = self.0.read_at(at, buf)?;
+            self.1.set(self.1.get() + len);
+            Ok(len)
+        }
+
+        fn size(&self) -> io::Result<u64> {
+            self.0.size()
+        }
+    }
+
+    #[test]
+    fn of_long_records_only_one_is_read_to_know_how_they_were_made() {
+        let target = io::Cursor::new(Vec::new());
+        let options = RecordWriter::builder().compressor(Compressor::Zstd);
+        let mut writer = options.write_to_file(target).unwrap();
+        let mut noise = 1u32;
+        let mut byte = || {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Half of them, so that it can be compressed.
+            (noise >> 28) as u8
+        };
+        for len in (0..20).map(|number| 100_000 + number % 7) {
+            let record: Vec<u8> = std::iter::repeat_with(&mut byte).take(len).collect();
+            writer.push(record).unwrap();
+        }
+        let file = writer.finish().unwrap().into_inner();
+
+        let count = Cell::new(0);
+        let reader = IndexedReader::open(Counting(&file, &count)).unwrap();
+        count.set(0);
+        let settings = EditorBuilder::default().settings_of_records(&reader, Some(1));
+        assert_eq!(settings.compressor, Compressor::Zstd);
+        assert!(count.get() < file.len() / 10, "{} bytes", count.get());
     }
 }

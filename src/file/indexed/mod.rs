@@ -238,6 +238,12 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok((spot, bytes))
     }
 
+    /// How many bytes of the input a chunk has at the most; none where nothing tells.
+    pub(super) fn compressed_len(&self, chunk: u64) -> u64 {
+        let extent = self.index.extent(&self.source, chunk).ok().flatten();
+        extent.map_or(0, |extent| extent.end.saturating_sub(extent.position.byte))
+    }
+
     /// The content of a chunk that was read.
     pub(super) fn decoded(&self, spot: &Spot, bytes: &[u8]) -> Result<Vec<u8>> {
         let mut data = vec![0; len_of(&spot.content)];
