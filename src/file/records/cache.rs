@@ -42,12 +42,16 @@ impl Unpacked {
         u32::try_from(self.content.len()).is_ok_and(|len| len < packing.chunk_size())
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory. A chunk of one byte takes far more of it than that.
     fn size(&self) -> usize {
         let bounds = self.bounds.len().saturating_mul(size_of::<u32>());
-        self.content.len().saturating_add(bounds)
+        let own = self.content.len().saturating_add(SLOT);
+        own.saturating_add(bounds)
     }
 }
+
+/// What a chunk costs beside its bytes: itself, two allocations, and its place among the others.
+const SLOT: usize = 256;
 
 struct Slot {
     chunk: Arc<Unpacked>,
@@ -132,6 +136,17 @@ mod tests {
             assert_eq!(cache.ring.len(), cache.slots.len());
         }
         assert!(cache.get(50).is_none());
+    }
+
+    #[test]
+    fn chunks_of_next_to_nothing_count_with_all_that_they_take() {
+        let least = size_of::<(u64, super::Slot)>() + size_of::<Unpacked>() + size_of::<u64>();
+        let mut cache = Cache::new(1 << 20);
+        for number in 0..1 << 14 {
+            cache.put(number, chunk());
+        }
+        assert!(cache.slots.len() * (least + 87 + 8) <= 1 << 20);
+        assert_eq!(cache.ring.len(), cache.slots.len());
     }
 
     #[test]
