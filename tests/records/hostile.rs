@@ -6,9 +6,11 @@
 
 use crate::counting::peak_of;
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+use bloscpack::storage::ReadAt;
 use bloscpack::{
     Category, Checksum, Error, Hashers, IndexedRecordReader, Limits, RecordReader, verify,
 };
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MIB: usize = 1 << 20;
 
@@ -591,4 +593,68 @@ fn limits_are_kept() {
             assert_eq!(reader.next_record().unwrap_err().category(), OverLimit);
         }
     }
+}
+
+#[test]
+fn an_unsealed_table_with_an_entry_twice_gives_no_record_under_another_number() {
+    let begin = 32 + 2 + 3 * 8;
+    let chunks: Vec<_> = [b"aaaa", b"bbbb", b"cccc"]
+        .iter()
+        .map(|r| chunk(*r))
+        .collect();
+    let last = begin
+        + chunks
+            .iter()
+            .take(2)
+            .map(|c| c.len() as i64 + 4)
+            .sum::<i64>();
+    let hostile = Hostile {
+        options: 1 | 4,
+        offsets: Some(vec![begin, begin, last]),
+        ..Hostile::new("{}", chunks)
+    };
+    refused("entry 1 is entry 0", &hostile.file(), Damaged, "entry 1");
+}
+
+#[test]
+fn two_small_chunks_count_no_more_records_than_they_have_room_for() {
+    let file =
+        Hostile::packed(&[pack(0, 1, 1, b"\x01x"), pack(u64::MAX - 2, 1, 1, b"\x01x")]).file();
+    let error = IndexedRecordReader::open(&file[..]).unwrap_err();
+    assert_eq!(error.category(), Damaged);
+}
+
+struct Counting<'a>(&'a [u8], &'a AtomicUsize);
+
+impl ReadAt for Counting<'_> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        let len = self.0.read_at(at, buf)?;
+        self.1.fetch_add(len, Ordering::Relaxed);
+        Ok(len)
+    }
+
+    fn size(&self) -> std::io::Result<u64> {
+        self.0.size()
+    }
+}
+
+#[test]
+fn a_damaged_chunk_is_not_read_again_for_each_of_its_records() {
+    let lengths = [0; 50_000];
+    let damaged = pack(0, 50_000, 3, &lengths);
+    let mut file = Hostile::packed(&[damaged, pack(50_000, 1, 1, b"\x01x")]);
+    file.options &= !8;
+    let file = file.file();
+    let read = AtomicUsize::new(0);
+    let reader = IndexedRecordReader::open(Counting(&file, &read)).unwrap();
+    assert_eq!(reader.len(), 50_001);
+    let mut found = reader.iter();
+    for number in 0..50_000 {
+        let error = found.next().unwrap().unwrap_err();
+        assert_eq!(error.category(), Damaged, "{number}");
+        assert_eq!(error.position().unwrap().chunk, Some(0), "{number}");
+    }
+    assert_eq!(found.next().unwrap().unwrap(), "x");
+    assert!(found.next().is_none());
+    assert!(read.load(Ordering::Relaxed) < 10 * file.len() + 10_000);
 }

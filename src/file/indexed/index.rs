@@ -117,8 +117,9 @@ impl Index {
             Some((size, _)) if !header.varlen && size > 0 && size <= limits.chunk => Some(size),
             _ => return Ok(None),
         };
-        let is_known =
-            header.layout == Layout::V3 || (header.varlen && header.layout == Layout::V2);
+        // Spare space may lie behind the chunks of V2: without a seal, an entry that leads to another
+        // chunk would not be noticed.
+        let is_known = header.layout == Layout::V3 || (header.varlen && header.seal.is_some());
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };

@@ -5,7 +5,7 @@
 //! that has been everywhere needs no more guesses.
 
 use crate::error::Result;
-use crate::wire::{FormatError, PackHead};
+use crate::wire::{FormatError, PackHead, Packing};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What no first record has as its number.
@@ -16,10 +16,13 @@ const GUESSES: u32 = 4;
 pub(super) struct Finder {
     /// The first record of each chunk, as far as known, and behind them the number of records.
     firsts: Vec<AtomicU64>,
+    /// Records of a chunk at the most.
+    most: u64,
 }
 
 impl Finder {
-    pub(super) fn new(chunks: u64, records: u64) -> Self {
+    pub(super) fn new(chunks: u64, records: u64, packing: Packing) -> Self {
+        let most = packing.most_records().into();
         let chunks = usize::try_from(chunks).unwrap_or(usize::MAX);
         let mut firsts = Vec::with_capacity(chunks.saturating_add(1));
         firsts.resize_with(chunks, || AtomicU64::new(UNKNOWN));
@@ -27,7 +30,7 @@ impl Finder {
         if let Some(first) = firsts.first() {
             first.store(0, Ordering::Relaxed);
         }
-        Self { firsts }
+        Self { firsts, most }
     }
 
     /// The chunk with this record, which is in the file; `open` reads the head of a chunk.
@@ -98,7 +101,9 @@ impl Finder {
         let (chunks, records) = self.ends();
         // Every other chunk has a record of its own, too.
         let behind = chunks.saturating_sub(chunk).saturating_sub(1);
-        if head.first < chunk || records.saturating_sub(behind) < head.end() {
+        // A few bytes would count more records than anybody could ask for.
+        let is_beyond = chunk.saturating_mul(self.most) < head.first;
+        if is_beyond || head.first < chunk || records.saturating_sub(behind) < head.end() {
             let why = format!(
                 "as chunk {chunk} of {chunks} it cannot have the records {} to {} of {records}",
                 head.first,
@@ -132,15 +137,22 @@ impl Finder {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finder, PackHead};
-    use crate::wire::Packing;
+    use super::{Finder, PackHead, Packing};
     use std::cell::Cell;
+
+    fn packing() -> Packing {
+        Packing::new(1 << 24).unwrap()
+    }
+
+    fn finder(chunks: u64, records: u64) -> Finder {
+        Finder::new(chunks, records, packing())
+    }
 
     fn head(first: u64, count: u32) -> PackHead {
         let mut content = first.to_le_bytes().to_vec();
         content.extend(count.to_le_bytes());
         content.extend([1, 0, 0, 0]);
-        PackHead::decode(&content, 1 << 24, Packing::new(1 << 24).unwrap()).unwrap()
+        PackHead::decode(&content, 1 << 24, packing()).unwrap()
     }
 
     #[test]
@@ -161,7 +173,7 @@ mod tests {
                 })
                 .collect();
             for record in (0..first).step_by(7) {
-                let finder = Finder::new(1000, first);
+                let finder = finder(1000, first);
                 let opened = Cell::new(0);
                 let open = |chunk: u64| {
                     opened.set(opened.get() + 1);
@@ -182,7 +194,7 @@ mod tests {
 
     #[test]
     fn chunks_that_contradict_each_other_are_refused() {
-        let finder = Finder::new(3, 30);
+        let finder = finder(3, 30);
         finder.learn(1, &head(10, 10)).unwrap();
         assert!(finder.learn(0, &head(0, 9)).is_err());
         assert!(finder.learn(0, &head(1, 9)).is_err());
@@ -193,10 +205,20 @@ mod tests {
 
     #[test]
     fn no_chunk_has_the_records_of_all_others() {
-        let finder = Finder::new(3, 30);
+        let finder = finder(3, 30);
         assert!(finder.learn(1, &head(0, 10)).is_err());
         assert!(finder.learn(2, &head(1, 29)).is_err());
         assert!(finder.learn(1, &head(1, 29)).is_err());
         finder.learn(1, &head(1, 28)).unwrap();
+    }
+
+    #[test]
+    fn no_chunk_stands_behind_more_records_than_those_before_it_have_room_for() {
+        // 64 bytes: a head of 16, and 48 lengths of records without a byte.
+        for (first, is_possible) in [(96, true), (97, false), (u64::MAX - 2, false)] {
+            let finder = Finder::new(3, first + 1, Packing::new(64).unwrap());
+            let learned = finder.learn(2, &head(first, 1));
+            assert_eq!(learned.is_ok(), is_possible, "{first}");
+        }
     }
 }

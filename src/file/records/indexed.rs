@@ -4,7 +4,7 @@ use super::cache::{Cache, Unpacked};
 use super::find::Finder;
 use super::typed::{FromRecord, value_of_record};
 use crate::blosc::ChunkHeader;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::file::engine::Warning;
 use crate::file::indexed::{Extent, Fetcher, Index};
 use crate::limits::Limits;
@@ -182,6 +182,9 @@ struct Packed {
     packing: Packing,
     finder: Finder,
     cache: Mutex<Cache>,
+    /// The last chunk that was found damaged: who asks for each of its records in spite of it is not
+    /// to read it each time.
+    damaged: Mutex<Option<(u64, ParseError)>>,
 }
 
 impl IndexedRecordReader<Vec<u8>> {
@@ -345,8 +348,9 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         check_count(&self.index, count, self.len)?;
         let packed = Packed {
             packing,
-            finder: Finder::new(chunks, self.len),
+            finder: Finder::new(chunks, self.len, packing),
             cache: Mutex::new(Cache::new(cache)),
+            damaged: Mutex::default(),
         };
         if let Some((number, unpacked)) = last {
             self.keep(&packed, number, unpacked)?;
@@ -368,8 +372,24 @@ impl<S: ReadAt> IndexedRecordReader<S> {
 
     /// Reads a packed chunk and keeps it.
     fn unpack(&self, packed: &Packed, chunk: u64) -> Result<Arc<Unpacked>> {
-        let unpacked = self.read_unpacked(packed.packing, chunk)?;
-        self.keep(packed, chunk, unpacked)
+        if let Some((_, damage)) = packed.damaged().as_ref().filter(|last| last.0 == chunk) {
+            return Err(damage.clone().into());
+        }
+        let unpacked = self.read_unpacked(packed.packing, chunk);
+        let unpacked = unpacked.and_then(|unpacked| self.keep(packed, chunk, unpacked));
+        if let Err(error) = &unpacked
+            && let (ErrorKind::Format(what), Some(position)) = (error.kind(), error.position())
+        {
+            let error = what.clone();
+            *packed.damaged() = Some((
+                chunk,
+                ParseError {
+                    error,
+                    position: *position,
+                },
+            ));
+        }
+        unpacked
     }
 
     fn keep(&self, packed: &Packed, chunk: u64, unpacked: Unpacked) -> Result<Arc<Unpacked>> {
@@ -457,6 +477,10 @@ impl<S: ReadAt> IndexedRecordReader<S> {
 }
 
 impl Packed {
+    fn damaged(&self) -> std::sync::MutexGuard<'_, Option<(u64, ParseError)>> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -54,6 +54,12 @@ impl Packing {
     pub fn chunk_size(&self) -> u32 {
         self.chunk_size
     }
+
+    /// Records of a chunk at the most: a byte of length each, and none of their own.
+    pub(crate) fn most_records(&self) -> u32 {
+        let head = u32::try_from(PACK_HEAD_LEN).unwrap_or(0);
+        self.chunk_size.saturating_sub(head)
+    }
 }
 
 /// What stands before the records of a packed chunk.
