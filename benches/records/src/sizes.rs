@@ -1,10 +1,9 @@
 //! What chunks and blocks of several sizes make of a whole file, beside zstd and Parquet.
 
-use std::time::Instant;
-
 use bloscpack::blosc::Compressor;
 
 use crate::Result;
+use crate::clock::Clock;
 use crate::data::Records;
 use crate::packings::{Layout, Packed, settings};
 use crate::peers::{parquet, zstd_lines};
@@ -31,13 +30,13 @@ pub fn run(name: &str, records: &Records) -> Result<()> {
     println!();
     let mut table = Table::new(["what", "size", "of bytes", "write s"]);
     let mut add = |what: String, size: &dyn Fn() -> Result<usize>| {
-        let start = Instant::now();
-        let size = size()?;
+        let (seconds, size) = Clock::Thread.time(size);
+        let size = size?;
         table.row([
             what,
             bytes(size),
             format!("{:.4}", size as f64 / total as f64),
-            format!("{:.1}", start.elapsed().as_secs_f64()),
+            format!("{seconds:.1}"),
         ]);
         Result::Ok(())
     };

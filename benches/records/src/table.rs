@@ -63,8 +63,8 @@ pub fn binary(count: usize) -> String {
     }
 }
 
-/// The median of some measurements.
+/// The median of some measurements, or no number where there are none.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

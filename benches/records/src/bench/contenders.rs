@@ -12,8 +12,8 @@ use crate::table::binary;
 
 /// Gets of all that are made for single records.
 const GETS: usize = 1_000_000;
-/// Gets of a Parquet reader, which takes a thousand times as long for one.
-const FEW: usize = 500;
+/// Gets of those that decode a chunk or a page for each.
+const FEW: usize = 1_000;
 /// Bytes that every cache may hold, but where a name says otherwise: what ours may by default.
 const CACHE: usize = 64 << 20;
 
@@ -23,6 +23,8 @@ type Open = Box<dyn Fn(&Path) -> Result<Box<dyn Store>>>;
 /// A way to write a file, and the ways in which it is read.
 pub struct Contender {
     pub pack: Pack,
+    /// The same without compression, where that is possible.
+    pub store: Option<Pack>,
     pub views: Vec<View>,
 }
 
@@ -45,10 +47,15 @@ pub fn all() -> Result<Vec<Contender>> {
     use parquet::{Encoding, Settings};
     let builder = RecordWriter::builder;
     Ok(vec![
-        of_ours("one a chunk", builder(), &[None]),
-        of_ours("small", builder().small(), &[None]),
-        of_ours("quick", builder().quick(), &[None, Some(0)]),
+        of_ours("one a chunk", builder(), &[(None, GETS)]),
+        of_ours("small", builder().small(), &[(None, GETS)]),
+        of_ours(
+            "quick",
+            builder().quick(),
+            &[(None, GETS), (Some(2 << 20), GETS), (Some(128 << 20), GETS)],
+        ),
         of_zstd(3),
+        of_zstd(9),
         of_zstd(19),
         of_parquet(
             "parquet, zstd 3",
@@ -79,7 +86,7 @@ pub fn all() -> Result<Vec<Contender>> {
     ])
 }
 
-/// Ours with chunks of several sizes, to choose the settings by.
+/// Ours with chunks of several sizes, beside SQLite, to choose the settings by.
 pub fn sweep() -> Vec<Contender> {
     let codecs = [
         (Compressor::Lz4, 9, [2, 4, 8, 16, 32, 64]),
@@ -91,27 +98,39 @@ pub fn sweep() -> Vec<Contender> {
             let options = RecordWriter::builder().packed(kib << 10);
             let options = options.compressor(compressor).level(level);
             let name = format!("{compressor} {level}, {}", binary(kib as usize * 1024));
-            of_ours(&name, options, &[None, Some(0)])
+            // As many gets as decode 256 MiB.
+            let uncached = ((256 << 10) / kib as usize).min(GETS / 10);
+            of_ours(&name, options, &[(None, GETS), (Some(0), uncached)])
         })
     });
-    codecs.collect()
+    let fixed = [
+        of_ours("quick", RecordWriter::builder().quick(), &[(None, GETS)]),
+        of_sqlite(),
+    ];
+    fixed.into_iter().chain(codecs).collect()
 }
 
-/// With each of these caches, `None` being the usual one.
-fn of_ours(name: &str, options: RecordWriterBuilder, caches: &[Option<usize>]) -> Contender {
-    let views = caches.iter().map(|&cache| {
+/// With each of these caches, `None` being the usual one, and as many gets.
+fn of_ours(
+    name: &str,
+    options: RecordWriterBuilder,
+    caches: &[(Option<usize>, usize)],
+) -> Contender {
+    let views = caches.iter().map(|&(cache, gets)| {
         let name = match cache {
             None => name.to_owned(),
             Some(0) => format!("{name}, no cache"),
             Some(bytes) => format!("{name}, cache of {}", binary(bytes)),
         };
-        // What is decoded for each get anew is not asked for a million times.
-        let gets = if cache == Some(0) { GETS / 10 } else { GETS };
         let open: Open = Box::new(move |path| Ok(Box::new(ours::Reader::open(path, cache)?)));
         View::new(name, gets, open)
     });
+    let stored = options.clone().level(0);
     Contender {
         views: views.collect(),
+        store: Some(Box::new(move |records, path| {
+            ours::write(records, path, stored.clone())
+        })),
         pack: Box::new(move |records, path| ours::write(records, path, options.clone())),
     }
 }
@@ -123,6 +142,7 @@ fn of_zstd(level: i32) -> Contender {
             let compressed = zstd_lines::compress(&records.lines(), level)?;
             Ok(std::fs::write(path, compressed)?)
         }),
+        store: None,
         views: vec![View::new(format!("zstd -{level} of the lines"), 0, open)],
     }
 }
@@ -145,6 +165,7 @@ fn of_parquet(name: &str, settings: parquet::Settings, with_cache: bool) -> Cont
         pack: Box::new(move |records, path| {
             Ok(std::fs::write(path, parquet::write(records, settings)?)?)
         }),
+        store: None,
         views,
     }
 }
@@ -155,6 +176,7 @@ fn of_sqlite() -> Contender {
     let cache = format!("sqlite, cache of {}", binary(CACHE));
     Contender {
         pack: Box::new(sqlite::write),
+        store: Some(Box::new(sqlite::write)),
         views: vec![
             View::new("sqlite", GETS, open(Pages::Default)),
             View::new(cache, GETS, open(Pages::Cache(CACHE >> 10))),

@@ -5,86 +5,126 @@ mod contenders;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use crate::Result;
+use crate::clock::Clock;
 use crate::data::{Records, numbers};
 use crate::table::{Table, bytes, median};
 pub use contenders::{Contender, View, all, sweep};
 
-/// The view that others are compared with.
+/// The view that others are compared with, and that always takes part.
 const QUICK: &str = "quick";
 
-/// Prints the table of one data set.
-pub fn run(name: &str, records: &Records, contenders: &[Contender], rounds: usize) -> Result<()> {
-    let (count, total) = (records.len(), records.values.len());
-    println!(
-        "## {name}: {} records, {} bytes",
-        bytes(count),
-        bytes(total)
-    );
-    println!();
-    let folder = Folder::new()?;
-    let mut rows = BTreeMap::<_, Vec<Run>>::new();
-    for round in 0..rounds {
-        for (place, contender) in contenders.iter().enumerate() {
-            for (view, run) in measure(contender, records, &folder.0, round == 0)? {
-                rows.entry((place, view)).or_default().push(run);
+/// What is measured, and how.
+pub struct Bench {
+    pub contenders: Vec<Contender>,
+    pub rounds: usize,
+    pub clock: Clock,
+}
+
+impl Bench {
+    /// Prints the table of one data set.
+    pub fn run(&self, name: &str, records: &Records) -> Result<()> {
+        let (count, total) = (records.len(), records.values.len());
+        println!(
+            "## {name}: {} records, {} bytes",
+            bytes(count),
+            bytes(total)
+        );
+        println!();
+        let folder = Folder::new()?;
+        let mut rows = BTreeMap::<_, Vec<Run>>::new();
+        for round in 0..self.rounds {
+            for (place, contender) in self.contenders.iter().enumerate() {
+                for (view, run) in self.measure(contender, records, &folder.0, round == 0)? {
+                    rows.entry((place, view)).or_default().push(run);
+                }
             }
         }
+        print(records, &self.contenders, &rows);
+        Ok(())
     }
-    print(records, contenders, &rows);
-    Ok(())
+
+    /// Packs a file once, and reads it in each way.
+    fn measure(
+        &self,
+        contender: &Contender,
+        records: &Records,
+        folder: &Path,
+        check: bool,
+    ) -> Result<Vec<(usize, Run)>> {
+        let path = folder.join("records");
+        let overhead = overhead(contender, records, &path)?;
+        let (pack, done) = self.clock.time(|| (contender.pack)(records, &path));
+        done?;
+        let size = std::fs::metadata(&path)?.len() as usize;
+        let mut runs = vec![];
+        for (index, view) in contender.views.iter().enumerate() {
+            let numbers = numbers(records.len(), view.gets);
+            if check {
+                check_all(records, view, &path, &numbers)?;
+            }
+            let (scan, get) = self.read(view, &path, &numbers)?;
+            let run = Run {
+                size,
+                overhead,
+                pack,
+                scan,
+                get,
+            };
+            runs.push((index, run));
+        }
+        std::fs::remove_file(&path)?;
+        Ok(runs)
+    }
+
+    /// Seconds for a scan and for one get of those wanted, each by a reader that was just opened.
+    fn read(&self, view: &View, path: &Path, numbers: &[usize]) -> Result<(f64, Option<f64>)> {
+        let mut each = |record: &[u8]| {
+            black_box(record);
+        };
+        let (scan, done) = self.clock.time(|| (view.open)(path)?.scan(&mut each));
+        done?;
+        if numbers.is_empty() {
+            return Ok((scan, None));
+        }
+        let (gets, done) = self
+            .clock
+            .time(|| (view.open)(path)?.gets(numbers, &mut each));
+        done?;
+        Ok((scan, Some(gets / numbers.len() as f64)))
+    }
+}
+
+impl Contender {
+    /// Whether it is what others are compared with, or has a view with this word in its name.
+    pub fn has_view(&self, word: &str) -> bool {
+        let mut names = self.views.iter().map(|view| view.name.as_str());
+        names.any(|name| name == QUICK || name.contains(word))
+    }
 }
 
 /// What one round shows of one way to read a file.
 struct Run {
     size: usize,
+    /// Bytes that a record takes beside its own before compression.
+    overhead: Option<f64>,
     pack: f64,
     scan: f64,
     /// Seconds for one get.
     get: Option<f64>,
 }
 
-/// Packs a file once, and reads it in each way.
-fn measure(
-    contender: &Contender,
-    records: &Records,
-    folder: &Path,
-    check: bool,
-) -> Result<Vec<(usize, Run)>> {
-    let path = folder.join("records");
-    let start = Instant::now();
-    (contender.pack)(records, &path)?;
-    let pack = start.elapsed().as_secs_f64();
-    let size = std::fs::metadata(&path)?.len() as usize;
-    let mut runs = vec![];
-    for (index, view) in contender.views.iter().enumerate() {
-        let numbers = numbers(records.len(), view.gets);
-        if check {
-            check_all(records, view, &path, &numbers)?;
-        }
-        let start = Instant::now();
-        (view.open)(&path)?.scan(&mut |record| {
-            black_box(record);
-        })?;
-        let scan = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        (view.open)(&path)?.gets(&numbers, &mut |record| {
-            black_box(record);
-        })?;
-        let gets = start.elapsed().as_secs_f64();
-        let get = (view.gets > 0).then(|| gets / view.gets as f64);
-        let run = Run {
-            size,
-            pack,
-            scan,
-            get,
-        };
-        runs.push((index, run));
-    }
-    std::fs::remove_file(&path)?;
-    Ok(runs)
+/// What is stored without compression, less the records themselves, for each of them.
+fn overhead(contender: &Contender, records: &Records, path: &Path) -> Result<Option<f64>> {
+    let Some(store) = &contender.store else {
+        return Ok(None);
+    };
+    store(records, path)?;
+    let size = std::fs::metadata(path)?.len() as usize;
+    std::fs::remove_file(path)?;
+    let beside = size - records.values.len();
+    Ok(Some(beside as f64 / records.len() as f64))
 }
 
 /// A scan gives all records, and gets those that were asked for.
@@ -114,7 +154,8 @@ fn print(records: &Records, contenders: &[Contender], rows: &BTreeMap<(usize, us
     let quick = quick.map(|(_, runs)| runs);
     let total = records.values.len() as f64;
     let mut table = Table::new([
-        "", "size", "of bytes", "pack s", "scan s", "gets", "µs/get", "pack ×", "scan ×", "get ×",
+        "", "size", "of bytes", "overhead", "pack s", "scan s", "gets", "µs/get", "pack ×",
+        "scan ×", "get ×",
     ]);
     for (&(place, view), runs) in rows {
         let of = |each: fn(&Run) -> f64| median(runs.iter().map(each).collect());
@@ -128,6 +169,7 @@ fn print(records: &Records, contenders: &[Contender], rows: &BTreeMap<(usize, us
             name((place, view)).into(),
             bytes(runs[0].size),
             format!("{:.4}", runs[0].size as f64 / total),
+            number(runs[0].overhead.unwrap_or(f64::NAN), 2),
             number(of(|run| run.pack), 3),
             number(of(|run| run.scan), 3),
             bytes(contenders[place].views[view].gets),

@@ -5,11 +5,11 @@ mod layout;
 mod single;
 
 use std::hint::black_box;
-use std::time::Instant;
 
 use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
 
 use crate::Result;
+use crate::clock::Clock;
 use crate::data::Records;
 use crate::table::{Table, binary, bytes, median};
 pub use layout::{Layout, Unpacked};
@@ -151,11 +151,13 @@ impl Packed {
     fn decode_seconds(&self) -> Result<f64> {
         let mut seconds = vec![];
         for _ in 0..ROUNDS {
-            let start = Instant::now();
-            self.decode(|unpacked| {
-                black_box(unpacked);
-            })?;
-            seconds.push(start.elapsed().as_secs_f64());
+            let (spent, done) = Clock::Thread.time(|| {
+                self.decode(|unpacked| {
+                    black_box(unpacked);
+                })
+            });
+            done?;
+            seconds.push(spent);
         }
         Ok(median(seconds))
     }
