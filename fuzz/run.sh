@@ -8,7 +8,7 @@ seconds=${1:-60}
 [ $# -eq 0 ] || shift
 if [ $# -eq 0 ]; then
     set -- stream_decoder any_place_is_as_in_order pieces_do_not_matter blosc_chunk_differential round_trip header_and_metadata \
-        changed_file any_journal recover
+        changed_file any_journal recover records record_round_trip
 fi
 # libdeflate's tables are there twice by design; the sanitizer would end at that.
 export ASAN_OPTIONS=detect_odr_violation=0
@@ -18,8 +18,9 @@ status=0
 for target; do
     corpus=fuzz/corpus/$target
     mkdir -p "$corpus"
-    # Real files are the seeds; the fuzzer keeps from them what it can use.
-    for place in testdata target/corpus; do
+    # Real files are the seeds, and small ones of records, which no other tool writes; the fuzzer keeps
+    # from them what it can use.
+    for place in testdata target/corpus fuzz/seeds; do
         [ -d "$place" ] || continue
         find -L "$place" -name '*.blp' -size -8k -exec cp {} "$corpus" \;
     done

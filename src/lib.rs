@@ -36,6 +36,12 @@
 //! Nothing is finished on drop: only [`Encoder::finish`] makes a stream or file that a reader takes
 //! for whole.
 //!
+//! # Records
+//!
+//! Objects of any length, each found by its number: [`RecordWriter`] and [`SeekRecordWriter`] write
+//! them, one to a chunk or many small ones packed, [`RecordReader`] reads them in order from anything
+//! that gives bytes, [`IndexedRecordReader`] by number, and [`RecordEditor`] appends them to a file.
+//!
 //! # Reading and changing in other ways
 //!
 //! [`Editor`] appends to a file, patches it and gives it other metadata, each as a whole or not at
@@ -55,7 +61,7 @@
 //! # Features
 //!
 //! `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` bring the compressors, `cli` the command `blpk`;
-//! all are on by default. `mmap` adds `storage::Map`, a file mapped into memory; it is off by default,
+//! all are on by default. `serde` adds records that are values of serde. `mmap` adds `storage::Map`, a file mapped into memory; it is off by default,
 //! because a program that shortens such a file ends those that read it.
 #![deny(missing_docs)]
 
@@ -71,9 +77,9 @@ pub use error::{Category, Error, ErrorKind, Result};
 pub use file::{
     Appender, ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Editor,
     EditorBuilder, Encoder, EncoderBuilder, FromRecord, IndexedReader, IndexedReaderBuilder,
-    IndexedRecordReader, IndexedRecordReaderBuilder, Lost, Member, RecordReader,
-    RecordReaderBuilder, RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery, Report,
-    SeekEncoder, SeekRecordWriter, State, Survey, ToRecord, ValueError, Warning, compress,
+    IndexedRecordReader, IndexedRecordReaderBuilder, Lost, Member, RecordAppender, RecordEditor,
+    RecordReader, RecordReaderBuilder, RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery,
+    Report, SeekEncoder, SeekRecordWriter, State, Survey, ToRecord, ValueError, Warning, compress,
     decompress, recover, verify, verify_at,
 };
 #[cfg(feature = "serde")]

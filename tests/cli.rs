@@ -22,6 +22,8 @@ mod outputs;
 mod patch;
 #[path = "cli/pipes.rs"]
 mod pipes;
+#[path = "cli/records.rs"]
+mod records;
 #[path = "cli/recover.rs"]
 mod recover;
 #[path = "cli/reindex.rs"]

@@ -319,6 +319,7 @@ fn a_new_file_is_whole_or_not_there() {
     let wanted = [Content {
         data,
         metadata: None,
+        records: None,
     }];
     let random = &mut Random::new(2);
     for_each_state(&recorder.log(), &[], DEPTH, random, |done, files| {

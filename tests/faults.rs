@@ -9,7 +9,7 @@
 )]
 
 use bloscpack::storage::{Cursor, Memory, Snapshot};
-use bloscpack::{Category, Editor, Error};
+use bloscpack::{Category, Error};
 use std::ffi::OsStr;
 
 #[path = "support/check.rs"]
@@ -30,14 +30,14 @@ use crash::{Depth, Files, for_each_state};
 use faulty::{EIO, ENOSPC, Fault, Faulty, Plan};
 use golden::Random;
 use recorder::Recorder;
-use scenario::{Content, NAME, Scenario, scenarios};
+use scenario::{Content, NAME, Opened, Scenario, scenarios};
 
 /// What has come of a scenario in a folder with faults.
 struct Outcome {
     /// Edits that were said to be made.
     made: usize,
     error: Option<Error>,
-    editor: Option<Editor<Faulty>>,
+    editor: Option<Opened<Faulty>>,
 }
 
 fn outcome(scenario: &Scenario, folder: &Faulty) -> Outcome {

@@ -62,6 +62,7 @@ class Case:
     def __init__(self, name, files, command, target, contents):
         self.name, self.files, self.command = name, files, command
         self.target, (self.old, self.new) = target, contents
+        self.is_records = command[0] == "records"
 
     def fresh(self, folder):
         """Puts the files into an empty folder."""
@@ -88,10 +89,11 @@ class Kit:
                               capture_output=True, **options)
         return done.returncode, done.stdout, done.stderr
 
-    def content(self, name):
+    def content(self, name, is_records):
         """What the command makes of a file; it must be sound."""
-        status, data, errors = self.run(["d", "-e", name, "-"])
-        expect(status == 0, "d gives", status, errors)
+        command = ["records", "unpack", name] if is_records else ["d", "-e", name, "-"]
+        status, data, errors = self.run(command)
+        expect(status == 0, command[0], "gives", status, errors)
         status, _, errors = self.run(["verify", name])
         expect(status == 0, "verify gives", status, errors)
         return data
@@ -106,7 +108,7 @@ class Kit:
             data = file.read()
         self.marked += data.startswith(b"!lpk")
         if case.target.endswith(".blp"):
-            data = self.content(case.target)
+            data = self.content(case.target, case.is_records)
         expect(data in (case.old, case.new), "neither old nor new, but", len(data), "bytes")
         self.old += data == case.old
         self.new += data == case.new
@@ -119,25 +121,28 @@ class Kit:
             expect(data == case.new, "status 0, but the old content")
         elif status not in KILLED:
             expect(status == 1, "status", status, errors)
-        if case.command[0] in ("append", "patch", "reindex"):
+        if case.command[case.is_records] in ("append", "patch", "reindex"):
             self.go_on(case, data)
 
     def go_on(self, case, data):
         with open(os.path.join(self.folder, "more"), "wb") as file:
             file.write(MORE)
-        status, _, errors = self.run(["append", case.target, "more"])
+        append = ["records", "append"] if case.is_records else ["append"]
+        status, _, errors = self.run([*append, case.target, "more"])
         expect(status == 0, "append afterwards gives", status, errors)
-        expect(self.content(case.target) == data + MORE, "append afterwards gives other bytes")
+        grown = data + MORE + b"\n" * case.is_records
+        found = self.content(case.target, case.is_records)
+        expect(found == grown, "append afterwards gives other bytes")
         left = set(os.listdir(self.folder)) - set(case.files) - {"more"}
         expect(not left, "left behind:", left)
 
 
-def packed(kit, data, *options):
+def packed(kit, data, *options, command=("c",)):
     """A file as the command makes it."""
     with open(os.path.join(kit.folder, "plain"), "wb") as file:
         file.write(data)
-    status, _, errors = kit.run(["c", "-f", *options, "plain", "packed.blp"])
-    expect(status == 0, "c gives", status, errors)
+    status, _, errors = kit.run([*command, "-f", *options, "plain", "packed.blp"])
+    expect(status == 0, command, "gives", status, errors)
     with open(os.path.join(kit.folder, "packed.blp"), "rb") as file:
         return file.read()
 
@@ -153,6 +158,12 @@ def cases(kit):
     tight = packed(kit, smooth, "-z", "4K", "--max-app-chunks", "0")
     v2 = packed(kit, smooth, "-z", "4K", "--format", "2")
     grown = (smooth, smooth + noise)
+    lines, more = (b"".join(b"%d\n" % i for i in numbers) for numbers in (range(300), range(90)))
+    longer = (lines, lines + more)
+    pack, small = ("records", "pack"), ("--packed", "-z", "500")
+    records = packed(kit, lines, command=pack)
+    records_v3 = packed(kit, lines, "--format", "3", command=pack)
+    many = packed(kit, lines, *small, "--format", "3", command=pack)
     return [
         Case("create", {"in": smooth}, ["c", "-z", "4K", "in", "a.blp"], "a.blp", (None, smooth)),
         Case("replace", {"in": noise, "a.blp": roomy}, ["c", "-f", "-z", "4K", "in", "a.blp"],
@@ -168,6 +179,14 @@ def cases(kit):
              ["patch", "--at", "3000", "a.blp", "in"], "a.blp", (smooth, flat)),
         Case("patch that grows", {"in": noise[:5_000], "a.blp": roomy},
              ["patch", "--at", "3000", "a.blp", "in"], "a.blp", (smooth, patched)),
+        Case("pack", {"in": lines}, ["records", "pack", *small, "in", "a.blp"], "a.blp",
+             (None, lines)),
+        Case("append records to V2", {"in": more, "a.blp": records},
+             ["records", "append", "a.blp", "in"], "a.blp", longer),
+        Case("append records", {"in": more, "a.blp": records_v3},
+             ["records", "append", "a.blp", "in"], "a.blp", longer),
+        Case("append packed records", {"in": more, "a.blp": many},
+             ["records", "append", "a.blp", "in"], "a.blp", longer),
     ]
 
 

@@ -24,7 +24,7 @@ mod verify;
 mod walk;
 
 pub use decoder::{Decoder, DecoderBuilder, Warning};
-pub use edit::{Appender, Editor, EditorBuilder};
+pub use edit::{Appender, Editor, EditorBuilder, RecordAppender, RecordEditor};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
 pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
 pub use records::{

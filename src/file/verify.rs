@@ -1,6 +1,7 @@
 //! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
 
 use super::engine::{Engine, Piece, Place, Settings, Wanted, Warning};
+use super::records::{Numbers, Tally};
 use super::recover::{Recovery, examine, holds_chunks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -20,6 +21,9 @@ pub struct Damage {
     pub bytes: Option<Range<u64>>,
     /// Which of the uncompressed bytes are lost, counted over all members, where that is known.
     pub content: Option<Range<u64>>,
+    /// Which records are lost, or among which those of it are, where chunks hold records; counted
+    /// over all members, and where that is known.
+    pub records: Option<Range<u64>>,
 }
 
 /// What [`verify`] found.
@@ -32,12 +36,17 @@ pub struct Report {
     pub chunks: u64,
     /// Uncompressed bytes of the sound chunks.
     pub bytes: u64,
+    /// Records in the sound chunks; 0 where chunks hold none.
+    pub records: u64,
     /// All that is wrong, in order of place; nothing if the input is sound.
     pub damages: Vec<Damage>,
     /// What is odd without being wrong.
     pub warnings: Vec<Warning>,
     /// The structure is broken where the last damage is.
     stopped: bool,
+    tally: Tally,
+    /// Damages whose records are not known yet, by their place among them.
+    open: Vec<usize>,
 }
 
 impl Report {
@@ -79,9 +88,12 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
         members: 0,
         chunks: 0,
         bytes: 0,
+        records: 0,
         damages: Vec::new(),
         warnings: Vec::new(),
         stopped: false,
+        tally: Tally::default(),
+        open: Vec::new(),
     };
     loop {
         match engine.next() {
@@ -89,12 +101,16 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
                 let buffer = report.add(piece);
                 engine.recycle(buffer);
             }
-            Ok(None) => break,
+            Ok(None) => {
+                report.end_member();
+                break;
+            }
             Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => {
                 report.damages.push(Damage {
                     error,
                     bytes: None,
                     content: None,
+                    records: None,
                 });
                 report.stopped = true;
                 break;
@@ -103,6 +119,7 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
         }
     }
     report.members = engine.members();
+    report.records = report.tally.records;
     report.warnings = std::mem::take(&mut engine.warnings);
     Ok(report)
 }
@@ -158,6 +175,7 @@ impl Report {
                         error: ParseError { error, position }.into(),
                         bytes: Some(position.byte..size),
                         content: None,
+                        records: None,
                     });
                 }
                 other => self.warnings.push(other),
@@ -182,6 +200,7 @@ impl Report {
             .chunks
             .saturating_add(u64::try_from(damaged).unwrap_or(0));
         self.bytes = found.bytes;
+        self.records = found.records;
         self.members = self.members.max(found.members);
         // The scan has found all the rest again, and knows better where it ends.
         let place = |damage: &Damage| damage.bytes.clone().unwrap_or(0..0);
@@ -217,31 +236,74 @@ impl Report {
 
     /// Counts a piece and gives back its buffer.
     fn add(&mut self, piece: Piece) -> Vec<u8> {
+        if self.tally.is_new(&piece.place) {
+            self.end_member();
+        }
+        let result = self.count(&piece);
         let Piece {
-            place,
-            buffer,
-            len,
-            result,
+            place, buffer, len, ..
         } = piece;
         match result {
             Ok(()) => self.bytes = self.bytes.saturating_add(u64::try_from(len).unwrap_or(0)),
+            Err(error) => self.damaged(place, error),
+        }
+        buffer
+    }
+
+    /// Counts the records of the chunk that a piece begins; gives what is wrong with it.
+    fn count(&mut self, piece: &Piece) -> std::result::Result<(), FormatError> {
+        if piece.place.first {
+            self.chunks = self.chunks.saturating_add(1);
+        }
+        piece.result.clone()?;
+        if piece.place.first {
+            let lost = self.tally.sound(&piece.place, piece.bytes())?;
+            self.settle(lost);
+        }
+        Ok(())
+    }
+
+    fn damaged(&mut self, place: Place, error: FormatError) {
+        let records = if place.first {
+            self.tally.damaged(&place)
+        } else {
+            self.tally.spoilt()
+        };
+        if records.is_none() {
+            self.open.push(self.damages.len());
+        }
+        let bytes = bytes_of(&place, &error);
+        let position = place.position;
+        self.damages.push(Damage {
+            error: ParseError { error, position }.into(),
+            bytes: Some(bytes),
+            content: Some(place.content),
+            records,
+        });
+    }
+
+    /// Notes which records are lost by the damages of which that was not known.
+    fn settle(&mut self, records: Option<Numbers>) {
+        for index in self.open.drain(..) {
+            if let Some(damage) = self.damages.get_mut(index) {
+                damage.records.clone_from(&records);
+            }
+        }
+    }
+
+    fn end_member(&mut self) {
+        match self.tally.end() {
+            Ok(records) => self.settle(records),
             Err(error) => {
-                let bytes = bytes_of(&place, &error);
-                let error = Error::from(ParseError {
-                    error,
-                    position: place.position,
-                });
+                self.settle(None);
                 self.damages.push(Damage {
-                    error,
-                    bytes: Some(bytes),
-                    content: Some(place.content),
+                    error: error.into(),
+                    bytes: None,
+                    content: None,
+                    records: None,
                 });
             }
         }
-        if place.first {
-            self.chunks = self.chunks.saturating_add(1);
-        }
-        buffer
     }
 }
 

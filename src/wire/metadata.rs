@@ -21,7 +21,8 @@ use std::sync::OnceLock;
 /// Length of the section's header in bytes.
 pub const METADATA_HEADER_LEN: usize = 32;
 
-const MAGIC_JSON: [u8; 8] = *b"JSON\0\0\0\0";
+/// What a section begins with.
+pub(super) const MAGIC_JSON: [u8; 8] = *b"JSON\0\0\0\0";
 const OPTIONS: usize = 8;
 const CHECKSUM: usize = 9;
 const CODEC: usize = 10;

@@ -34,6 +34,7 @@ fn help_documents_the_exit_statuses() {
             "info",
             "verify",
             "recover",
+            "records",
             "completions",
             "man",
         ] {
@@ -88,6 +89,24 @@ fn every_subcommand_has_help() {
 }
 
 #[test]
+fn every_subcommand_of_records_has_help_with_its_separators() {
+    let folder = Folder::new();
+    for command in ["pack", "unpack", "get", "append"] {
+        let ran = folder.run(["records", command, "--help"]);
+        let help = String::from_utf8(ran.succeeded()).unwrap();
+        for part in ["Usage: blpk records ", "--null", "--lengths", "--force"] {
+            assert!(help.contains(part), "{command}: {part}: {help}");
+        }
+        let same = folder.run(["help", "records", command]).succeeded();
+        assert_eq!(String::from_utf8(same).unwrap(), help);
+    }
+    let help = folder.run(["records", "pack", "--help"]).succeeded();
+    let help = String::from_utf8(help).unwrap();
+    assert!(help.contains("[OPTIONS] [IN] <OUT>"), "{help}");
+    assert!(help.contains("\n  blpk records pack --small "), "{help}");
+}
+
+#[test]
 fn no_arguments_show_the_help_as_an_error() {
     let ran = Folder::new().run::<&str>([]);
     assert_eq!(ran.status, 2);
@@ -117,7 +136,12 @@ fn completions() {
     ] {
         let script = String::from_utf8(folder.run(["completions", shell]).succeeded()).unwrap();
         assert!(script.contains(sign), "{shell}: {script}");
-        assert!(script.contains("decompress"), "{shell}");
+        for word in ["decompress", "unpack", "--quick"] {
+            assert!(
+                script.contains(word.trim_start_matches('-')),
+                "{shell} {word}"
+            );
+        }
     }
 }
 
@@ -160,6 +184,11 @@ fn the_manual_page() {
         "BLPK INFO, I",
         "BLPK VERIFY",
         "BLPK RECOVER",
+        "BLPK RECORDS",
+        "BLPK RECORDS PACK",
+        "BLPK RECORDS UNPACK",
+        "BLPK RECORDS GET",
+        "BLPK RECORDS APPEND",
     ] {
         assert!(
             page.contains(&format!("\n.SH \"{part}\"\n")),

@@ -1,6 +1,8 @@
 //! `blpk recover`, and what `blpk verify` finds behind damage to the structure.
 
+use bloscpack::{IndexedRecordReader, Layout, Limits, RecordWriter, Survey};
 use serde_json::{Value, json};
+use std::io::Cursor;
 
 use crate::snapshot::interrupted;
 use crate::support::{Folder, Ran, noise, ramp};
@@ -369,4 +371,92 @@ fn verify_names_each_damage_with_chunk_and_bytes() {
         (&file["chunks"], &file["bytes"]),
         (&json!(5), &json!(5000 - 2048))
     );
+}
+
+/// Thirty records, and where each chunk lies, digest included.
+fn thirty(packed: Option<u32>) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
+    use bloscpack::RecordWriterBuilder;
+    let builder = RecordWriter::builder().layout(Layout::V3);
+    let builder = packed
+        .into_iter()
+        .fold(builder, RecordWriterBuilder::packed);
+    let mut writer = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
+    for number in 0..30 {
+        writer.push(noise(10 + number)).unwrap();
+    }
+    let file = writer.finish().unwrap().into_inner();
+    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let member = &survey.members[0];
+    let mut starts: Vec<_> = (0..)
+        .map_while(|number| member.offsets.get(number))
+        .map(|offset| usize::try_from(offset).unwrap())
+        .collect();
+    starts.push(file.len());
+    let chunks = starts.windows(2).map(|two| two[0]..two[1]).collect();
+    (file, chunks)
+}
+
+#[test]
+fn records_are_told_as_records() {
+    for packed in [None, Some(200)] {
+        let folder = Folder::new();
+        let (mut file, chunks) = thirty(packed);
+        folder.write("good.blp", &file);
+        let text = folder.run(["verify", "good.blp"]).succeeded();
+        let text = String::from_utf8(text).unwrap();
+        let words = format!("ok, {} chunks, 30 records", chunks.len());
+        assert!(text.contains(&words), "{text}");
+        let ran = folder.run(["recover", "good.blp", "again.blp"]);
+        assert_eq!(ran.status, 0, "{}", ran.text());
+        let words = format!(
+            "30 records of {} chunks recovered into 'again.blp', nothing lost",
+            chunks.len()
+        );
+        assert!(ran.text().contains(&words), "{}", ran.text());
+
+        file[chunks[1].start + 20] ^= 4;
+        folder.write("bad.blp", &file);
+        let said = report(&folder.run(["verify", "--json", "bad.blp"]), 3);
+        let damages = said["files"][0]["damages"].as_array().unwrap();
+        assert_eq!(damages.len(), 1, "{said}");
+        let lost = damages[0]["records"].clone();
+        let from = lost["start"].as_u64().unwrap();
+        let count = lost["end"].as_u64().unwrap() - from;
+        assert_eq!(
+            (from == 1, count == 1),
+            (packed.is_none(), packed.is_none()),
+            "{said}"
+        );
+        assert_eq!(said["files"][0]["records"], 30 - count, "{said}");
+        let said = report(&folder.run(["recover", "--json", "bad.blp", "less.blp"]), 3);
+        assert_eq!(said["lost"][0]["records"], lost, "{said}");
+        assert_eq!(
+            (&said["records"], &said["records_lost"]),
+            (&json!(30 - count), &json!(count)),
+            "{said}"
+        );
+        let ran = folder.run(["recover", "-f", "bad.blp", "less.blp"]);
+        assert_eq!(ran.status, 3);
+        let records = if count == 1 {
+            "record 1".to_owned()
+        } else {
+            format!("records {from}..{}", from + count)
+        };
+        assert!(
+            ran.text().contains(&format!("lost: {records}, now empty")),
+            "{}",
+            ran.text()
+        );
+        let file = std::fs::read(folder.path("less.blp")).unwrap();
+        let reader = IndexedRecordReader::open(file).unwrap();
+        for number in 0..30 {
+            let is_lost = (from..from + count).contains(&number);
+            let expected = if is_lost {
+                Vec::new()
+            } else {
+                noise(10 + usize::try_from(number).unwrap())
+            };
+            assert_eq!(reader.get(number).unwrap(), expected, "{number}");
+        }
+    }
 }

@@ -35,9 +35,42 @@ fn compressed_data_is_not_shown() {
 }
 
 #[test]
+fn records_are_not_shown_where_they_are_compressed_or_binary() {
+    let folder = Folder::new();
+    folder.write("lines", "one\ntwo\n");
+    let show = |line: &str| on_terminal(&folder, &format!("{BLPK} --color never records {line}"));
+    let ran = show("pack lines -");
+    assert_eq!(ran.status, 2, "{}", ran.text_lossy());
+    let told = ran.text_lossy();
+    assert!(told.contains("is not written to a terminal"), "{told}");
+    assert_eq!(show("pack lines a.blp").status, 0);
+    assert_eq!(show("unpack a.blp").text_lossy(), "one\r\ntwo\r\n");
+    assert_eq!(show("get a.blp 1").text_lossy(), "two\r\n");
+    for command in [
+        "unpack -0 a.blp",
+        "unpack --lengths a.blp",
+        "get -0 a.blp 0",
+    ] {
+        let ran = show(command);
+        assert_eq!(ran.status, 2, "{}", ran.text_lossy());
+        let told = ran.text_lossy();
+        assert!(told.contains("binary data is not written"), "{told}");
+        assert_eq!(show(&format!("{command} -f")).status, 0);
+    }
+}
+
+#[test]
 fn compressed_data_is_not_typed() {
     let folder = Folder::new();
-    for command in ["d", "cat", "info", "verify", "d - out"] {
+    for command in [
+        "d",
+        "cat",
+        "info",
+        "verify",
+        "d - out",
+        "records unpack -",
+        "records get - 0",
+    ] {
         let ran = on_terminal(&folder, &format!("{BLPK} {command}"));
         assert_eq!(ran.status, 2, "{}", ran.text_lossy());
         assert!(

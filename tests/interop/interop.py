@@ -13,11 +13,12 @@ import append
 import habits
 import pipes
 import read
+import records
 import recovered
 import written
 from common import Command, Place, Tally, prepare_reference
 
-PARTS = {part.__name__: part for part in (written, read, pipes, append, habits, recovered)}
+PARTS = {part.__name__: part for part in (written, read, pipes, append, habits, recovered, records)}
 
 
 def main():

@@ -2,7 +2,7 @@
 # Checks the command against the real Bloscpack 0.16 and C-Blosc 1.21.
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
-#   PART           written read pipes append habits recovered (default: all)
+#   PART           written read pipes append habits recovered records (default: all)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

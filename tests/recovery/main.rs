@@ -20,4 +20,5 @@ mod hostile;
 mod model;
 mod random;
 mod real;
+mod records;
 mod reports;

@@ -90,7 +90,7 @@ impl Damage {
 }
 
 /// Runs a case and notes what it has to say.
-fn case(failures: &mut Vec<String>, check: impl FnOnce() -> bool) -> usize {
+pub fn case(failures: &mut Vec<String>, check: impl FnOnce() -> bool) -> usize {
     match catch_unwind(AssertUnwindSafe(check)) {
         Ok(counts) => usize::from(counts),
         Err(panic) => {
@@ -102,7 +102,7 @@ fn case(failures: &mut Vec<String>, check: impl FnOnce() -> bool) -> usize {
 }
 
 #[track_caller]
-fn judge(cases: usize, least: usize, failures: &[String]) {
+pub fn judge(cases: usize, least: usize, failures: &[String]) {
     let few = failures.get(..failures.len().min(4)).unwrap();
     assert!(
         failures.is_empty(),

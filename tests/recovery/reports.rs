@@ -71,28 +71,6 @@ fn metadata_is_kept_only_if_its_digest_holds() {
 }
 
 #[test]
-fn records_are_refused_and_nothing_is_written() {
-    let header = Header {
-        varlen: true,
-        nchunks: Some(1),
-        ..Header::new(Layout::V3)
-    };
-    let mut file = header.encode().unwrap();
-    let chunk = crate::golden::chunk(b"one record");
-    file.extend(&chunk);
-    file.extend(
-        bloscpack::Hashers::default()
-            .digest(Checksum::Crc32, &chunk)
-            .as_bytes(),
-    );
-    let mut target = Cursor::new(Vec::new());
-    let error = recover(&file, &mut target, &RecoverOptions::default()).unwrap_err();
-    assert_eq!(error.category(), Category::Unsupported);
-    assert!(error.to_string().contains("records"), "{error}");
-    assert!(target.get_ref().is_empty());
-}
-
-#[test]
 fn a_count_without_bytes_fills_no_disk() {
     let model = &counted()[1];
     let mut file = model.file();

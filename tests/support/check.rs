@@ -5,31 +5,72 @@
 use crate::crash::Files;
 use crate::scenario::{Content, JOURNAL, MORE, NAME, Scenario};
 use bloscpack::storage::{Cursor, Folder, Memory, ReadAt, Snapshot};
-use bloscpack::{Decoder, IndexedReader};
+use bloscpack::{Decoder, IndexedReader, IndexedRecordReader, RecordReader};
 use std::ffi::OsStr;
 use std::io::Read;
+
+/// The option of records, in V2 and V3.
+const VARLEN: u8 = 4;
 
 /// What went wrong, in words.
 pub type Verdict<T> = Result<T, String>;
 
 /// All of an input, read in order.
-pub fn read(input: impl Read) -> bloscpack::Result<Content> {
-    let mut decoder = Decoder::new(input);
+pub fn read(mut input: impl Read) -> bloscpack::Result<Content> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let mut reader = RecordReader::new(bytes.as_slice());
+    if reader.read_header()?.varlen {
+        let metadata = reader.read_metadata()?;
+        let metadata = metadata.map(|metadata| metadata.value().clone());
+        return content_of(&mut reader, metadata);
+    }
+    let mut decoder = Decoder::new(bytes.as_slice());
     let metadata = decoder
         .read_metadata()?
         .map(|metadata| metadata.value().clone());
     let mut data = Vec::new();
     decoder.copy_to(&mut data)?;
-    Ok(Content { data, metadata })
+    Ok(Content {
+        data,
+        metadata,
+        records: None,
+    })
+}
+
+fn content_of(
+    records: impl Iterator<Item = bloscpack::Result<impl AsRef<[u8]>>>,
+    metadata: Option<serde_json::Value>,
+) -> bloscpack::Result<Content> {
+    let mut content = Content {
+        data: Vec::new(),
+        metadata,
+        records: Some(0),
+    };
+    for record in records {
+        content.push(record?.as_ref());
+    }
+    Ok(content)
 }
 
 /// All of a source, read by position.
 pub fn read_indexed(source: impl ReadAt) -> bloscpack::Result<Content> {
+    let mut first = [0; 6];
+    let is_there = source.read_exact_at(0, &mut first).is_ok();
+    if is_there && first[..4] == *b"blpk" && first[4] > 1 && first[5] & VARLEN != 0 {
+        let reader = IndexedRecordReader::open(source)?;
+        let metadata = reader.metadata().map(|metadata| metadata.value().clone());
+        return content_of(reader.iter(), metadata);
+    }
     let reader = IndexedReader::open(source)?;
     let mut data = Vec::new();
     reader.copy_range(0..reader.content_len(), &mut data)?;
     let metadata = reader.metadata().map(|metadata| metadata.value().clone());
-    Ok(Content { data, metadata })
+    Ok(Content {
+        data,
+        metadata,
+        records: None,
+    })
 }
 
 /// Files as a folder. No locks outlive a crash.

@@ -8,7 +8,10 @@
 
 use crate::golden::{ByHand, Field, Random, Recipe, parts, sensor};
 use bloscpack::storage::Folder;
-use bloscpack::{Checksum, Editor, EditorBuilder, Encoder, Layout, Metadata};
+use bloscpack::{
+    Checksum, Editor, EditorBuilder, Encoder, Layout, Metadata, RecordEditor, RecordWriter,
+    RecordWriterBuilder,
+};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io::{Cursor, Write};
@@ -20,8 +23,33 @@ pub const JOURNAL: &str = "a.blp.blpk-journal";
 /// What a reader finds in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content {
+    /// Where there are records, each behind its length.
     pub data: Vec<u8>,
     pub metadata: Option<Value>,
+    /// How many records there are, in a file of records.
+    pub records: Option<usize>,
+}
+
+impl Content {
+    pub fn push(&mut self, record: &[u8]) {
+        let length = u32::try_from(record.len()).unwrap();
+        self.data.extend(length.to_le_bytes());
+        self.data.extend_from_slice(record);
+        *self.records.as_mut().unwrap() += 1;
+    }
+}
+
+/// Data as records of several lengths.
+fn records_of(data: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let (head, tail) = data.split_at(data.len().min(1));
+    [head, &[]].into_iter().chain(tail.chunks(29))
+}
+
+/// An editor of content, or of records.
+#[derive(Debug)]
+pub enum Opened<F: Folder> {
+    Content(Editor<F>),
+    Records(RecordEditor<F>),
 }
 
 /// Something done to a file by an editor.
@@ -64,6 +92,13 @@ impl Edit {
     pub fn model(&self, content: &Content) -> Content {
         let mut content = content.clone();
         match self {
+            Self::Append(data) if content.records.is_some() => {
+                records_of(data).for_each(|record| content.push(record));
+                content.metadata = content.metadata.map(|mut metadata| {
+                    metadata["shape"] = json!([content.records]);
+                    metadata
+                });
+            }
             Self::Append(data) => {
                 content.data.extend_from_slice(data);
                 grow(&mut content.metadata, content.data.len());
@@ -81,7 +116,34 @@ impl Edit {
         content
     }
 
-    pub fn apply<F: Folder>(&self, editor: &mut Editor<F>) -> bloscpack::Result<()> {
+    pub fn apply<F: Folder>(&self, opened: &mut Opened<F>) -> bloscpack::Result<()> {
+        match opened {
+            Opened::Content(editor) => self.apply_to_content(editor),
+            Opened::Records(editor) => self.apply_to_records(editor),
+        }
+    }
+
+    fn apply_to_records<F: Folder>(&self, editor: &mut RecordEditor<F>) -> bloscpack::Result<()> {
+        match self {
+            Self::Append(data) | Self::GivenUp(data) => {
+                let mut appender = editor.append()?;
+                for record in records_of(data) {
+                    appender.push(record)?;
+                }
+                match self {
+                    Self::Append(_) => appender.finish().map(|_| ()),
+                    _ => Ok(()),
+                }
+            }
+            Self::Reindex => editor.reindex().map(|_| ()),
+            Self::Reopen => Ok(()),
+            Self::AppendWith(..) | Self::Patch(..) | Self::Metadata(_) => {
+                unreachable!("no scenario does this to records")
+            }
+        }
+    }
+
+    fn apply_to_content<F: Folder>(&self, editor: &mut Editor<F>) -> bloscpack::Result<()> {
         match self {
             Self::Append(data) => {
                 let mut appender = editor.append()?;
@@ -117,6 +179,7 @@ impl Scenario {
             before: Content {
                 data,
                 metadata: None,
+                records: None,
             },
             edits: edits.to_vec(),
             chunk_size: None,
@@ -150,15 +213,19 @@ impl Scenario {
         builder
     }
 
-    pub fn open<F: Folder>(&self, folder: F) -> bloscpack::Result<Editor<F>> {
-        self.builder().open_in(folder, OsStr::new(NAME))
+    pub fn open<F: Folder>(&self, folder: F) -> bloscpack::Result<Opened<F>> {
+        let (builder, name) = (self.builder(), OsStr::new(NAME));
+        Ok(match self.before.records {
+            None => Opened::Content(builder.open_in(folder, name)?),
+            Some(_) => Opened::Records(builder.open_records_in(folder, name)?),
+        })
     }
 
     /// Makes an edit, with the editor that there is or a new one.
     pub fn apply<F: Folder>(
         &self,
         edit: &Edit,
-        editor: &mut Option<Editor<F>>,
+        editor: &mut Option<Opened<F>>,
         folder: impl FnOnce() -> F,
     ) -> bloscpack::Result<()> {
         if matches!(edit, Edit::Reopen) {
@@ -454,6 +521,56 @@ fn describing() -> Vec<Scenario> {
     scenarios
 }
 
+/// A file of records, and appends to it.
+fn records(name: &str, builder: RecordWriterBuilder, is_stream: bool) -> Scenario {
+    let mut before = Content {
+        data: Vec::new(),
+        metadata: None,
+        records: Some(0),
+    };
+    let all = sensor(300, 3);
+    for record in records_of(&all) {
+        before.push(record);
+    }
+    let count = before.records;
+    let file = if is_stream {
+        let mut writer = builder.write_to(Vec::new()).unwrap();
+        records_of(&all).for_each(|record| writer.push(record).unwrap());
+        before.metadata = Some(json!({"dtype": "varbinary"}));
+        writer.finish().unwrap()
+    } else {
+        let target = Cursor::new(Vec::new());
+        let mut writer = builder.write_to_file(target).unwrap();
+        records_of(&all).for_each(|record| writer.push(record).unwrap());
+        before.metadata = Some(json!({"dtype": "varbinary", "shape": [count]}));
+        writer.finish().unwrap().into_inner()
+    };
+    let reader = bloscpack::IndexedRecordReader::open(file.as_slice()).unwrap();
+    if let (Some(packing), Some(metadata)) = (reader.packing(), &mut before.metadata) {
+        let packing = json!({"name": "lengths", "version": 1, "chunk_size": packing.chunk_size()});
+        metadata["packing"] = packing;
+    }
+    Scenario {
+        before,
+        ..Scenario::new(name, file, Vec::new(), &[append(100), append(40)])
+    }
+}
+
+fn recording() -> Vec<Scenario> {
+    let v2 = RecordWriter::builder();
+    let v3 = v2.clone().layout(Layout::V3);
+    let full = v3.clone().max_app_chunks(2);
+    vec![
+        records("append records", v3.clone(), false),
+        records("append records, table used up", full, false),
+        records("append records to V2", v2.clone(), false),
+        records("append records to a stream", v3.clone(), true),
+        records("append packed records", v3.clone().packed(100), false),
+        records("append packed records, one chunk", v3.packed(5000), false),
+        records("append packed records to V2", v2.packed(100), false),
+    ]
+}
+
 fn indexing() -> Vec<Scenario> {
     let crc = small(Checksum::Crc32);
     let v2 = ByHand::v2(Checksum::Crc32, pieces(300));
@@ -530,6 +647,7 @@ pub fn scenarios() -> Vec<Scenario> {
         patching(),
         describing(),
         indexing(),
+        recording(),
     ]
     .concat()
 }

@@ -219,7 +219,7 @@ static AVAILABLE: LazyLock<Vec<Compressor>> = LazyLock::new(|| {
 });
 
 /// Parses `--codec`.
-fn codec() -> impl TypedValueParser<Value = Compressor> {
+pub fn codec() -> impl TypedValueParser<Value = Compressor> {
     named(&AVAILABLE, Compressor::name)
 }
 
@@ -343,7 +343,9 @@ Examples:
   producer | blpk c | blpk d | consumer     standard input to standard output
   blpk cat --range 1M..2M data.bin.blp      some of the uncompressed bytes
   producer | blpk append data.bin.blp       more behind what is there
-  blpk verify *.blp                         read everything, report each damage";
+  blpk verify *.blp                         read everything, report each damage
+  blpk records pack --small app.log a.blp   a record for each line, many to a chunk
+  blpk records get a.blp 17 1000..1010      some of them, by number";
 
 /// What `--version` prints.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {

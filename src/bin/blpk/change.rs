@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bloscpack::storage::Snapshot;
-use bloscpack::{Category, Editor, EditorBuilder, Error, ErrorKind};
+use bloscpack::storage::{Cursor, Snapshot};
+use bloscpack::{Category, Editor, EditorBuilder, Error, ErrorKind, RecordEditor};
 use same_file::Handle;
 
 use crate::input::{self, Awaited, Input, is_standard_input};
@@ -65,6 +65,24 @@ impl<'a> Target<'a> {
 
     /// Opens it, and completes a change that was interrupted.
     pub fn edit(&self, builder: EditorBuilder, session: &Session) -> Result<Editor, Failure> {
+        self.open(builder, session, |builder| builder.open(self.path))
+    }
+
+    /// The same for a file of records.
+    pub fn edit_records(
+        &self,
+        builder: EditorBuilder,
+        session: &Session,
+    ) -> Result<RecordEditor, Failure> {
+        self.open(builder, session, |builder| builder.open_records(self.path))
+    }
+
+    fn open<T>(
+        &self,
+        builder: EditorBuilder,
+        session: &Session,
+        open: impl FnOnce(EditorBuilder) -> bloscpack::Result<T>,
+    ) -> Result<T, Failure> {
         let (name, told) = (self.name(), AtomicBool::new(session.quiet));
         let builder = builder
             .threads(session.threads)
@@ -80,7 +98,7 @@ impl<'a> Target<'a> {
         // A writer that is at work ends meanwhile.
         let pending =
             marked && Snapshot::open(self.path).is_ok_and(|snapshot| snapshot.is_interrupted());
-        let editor = builder.open(self.path);
+        let editor = open(builder);
         let editor = editor.map_err(|error| self.blame_opening(&error, marked))?;
         if pending {
             session.warning(format_args!(
@@ -89,6 +107,13 @@ impl<'a> Target<'a> {
             ));
         }
         Ok(editor)
+    }
+
+    /// Whether its chunks hold records; nothing if they cannot tell.
+    pub fn has_records(&self, session: &Session) -> Option<bool> {
+        let file = Snapshot::open(self.path).ok()?;
+        let (_, form) = input::look(&mut Cursor::new(file), &session.limits).ok()?;
+        form.map(|form| form.has_records())
     }
 
     /// Tells why it could not be opened. That writes to the file only to complete a change.
@@ -124,7 +149,8 @@ impl<'a> Target<'a> {
         failure.detail(self.untouched())
     }
 
-    fn untouched(&self) -> String {
+    /// That nothing was changed.
+    pub fn untouched(&self) -> String {
         format!("{} is left as it was", self.name())
     }
 

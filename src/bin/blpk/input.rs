@@ -2,6 +2,7 @@
 
 mod awaited;
 mod bytes;
+mod form;
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
@@ -16,6 +17,7 @@ use crate::session::Session;
 use crate::status::Status;
 pub use awaited::Awaited;
 pub use bytes::{Bytes, failure, is_busy, is_marked, journal};
+pub use form::look;
 
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";

@@ -32,10 +32,10 @@ pub struct Appender<'a, F: Folder = Disk> {
     metadata: Option<NewMetadata>,
 }
 
-struct AppendSink<'a, F: Folder> {
-    change: Change<'a, F>,
-    at: u64,
-    starts: Vec<u64>,
+pub(super) struct AppendSink<'a, F: Folder> {
+    pub change: Change<'a, F>,
+    pub at: u64,
+    pub starts: Vec<u64>,
 }
 
 impl<F: Folder> Sink for AppendSink<'_, F> {
@@ -167,30 +167,18 @@ impl<F: Folder> Appender<'_, F> {
             kept,
             ..
         } = self;
-        let held = match header.in_place(frame, &metadata) {
-            Some(header) => sink.make(frame, kept, header, &metadata)?,
-            None => {
-                let what = (header.0, metadata);
-                sink.rewrite(frame, kept, what, options.max_app_chunks)?
-            }
-        };
-        frame.renew(held, &options.limits)?;
+        sink.finish(frame, kept, (header, metadata), options)?;
         Ok(appended)
     }
 
     /// The header with all chunks counted.
-    fn header(&self) -> Counted {
+    fn header(&self) -> Header {
         let new = u64::try_from(self.sink.starts.len()).unwrap_or(u64::MAX);
         let before = new.saturating_sub(1).saturating_mul(self.chunk_size.into());
         let last = self.stage.total_in().saturating_sub(before);
         let last = u32::try_from(last).unwrap_or(self.chunk_size);
         let chunks = self.kept.saturating_add(new);
-        Counted(counted(
-            &self.frame.head.header,
-            chunks,
-            self.chunk_size,
-            last,
-        ))
+        counted(&self.frame.head.header, chunks, self.chunk_size, last)
     }
 
     /// The metadata of an array, with its new shape.
@@ -215,29 +203,42 @@ impl<F: Folder> Appender<'_, F> {
     }
 }
 
-/// A header whose chunks are counted, but not yet its spare offsets.
-struct Counted(Header);
-
-impl Counted {
-    /// The header, if all that it counts has room in the file as it is.
-    fn in_place(&self, frame: &Frame, metadata: &NewMetadata) -> Option<Header> {
-        if frame.is_stream || matches!(metadata, NewMetadata::Moved(..)) {
-            return None;
-        }
-        let header = &self.0;
-        let Some(entries) = frame.head.header.table_len() else {
-            return Some(header.clone());
-        };
-        let spare = entries.checked_sub(header.nchunks?)?;
-        let has_spares = header.layout == Layout::V3;
-        (has_spares || spare == 0).then(|| Header {
-            max_app_chunks: spare,
-            ..header.clone()
-        })
+/// The header, whose chunks are counted but not yet its spare offsets, if all that it counts has room
+/// in the file as it is.
+fn in_place(header: &Header, frame: &Frame, metadata: &NewMetadata) -> Option<Header> {
+    if frame.is_stream || matches!(metadata, NewMetadata::Moved(..)) {
+        return None;
     }
+    let Some(entries) = frame.head.header.table_len() else {
+        return Some(header.clone());
+    };
+    let spare = entries.checked_sub(header.nchunks?)?;
+    let has_spares = header.layout == Layout::V3;
+    (has_spares || spare == 0).then(|| Header {
+        max_app_chunks: spare,
+        ..header.clone()
+    })
 }
 
 impl<'a, F: Folder> AppendSink<'a, F> {
+    /// Makes the change, behind as many chunks as are kept, with a header that counts all of them.
+    pub(super) fn finish(
+        self,
+        frame: &mut Frame,
+        kept: u64,
+        (header, metadata): (Header, NewMetadata),
+        options: &EditorBuilder,
+    ) -> Result<()> {
+        let held = match in_place(&header, frame, &metadata) {
+            Some(header) => self.make(frame, kept, header, &metadata)?,
+            None => {
+                let what = (header, metadata);
+                self.rewrite(frame, kept, what, options.max_app_chunks)?
+            }
+        };
+        frame.renew(held, &options.limits)
+    }
+
     /// Makes the change in the file as it is.
     fn make(
         mut self,

@@ -1,10 +1,11 @@
 //! [`EditorBuilder`]: how an editor writes.
 
-use super::Editor;
 use super::frame::Frame;
+use super::{Editor, RecordEditor};
 use crate::blosc::{Compressor, Filter};
 use crate::error::{Error, Result};
 use crate::file::encoder::MOST_SPARE;
+use crate::file::engine::Wanted;
 use crate::limits::Limits;
 use crate::storage::{Disk, Folder, Held, Patience};
 use crate::wire::Hashers;
@@ -151,6 +152,28 @@ impl EditorBuilder {
     /// that are only read; [`Usage`](crate::Category::Usage) for more spare offsets than an encoder
     /// takes.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
+        self.open_for(folder, name, Wanted::Content)
+    }
+
+    /// Opens the file of records at this path, symbolic links followed.
+    ///
+    /// # Errors
+    /// As [`open_records_in`](Self::open_records_in).
+    pub fn open_records(self, path: impl AsRef<Path>) -> Result<RecordEditor> {
+        let (folder, name) = Disk::of(path)?;
+        self.open_records_in(folder, &name)
+    }
+
+    /// Opens a file of records, and completes a change that was interrupted.
+    ///
+    /// # Errors
+    /// As [`open_in`](Self::open_in), but [`Unsupported`](crate::Category::Unsupported) for a file
+    /// without records, or with records packed in an unknown way.
+    pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
+        RecordEditor::of(self.open_for(folder, name, Wanted::Records)?)
+    }
+
+    fn open_for<F: Folder>(self, folder: F, name: &OsStr, wanted: Wanted) -> Result<Editor<F>> {
         if let Some(spare) = self.max_app_chunks.filter(|spare| *spare > MOST_SPARE) {
             return Err(Error::usage(format!(
                 "{spare} spare offsets: there may be up to {MOST_SPARE}"
@@ -158,7 +181,7 @@ impl EditorBuilder {
         }
         let held = Held::open(folder, name, &self.patience)?;
         let frame = Frame::of(held.file(), &self.limits)?;
-        frame.check_editable()?;
+        frame.check_editable(wanted)?;
         frame.check_behind(held.file(), &self.limits)?;
         Ok(Editor {
             held,

@@ -5,11 +5,12 @@ use crate::blosc::MAX_NBYTES;
 use crate::error::{Error, Result};
 use crate::file::Warning;
 use crate::file::encoder::MOST_SPARE;
+use crate::file::engine::Wanted;
 use crate::file::indexed::{Head, Index, head};
 use crate::file::recover::holds_chunks;
 use crate::limits::Limits;
 use crate::storage::{Folder, Held, ReadAt};
-use crate::wire::{FormatError, Geometry, Header, Layout, Offsets, ParseError};
+use crate::wire::{Form, FormatError, Geometry, Header, Layout, Offsets, ParseError};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,17 +28,15 @@ pub(super) struct Frame {
 
 impl Frame {
     pub(super) fn of<S: ReadAt>(file: &S, limits: &Limits) -> Result<Self> {
-        let index = Index::of(file, limits, false)?;
+        let index = Index::of_records(file, limits, false)?;
         let Some(head) = head(file, limits)? else {
             return Err(Error::usage("there is no header"));
         };
         let geometry = Geometry::of(&head.header, head.metadata_len)?;
         let is_stream = head.header.nchunks.is_none();
         let last = index.chunks().checked_sub(1);
-        let last = last.map(|last| index.spot(file, last)).transpose()?;
-        let end = last
-            .flatten()
-            .map_or(geometry.chunks_at, |spot| spot.extent.end);
+        let last = last.map(|last| index.extent(file, last)).transpose()?;
+        let end = last.flatten().map_or(geometry.chunks_at, |last| last.end);
         let is_indexed = head.header.offsets && first_entry_is_filled(file, &geometry)?;
         Ok(Self {
             head,
@@ -56,8 +55,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Refuses what no editor can change.
-    pub(super) fn check_editable(&self) -> Result<()> {
+    /// Refuses what no editor can change, and what this one is not for.
+    pub(super) fn check_editable(&self, wanted: Wanted) -> Result<()> {
         let layout = self.head.header.layout;
         let what = if self.index.members() > 1 {
             let members = self.index.members();
@@ -69,12 +68,18 @@ impl Frame {
         } else if self.is_stream && self.head.header.offsets {
             "the table of offsets has no known length: decompress and compress the file to change it"
                 .to_owned()
-        } else if self.head.header.varlen {
-            "the chunks of this file are records, which have no positions in one content".to_owned()
+        } else if self.head.header.varlen && wanted == Wanted::Content {
+            "the chunks of this file are records, which have no positions in one content: append records"
+                .to_owned()
         } else {
-            return Ok(());
+            return Ok(wanted.check(&self.form())?);
         };
         Err(FormatError::Unsupported { what }.into())
+    }
+
+    /// What the chunks hold.
+    pub(super) fn form(&self) -> std::result::Result<Form, FormatError> {
+        Form::of(&self.head.header, self.head.metadata.as_ref())
     }
 
     /// Refuses a file with sound chunks behind its last one, which a change would cut off: somebody

@@ -60,7 +60,7 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
         nchunks: Some(chunks),
         ..header.clone()
     };
-    if header.layout == Layout::V1 {
+    if header.layout == Layout::V1 || header.varlen {
         return header;
     }
     // An unknown size says that the chunks are of all lengths; they are, too, if longer ones follow

@@ -4,6 +4,7 @@
 //!   frame     what is known of the file: head, chunks, where they end
 //!   front     what stands before the chunks, as it is to be
 //!   append    Appender: data behind the content
+//!   records   RecordEditor, RecordAppender: the same for records
 //!   patch     data over the content    press  chunks with new content
 //!   metadata  other metadata          reindex   offsets of -1 filled in
 //!   rewrite   a new file in place of the old one, where a change does not fit
@@ -19,12 +20,14 @@ mod front;
 mod metadata;
 mod patch;
 mod press;
+mod records;
 mod reindex;
 mod rewrite;
 mod settings;
 
 pub use append::Appender;
 pub use builder::EditorBuilder;
+pub use records::{RecordAppender, RecordEditor};
 
 use super::indexed::{IndexedReader, IndexedReaderBuilder};
 use crate::error::Result;

@@ -9,6 +9,9 @@ use crate::file::encoder::Recipe;
 use crate::file::indexed::IndexedReader;
 use crate::storage::{Folder, ReadAt};
 
+/// Records that are looked at for how they were made.
+const MODELS: u64 = 16;
+
 impl EditorBuilder {
     /// How chunks like this one are made, in a file whose header has this typesize.
     pub(super) fn settings_like(
@@ -46,14 +49,31 @@ impl EditorBuilder {
         let model = models.find_map(|chunk| reader.compressed_chunk(chunk).ok());
         self.settings_like(model.as_ref().map(|(_, bytes)| bytes.as_slice()), typesize)
     }
+
+    /// As [`settings_of`](Self::settings_of), for records: of the last ones, the longest tells most.
+    pub(super) fn settings_of_records<S: ReadAt>(
+        &self,
+        reader: &IndexedReader<S>,
+        typesize: Option<u8>,
+    ) -> ChunkSettings {
+        let chunks = reader.chunks();
+        let last = chunks.saturating_sub(MODELS)..chunks;
+        let models = last.filter_map(|chunk| reader.compressed_chunk(chunk).ok());
+        let model = models.max_by_key(|(_, bytes)| bytes.len());
+        self.settings_like(model.as_ref().map(|(_, bytes)| bytes.as_slice()), typesize)
+    }
 }
 
 impl<F: Folder> Editor<F> {
     /// How appended chunks are made.
     pub(super) fn recipe(&self) -> Result<Recipe> {
         let header = &self.frame.head.header;
+        let settings_of = match header.varlen {
+            true => EditorBuilder::settings_of_records,
+            false => EditorBuilder::settings_of,
+        };
         Ok(Recipe {
-            chunk: self.options.settings_of(&self.reader(), header.typesize),
+            chunk: settings_of(&self.options, &self.reader(), header.typesize),
             checksum: header.checksum,
             hashers: self.options.hashers,
             threads: self.options.threads,

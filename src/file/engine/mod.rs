@@ -58,6 +58,8 @@ pub(super) struct Engine<R> {
     giant: Option<Giant>,
     /// Uncompressed bytes of the chunks begun.
     content: u64,
+    /// Chunks begun of this member.
+    chunks: u64,
     /// The input is used up, and nothing of the next chunk has been seen.
     starving: bool,
     ended: Option<std::result::Result<(), ParseError>>,
@@ -95,6 +97,7 @@ impl<R> Engine<R> {
             gathering: None,
             giant: None,
             content: 0,
+            chunks: 0,
             starving: false,
             ended: None,
             panicked: false,
@@ -215,6 +218,7 @@ impl<R: Read> Engine<R> {
             Ok(Event::NeedInput) => return self.read_more(),
             Ok(Event::Header(header)) => {
                 self.form = Form::of(&header, None);
+                self.chunks = 0;
                 self.header = Some(header.clone());
                 self.first.get_or_insert(First {
                     header,
@@ -242,7 +246,7 @@ impl<R: Read> Engine<R> {
                 self.end_chunk(digest);
                 self.end_of_range();
             }
-            Ok(Event::MemberEnd) => {}
+            Ok(Event::MemberEnd) => self.check_empty(),
             // Even where only the last word of a member is missing: another one follows it, and
             // would be lost in silence.
             Err(error) => {
@@ -256,15 +260,42 @@ impl<R: Read> Engine<R> {
 
     /// Stops at a member whose chunks hold something else than is wanted.
     fn check_form(&mut self) {
-        if let Err(error) = self.settings.wanted.check(&self.form) {
-            let position = Position {
-                byte: self.parser.member_at(),
-                member: self.parser.position().member,
-                chunk: None,
-                section: Section::Metadata,
-            };
-            self.ended = Some(Err(ParseError { error, position }));
+        match (self.settings.wanted.check(&self.form), &self.form) {
+            (Err(error), _) => self.end_at_metadata(error),
+            (Ok(()), Err(error)) => {
+                let error = error.clone();
+                let position = self.metadata_place();
+                let error = ParseError { error, position };
+                self.warnings.push(Warning::UnknownPacking(error));
+            }
+            (Ok(()), Ok(_)) => {}
         }
+    }
+
+    /// Refuses a member that counts records and has no chunk: whoever counts what the chunks hold
+    /// never hears of it.
+    fn check_empty(&mut self) {
+        let counted = self.form.as_ref().ok().and_then(Form::count);
+        if let (Wanted::Records, Some(count @ 1..), 0) =
+            (self.settings.wanted, counted, self.chunks)
+        {
+            let why = format!("its shape is of {count} records, but there are none");
+            self.end_at_metadata(FormatError::MetadataData { why });
+        }
+    }
+
+    fn metadata_place(&self) -> Position {
+        Position {
+            byte: self.parser.member_at(),
+            member: self.parser.members().saturating_sub(1),
+            chunk: None,
+            section: Section::Metadata,
+        }
+    }
+
+    fn end_at_metadata(&mut self, error: FormatError) {
+        let position = self.metadata_place();
+        self.ended = Some(Err(ParseError { error, position }));
     }
 
     /// All input is used. Before waiting for more, what is under way is delivered if the writer
@@ -309,6 +340,7 @@ impl<R: Read> Engine<R> {
     fn begin_chunk(&mut self, header: ChunkHeader, bytes: &[u8]) {
         let content = self.content;
         self.content = content.saturating_add(header.nbytes.into());
+        self.chunks = self.chunks.saturating_add(1);
         let Some(wanted) = self.wanted(content, header.nbytes) else {
             return;
         };

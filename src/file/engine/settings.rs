@@ -64,6 +64,9 @@ pub enum Warning {
     Trailing(Trailing),
     /// The writer's last word is missing, which was allowed.
     Unended(ParseError),
+    /// The chunks hold records that are packed in a way that is not known here: they were checked
+    /// as chunks, and the records in them were not.
+    UnknownPacking(ParseError),
 }
 
 impl std::fmt::Display for Warning {
@@ -77,6 +80,9 @@ impl std::fmt::Display for Warning {
                 )
             }
             Self::Unended(error) => error.fmt(f),
+            Self::UnknownPacking(error) => {
+                write!(f, "{error}; the chunks were checked, but not the records")
+            }
         }
     }
 }

@@ -5,9 +5,7 @@
 //! chunks and for ten million. Everything else is walked once, from chunk header to chunk header.
 
 use super::head::{Head, head};
-use super::table::{
-    bad_offset, chunk_header, nothing_behind, seal_holds, table, table_end, two_entries,
-};
+use super::table::{Entries, bad_offset, chunk_header, nothing_behind, seal_holds, table_end};
 use crate::blosc::HEADER_LEN;
 use crate::error::{Error, Result};
 use crate::file::engine::Warning;
@@ -54,7 +52,7 @@ enum Chunks {
     /// By the table of offsets, which is filled and lies here in the input. Records have no common
     /// size, and so no positions in one content.
     Table {
-        at: u64,
+        entries: Entries,
         chunk_size: Option<u64>,
         end: u64,
     },
@@ -119,7 +117,8 @@ impl Index {
             Some((size, _)) if !header.varlen && size > 0 && size <= limits.chunk => Some(size),
             _ => return Ok(None),
         };
-        let is_known = header.layout == Layout::V3 || (records && header.layout == Layout::V2);
+        let is_known =
+            header.layout == Layout::V3 || (header.varlen && header.layout == Layout::V2);
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };
@@ -140,7 +139,7 @@ impl Index {
             return Ok(None);
         }
         let chunks = Chunks::Table {
-            at: geometry.table_at,
+            entries: Entries::new(geometry.table_at, count, header.varlen),
             chunk_size: size.map(u64::from),
             end,
         };
@@ -316,7 +315,7 @@ impl Index {
             return Ok(Vec::new());
         };
         let (mut starts, end) = match &part.chunks {
-            Chunks::Table { at, end, .. } => (table(source, *at, part.chunks_end)?, *end),
+            Chunks::Table { entries, end, .. } => (entries.all(source)?, *end),
             Chunks::Walked { chunks, .. } => {
                 let digest_len = part.header.checksum.digest_len() as u64;
                 let end = chunks.last().map_or(0, |last| {
@@ -358,7 +357,7 @@ impl Part {
         let (checksum, header) = (self.header.checksum, &self.header);
         let allows_spare = header.layout == Layout::V2 && header.offsets;
         let (position, end) = match &self.chunks {
-            Chunks::Table { at, end, .. } => self.place(source, chunk, *at, *end)?,
+            Chunks::Table { entries, end, .. } => self.place(source, chunk, entries, *end)?,
             Chunks::Walked { member, chunks } => {
                 let walked = usize::try_from(chunk).ok().and_then(|at| chunks.get(at));
                 let walked =
@@ -404,13 +403,13 @@ impl Part {
         &self,
         source: &S,
         chunk: u64,
-        table: u64,
+        entries: &Entries,
         end: u64,
     ) -> Result<(Position, u64)> {
-        let entry_at = table.saturating_add(chunk.saturating_mul(ENTRY_LEN));
+        let entry_at = entries.place(chunk);
         // It is the only member, so that its numbers are those over all members.
         let is_last = chunk.saturating_add(1) == self.chunks_end;
-        let [at, next] = two_entries(source, entry_at)?;
+        let [at, next] = entries.two(source, chunk)?;
         let next = if is_last { Some(end) } else { next };
         let position = Position {
             byte: entry_at,

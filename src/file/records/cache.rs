@@ -1,13 +1,12 @@
 //! Packed chunks, taken apart and kept for those who come back.
 
-use crate::wire::FormatError;
-use crate::wire::PackHead;
+use crate::wire::{FormatError, PackHead, Packing};
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// A packed chunk and where each of its records lies in it.
-pub(super) struct Unpacked {
+pub(in crate::file) struct Unpacked {
     pub head: PackHead,
     bounds: Vec<u32>,
     content: Bytes,
@@ -30,6 +29,17 @@ impl Unpacked {
         let to = usize::try_from(to).ok()?;
         // `bounds` was checked to ascend within the content.
         (from <= to && to <= self.content.len()).then(|| self.content.slice(from..to))
+    }
+
+    /// All records.
+    pub(in crate::file) fn records(&self) -> impl Iterator<Item = Bytes> + '_ {
+        let numbers = self.head.first..self.head.end();
+        numbers.filter_map(|number| self.record(number))
+    }
+
+    /// Whether another record may have room in the chunk.
+    pub(super) fn has_room(&self, packing: Packing) -> bool {
+        u32::try_from(self.content.len()).is_ok_and(|len| len < packing.chunk_size())
     }
 
     /// Bytes of memory.

@@ -52,6 +52,13 @@ impl Finder {
         Ok(u64::try_from(low).unwrap_or(u64::MAX))
     }
 
+    /// The number of chunks, and that of records.
+    fn ends(&self) -> (u64, u64) {
+        let chunks = self.firsts.len().saturating_sub(1);
+        let records = self.known(chunks).unwrap_or(u64::MAX);
+        (u64::try_from(chunks).unwrap_or(u64::MAX), records)
+    }
+
     fn known(&self, chunk: usize) -> Option<u64> {
         let first = self.firsts.get(chunk)?.load(Ordering::Relaxed);
         Some(first).filter(|first| *first != UNKNOWN)
@@ -88,6 +95,17 @@ impl Finder {
         chunk: u64,
         head: &PackHead,
     ) -> std::result::Result<(), FormatError> {
+        let (chunks, records) = self.ends();
+        // Every other chunk has a record of its own, too.
+        let behind = chunks.saturating_sub(chunk).saturating_sub(1);
+        if head.first < chunk || records.saturating_sub(behind) < head.end() {
+            let why = format!(
+                "as chunk {chunk} of {chunks} it cannot have the records {} to {} of {records}",
+                head.first,
+                head.end()
+            );
+            return Err(FormatError::Packing { why });
+        }
         let chunk = usize::try_from(chunk).unwrap_or(usize::MAX);
         let places = [(chunk, head.first), (chunk.saturating_add(1), head.end())];
         for (at, found) in places {
@@ -171,5 +189,14 @@ mod tests {
         assert!(finder.learn(2, &head(20, 11)).is_err());
         assert!(finder.learn(2, &head(19, 11)).is_err());
         finder.learn(2, &head(20, 10)).unwrap();
+    }
+
+    #[test]
+    fn no_chunk_has_the_records_of_all_others() {
+        let finder = Finder::new(3, 30);
+        assert!(finder.learn(1, &head(0, 10)).is_err());
+        assert!(finder.learn(2, &head(1, 29)).is_err());
+        assert!(finder.learn(1, &head(1, 29)).is_err());
+        finder.learn(1, &head(1, 28)).unwrap();
     }
 }

@@ -2,8 +2,9 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
-use super::typed::FromRecord;
-use crate::error::{Error, ErrorKind, Result};
+use super::typed::{FromRecord, value_of_record};
+use crate::blosc::ChunkHeader;
+use crate::error::{Error, Result};
 use crate::file::engine::Warning;
 use crate::file::indexed::{Extent, Fetcher, Index};
 use crate::limits::Limits;
@@ -16,6 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of unpacked chunks that are kept, unless told otherwise.
 const CACHE: usize = 64 << 20;
+/// A chunk of more uncompressed bytes than this is decoded piece by piece.
+const GIANT: u32 = 64 << 20;
+/// The least length of such a piece, but for the last.
+const PIECE: usize = 1 << 20;
 
 /// Sets up an [`IndexedRecordReader`]; made by [`IndexedRecordReader::builder`].
 #[derive(Debug, Clone)]
@@ -103,10 +108,14 @@ impl IndexedRecordReaderBuilder {
 
 /// What all chunks hold.
 fn common_form(index: &Index) -> Result<Form> {
-    let mut common = None;
-    for (_, form) in index.forms() {
+    let (mut common, mut before) = (None, 0);
+    for (chunks_end, form) in index.forms() {
         let form = form.clone()?;
         form.check_records()?;
+        if let Form::Records { count } = form {
+            check_count(index, count, chunks_end.saturating_sub(before))?;
+        }
+        before = chunks_end;
         let is_first = common.is_none();
         let found = *common.get_or_insert(form);
         let is_packed = |form: Form| matches!(form, Form::Packed { .. });
@@ -119,6 +128,19 @@ fn common_form(index: &Index) -> Result<Form> {
         }
     }
     common.ok_or_else(|| FormatError::Empty.into())
+}
+
+/// Compares a number of records with what the metadata says, unless it was allowed that some are
+/// missing.
+fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
+    let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
+    match count {
+        Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
+            let why = format!("its shape is of {count} records, but there are {found}");
+            Err(FormatError::MetadataData { why }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads any record of a file by its number, which needs its chunk and no other.
@@ -228,8 +250,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             return Err(Error::usage(message));
         }
         let Some(packed) = &self.packed else {
-            let (extent, nbytes, bytes) = self.fetch(record)?;
-            return Ok(self.decode(&extent, nbytes, &bytes)?.into());
+            let (extent, header, bytes) = self.fetch(record)?;
+            return Ok(self.decode(&extent, &header, &bytes)?.into());
         };
         let chunk = self.find(packed, record)?;
         if let Some(unpacked) = packed.cache().get(chunk) {
@@ -245,8 +267,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// As for [`get`](Self::get), and [`ErrorKind::Value`](crate::ErrorKind::Value) if it is no such
     /// value.
     pub fn get_as<T: FromRecord>(&self, record: u64) -> Result<T> {
-        let value = T::from_record(self.get(record)?);
-        value.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))
+        value_of_record(self.get(record)?, record)
     }
 
     /// All records, in order.
@@ -278,10 +299,37 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         records: Range<u64>,
     ) -> impl Iterator<Item = Result<T>> + '_ {
         let numbers = records.start..;
-        self.range(records).zip(numbers).map(|(found, record)| {
-            let value = T::from_record(found?);
-            value.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))
-        })
+        let found = self.range(records).zip(numbers);
+        found.map(|(found, record)| value_of_record(found?, record))
+    }
+
+    /// The numbers of the records in a chunk, which is counted from 0; nothing behind the last chunk.
+    ///
+    /// ```
+    /// use bloscpack::{IndexedRecordReader, RecordWriter};
+    /// let mut writer = RecordWriter::builder().packed(100).write_to(Vec::new())?;
+    /// for _ in 0..20 {
+    ///     writer.push("ten bytes.")?;
+    /// }
+    /// let records = IndexedRecordReader::open(writer.finish()?)?;
+    /// assert_eq!(records.chunk_range(0)?, Some(0..7));
+    /// assert_eq!(records.chunk_range(2)?, Some(14..20));
+    /// assert_eq!(records.chunk_range(3)?, None);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the source; whatever is wrong with the chunk, if it is a packed one.
+    pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
+        if chunk >= self.chunks() {
+            return Ok(None);
+        }
+        let Some(packed) = &self.packed else {
+            return Ok(Some(chunk..chunk.saturating_add(1)));
+        };
+        let kept = packed.cache().get(chunk).map(Arc::clone);
+        let unpacked = kept.map_or_else(|| self.unpack(packed, chunk), Ok)?;
+        Ok(Some(unpacked.head.first..unpacked.head.end()))
     }
 
     /// Gets to know packed chunks by the last of them, which tells how many records there are.
@@ -294,11 +342,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             self.len = unpacked.head.end();
             last = Some((number, unpacked));
         }
-        if let Some(count) = count.filter(|count| *count != self.len) {
-            let len = self.len;
-            let why = format!("its shape is of {count} records, but there are {len}");
-            return Err(FormatError::MetadataData { why }.into());
-        }
+        check_count(&self.index, count, self.len)?;
         let packed = Packed {
             packing,
             finder: Finder::new(chunks, self.len),
@@ -339,8 +383,20 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(unpacked)
     }
 
+    /// A packed chunk and where it lies, if it has room left.
+    pub(in crate::file) fn open_chunk(
+        &self,
+        chunk: u64,
+        packing: Packing,
+    ) -> Result<Option<(Unpacked, u64)>> {
+        let unpacked = self.read_unpacked(packing, chunk)?;
+        let at = self.extent(chunk)?.position.byte;
+        Ok(unpacked.has_room(packing).then_some((unpacked, at)))
+    }
+
     fn read_unpacked(&self, packing: Packing, chunk: u64) -> Result<Unpacked> {
-        let (extent, nbytes, bytes) = self.fetch(chunk)?;
+        let (extent, header, bytes) = self.fetch(chunk)?;
+        let nbytes = header.nbytes;
         if nbytes > packing.chunk_size() {
             // Only a single record may need so much.
             let mut head = [0; PACK_HEAD_LEN];
@@ -348,7 +404,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
                 .decode_part(&extent, &bytes, Some(0), &mut head)?;
             PackHead::decode(&head, nbytes, packing).map_err(|error| wrong(&extent, error))?;
         }
-        let content = self.decode(&extent, nbytes, &bytes)?;
+        let content = self.decode(&extent, &header, &bytes)?;
         let head = PackHead::decode(&content, nbytes, packing);
         head.and_then(|head| Unpacked::new(head, content))
             .map_err(|error| wrong(&extent, error))
@@ -359,8 +415,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         extent.ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")))
     }
 
-    /// Where a chunk lies, its uncompressed bytes, and the chunk itself, checked.
-    fn fetch(&self, chunk: u64) -> Result<(Extent, u32, Vec<u8>)> {
+    /// Where a chunk lies, its header, and the chunk itself, checked.
+    fn fetch(&self, chunk: u64) -> Result<(Extent, ChunkHeader, Vec<u8>)> {
         let extent = self.extent(chunk)?;
         let (header, bytes) = self.fetcher.fetch_extent(&self.source, &extent, None)?;
         if header.nbytes > self.limits.chunk {
@@ -368,13 +424,34 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             let what = "chunk";
             return Err(wrong(&extent, FormatError::Limit { what, found, limit }));
         }
-        Ok((extent, header.nbytes, bytes))
+        Ok((extent, header, bytes))
     }
 
-    fn decode(&self, extent: &Extent, nbytes: u32, bytes: &[u8]) -> Result<Vec<u8>> {
-        let mut content = vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)];
+    fn decode(&self, extent: &Extent, header: &ChunkHeader, bytes: &[u8]) -> Result<Vec<u8>> {
+        if header.nbytes > GIANT {
+            return self.decode_giant(extent, header, bytes);
+        }
+        let mut content = vec![0; usize::try_from(header.nbytes).unwrap_or(usize::MAX)];
         self.fetcher
             .decode_part(extent, bytes, None, &mut content)?;
+        Ok(content)
+    }
+
+    /// Takes memory as blocks turn out to be sound: a few bytes can claim to be 2 GiB.
+    fn decode_giant(&self, extent: &Extent, header: &ChunkHeader, bytes: &[u8]) -> Result<Vec<u8>> {
+        let nbytes = usize::try_from(header.nbytes).unwrap_or(usize::MAX);
+        let block = match usize::try_from(header.blocksize) {
+            Ok(block @ 1..) if !header.is_pure_copy() => block,
+            _ => PIECE,
+        };
+        let step = block.saturating_mul(PIECE.div_ceil(block));
+        let mut content = Vec::new();
+        while content.len() < nbytes {
+            let from = content.len();
+            content.resize(from.saturating_add(step).min(nbytes), 0);
+            let part = content.get_mut(from..).unwrap_or_default();
+            self.fetcher.decode_part(extent, bytes, Some(from), part)?;
+        }
         Ok(content)
     }
 }
@@ -387,7 +464,11 @@ impl Packed {
 
 fn record_of(unpacked: &Unpacked, record: u64) -> Result<Bytes> {
     let found = unpacked.record(record);
-    found.ok_or_else(|| Error::usage(format!("record {record} is not where it should be")))
+    found.ok_or_else(|| {
+        let (first, end) = (unpacked.head.first, unpacked.head.end());
+        let why = format!("record {record} should be among its records {first} to {end}");
+        FormatError::Packing { why }.into()
+    })
 }
 
 fn wrong(extent: &Extent, error: FormatError) -> Error {

@@ -12,13 +12,18 @@ mod find;
 mod indexed;
 mod reader;
 mod stage;
+mod tally;
 mod typed;
 mod writer;
 
 pub use builder::RecordWriterBuilder;
+pub(super) use builder::VARBINARY;
+pub(super) use cache::Unpacked;
 pub use indexed::{IndexedRecordReader, IndexedRecordReaderBuilder};
 pub use reader::{RecordReader, RecordReaderBuilder};
 pub(super) use stage::RecordStage;
+pub(super) use tally::{Numbers, Tally};
+pub(super) use typed::record_of_value;
 pub use typed::{FromRecord, ToRecord, ValueError};
 #[cfg(feature = "serde")]
 pub use typed::{Json, MessagePack};

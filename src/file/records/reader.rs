@@ -1,13 +1,13 @@
 //! [`RecordReader`]: records in order, from anything that gives bytes.
 
-use super::typed::FromRecord;
-use crate::error::{Error, ErrorKind, Result};
+use super::typed::{FromRecord, value_of_record};
+use crate::error::{Error, Result};
 use crate::file::engine::{Engine, Piece, Settings, Wanted, Warning};
 use crate::limits::Limits;
 use crate::wire::{
     Form, FormatError, Hashers, Header, Metadata, PackHead, ParseError, Position, Section,
 };
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use std::io::{self, Read};
 
 /// Sets up a [`RecordReader`]; made by [`RecordReader::builder`].
@@ -195,17 +195,7 @@ impl<R: Read> RecordReader<R> {
         let Some(record) = self.next_bytes()? else {
             return Ok(None);
         };
-        let value = T::from_record(record);
-        let wrong = |error| {
-            Error::new(
-                ErrorKind::Value {
-                    record: number,
-                    error,
-                },
-                None,
-            )
-        };
-        value.map(Some).map_err(wrong)
+        value_of_record(record, number).map(Some)
     }
 
     fn next_bytes(&mut self) -> Result<Option<Bytes>> {
@@ -331,7 +321,7 @@ impl<R: Read> RecordReader<R> {
     /// Gives memory back to the engine, if nobody else has it.
     fn recycle(&mut self, used: Bytes) {
         if let Ok(buffer) = used.try_into_mut() {
-            self.engine.recycle(Vec::from(BytesMut::from(buffer)));
+            self.engine.recycle(buffer.into());
         }
     }
 

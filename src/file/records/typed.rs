@@ -1,5 +1,6 @@
 //! Records as values: text, bytes without a copy, and what `serde` can write.
 
+use crate::error::ErrorKind;
 use bytes::Bytes;
 use std::error::Error;
 
@@ -37,6 +38,23 @@ pub trait FromRecord: Sized {
     /// # Errors
     /// The bytes are no such value.
     fn from_record(record: Bytes) -> Result<Self, ValueError>;
+}
+
+/// The record of a value, which is to be the one of this number, into an old buffer.
+pub(in crate::file) fn record_of_value<T: ToRecord + ?Sized>(
+    value: &T,
+    record: u64,
+    buffer: &mut Vec<u8>,
+) -> crate::Result<()> {
+    buffer.clear();
+    let written = value.to_record(buffer);
+    written.map_err(|error| crate::Error::new(ErrorKind::Value { record, error }, None))
+}
+
+/// The value of a record with this number.
+pub(super) fn value_of_record<T: FromRecord>(bytes: Bytes, record: u64) -> crate::Result<T> {
+    let value = T::from_record(bytes);
+    value.map_err(|error| crate::Error::new(ErrorKind::Value { record, error }, None))
 }
 
 impl<T: AsRef<[u8]> + ?Sized> ToRecord for T {
@@ -120,6 +138,11 @@ impl<T: serde_core::Serialize> ToRecord for MessagePack<T> {
 #[cfg(feature = "serde")]
 impl<T: serde_core::de::DeserializeOwned> FromRecord for MessagePack<T> {
     fn from_record(record: Bytes) -> Result<Self, ValueError> {
-        Ok(Self(rmp_serde::from_slice(&record)?))
+        let mut rest = record.as_ref();
+        let value = T::deserialize(&mut rmp_serde::Deserializer::new(&mut rest))?;
+        if rest.is_empty() {
+            return Ok(Self(value));
+        }
+        Err(format!("{} bytes lie behind the value", rest.len()).into())
     }
 }

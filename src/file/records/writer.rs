@@ -2,8 +2,8 @@
 
 use super::builder::RecordWriterBuilder;
 use super::stage::RecordStage;
-use super::typed::ToRecord;
-use crate::error::{Error, ErrorKind, Result};
+use super::typed::{ToRecord, record_of_value};
+use crate::error::Result;
 use crate::file::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
 use std::io::{self, Seek, Write};
 
@@ -76,10 +76,7 @@ impl<W: Write> RecordWriter<W> {
     /// # Errors
     /// As for [`push`](Self::push), and a value that cannot be written as one.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.buffer.clear();
-        let record = self.stage.records();
-        let written = value.to_record(&mut self.buffer);
-        written.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))?;
+        record_of_value(value, self.stage.records(), &mut self.buffer)?;
         self.stage.push(&self.buffer, &mut self.sink)
     }
 
@@ -185,10 +182,7 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
     /// # Errors
     /// As for [`push`](Self::push), and a value that cannot be written as one.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.buffer.clear();
-        let record = self.stage.records();
-        let written = value.to_record(&mut self.buffer);
-        written.map_err(|error| Error::new(ErrorKind::Value { record, error }, None))?;
+        record_of_value(value, self.stage.records(), &mut self.buffer)?;
         self.stage.push(&self.buffer, &mut self.sink)
     }
 

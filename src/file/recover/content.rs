@@ -49,13 +49,7 @@ impl Gap {
 /// The pieces of a member's content, in order.
 pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
     let items = without_data(member);
-    let mut pieces: Vec<_> = items
-        .into_iter()
-        .map(|item| match item {
-            Item::Sound(found) => Piece::Chunk(found),
-            Item::Bad(bad) => Piece::Gap(Box::new(Gap::of(*bad))),
-        })
-        .collect();
+    let mut pieces: Vec<_> = items.into_iter().map(Piece::of).collect();
     let is_open = ends_open(member, &pieces, size);
     if is_open || member.count.is_some() {
         let tail = tail(member, &pieces, size);
@@ -72,7 +66,7 @@ pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
 }
 
 /// What may be missing behind the last byte.
-fn tail(member: &Member, pieces: &[Piece], size: u64) -> Gap {
+pub(super) fn tail(member: &Member, pieces: &[Piece], size: u64) -> Gap {
     let end = match pieces.last() {
         Some(Piece::Chunk(found)) => found.bytes(member.checksum.unwrap_or(Checksum::None)).end,
         Some(Piece::Gap(gap)) => gap.bytes.end,
@@ -118,7 +112,7 @@ fn ends_open(member: &Member, pieces: &[Piece], size: u64) -> bool {
 }
 
 /// What is shorter than any chunk was none, and neither was a head of usual length.
-fn close_small_gaps(member: &Member, pieces: &mut [Piece]) {
+pub(super) fn close_small_gaps(member: &Member, pieces: &mut [Piece]) {
     let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
     let heads = [0, 8, 16, 32].map(|len| member.at.saturating_add(len));
     let is_lost = member.header.is_none();
@@ -180,7 +174,7 @@ fn chunks_lost(piece: &Piece) -> Option<u64> {
 }
 
 /// Chunks that are sound, or lost in known number.
-fn accounted(pieces: &[Piece]) -> u64 {
+pub(super) fn accounted(pieces: &[Piece]) -> u64 {
     let chunks = pieces.iter().map(|piece| match piece {
         Piece::Chunk(_) => 1,
         Piece::Gap(gap) => gap.chunks.unwrap_or(0),
@@ -316,7 +310,7 @@ fn uniform_size(member: &Member, pieces: &[Piece]) -> Option<u32> {
 }
 
 /// Numbers the gaps, as far as nothing uncertain lies before them.
-fn number(pieces: &mut [Piece]) {
+pub(super) fn number(pieces: &mut [Piece]) {
     let mut next = Some(0);
     for piece in pieces {
         if let Piece::Gap(gap) = piece {
@@ -348,6 +342,20 @@ pub(super) fn wrong_entry(member: &Member, pieces: &[Piece]) -> Option<FormatErr
 }
 
 impl Piece {
+    pub(super) fn of(item: Item) -> Self {
+        match item {
+            Item::Sound(found) => Self::Chunk(found),
+            Item::Bad(bad) => Self::Gap(Box::new(Gap::of(*bad))),
+        }
+    }
+
+    pub(super) fn gap_mut(&mut self) -> Option<&mut Gap> {
+        match self {
+            Self::Gap(gap) => Some(gap),
+            Self::Chunk(_) => None,
+        }
+    }
+
     /// The number of the chunk behind this piece, by that of the first in it.
     pub(super) fn number_behind(&self, first: Option<u64>) -> Option<u64> {
         let chunks = match self {
@@ -363,7 +371,7 @@ impl Piece {
 /// The items of a member without those that can only be data of a damaged chunk: where there are
 /// more chunks than the header counts, and one would be missing without those that lie between
 /// damage of unknown extent, it is that one whose data they are.
-fn without_data(member: &mut Member) -> Vec<Item> {
+pub(super) fn without_data(member: &mut Member) -> Vec<Item> {
     let items = without_misfits(member);
     let Some(count) = member.count else {
         return items;

@@ -13,11 +13,16 @@ use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{
     Event, FormatError, Geometry, Header, Layout, Metadata, MetadataHeader, MetadataPlace, Section,
 };
+use serde_core::de::IgnoredAny;
 use std::io;
 use std::ops::Range;
 
 /// The longest header, and the bytes behind it that tell two layouts apart.
 const LOOK_LEN: usize = 40;
+/// How far from the beginning of a lost header its metadata begins at the most.
+const MOST_HEAD: usize = 128;
+/// Text behind a lost header that is looked at.
+const MOST_TEXT: usize = 64 << 10;
 /// What stands instead of the magic's first byte while a change is being made.
 const CHANGING: u8 = b'!';
 
@@ -34,6 +39,8 @@ pub(super) struct Head {
     pub at: u64,
     pub header: Header,
     pub metadata: Option<Metadata>,
+    /// Metadata that nothing vouches for.
+    pub hint: Option<Metadata>,
     pub table: Table,
     /// The entries of the table are all -1.
     pub is_unfilled: bool,
@@ -87,6 +94,7 @@ impl Head {
         let mut head = Self {
             at,
             metadata: None,
+            hint: None,
             table: Table::default(),
             is_unfilled: false,
             chunks_at: None,
@@ -185,7 +193,7 @@ impl Head {
         };
         let from = self.at.saturating_add(to_u64(bytes.len()));
         if chunks_at > probe.size() {
-            self.metadata = None;
+            self.hint = self.metadata.take();
             return Ok(());
         }
         probe.spend(chunks_at.saturating_sub(from));
@@ -196,7 +204,7 @@ impl Head {
             .each(from..chunks_at, |piece| seal.update(piece))?;
         let expected = seal.finalize();
         if found != expected {
-            self.metadata = None;
+            self.hint = self.metadata.take();
             self.flaws.push(Flaw {
                 bytes: self.at..chunks_at,
                 section: Section::Header,
@@ -271,6 +279,24 @@ pub(super) fn metadata_behind_lost<S: ReadAt>(
     probe.spend(len.min(probe.limits.metadata.into()));
     let metadata = metadata(probe, at, &bytes)?.ok();
     Ok(metadata.map(|metadata| (metadata, section_at.saturating_add(len))))
+}
+
+/// What may be the metadata of V2 behind a header that is lost.
+pub(super) fn text_behind_lost<S: ReadAt>(
+    probe: &mut Probe<'_, S>,
+    at: u64,
+) -> Result<Option<Metadata>> {
+    let bytes = probe.window.look(at, MOST_TEXT)?;
+    // Bytes of the header may be missing, or some may have been added.
+    let begin = bytes.iter().take(MOST_HEAD).position(|byte| *byte == b'{');
+    let Some(bytes) = begin.and_then(|begin| bytes.get(begin..)) else {
+        return Ok(None);
+    };
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
+    let is_value = matches!(values.next(), Some(Ok(_)));
+    let text = bytes.get(..values.byte_offset()).filter(|_| is_value);
+    let text = text.and_then(|text| std::str::from_utf8(text).ok());
+    Ok(text.and_then(|text| Metadata::from_json(text).ok()))
 }
 
 /// The table of a V3 member at the source's first byte whose header is lost: it ends where the

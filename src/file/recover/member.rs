@@ -4,8 +4,11 @@ use super::head::{Flaw, Head};
 use super::probe::{Found, end_of};
 use super::table::Table;
 use crate::blosc::ChunkHeader;
-use crate::wire::{Checksum, FormatError, Header, Layout, Metadata};
+use crate::wire::{Checksum, Form, FormatError, Header, Layout, Metadata, NumpyArray};
 use std::ops::Range;
+
+/// So many chunks of one length make that the length of all, where no header says it.
+const LIKE_SIZES: u64 = 3;
 
 /// A stretch of the source between head and end of a member.
 #[derive(Debug)]
@@ -52,6 +55,12 @@ pub(super) struct Member {
     /// By which chunks hold, once it is known.
     pub checksum: Option<Checksum>,
     pub metadata: Option<Metadata>,
+    /// Metadata that can be read, but that nothing vouches for.
+    pub hint: Option<Metadata>,
+    /// Its chunks are of no one size, by what can be read of its head: as records are.
+    pub varies: bool,
+    /// Its chunks hold records, by all that was found.
+    pub has_records: bool,
     pub table: Table,
     /// How many chunks there should be, by the header or, where it is lost, by the table.
     pub count: Option<u64>,
@@ -86,6 +95,9 @@ impl Member {
             header: None,
             checksum: None,
             metadata: None,
+            hint: None,
+            varies: false,
+            has_records: false,
             table: Table::default(),
             count: None,
             is_unfilled: false,
@@ -115,16 +127,19 @@ impl Member {
         let sizes = [header.chunk_size, header.last_chunk];
         let chunk_size = sizes.into_iter().flatten().max().filter(|size| *size > 0);
         let chunk_size = chunk_size.filter(|_| leads && header.chunk_size.is_some());
+        let varies = has_no_size(header);
         Self {
             checksum: Some(header.checksum).filter(|_| trusted && is_sure),
             metadata: head.metadata,
+            hint: head.hint,
+            varies,
             count: header.nchunks.filter(|count| leads || *count > 0),
             is_unfilled: head.is_unfilled,
             is_changing: head.is_changing,
             table: head.table,
             flaws: head.flaws,
             chunk_size,
-            size_is_claimed: chunk_size.is_some(),
+            size_is_claimed: varies || chunk_size.is_some(),
             header: Some(head.header),
             ..Self::lost(head.at)
         }
@@ -160,19 +175,21 @@ impl Member {
             header.and_then(|header| header.chunk_size),
             header.and_then(|header| header.last_chunk),
         ];
-        sizes.contains(&Some(nbytes)) || sizes.iter().all(Option::is_none)
+        self.varies || sizes.contains(&Some(nbytes)) || sizes.iter().all(Option::is_none)
     }
 
     /// Adds a sound chunk; what its digest vouches for wins over what the header says.
     pub(super) fn push(&mut self, found: Found, checksum: Checksum) {
         self.checksum = Some(checksum);
         self.usual.get_or_insert(found.nbytes);
+        // Without a header, they may also be records that happen to be of one length.
+        let least = if self.header.is_some() { 1 } else { LIKE_SIZES };
         let is_shorter = self.chunk_size.is_some_and(|size| found.nbytes < size);
         let is_longer = self.chunk_size.is_some_and(|size| found.nbytes > size);
         if is_longer || (self.short && self.sound > 0) {
             // They are of no one size, or the header has another.
             (self.chunk_size, self.size_is_claimed) = (None, true);
-        } else if !self.size_is_claimed && self.sound > 0 && self.usual == Some(found.nbytes) {
+        } else if !self.size_is_claimed && self.sound >= least && self.usual == Some(found.nbytes) {
             (self.chunk_size, self.size_is_claimed) = (Some(found.nbytes), true);
         }
         self.short |= is_shorter;
@@ -222,8 +239,51 @@ impl Member {
         self.count = Some(0);
     }
 
-    pub(super) fn has_records(&self) -> bool {
-        self.header.as_ref().is_some_and(|header| header.varlen)
+    /// Says that its chunks are of no one size if metadata, of a header that is lost, tells of
+    /// records.
+    pub(super) fn look_for_records(&mut self) {
+        let header = Header {
+            varlen: true,
+            ..Header::new(Layout::V3)
+        };
+        let metadata = self.metadata.as_ref().or(self.hint.as_ref());
+        let tells = metadata.is_some_and(|metadata| match Form::of(&header, Some(metadata)) {
+            Ok(form) => form.count().is_some() || matches!(form, Form::Packed { .. }),
+            Err(_) => false,
+        });
+        let is_array =
+            metadata.is_some_and(|metadata| !matches!(NumpyArray::of(metadata), Ok(None)));
+        if tells && !is_array {
+            (self.varies, self.size_is_claimed) = (true, true);
+        }
+    }
+
+    /// Whether there is damage where its first chunk should be.
+    pub(super) fn begins_badly(&self) -> bool {
+        matches!(self.items.first(), Some(Item::Bad(_)))
+    }
+
+    pub(super) fn sound_chunks(&self) -> impl Iterator<Item = Found> + '_ {
+        self.items.iter().filter_map(Item::sound)
+    }
+
+    /// Whether of chunks that follow one another any but the last is of another length than the
+    /// first, or the last is longer: chunks of one content are never so.
+    pub(super) fn is_ragged(&self) -> bool {
+        let mut size = None;
+        let mut was_short = false;
+        for item in &self.items {
+            let Item::Sound(found) = item else {
+                (size, was_short) = (None, false);
+                continue;
+            };
+            let size = *size.get_or_insert(found.nbytes);
+            if was_short || found.nbytes > size {
+                return true;
+            }
+            was_short = found.nbytes < size;
+        }
+        false
     }
 
     /// Whether its header may name a wrong checksum: no chunk holds by it, or it is none although it
@@ -245,8 +305,13 @@ impl Member {
         (found != named).then(|| named.id())
     }
 
+    /// The checksum of its chunks, if it could have had another.
+    pub(super) fn own_checksum(&self) -> Option<Checksum> {
+        self.checksum.filter(|_| self.names_checksum())
+    }
+
     /// Whether its layout has a place for a checksum.
-    pub(super) fn names_checksum(&self) -> bool {
+    fn names_checksum(&self) -> bool {
         let layout = self.header.as_ref().map(|header| header.layout);
         let has_none = matches!(layout, Some(Layout::V0 | Layout::V1));
         // A lost header may have been one of those, too.
@@ -254,14 +319,12 @@ impl Member {
     }
 
     pub(super) fn first_sound(&self) -> Option<(&Self, Found)> {
-        let mut found = self.items.iter().filter_map(Item::sound);
-        found.next().map(|found| (self, found))
+        self.sound_chunks().next().map(|found| (self, found))
     }
 
     /// Uncompressed bytes of the longest sound chunk.
     pub(super) fn largest_sound(&self) -> Option<u32> {
-        let found = self.items.iter().filter_map(Item::sound);
-        found.map(|found| found.nbytes).max()
+        self.sound_chunks().map(|found| found.nbytes).max()
     }
 
     /// Whether spare space may lie between chunks.
@@ -269,4 +332,12 @@ impl Member {
         let header = self.header.as_ref();
         header.is_some_and(|header| header.layout == Layout::V2 && header.offsets)
     }
+}
+
+/// Whether a header counts chunks without a size of them.
+fn has_no_size(header: &Header) -> bool {
+    let has_fields = matches!(header.layout, Layout::V2 | Layout::V3);
+    let is_counted = header.nchunks.is_some_and(|count| count > 0);
+    let has_none = header.chunk_size.is_none() && header.last_chunk.is_none();
+    header.varlen || (has_fields && is_counted && has_none)
 }

@@ -1,14 +1,19 @@
 //! [`recover`]: every sound chunk of a damaged file, into a new one.
 //!
 //! ```text
-//!   ReadAt ─► scan (members, sound chunks, damage) ─► content (what is lost, and where)
-//!          ─► salvage (check, decode) ─► SeekEncoder
+//!   ReadAt ─► scan (members, sound chunks, damage) ─► kind (content or records)
+//!          ─► content, numbering (what is lost, and where) ─► salvage (check, decode)
+//!          ─► taker (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
 //! ```
 
 mod behind;
 mod content;
 mod head;
+mod kind;
+mod links;
 mod member;
+mod numbering;
+mod output;
 mod probe;
 mod report;
 mod salvage;
@@ -16,13 +21,15 @@ mod scan;
 mod search;
 mod shape;
 mod table;
+mod taker;
 mod window;
 mod work;
 
 pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
 
-use super::encoder::{Encoder, EncoderBuilder, SeekEncoder};
+use super::encoder::{Encoder, EncoderBuilder};
+use super::records::{RecordWriter, RecordWriterBuilder};
 use super::verify::Damage;
 use super::walk::Walk;
 use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
@@ -30,19 +37,22 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
 use crate::wire::{
-    Checksum, Event, FormatError, Hashers, NumpyArray, ParseError, Position, Section,
+    Checksum, Event, FormatError, Hashers, Layout, Metadata, NumpyArray, ParseError, Position,
+    Section,
 };
 use content::{Gap, Piece};
+use kind::{Kind, kinds};
 use member::Member;
+use output::{Builder, Target};
+use probe::{Found, Probe};
 use salvage::{Salvage, Taker};
 use std::io::{Read, Seek, Write};
 use std::ops::Range;
+use taker::{Nothing, Taking};
 
 /// Zeros written for each byte of the source, at the most: a header of 32 bytes may count any number
 /// of chunks.
 const MOST_ZEROS: u64 = 1 << 16;
-/// Zeros written at once.
-const ZEROS: [u8; 4096] = [0; 4096];
 
 /// How [`recover`] works.
 ///
@@ -71,8 +81,8 @@ impl Default for RecoverOptions {
 }
 
 impl RecoverOptions {
-    /// Whether zeros take the place of what is lost, so that the rest keeps its positions; false by
-    /// default. What is lost at an unknown length is not filled, and neither is more than 64 KiB for
+    /// Whether zeros take the place of lost content, so that the rest keeps its positions; false by
+    /// default. Records keep their numbers in any case. What is lost at an unknown length is not filled, and neither is more than 64 KiB for
     /// each byte of the source.
     pub fn fill(mut self, fill: bool) -> Self {
         self.fill = fill;
@@ -109,12 +119,24 @@ impl RecoverOptions {
 /// compressor, checksum and metadata of the old one as far as those could be read. Of a
 /// concatenation, the contents follow each other, and the first metadata is kept.
 ///
+/// Of a file of records, a new one is made with the records under their numbers: in the place of
+/// each lost record stands an empty one, which [`Lost::records`] names. Packed chunks say which
+/// records they have; where each record is a chunk, table and count of the old file tell. Where
+/// nothing tells how many are lost, those behind may get lower numbers, and
+/// [`Recovery::records_lost`] is nothing. The new file is of layout V3, too, and as packed as the old
+/// one. Where header and metadata are lost, packed chunks are still known for what they are, and so
+/// are records of different lengths; records that are all of one length look like one content, and
+/// become it, with [`header_lost`](Recovery::header_lost). Members of a concatenation that hold no
+/// records where the first ones do, or the other way round, are left out and reported.
+///
 /// Metadata that describes a NumPy array goes with the whole array only: where the content is not
 /// as long as the shape says, that metadata is dropped, since readers would give wrong arrays.
 /// [`fill`](RecoverOptions::fill) keeps the length.
 ///
 /// The source is read twice: once to find the chunks, once to decode them; and twice as often where
-/// the metadata describes an array. Memory is that of an encoder and a decoder, and 24 bytes a chunk.
+/// the metadata describes an array; packed chunks are read once more for their heads. Memory is that
+/// of an encoder and a decoder, and 24 bytes a chunk, 40 more if it is packed; of records, the
+/// largest chunk as a whole.
 ///
 /// ```
 /// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
@@ -134,18 +156,15 @@ impl RecoverOptions {
 ///
 /// # Errors
 /// Those of source and target; what is wrong with the source if nothing at all can be recovered;
-/// [`Unsupported`](crate::Category::Unsupported) for a file of records, which are not recovered
-/// yet. Nothing has then been written.
+/// [`Unsupported`](crate::Category::Unsupported) for records that are packed in a way that is not
+/// known. Nothing has then been written.
 pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
 where
     S: ReadAt + ?Sized,
     W: Read + Write + Seek,
 {
     let mut findings = Findings::of(&source, options)?;
-    if findings.members.iter().any(Member::has_records) {
-        let what = "records are not recovered yet: only files of chunks of one size are".to_owned();
-        return Err(FormatError::Unsupported { what }.into());
-    }
+    let has_records = findings.has_records()?;
     let is_hopeless = |member: &Member| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
         if !holds_nothing(&source, &options.limits)? {
@@ -154,15 +173,12 @@ where
         // No chunks, and bytes behind them that are tolerated.
         findings.members.iter_mut().for_each(Member::empty);
     }
-    let array_lost = findings.drop_torn_array(&source, options)?;
-    let builder = findings.builder(&source, options)?;
-    let mut taker = Writer {
-        target: Target::Waiting(Some(Box::new((target, builder)))),
-        most_zeros: findings.most_zeros(options),
-        recovery: findings.begin(),
-    };
+    let array_lost = !has_records && findings.drop_torn_array(&source, options)?;
+    let metadata_lost = has_records && findings.drop_odd_metadata();
+    let output = Target::new(target, findings.builder(&source, options, has_records)?);
+    let mut taker = findings.taking(output, options).only(has_records);
     taker.recovery.array_lost = array_lost;
-    taker.recovery.metadata_lost |= array_lost;
+    taker.recovery.metadata_lost |= array_lost || metadata_lost;
     findings.salvage(&source, options, &mut taker)?;
     if taker.recovery.damages.is_empty() {
         taker.recovery.contradiction(&source, &options.limits)?;
@@ -171,7 +187,8 @@ where
         let first = taker.recovery.damages.into_iter().next();
         return Err(first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error));
     }
-    taker.finish()
+    taker.output.finish()?;
+    Ok(taker.recovery)
 }
 
 /// Whether a source is sound as it is, and has no chunks.
@@ -196,6 +213,8 @@ pub(super) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> 
 /// What a scan found.
 struct Findings {
     members: Vec<Member>,
+    /// What their chunks hold.
+    kinds: Vec<Kind>,
     size: u64,
 }
 
@@ -205,16 +224,52 @@ impl Findings {
         if size == 0 {
             return Err(FormatError::Empty.into());
         }
-        let members = scan::scan(source, options.limits, options.hashers)?;
-        Ok(Self { members, size })
+        let mut members = scan::scan(source, options.limits, options.hashers)?;
+        let mut probe = Probe::new(source, options.limits, options.hashers)?;
+        let kinds = kinds(&mut probe, &mut members)?;
+        Ok(Self {
+            members,
+            kinds,
+            size,
+        })
+    }
+
+    /// Whether records are to be recovered, or content: what the first member that tells has.
+    fn has_records(&self) -> Result<bool> {
+        let all = || self.members.iter().zip(&self.kinds);
+        let tells = |(member, _): &(&Member, &Kind)| member.header.is_some() && member.sound > 0;
+        let first = all().find(tells);
+        let first = first.or_else(|| all().find(|(member, _)| member.sound > 0));
+        match first.or_else(|| all().next()) {
+            Some((_, Kind::Unknown(error))) => Err(error.clone().into()),
+            Some((_, kind)) => Ok(kind.has_records()),
+            None => Ok(false),
+        }
+    }
+
+    /// What takes all that a salvage finds.
+    fn taking<O: taker::Output>(&mut self, output: O, options: &RecoverOptions) -> Taking<O> {
+        let (recovery, most_zeros) = (self.begin(), self.most_zeros(options));
+        let kinds = std::mem::take(&mut self.kinds);
+        Taking::new(output, recovery, kinds, self.size).most_zeros(most_zeros)
+    }
+
+    /// Drops metadata that records cannot have, which is no JSON object; gives whether there was.
+    fn drop_odd_metadata(&mut self) -> bool {
+        let mut is_any = false;
+        for member in &mut self.members {
+            let is_odd = |metadata: &Metadata| !metadata.text().trim_ascii().starts_with('{');
+            if member.metadata.as_ref().is_some_and(is_odd) {
+                member.metadata = None;
+                is_any = true;
+            }
+        }
+        is_any
     }
 
     /// All that is wrong, and how much there is, without writing anything.
     fn examine<S: ReadAt>(mut self, source: &S, options: &RecoverOptions) -> Result<Recovery> {
-        let mut taker = Examiner {
-            most_zeros: self.most_zeros(options),
-            recovery: self.begin(),
-        };
+        let mut taker = self.taking(Nothing, options);
         self.salvage(source, options, &mut taker)?;
         Ok(taker.recovery)
     }
@@ -286,15 +341,20 @@ impl Findings {
         let mut recovery = Recovery {
             members: u64::try_from(self.members.len()).unwrap_or(u64::MAX),
             chunks_lost: Some(0),
+            records_lost: Some(0),
             content: Some(0),
             ..Recovery::default()
         };
-        for (number, member) in (0..).zip(&self.members) {
+        for ((number, member), kind) in (0..).zip(&self.members).zip(&self.kinds) {
             let header = member.header.as_ref();
             if member.digest_len() == 0 {
                 recovery.bare.push(number);
             }
             recovery.header_lost |= header.is_none();
+            // Records say by their metadata what they are.
+            let is_told = header.is_some_and(|header| header.varlen);
+            let lacks_metadata = !is_told && member.metadata.is_none();
+            recovery.metadata_lost |= kind.has_records() && lacks_metadata;
             recovery.is_changing |= member.is_changing;
             recovery.metadata_lost |= member
                 .flaws
@@ -313,22 +373,47 @@ impl Findings {
     }
 
     /// How to write what was found: as it was.
-    fn builder<S: ReadAt>(&self, source: &S, options: &RecoverOptions) -> Result<EncoderBuilder> {
+    fn builder<S: ReadAt>(
+        &self,
+        source: &S,
+        options: &RecoverOptions,
+        has_records: bool,
+    ) -> Result<Builder> {
+        let mut members = self.members.iter().zip(&self.kinds);
+        let is_taken = |(member, kind): &(&Member, &Kind)| {
+            kind.has_records() == has_records && member.sound > 0
+        };
+        let first = members
+            .find(is_taken)
+            .and_then(|(member, _)| member.first_sound());
+        let header = match first {
+            Some((_, found)) => chunk_header(source, found)?,
+            None => None,
+        };
+        let member = first.map(|(member, _)| member);
+        Ok(if has_records {
+            Builder::Records(self.record_builder(options, member, header))
+        } else {
+            Builder::Content(self.content_builder(options, member, header))
+        })
+    }
+
+    fn content_builder(
+        &self,
+        options: &RecoverOptions,
+        member: Option<&Member>,
+        chunk: Option<ChunkHeader>,
+    ) -> EncoderBuilder {
         let mut builder = Encoder::builder()
             .threads(options.threads)
             .hashers(options.hashers);
-        let metadata = self
-            .members
-            .iter()
-            .find_map(|member| member.metadata.as_ref());
-        if let Some(metadata) = metadata {
+        if let Some(metadata) = self.metadata(false) {
             builder = builder.metadata(metadata.clone());
         }
-        let Some((member, found)) = self.members.iter().find_map(Member::first_sound) else {
-            return Ok(builder);
+        let Some(member) = member else {
+            return builder;
         };
-        let checksum = member.checksum.filter(|_| member.names_checksum());
-        if let Some(checksum) = checksum {
+        if let Some(checksum) = member.own_checksum() {
             builder = builder.checksum(checksum);
         }
         let claimed = member.header.as_ref().and_then(|header| header.chunk_size);
@@ -337,15 +422,53 @@ impl Findings {
         if let Some(size) = size.filter(|size| *size > 0) {
             builder = builder.chunk_size(size);
         }
-        let mut bytes = [0; HEADER_LEN];
-        source.read_exact_at(found.at, &mut bytes)?;
-        let Ok(header) = ChunkHeader::parse(&bytes) else {
-            return Ok(builder);
+        let Some(chunk) = chunk else {
+            return builder;
         };
-        if let Some(compressor) = header.compressor_format().and_then(compressor) {
+        if let Some(compressor) = chunk.compressor_format().and_then(compressor) {
             builder = builder.compressor(compressor);
         }
-        Ok(builder.typesize(header.typesize).filter(header.filter()))
+        builder.typesize(chunk.typesize).filter(chunk.filter())
+    }
+
+    fn record_builder(
+        &self,
+        options: &RecoverOptions,
+        member: Option<&Member>,
+        chunk: Option<ChunkHeader>,
+    ) -> RecordWriterBuilder {
+        let mut builder = RecordWriter::builder()
+            .layout(Layout::V3)
+            .threads(options.threads)
+            .hashers(options.hashers);
+        if let Some(metadata) = self.metadata(true) {
+            builder = builder.metadata(metadata.clone());
+        }
+        // A record that is a chunk of its own may be too large for a packed one.
+        let mut packings = self.kinds.iter().filter(|kind| kind.has_records());
+        let packing = packings.clone().next().and_then(Kind::packing);
+        if let Some(packing) = packing.filter(|_| packings.all(|kind| kind.packing().is_some())) {
+            builder = builder.packed(packing.chunk_size());
+        }
+        if let Some(checksum) = member.and_then(Member::own_checksum) {
+            builder = builder.checksum(checksum);
+        }
+        let Some(chunk) = chunk else {
+            return builder;
+        };
+        if let Some(compressor) = chunk.compressor_format().and_then(compressor) {
+            builder = builder.compressor(compressor);
+        }
+        builder.typesize(chunk.typesize).filter(chunk.filter())
+    }
+
+    /// The first metadata of members that have records, or have none.
+    fn metadata(&self, has_records: bool) -> Option<&Metadata> {
+        let mut members = self.members.iter().zip(&self.kinds);
+        members.find_map(|(member, kind)| {
+            let metadata = member.metadata.as_ref();
+            metadata.filter(|_| kind.has_records() == has_records)
+        })
     }
 
     /// Hands on all content and tells all damage, in order of place.
@@ -356,7 +479,13 @@ impl Findings {
         taker: &mut impl Taker,
     ) -> Result<()> {
         let mut salvage = Salvage::new(source, options.limits, options.hashers, options.threads);
+        let starts: Vec<_> = self.members.iter().map(|member| member.at).collect();
         for (index, mut member) in self.members.into_iter().enumerate() {
+            let behind = starts.get(index.saturating_add(1)).copied();
+            let all = member.at..behind.unwrap_or(self.size);
+            if !taker.takes(index, all) {
+                continue;
+            }
             let mut is_told = false;
             for flaw in std::mem::take(&mut member.flaws) {
                 is_told |= flaw.section == Section::Offsets;
@@ -372,13 +501,18 @@ impl Findings {
                 taker.flaw(index, bytes, Section::Header, error);
             }
             let checksum = member.checksum.unwrap_or(Checksum::None);
-            let pieces = content::pieces(&mut member, self.size);
+            let pieces = if member.has_records {
+                numbering::pieces(&mut member, self.size)
+            } else {
+                content::pieces(&mut member, self.size)
+            };
             let (counted, sound) = (member.count, member.sound);
             if let Some(error) = content::wrong_entry(&member, &pieces).filter(|_| !is_told) {
                 let bytes = member.at..member.first_at;
                 taker.flaw(index, bytes, Section::Offsets, error);
             }
             salvage.member(index, checksum, pieces, taker)?;
+            taker.end(index, member.at..member.first_at)?;
             if let Some(counted) = counted.filter(|counted| *counted < sound) {
                 let end = member
                     .trailing
@@ -399,6 +533,12 @@ impl Findings {
         }
         Ok(())
     }
+}
+
+fn chunk_header<S: ReadAt>(source: &S, found: Found) -> Result<Option<ChunkHeader>> {
+    let mut bytes = [0; HEADER_LEN];
+    source.read_exact_at(found.at, &mut bytes)?;
+    Ok(ChunkHeader::parse(&bytes).ok())
 }
 
 /// A compressor that writes this format and is there.
@@ -437,6 +577,7 @@ impl Recovery {
             error,
             bytes: None,
             content: None,
+            records: None,
         });
         Ok(())
     }
@@ -448,16 +589,14 @@ impl Recovery {
             error: at(error, bytes.start, member, None, section),
             bytes: Some(bytes),
             content: None,
+            records: None,
         });
     }
 
     /// Notes a gap, and gives how many zeros are to be written for it: all that it lacks, or none if
     /// those are more than may still be written.
     fn gap(&mut self, member: usize, gap: Gap, most_zeros: &mut u64) -> u64 {
-        self.chunks_lost = self
-            .chunks_lost
-            .zip(gap.chunks)
-            .map(|(a, b)| a.saturating_add(b));
+        self.lose_chunks(gap.chunks);
         let content = self.content.zip(gap.len).filter(|(_, len)| *len > 0);
         let content = content.map(|(from, len)| from..from.saturating_add(len));
         let error = at(gap.error, gap.bytes.start, member, gap.number, gap.section);
@@ -465,105 +604,11 @@ impl Recovery {
             error,
             bytes: Some(gap.bytes),
             content,
+            records: None,
         });
         let is_filled = gap.len.is_some_and(|len| len <= *most_zeros);
         let zeros = self.lose(gap.len, is_filled);
         *most_zeros = most_zeros.saturating_sub(zeros);
         zeros
-    }
-}
-
-/// Counts what it is given.
-struct Examiner {
-    most_zeros: u64,
-    recovery: Recovery,
-}
-
-impl Taker for Examiner {
-    fn data(&mut self, bytes: &[u8]) -> Result<()> {
-        self.recovery.win(window::to_u64(bytes.len()));
-        Ok(())
-    }
-
-    fn chunk(&mut self, _: u32) {
-        self.recovery.chunks = self.recovery.chunks.saturating_add(1);
-    }
-
-    fn gap(&mut self, member: usize, gap: Gap) -> Result<()> {
-        self.recovery.gap(member, gap, &mut self.most_zeros);
-        Ok(())
-    }
-
-    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        self.recovery.flaw(member, bytes, section, error);
-    }
-}
-
-/// The new file, which begins with the first bytes of content, so that none comes to be without.
-enum Target<W: Read + Write + Seek> {
-    Waiting(Option<Box<(W, EncoderBuilder)>>),
-    Begun(Box<SeekEncoder<W>>),
-}
-
-struct Writer<W: Read + Write + Seek> {
-    target: Target<W>,
-    /// Zeros that may still be written in place of what is lost.
-    most_zeros: u64,
-    recovery: Recovery,
-}
-
-impl<W: Read + Write + Seek> Writer<W> {
-    fn encoder(&mut self) -> Result<&mut SeekEncoder<W>> {
-        if let Target::Waiting(waiting) = &mut self.target
-            && let Some(waiting) = waiting.take()
-        {
-            let (target, builder) = *waiting;
-            self.target = Target::Begun(Box::new(builder.write_to_file(target)?));
-        }
-        match &mut self.target {
-            Target::Begun(encoder) => Ok(encoder),
-            Target::Waiting(_) => Err(Error::usage("the target has failed before")),
-        }
-    }
-
-    fn zeros(&mut self, mut count: u64) -> Result<()> {
-        while count > 0 {
-            let len = usize::try_from(count)
-                .unwrap_or(usize::MAX)
-                .min(ZEROS.len());
-            self.encoder()?
-                .write_all(ZEROS.get(..len).unwrap_or_default())?;
-            count = count.saturating_sub(window::to_u64(len));
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Recovery> {
-        self.encoder()?;
-        if let Target::Begun(encoder) = self.target {
-            encoder.finish()?;
-        }
-        Ok(self.recovery)
-    }
-}
-
-impl<W: Read + Write + Seek> Taker for Writer<W> {
-    fn data(&mut self, bytes: &[u8]) -> Result<()> {
-        self.encoder()?.write_all(bytes)?;
-        self.recovery.win(window::to_u64(bytes.len()));
-        Ok(())
-    }
-
-    fn chunk(&mut self, _: u32) {
-        self.recovery.chunks = self.recovery.chunks.saturating_add(1);
-    }
-
-    fn gap(&mut self, member: usize, gap: Gap) -> Result<()> {
-        let zeros = self.recovery.gap(member, gap, &mut self.most_zeros);
-        self.zeros(zeros)
-    }
-
-    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        self.recovery.flaw(member, bytes, section, error);
     }
 }

@@ -165,6 +165,19 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(stands.then_some((found, Checksum::None)))
     }
 
+    /// The first `len` uncompressed bytes of a sound chunk or all that it has, if they decode.
+    pub(super) fn beginning(&mut self, found: Found, len: usize) -> Result<Option<Vec<u8>>> {
+        if found.nbytes > self.limits.chunk {
+            return Ok(None);
+        }
+        let end = found.at.saturating_add(found.ctbytes.into());
+        let chunk = self.window.whole(found.at..end)?;
+        let most = usize::try_from(found.nbytes).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; len.min(most)];
+        let decoded = self.decoder.decode_range(&chunk, 0, &mut bytes);
+        Ok(decoded.is_ok().then_some(bytes))
+    }
+
     /// Whether the end, a member, an end mark or something like a chunk is here.
     pub(super) fn is_landing(&mut self, at: u64) -> Result<bool> {
         let bytes = self.window.look(at, HEADER_LEN)?;

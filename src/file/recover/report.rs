@@ -3,19 +3,22 @@
 use crate::file::verify::Damage;
 use std::ops::Range;
 
-/// A stretch of the content that could not be recovered.
+/// A stretch of the content, or some records, that could not be recovered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
     /// Where it belongs in what was written: before this byte, or from this byte on if it was
-    /// filled.
+    /// filled. In a file of records, before the record of this number, or from it on.
     pub at: u64,
     /// Uncompressed bytes lost, where that is known or follows from the sizes of the others.
     pub len: Option<u64>,
     /// Which bytes of the content they were: known as long as nothing of unknown length is lost
     /// before them.
     pub content: Option<Range<u64>>,
-    /// Whether zeros stand in its place.
+    /// Which records they were: empty ones stand under these numbers in what was written. Nothing
+    /// where chunks hold no records, and where it is not known how many are lost.
+    pub records: Option<Range<u64>>,
+    /// Whether zeros, or empty records, stand in its place.
     pub filled: bool,
 }
 
@@ -29,8 +32,13 @@ pub struct Recovery {
     pub chunks: u64,
     /// Chunks lost, where that is known.
     pub chunks_lost: Option<u64>,
-    /// Uncompressed bytes recovered, zeros not counted.
+    /// Uncompressed bytes of the chunks recovered; zeros do not count.
     pub bytes: u64,
+    /// Records recovered; 0 where chunks hold none. Empty ones that stand for lost ones do not count.
+    pub records: u64,
+    /// Records lost, in whose places empty ones stand; nothing if they are lost in unknown number, so
+    /// that those behind them may have got other numbers.
+    pub records_lost: Option<u64>,
     /// Zeros written in place of lost bytes.
     pub filled: u64,
     /// What is lost of the content, in order.
@@ -74,10 +82,33 @@ impl Recovery {
         self.damages.push(damage);
     }
 
-    /// Uncompressed bytes of the source before it was damaged, where that is known.
+    /// Uncompressed bytes of the source before it was damaged, where that is known; never where
+    /// records are lost.
     #[must_use]
     pub fn content_len(&self) -> Option<u64> {
         self.content
+    }
+
+    /// Notes lost records: those of the empty ones that stand for them, or an unknown number.
+    pub(super) fn lose_records(&mut self, at: u64, records: Option<Range<u64>>) {
+        let count = records
+            .as_ref()
+            .map(|records| records.end.saturating_sub(records.start));
+        let sum = self.records_lost.zip(count);
+        self.records_lost = sum.map(|(lost, count)| lost.saturating_add(count));
+        self.content = None;
+        self.lost.push(Lost {
+            at,
+            len: None,
+            content: None,
+            filled: records.is_some(),
+            records,
+        });
+    }
+
+    pub(super) fn lose_chunks(&mut self, chunks: Option<u64>) {
+        let sum = self.chunks_lost.zip(chunks);
+        self.chunks_lost = sum.map(|(lost, chunks)| lost.saturating_add(chunks));
     }
 
     /// Notes a loss, and gives how many zeros are to be written for it.
@@ -93,6 +124,7 @@ impl Recovery {
             at: self.written,
             len,
             content,
+            records: None,
             filled: zeros > 0,
         });
         self.filled = self.filled.saturating_add(zeros);

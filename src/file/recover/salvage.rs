@@ -21,14 +21,18 @@ const READ: usize = 1 << 20;
 
 /// What takes the content.
 pub(super) trait Taker {
+    /// Whether it takes this member; if not, it has noted so.
+    fn takes(&mut self, member: usize, bytes: Range<u64>) -> bool;
     /// The next bytes of it.
-    fn data(&mut self, bytes: &[u8]) -> Result<()>;
+    fn data(&mut self, member: usize, bytes: &[u8]) -> Result<()>;
     /// A chunk is complete.
-    fn chunk(&mut self, nbytes: u32);
+    fn chunk(&mut self, chunk: &Pending) -> Result<()>;
     /// Something is missing here.
     fn gap(&mut self, member: usize, gap: Gap) -> Result<()>;
     /// Something is wrong that no content depends on.
     fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError);
+    /// A member, whose head lies here, is complete.
+    fn end(&mut self, member: usize, head: Range<u64>) -> Result<()>;
 }
 
 struct Job {
@@ -44,11 +48,26 @@ struct Done {
 }
 
 /// What was submitted and not handed on.
-struct Pending {
-    member: usize,
-    found: Found,
+pub(super) struct Pending {
+    pub member: usize,
+    pub found: Found,
     checksum: Checksum,
-    number: Option<u64>,
+    pub number: Option<u64>,
+}
+
+impl Pending {
+    /// As a chunk whose digest holds and that cannot be had all the same.
+    pub(super) fn gap(&self, error: FormatError) -> Gap {
+        Gap {
+            bytes: self.found.bytes(self.checksum),
+            number: self.number,
+            chunks: Some(1),
+            len: Some(self.found.nbytes.into()),
+            is_short: false,
+            section: Section::Chunk,
+            error,
+        }
+    }
 }
 
 pub(super) struct Salvage<'a, S> {
@@ -117,7 +136,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
                 limit,
             };
             self.drain(taker)?;
-            return taker.gap(pending.member, gap(&pending, error));
+            return taker.gap(pending.member, pending.gap(error));
         }
         if nbytes > GIANT {
             self.drain(taker)?;
@@ -155,10 +174,10 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         match result {
             Ok(()) => {
                 let len = usize::try_from(job.nbytes).unwrap_or(usize::MAX);
-                taker.data(job.buffer.get(..len).unwrap_or_default())?;
-                taker.chunk(job.nbytes);
+                taker.data(pending.member, job.buffer.get(..len).unwrap_or_default())?;
+                taker.chunk(&pending)?;
             }
-            Err(error) => taker.gap(pending.member, gap(&pending, error))?,
+            Err(error) => taker.gap(pending.member, pending.gap(error))?,
         }
         self.spare.push(job);
         Ok(())
@@ -187,7 +206,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         let checked = check(&self.hashers, pending.checksum, &mut chunk);
         let header = match checked.and_then(|()| parse(&chunk)) {
             Ok(header) => header,
-            Err(error) => return taker.gap(pending.member, gap(pending, error)),
+            Err(error) => return taker.gap(pending.member, pending.gap(error)),
         };
         let mut buffer = Vec::new();
         for is_for_real in [false, true] {
@@ -196,16 +215,15 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
                 let len = step(&header).min(header.nbytes.saturating_sub(at));
                 buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
                 if let Err(error) = decoder.decode_range(&chunk, at, &mut buffer) {
-                    return taker.gap(pending.member, gap(pending, error.into()));
+                    return taker.gap(pending.member, pending.gap(error.into()));
                 }
                 if is_for_real {
-                    taker.data(&buffer)?;
+                    taker.data(pending.member, &buffer)?;
                 }
                 at = at.saturating_add(len);
             }
         }
-        taker.chunk(header.nbytes);
-        Ok(())
+        taker.chunk(pending)
     }
 }
 
@@ -215,19 +233,6 @@ fn step(header: &ChunkHeader) -> u32 {
         0 => PIECE,
         _ if header.is_pure_copy() => PIECE,
         block => block.saturating_mul(PIECE.div_ceil(block)),
-    }
-}
-
-/// A chunk whose digest holds and that cannot be had all the same.
-fn gap(pending: &Pending, error: FormatError) -> Gap {
-    Gap {
-        bytes: pending.found.bytes(pending.checksum),
-        number: pending.number,
-        chunks: Some(1),
-        len: Some(pending.found.nbytes.into()),
-        is_short: false,
-        section: Section::Chunk,
-        error,
     }
 }
 

@@ -9,7 +9,7 @@
 //! 2. the table of offsets, from one entry to the next;
 //! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
 
-use super::head::{Flaw, Head, metadata_behind_lost, table_before};
+use super::head::{Flaw, Head, metadata_behind_lost, table_before, text_behind_lost};
 use super::member::{Bad, Member};
 use super::probe::{Found, Probe};
 use super::table::Entry;
@@ -235,7 +235,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         if let Some((metadata, end)) = metadata_behind_lost(&mut self.probe, at)? {
             member.metadata = Some(metadata);
             member.first_at = end;
+        } else {
+            member.hint = text_behind_lost(&mut self.probe, at)?;
         }
+        member.look_for_records();
         let end = size.min(at.saturating_add(32));
         member.flaws.push(Flaw {
             bytes: at..end,
@@ -347,9 +350,23 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             }
         }
         // Behind the last chunk, whatever follows the zeros is looked at by the next step.
-        let is_spare = from > at
-            && (is_complete || next == Some(from) || self.probe.sound(from, checksum)?.is_some());
+        let is_told = is_complete || next == Some(from);
+        let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
+        if is_spare && !is_told {
+            self.note_zeros(at..from);
+        }
         Ok(is_spare.then_some(from))
+    }
+
+    /// Zeros of which no table says that they are spare may be a record that was wiped out.
+    fn note_zeros(&mut self, bytes: Range<u64>) {
+        let is_record = |member: &Member| {
+            let least = (HEADER_LEN as u64).saturating_add(member.digest_len());
+            member.varies && bytes.end.saturating_sub(bytes.start) >= least
+        };
+        if self.members.last().is_some_and(is_record) {
+            self.bad(bytes, None, None, FormatError::Spare { found: 0 });
+        }
     }
 
     /// The end of a damaged chunk by its own header, if something confirms it.
@@ -366,7 +383,9 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
         let is_entry =
             member.table.number_at(end).is_some() && member.table.number_at(at).is_some();
-        let is_usual = member.has_usual_size(header.nbytes);
+        // A record of any length would be cut by the end of the source.
+        let is_usual =
+            member.has_usual_size(header.nbytes) && (!member.varies || end <= self.probe.size());
         let is_border = self.is_border(end)?;
         let is_told = is_border || is_entry;
         if !is_told && (!is_usual || !self.probe.is_certain(at, &header)?) {
@@ -424,13 +443,26 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                 // Where all has moved by chance by whole chunks, it is not the one of the entry.
                 let end = found.bytes(by).end;
                 let ends_there = |next: Entry| end == next.at || (allows_spare && end < next.at);
-                if next.is_none_or(ends_there) {
+                if next.is_none_or(ends_there) && self.is_confirmed(end, next)? {
                     return Ok(Some((entry.at, entry.number)));
                 }
             }
             self.with_last(|member| member.table.pass(entry));
             from = entry.at;
         }
+    }
+
+    /// Records are often of one length, so that one that has moved is easily taken for another:
+    /// whether the next one is where the table says, too.
+    fn is_confirmed(&mut self, end: u64, next: Option<Entry>) -> Result<bool> {
+        let Some(member) = self.members.last().filter(|member| member.varies) else {
+            return Ok(true);
+        };
+        let checksum = member.checksum;
+        Ok(match next {
+            Some(next) => self.probe.sound(next.at, checksum)?.is_some(),
+            None => self.probe.sound(end, checksum)?.is_none(),
+        })
     }
 
     /// What is wrong at a place where a chunk should begin.

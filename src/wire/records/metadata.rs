@@ -55,12 +55,12 @@ fn packing(value: &str) -> Result<Packing, FormatError> {
         return Err(unknown());
     }
     let value: serde_json::Value = serde_json::from_str(value).map_err(|_| unknown())?;
-    if value["name"] != Packing::NAME || value["version"] != Packing::VERSION {
+    let name = value.get("name").and_then(serde_json::Value::as_str);
+    let number = |key| value.get(key).and_then(serde_json::Value::as_u64);
+    if name != Some(Packing::NAME) || number("version") != Some(Packing::VERSION.into()) {
         return Err(unknown());
     }
-    let chunk_size = value["chunk_size"]
-        .as_u64()
-        .and_then(|size| size.try_into().ok());
+    let chunk_size = number("chunk_size").and_then(|size| size.try_into().ok());
     chunk_size.and_then(Packing::new).ok_or_else(unknown)
 }
 

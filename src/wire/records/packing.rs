@@ -20,6 +20,8 @@ pub const PACK_HEAD_LEN: usize = 16;
 const COUNT: usize = 8;
 const WIDTH: usize = 12;
 const RESERVED: usize = 13;
+/// For the bounds of more records than this, the lengths are checked before memory is taken.
+const MANY: u32 = 1 << 20;
 /// Head and length of a record that is alone in its chunk.
 const ALONE_LEN: u32 = 20;
 
@@ -110,7 +112,7 @@ impl PackHead {
     }
 
     /// Where the records begin in the content.
-    fn values_at(&self) -> u64 {
+    pub(crate) fn values_at(&self) -> u64 {
         let lengths = u64::from(self.count).saturating_mul(self.width.into());
         lengths.saturating_add(PACK_HEAD_LEN as u64)
     }
@@ -141,15 +143,26 @@ impl PackHead {
 
     /// Checks the number of the first record, and that the lengths add up to the rest of the content.
     pub(crate) fn check(&self, content: &[u8], first: u64) -> Result<(), FormatError> {
-        if self.first != first {
-            let found = self.first;
-            return Err(bad(format!(
-                "its first record has the number {found}, should be {first}"
-            )));
+        self.check_first(first)?;
+        self.check_lengths(content, u32::try_from(content.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Checks the number of the first record.
+    pub(crate) fn check_first(&self, first: u64) -> Result<(), FormatError> {
+        let found = self.first;
+        if found == first {
+            return Ok(());
         }
+        Err(bad(format!(
+            "its first record has the number {found}, should be {first}"
+        )))
+    }
+
+    /// Checks that the lengths, which lie in this beginning of the content, add up to the rest of
+    /// its `nbytes`.
+    pub(crate) fn check_lengths(&self, content: &[u8], nbytes: u32) -> Result<(), FormatError> {
         let values = self.lengths(content).map(u64::from).sum::<u64>();
-        let end = self.values_at().saturating_add(values);
-        check_end(end, content)
+        check_end(self.values_at().saturating_add(values), nbytes)
     }
 
     /// Where each record ends in the content; the first one begins where the lengths end, which is
@@ -158,6 +171,9 @@ impl PackHead {
     /// # Errors
     /// [`FormatError::Packing`] if the lengths do not add up to the rest of the content.
     pub fn bounds(&self, content: &[u8]) -> Result<Vec<u32>, FormatError> {
+        if self.count > MANY {
+            self.check(content, self.first)?;
+        }
         let mut end = self.values_at();
         let count = usize::try_from(self.count).unwrap_or(0);
         let mut bounds = Vec::with_capacity(count.saturating_add(1));
@@ -166,7 +182,7 @@ impl PackHead {
             end = end.saturating_add(length.into());
             bounds.push(u32::try_from(end).unwrap_or(u32::MAX));
         }
-        check_end(end, content)?;
+        check_end(end, u32::try_from(content.len()).unwrap_or(u32::MAX))?;
         Ok(bounds)
     }
 }
@@ -181,9 +197,8 @@ fn length_at(content: &[u8], number: u32, width: u8) -> Option<u32> {
     Some(bytes.iter().rev().fold(0, fold))
 }
 
-fn check_end(end: u64, content: &[u8]) -> Result<(), FormatError> {
-    let len = content.len();
-    if usize::try_from(end).ok() == Some(len) {
+fn check_end(end: u64, len: u32) -> Result<(), FormatError> {
+    if end == u64::from(len) {
         return Ok(());
     }
     Err(bad(format!("its records end at {end} of {len} bytes")))

@@ -72,7 +72,13 @@ impl Append {
         if let Some(spare) = self.max_app_chunks {
             builder = builder.max_app_chunks(spare);
         }
-        let mut editor = target.edit(builder, session)?;
+        let editor = target.edit(builder, session);
+        let mut editor = editor.map_err(|failure| match failure.status() {
+            Status::Unsupported if target.has_records(session) == Some(true) => {
+                failure.hint("blpk records append does that")
+            }
+            _ => failure,
+        })?;
         self.warn(&editor, session);
         let appended = append(&mut editor, metadata.as_ref(), &input, &target, session)?;
         target.confirm();

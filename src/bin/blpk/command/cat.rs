@@ -1,13 +1,17 @@
 //! `blpk cat`: bytes of the uncompressed content on standard output.
 
+mod packed;
+
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use bloscpack::wire::Form;
 use bloscpack::{Decoder, IndexedReader};
 use clap::Args;
 
 use super::decompress::blame;
 use crate::args;
-use crate::input::{Bytes, Input, STANDARD};
+use crate::input::{Bytes, Input, STANDARD, look};
 use crate::message::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -16,6 +20,8 @@ use crate::size;
 use crate::status::Status;
 
 /// Print the uncompressed bytes of a file, or some of them
+///
+/// Of records, these are the bytes of one behind the other.
 #[derive(Args, Debug)]
 pub struct Cat {
     /// Bytes A to B, B not included; either may be left out
@@ -45,13 +51,22 @@ impl Cat {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let input = Input::open_binary(&self.path, session)?;
         let mut output = Output::create(Path::new(STANDARD), &[&input], session)?;
+        let progress = Progress::new(session, input.length());
+        let mut source = input.source(&progress);
+        let looked = look(&mut source, &session.limits);
+        let (head, form) = looked.map_err(|error| Failure::io(input.name(), &error))?;
+        let source = io::Cursor::new(head).chain(source);
+        if let Some(Form::Packed { .. }) = form {
+            return self.packed(&input, source, output, session);
+        }
         let (span, copied) = match self.by_position(&input, &mut output, session)? {
             Some(done) => done,
             None => (
                 self.range,
-                in_order(self.range, &input, &mut output, session)?,
+                in_order(self.range, &input, source, &mut output, session)?,
             ),
         };
+        progress.finish();
         confirm(span, copied, &input)?;
         output.commit()?;
         Ok(Status::Done)
@@ -66,8 +81,7 @@ impl Cat {
         session: &Session,
     ) -> Result<Option<(Option<Span>, u64)>, Failure> {
         if self.chunk.is_some() && input.at_positions().is_none() {
-            let title = "--chunk needs a regular file, read from its beginning";
-            return Err(Failure::usage(title).hint("use --range on a pipe"));
+            return Err(no_positions());
         }
         let part = self.chunk.is_some() || self.range.is_some();
         let Some(file) = input.at_positions().filter(|_| part) else {
@@ -111,29 +125,35 @@ fn chunk(
         start: range.start,
         end: Some(range.end),
     });
-    span.ok_or_else(|| {
-        let title = format!("{}: there is no chunk {number}", input.name());
-        Failure::usage(title).hint(format!("it has {} chunks, counted from 0", reader.chunks()))
-    })
+    span.ok_or_else(|| no_chunk(number, reader.chunks(), input))
+}
+
+fn no_chunk(number: u64, chunks: u64, input: &Input) -> Failure {
+    let title = format!("{}: there is no chunk {number}", input.name());
+    Failure::usage(title).hint(format!("it has {chunks} chunks, counted from 0"))
+}
+
+fn no_positions() -> Failure {
+    let title = "--chunk needs a regular file, read from its beginning";
+    Failure::usage(title).hint("use --range on a pipe")
 }
 
 /// Reads from the beginning, on all threads; gives how much there was.
 fn in_order(
     span: Option<Span>,
     input: &Input,
+    source: impl Read,
     output: &mut Output,
     session: &Session,
 ) -> Result<u64, Failure> {
-    let progress = Progress::new(session, input.length());
     let mut builder = Decoder::builder()
         .threads(session.threads)
         .limits(session.limits);
     if let Some(span) = span {
         builder = builder.range(span.start..span.end.unwrap_or(u64::MAX));
     }
-    let mut decoder = builder.read_from(input.source(&progress));
+    let mut decoder = builder.read_from(source);
     let done = decoder.copy_to(output);
-    progress.finish();
     for warning in decoder.warnings() {
         session.warning(format_args!("{}: {warning}", input.name()));
     }

@@ -1,12 +1,13 @@
 //! `blpk decompress`: a Bloscpack file or stream into plain bytes.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bloscpack::{Decoder, Metadata};
+use bloscpack::{Category, Decoder, Error, Metadata};
 use clap::Args;
 
+use super::records::are_packed;
 use crate::input::{Input, STANDARD, is_standard_input};
 use crate::message::{Failure, quoted};
 use crate::output::Output;
@@ -66,7 +67,10 @@ impl Decompress {
         for warning in decoder.warnings() {
             session.warning(format_args!("{}: {warning}", input.name()));
         }
-        done.map_err(|error| blame(&error, &input, &output))?;
+        if let Err(error) = done {
+            let failure = blame(&error, &input, &output);
+            return Err(advise(failure, &error, &mut decoder));
+        }
 
         let name = output.name().to_owned();
         output.commit()?;
@@ -124,7 +128,7 @@ impl Decompress {
 }
 
 /// Finds out whose fault it is, and tells.
-pub fn blame(error: &bloscpack::Error, input: &Input, output: &Output) -> Failure {
+pub fn blame(error: &Error, input: &Input, output: &Output) -> Failure {
     if output.has_failed() {
         return output.explain(Failure::library(output.name(), error));
     }
@@ -133,6 +137,19 @@ pub fn blame(error: &bloscpack::Error, input: &Input, output: &Output) -> Failur
         Some(_) => failure.or_recover(),
         None => failure,
     })
+}
+
+/// Says how packed records are read, which are no bytes of one content.
+fn advise(failure: Failure, error: &Error, decoder: &mut Decoder<impl Read>) -> Failure {
+    let unsupported = error.category() == Category::Unsupported;
+    let Some(header) = decoder.read_header().ok().filter(|_| unsupported).cloned() else {
+        return failure;
+    };
+    let metadata = decoder.read_metadata().ok().flatten();
+    if are_packed(&header, metadata) {
+        return failure.hint("use blpk records unpack, or blpk cat for one behind the other");
+    }
+    failure
 }
 
 /// Writes the metadata, if it is wanted. Without any, no file comes to be.

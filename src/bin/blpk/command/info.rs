@@ -2,6 +2,7 @@
 
 mod json;
 mod people;
+mod records;
 
 use std::path::PathBuf;
 
@@ -17,8 +18,9 @@ use crate::status::Status;
 
 /// Tell what a file is and holds
 ///
-/// Reads the headers, decompresses nothing and compares no checksum: `verify` does. The exit
-/// status is 4 if the file is unterminated or unfinished.
+/// Reads the headers and compares no checksum: `verify` does. Nothing is decompressed but, where
+/// only that tells how many packed records there are, the last chunk. The exit status is 4 if the
+/// file is unterminated or unfinished.
 #[derive(Args, Debug)]
 pub struct Info {
     /// Print one JSON object
@@ -40,10 +42,16 @@ impl Info {
         for warning in &survey.warnings {
             session.warning(format_args!("{}: {warning}", input.name()));
         }
+        let records = records::count(&survey, &input, session);
         let text = if self.json {
-            json::describe(&self.path.to_string_lossy(), input.length(), &survey)
+            json::describe(
+                &self.path.to_string_lossy(),
+                input.length(),
+                &survey,
+                &records,
+            )
         } else {
-            people::describe(&shown(&self.path), input.length(), &survey)
+            people::describe(&shown(&self.path), input.length(), &survey, &records)
         };
         output::print(&text)?;
         let whole = survey.members.iter().all(is_complete);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command, CommandFactory};
 
 use crate::args::{Cli, EXAMPLES};
 use crate::message::Failure;
@@ -39,28 +39,38 @@ fn page() -> io::Result<String> {
     })?;
     page.push_str(".SH SUBCOMMANDS\n");
     for subcommand in command.get_subcommands() {
-        let aliases: Vec<&str> = subcommand.get_visible_aliases().collect();
-        let name = subcommand.get_name();
-        let heading = [&[name], aliases.as_slice()].concat().join(", ");
-        let _ = writeln!(page, ".SH \"BLPK {}\"", heading.to_uppercase());
-        let full_name = format!("blpk {name}");
-        let subcommand = subcommand
-            .clone()
-            .bin_name(full_name)
-            .disable_help_flag(true);
-        let part = clap_mangen::Man::new(subcommand);
-        let mut text = String::new();
-        append(&mut text, |to| {
-            part.render_synopsis_section(to)?;
-            part.render_description_section(to)?;
-            part.render_options_section(to)
-        })?;
-        // Sections of a page of its own are parts of this one's section.
-        page.push_str(&text.replace(".SH ", ".SS "));
+        describe(&mut page, "blpk", subcommand)?;
     }
     page.push_str(&examples());
     page.push_str(&exit_status());
     Ok(page)
+}
+
+/// A section for a subcommand, and one for each of its own.
+fn describe(page: &mut String, parent: &str, subcommand: &Command) -> io::Result<()> {
+    let aliases: Vec<&str> = subcommand.get_visible_aliases().collect();
+    let name = subcommand.get_name();
+    let heading = [&[name], aliases.as_slice()].concat().join(", ");
+    let heading = format!("{parent} {heading}").to_uppercase();
+    let _ = writeln!(page, ".SH \"{heading}\"");
+    let full_name = format!("{parent} {name}");
+    let rendered = subcommand
+        .clone()
+        .bin_name(&full_name)
+        .disable_help_flag(true);
+    let part = clap_mangen::Man::new(rendered);
+    let mut text = String::new();
+    append(&mut text, |to| {
+        part.render_synopsis_section(to)?;
+        part.render_description_section(to)?;
+        part.render_options_section(to)
+    })?;
+    // Sections of a page of its own are parts of this one's section.
+    page.push_str(&text.replace(".SH ", ".SS "));
+    for inner in subcommand.get_subcommands() {
+        describe(page, &full_name, inner)?;
+    }
+    Ok(())
 }
 
 fn append(

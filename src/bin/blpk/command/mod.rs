@@ -8,6 +8,7 @@ mod decompress;
 mod info;
 mod man;
 mod patch;
+mod records;
 mod recover;
 mod reindex;
 mod verify;
@@ -34,6 +35,8 @@ pub enum Command {
     Info(info::Info),
     Verify(verify::Verify),
     Recover(recover::Recover),
+    #[command(subcommand)]
+    Records(records::Records),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -50,6 +53,7 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Info(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
+        Command::Records(command) => command.run(session),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }

@@ -22,11 +22,14 @@ use crate::status::Status;
 /// offsets, other chunks, or the end of the file. OUT gets their content, in order, with the
 /// settings of the old file as far as those can be read.
 ///
+/// Of a file of records, each keeps its number: in the place of a lost one stands an empty one, as
+/// long as it is known how many are lost.
+///
 /// The exit status is 0 if all content was saved, and 3 if something is lost or may be. If nothing
 /// at all can be saved, there is no OUT, and the status says why: 3, 4 or 5.
 #[derive(Args, Debug)]
 pub struct Recover {
-    /// Write zeros where content is lost, so that the rest keeps its place
+    /// Write zeros where content is lost, so that the rest keeps its place (records do so anyway)
     #[arg(long)]
     fill: bool,
 
@@ -146,11 +149,17 @@ impl Recover {
 /// The report for people: a line for each damage and each loss, and one for all.
 fn lines(name: &str, place: &str, report: &Recovery, fill: bool) -> String {
     let mut text = String::new();
+    let has_records = has_records(report);
     for damage in &report.damages {
         let _ = writeln!(text, "{name}: {}", verify::line(damage));
     }
     for lost in &report.lost {
-        let _ = writeln!(text, "{name}: lost: {}", loss(lost));
+        let lost = if has_records {
+            lost_records(lost)
+        } else {
+            loss(lost)
+        };
+        let _ = writeln!(text, "{name}: lost: {lost}");
     }
     if report.unchecked {
         let _ = writeln!(
@@ -168,22 +177,41 @@ fn lines(name: &str, place: &str, report: &Recovery, fill: bool) -> String {
         };
         let _ = writeln!(text, "{name}: lost: the metadata{why}");
     }
-    let _ = write!(
-        text,
-        "{name}: {} of {} recovered into {place}",
-        verify::count(report.bytes, "byte"),
-        verify::count(report.chunks, "chunk"),
-    );
-    match report.chunks_lost {
+    let (saved, lost, noun) = if has_records {
+        let saved = verify::count(report.records, "record");
+        (saved, report.records_lost, "record")
+    } else {
+        let saved = verify::count(report.bytes, "byte");
+        (saved, report.chunks_lost, "chunk")
+    };
+    let chunks = verify::count(report.chunks, "chunk");
+    let _ = write!(text, "{name}: {saved} of {chunks} recovered into {place}");
+    match lost {
         Some(0) if report.is_complete() => text.push_str(", nothing lost"),
         Some(0) if report.lost.is_empty() => {}
         Some(lost) => {
-            let _ = write!(text, ", {} lost", verify::count(lost, "chunk"));
+            let _ = write!(text, ", {} lost", verify::count(lost, noun));
         }
-        None => text.push_str(", an unknown number of chunks lost"),
+        None => {
+            let _ = write!(text, ", an unknown number of {noun}s lost");
+        }
     }
     text.push('\n');
     text
+}
+
+fn has_records(report: &Recovery) -> bool {
+    report.records > 0 || report.records_lost != Some(0)
+}
+
+fn lost_records(lost: &Lost) -> String {
+    match &lost.records {
+        Some(records) => format!("{}, now empty", verify::numbers(records)),
+        None => format!(
+            "perhaps some, in unknown number, before record {} of what was recovered: those from there on may have had higher numbers",
+            lost.at
+        ),
+    }
 }
 
 fn loss(lost: &Lost) -> String {
@@ -208,6 +236,7 @@ fn describe(input: &Path, output: &Path, report: &Recovery) -> Value {
             "at": lost.at,
             "len": lost.len,
             "content": lost.content.as_ref().map(verify::range),
+            "records": lost.records.as_ref().map(verify::range),
             "filled": lost.filled,
         })
     };
@@ -219,6 +248,8 @@ fn describe(input: &Path, output: &Path, report: &Recovery) -> Value {
         "chunks": report.chunks,
         "chunks_lost": report.chunks_lost,
         "bytes": report.bytes,
+        "records": report.records,
+        "records_lost": report.records_lost,
         "filled": report.filled,
         "content_bytes": report.content_len(),
         "lost": report.lost.iter().map(lost).collect::<Value>(),

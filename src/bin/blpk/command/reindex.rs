@@ -24,25 +24,33 @@ pub struct Reindex {
 impl Reindex {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let target = Target::find(&self.file, None)?;
-        let mut editor = target.edit(Editor::builder(), session)?;
-        let has_table = editor.header().offsets;
-        let filled = editor.reindex().map_err(|error| {
+        let builder = Editor::builder();
+        let has_records = target.has_records(session) == Some(true);
+        let (has_table, filled, chunks) = if has_records {
+            let mut editor = target.edit_records(builder, session)?;
+            let has_table = editor.header().offsets;
+            (has_table, editor.reindex(), editor.chunks())
+        } else {
+            let mut editor = target.edit(builder, session)?;
+            let has_table = editor.header().offsets;
+            (has_table, editor.reindex(), editor.chunks())
+        };
+        let filled = filled.map_err(|error| {
             let failure = target.blame(&error, None);
             if has_table || error.category() != Category::Usage {
                 return failure;
             }
-            failure.hint("decompress the file and compress it into a file to get a table")
+            failure.hint(match has_records {
+                true => "unpack the records and pack them into a file to get a table",
+                false => "decompress the file and compress it into a file to get a table",
+            })
         })?;
         target.confirm();
+        let name = target.name();
         if !filled && !session.quiet {
-            let name = target.name();
             message::note(format_args!("{name}: the offsets are filled in already"));
         } else {
-            session.verbose(format_args!(
-                "{}: {} offsets filled in",
-                target.name(),
-                editor.chunks()
-            ));
+            session.verbose(format_args!("{name}: {chunks} offsets filled in"));
         }
         Ok(Status::Done)
     }

@@ -133,7 +133,10 @@ impl Outcome<'_> {
                 text,
                 "{name}: {GOOD}ok{GOOD:#}, {}, {}",
                 count(chunks, "chunk"),
-                count(bytes, "byte")
+                match report.records {
+                    0 => count(bytes, "byte"),
+                    records => count(records, "record"),
+                }
             );
         }
         for warning in &report.warnings {
@@ -152,6 +155,7 @@ impl Outcome<'_> {
             Ok(report) => {
                 object["chunks"] = json!(report.chunks);
                 object["bytes"] = json!(report.bytes);
+                object["records"] = json!(report.records);
                 object["damages"] = report.damages.iter().map(damage).collect();
                 object["warnings"] = report.warnings.iter().map(ToString::to_string).collect();
                 object["error"] = Value::Null;
@@ -159,6 +163,7 @@ impl Outcome<'_> {
             Err(failure) => {
                 object["chunks"] = Value::Null;
                 object["bytes"] = Value::Null;
+                object["records"] = Value::Null;
                 object["damages"] = json!([]);
                 object["warnings"] = json!([]);
                 object["error"] = json!(failure.title());
@@ -171,10 +176,21 @@ impl Outcome<'_> {
 /// One damage, for people.
 pub fn line(damage: &Damage) -> String {
     let mut text = format!("{BAD}{}{BAD:#}: {}", label(damage), damage.error);
-    if let Some(content) = &damage.content {
+    if let Some(records) = &damage.records {
+        let _ = write!(text, "; {}", numbers(records));
+    } else if let Some(content) = &damage.content {
         let _ = write!(text, "; content {}..{}", content.start, content.end);
     }
     text
+}
+
+/// The numbers of some records, for people: `record 7`, `records 7..12`.
+pub fn numbers(records: &Range<u64>) -> String {
+    let (from, to) = (records.start, records.end);
+    match to.saturating_sub(from) {
+        1 => format!("record {from}"),
+        _ => format!("records {from}..{to}"),
+    }
 }
 
 pub fn range(range: &Range<u64>) -> Value {
@@ -192,6 +208,7 @@ pub fn damage(damage: &Damage) -> Value {
         "member": position.map(|position| position.member),
         "bytes": damage.bytes.as_ref().map(range),
         "content": damage.content.as_ref().map(range),
+        "records": damage.records.as_ref().map(range),
     })
 }
 

@@ -3,14 +3,22 @@
 use bloscpack::{Member, Survey};
 use serde_json::{Value, json};
 
+use super::records;
 use super::{codecs, filters, is_indexed, kind, state, sum, whole_state};
 
 /// One object: header fields are those of the first member, sums and sets those of all.
-pub fn describe(path: &str, file_bytes: Option<u64>, survey: &Survey) -> String {
+pub fn describe(
+    path: &str,
+    file_bytes: Option<u64>,
+    survey: &Survey,
+    counts: &[Option<u64>],
+) -> String {
     let mut object = json!({ "path": path });
     if let Some(first) = survey.members.first() {
-        merge(&mut object, header(first));
+        merge(&mut object, header(first, records::sum(counts)));
     }
+    let members = survey.members.iter().zip(counts);
+    let members = members.map(|(one, count)| member(one, *count));
     let whole = json!({
         "chunks": sum(survey, |member| member.chunks),
         "uncompressed_bytes": sum(survey, |member| member.uncompressed),
@@ -20,16 +28,16 @@ pub fn describe(path: &str, file_bytes: Option<u64>, survey: &Survey) -> String 
         "filters": filters(&survey.members),
         "state": whole_state(survey),
         "indexed": survey.members.iter().all(is_indexed),
-        "members": survey.members.iter().map(member).collect::<Value>(),
+        "members": members.collect::<Value>(),
         "warnings": survey.warnings.iter().map(ToString::to_string).collect::<Value>(),
     });
     merge(&mut object, whole);
     format!("{object:#}\n")
 }
 
-fn member(member: &Member) -> Value {
+fn member(member: &Member, records: Option<u64>) -> Value {
     let mut object = json!({ "at": member.at });
-    merge(&mut object, header(member));
+    merge(&mut object, header(member, records));
     let body = json!({
         "first_chunk_at": member.first_chunk_at,
         "chunks": member.chunks,
@@ -45,10 +53,10 @@ fn member(member: &Member) -> Value {
 }
 
 /// What the header and the metadata say; null is unknown or absent.
-fn header(member: &Member) -> Value {
+fn header(member: &Member, count: Option<u64>) -> Value {
     let header = &member.header;
     let max_app_chunks = header.offsets.then_some(header.max_app_chunks);
-    json!({
+    let mut object = json!({
         "kind": kind(member),
         "layout": header.layout.name(),
         "format_version": header.layout.version(),
@@ -61,7 +69,12 @@ fn header(member: &Member) -> Value {
         "offsets": header.offsets,
         "sealed": header.seal.is_some(),
         "metadata": member.metadata.as_ref().map(|metadata| metadata.value()),
-    })
+    });
+    if header.varlen {
+        merge(&mut object, json!({ "records": count }));
+        merge(&mut object, records::describe(member));
+    }
+    object
 }
 
 fn merge(object: &mut Value, more: Value) {

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write as _};
 use anstyle::Style;
 use bloscpack::{Layout, Member, State, Survey};
 
+use super::records;
 use super::{codecs, filters, kind, state, sum};
 use crate::size::pretty;
 
@@ -13,20 +14,28 @@ const BOLD: Style = Style::new().bold();
 const LABEL: usize = 15;
 
 /// One block of lines for each member, and one for the whole if there are several.
-pub fn describe(path: &str, file_bytes: Option<u64>, survey: &Survey) -> String {
+pub fn describe(
+    path: &str,
+    file_bytes: Option<u64>,
+    survey: &Survey,
+    counts: &[Option<u64>],
+) -> String {
     let mut text = String::new();
     let several = survey.members.len() > 1;
-    for (number, member) in survey.members.iter().enumerate() {
+    for (number, (member, count)) in survey.members.iter().zip(counts).enumerate() {
         let place = if several {
             format!(", member {number} at byte {}", member.at)
         } else {
             String::new()
         };
         let _ = writeln!(text, "{BOLD}{path}{BOLD:#}{place}");
-        describe_member(&mut text, member);
+        describe_member(&mut text, member, *count);
     }
     if several {
         let _ = writeln!(text, "{BOLD}{path}{BOLD:#}, all members");
+        if let Some(records) = records::sum(counts) {
+            line(&mut text, "records", records);
+        }
         line(&mut text, "chunks", sum(survey, |member| member.chunks));
         sizes(
             &mut text,
@@ -40,7 +49,7 @@ pub fn describe(path: &str, file_bytes: Option<u64>, survey: &Survey) -> String 
     text
 }
 
-fn describe_member(text: &mut String, member: &Member) {
+fn describe_member(text: &mut String, member: &Member, records: Option<u64>) {
     let header = &member.header;
     let layout = format!("{} (version {})", header.layout, header.layout.version());
     line(text, "kind", kind(member));
@@ -48,7 +57,9 @@ fn describe_member(text: &mut String, member: &Member) {
     line(text, "state", state_in_full(member));
     line(text, "checksum", header.checksum);
     line(text, "typesize", or_unknown(header.typesize));
-    if !header.varlen {
+    if header.varlen {
+        line(text, "records", records::tell(member, records));
+    } else {
         line(
             text,
             "chunk size",

@@ -1,0 +1,140 @@
+//! [`Tally`]: the records of chunks that are read in order, counted past damaged ones.
+
+use crate::file::engine::Place;
+use crate::wire::{Form, FormatError, PackHead, ParseError, Position, Section};
+use std::ops::Range;
+
+/// Numbers of records, counted over all members.
+pub(in crate::file) type Numbers = Range<u64>;
+
+/// Counts the records of chunks, and checks how they are packed.
+#[derive(Debug, Default)]
+pub(in crate::file) struct Tally {
+    /// The member of the last chunk, and what its chunks hold.
+    member: Option<(u64, Form)>,
+    /// Records of the members before.
+    before: u64,
+    /// The number of the next record in its member.
+    next: u64,
+    /// Records of the last chunk, if it is sound.
+    last: Numbers,
+    /// Packed chunks are damaged, and nothing has told yet how many records they had.
+    is_open: bool,
+    /// Records in sound chunks.
+    pub(in crate::file) records: u64,
+}
+
+impl Tally {
+    /// Whether the chunk at this place is the first of another member, which ends the one before.
+    pub(in crate::file) fn is_new(&self, place: &Place) -> bool {
+        let member = self.member.map(|(member, _)| member);
+        member.is_some_and(|member| member != place.position.member)
+    }
+
+    /// Takes in a sound chunk, of which `content` is the first piece, and gives the records that are
+    /// lost before it.
+    ///
+    /// # Errors
+    /// [`FormatError::Packing`]: it is not sound after all.
+    pub(in crate::file) fn sound(
+        &mut self,
+        place: &Place,
+        content: &[u8],
+    ) -> Result<Option<Numbers>, FormatError> {
+        let (first, end) = match self.form(place) {
+            Form::Content => return Ok(None),
+            Form::Records { .. } => (self.next, self.next.saturating_add(1)),
+            Form::Packed { packing, .. } => {
+                let nbytes = place.header.nbytes;
+                let head = PackHead::decode(content, nbytes, packing)?;
+                if !self.is_open || head.first < self.next {
+                    head.check_first(self.next)?;
+                }
+                head.check_lengths(content, nbytes)?;
+                (head.first, head.end())
+            }
+        };
+        let lost = self.close(first);
+        self.last = self.numbers(first..end);
+        self.next = end;
+        self.records = self.records.saturating_add(end.saturating_sub(first));
+        Ok(lost)
+    }
+
+    /// Takes in a damaged chunk, and gives its records, where that is known by now.
+    pub(in crate::file) fn damaged(&mut self, place: &Place) -> Option<Numbers> {
+        match self.form(place) {
+            Form::Content => None,
+            Form::Packed { .. } => {
+                self.is_open = true;
+                None
+            }
+            Form::Records { .. } => {
+                let number = self.next;
+                self.next = number.saturating_add(1);
+                Some(self.numbers(number..self.next))
+            }
+        }
+    }
+
+    /// Takes back the last chunk, which begins soundly but is damaged further on.
+    pub(in crate::file) fn spoilt(&mut self) -> Option<Numbers> {
+        let numbers = std::mem::take(&mut self.last);
+        let count = numbers.end.saturating_sub(numbers.start);
+        self.records = self.records.saturating_sub(count);
+        (count > 0).then_some(numbers)
+    }
+
+    /// Ends the member, all of whose chunks were there, and gives the records that are lost at its
+    /// end.
+    ///
+    /// # Errors
+    /// [`FormatError::MetadataData`] if its metadata counts other than there are.
+    pub(in crate::file) fn end(&mut self) -> Result<Option<Numbers>, ParseError> {
+        let Some((member, form)) = self.member.take() else {
+            return Ok(None);
+        };
+        let (found, count) = (self.next, form.count());
+        let is_wrong = |count: u64| {
+            let is_more = self.is_open && count > found;
+            count != found && !is_more
+        };
+        let wrong = count.filter(|count| is_wrong(*count));
+        let lost = self.close(count.unwrap_or(found).max(found));
+        self.before = self.before.saturating_add(self.next);
+        self.next = 0;
+        match wrong {
+            None => Ok(lost),
+            Some(count) => {
+                let why = format!("its shape is of {count} records, but there are {found}");
+                let position = Position {
+                    byte: 0,
+                    member,
+                    chunk: None,
+                    section: Section::Metadata,
+                };
+                let error = FormatError::MetadataData { why };
+                Err(ParseError { error, position })
+            }
+        }
+    }
+
+    fn form(&mut self, place: &Place) -> Form {
+        let form = place.form.unwrap_or(Form::Content);
+        self.member = Some((place.position.member, form));
+        form
+    }
+
+    /// The records before `first` that damaged chunks had.
+    fn close(&mut self, first: u64) -> Option<Numbers> {
+        let is_open = std::mem::take(&mut self.is_open);
+        let lost = self.next..first;
+        self.next = first;
+        (is_open && !lost.is_empty()).then(|| self.numbers(lost))
+    }
+
+    fn numbers(&self, of_member: Numbers) -> Numbers {
+        let count = |number: u64| self.before.saturating_add(number);
+        count(of_member.start)..count(of_member.end)
+    }
+}

@@ -1,0 +1,169 @@
+//! Packed chunks as a row: each says which records it has, and those that contradict the most
+//! others are left out.
+
+use super::member::Member;
+use super::probe::{Found, Probe};
+use crate::error::Result;
+use crate::storage::ReadAt;
+use crate::wire::records::packing::PACK_HEAD_LEN;
+use crate::wire::{PackHead, Packing};
+
+/// Chunks that are looked at to find out whether all are packed.
+const SAMPLE: usize = 8;
+
+/// A chunk and the records that it says it has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link {
+    pub at: u64,
+    pub nbytes: u32,
+    pub head: PackHead,
+}
+
+/// The links whose records ascend, in order.
+#[derive(Debug, Default)]
+pub(super) struct Links(Vec<Link>);
+
+impl Links {
+    /// Reads the heads of all sound chunks; no record may have a number of `count` or above.
+    pub(super) fn read<S: ReadAt>(
+        probe: &mut Probe<'_, S>,
+        member: &Member,
+        packing: Packing,
+        count: Option<u64>,
+    ) -> Result<Self> {
+        let mut links = Vec::new();
+        for found in member.sound_chunks() {
+            let head = head_of(probe, found, packing)?;
+            let is_counted = |head: &PackHead| count.is_none_or(|count| head.end() <= count);
+            links.extend(head.filter(is_counted).map(|head| Link {
+                at: found.at,
+                nbytes: found.nbytes,
+                head,
+            }));
+        }
+        Ok(Self(longest_row(links)))
+    }
+
+    /// The head of the chunk that begins here.
+    pub(super) fn head_at(&self, at: u64) -> Option<PackHead> {
+        let index = self.0.binary_search_by_key(&at, |link| link.at).ok()?;
+        Some(self.0.get(index)?.head)
+    }
+
+    /// The first record of the next chunk behind `at`.
+    pub(super) fn first_behind(&self, at: u64) -> Option<u64> {
+        let behind = self.0.partition_point(|link| link.at <= at);
+        Some(self.0.get(behind)?.head.first)
+    }
+
+    /// Bytes of the largest chunk with more than one record.
+    pub(super) fn largest(&self) -> u32 {
+        let several = self.0.iter().filter(|link| link.head.count > 1);
+        several.map(|link| link.nbytes).max().unwrap_or(0)
+    }
+
+    /// The likely packing into such chunks: their sizes are powers of two as a rule.
+    pub(super) fn packing(&self) -> Option<Packing> {
+        Packing::new(self.largest().next_power_of_two().max(64))
+    }
+}
+
+/// Whether most of a member's sound chunks, by the first few, are packed: that one looks so by
+/// accident is out of the question.
+pub(super) fn are_packed<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<bool> {
+    let Some(packing) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
+        return Ok(false);
+    };
+    let (mut looked, mut packed) = (0usize, 0usize);
+    for found in member.sound_chunks().take(SAMPLE) {
+        looked = looked.saturating_add(1);
+        let is_packed = match head_of(probe, found, packing)? {
+            Some(head) => adds_up(probe, found, head)?,
+            None => false,
+        };
+        packed = packed.saturating_add(usize::from(is_packed));
+    }
+    Ok(packed.saturating_mul(2) > looked)
+}
+
+fn head_of<S: ReadAt>(
+    probe: &mut Probe<'_, S>,
+    found: Found,
+    packing: Packing,
+) -> Result<Option<PackHead>> {
+    let begin = probe.beginning(found, PACK_HEAD_LEN)?;
+    Ok(begin.and_then(|begin| PackHead::decode(&begin, found.nbytes, packing).ok()))
+}
+
+/// Whether the lengths of the records are those of the chunk.
+fn adds_up<S: ReadAt>(probe: &mut Probe<'_, S>, found: Found, head: PackHead) -> Result<bool> {
+    let len = usize::try_from(head.values_at()).unwrap_or(usize::MAX);
+    let begin = probe.beginning(found, len)?;
+    Ok(begin.is_some_and(|begin| head.check_lengths(&begin, found.nbytes).is_ok()))
+}
+
+/// The longest row of links in which no record comes twice, by patience sorting.
+fn longest_row(links: Vec<Link>) -> Vec<Link> {
+    let is_row = links.is_sorted_by(|one, next| one.head.end() <= next.head.first);
+    if is_row {
+        return links;
+    }
+    // For each length, the link with the least end that closes a row of it; and for each link the
+    // one before it in its row.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(links.len());
+    let end = |index: usize| links.get(index).map_or(0, |link| link.head.end());
+    for (index, link) in links.iter().enumerate() {
+        let len = ends.partition_point(|other| end(*other) <= link.head.first);
+        before.push(len.checked_sub(1).and_then(|len| ends.get(len)).copied());
+        match ends.get_mut(len) {
+            Some(other) if link.head.end() < end(*other) => *other = index,
+            Some(_) => {}
+            None => ends.push(index),
+        }
+    }
+    let mut row = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        row.extend(links.get(index).copied());
+        next = before.get(index).copied().flatten();
+    }
+    row.reverse();
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(at: u64, first: u64, count: u32) -> Link {
+        let mut content = first.to_le_bytes().to_vec();
+        content.extend(count.to_le_bytes());
+        content.extend([1, 0, 0, 0]);
+        let packing = Packing::new(1 << 24).unwrap();
+        let head = PackHead::decode(&content, 1 << 24, packing).unwrap();
+        let nbytes = 100;
+        Link { at, nbytes, head }
+    }
+
+    #[test]
+    fn what_contradicts_the_most_is_left_out() {
+        type Case = (&'static [(u64, u32)], &'static [u64]);
+        let rows: [Case; 5] = [
+            (&[(0, 5), (5, 5), (10, 1)], &[0, 5, 10]),
+            (&[(0, 5), (900, 5), (5, 5), (10, 1)], &[0, 5, 10]),
+            (&[(0, 5), (5, 900), (10, 1), (11, 3)], &[0, 10, 11]),
+            (&[(7, 5), (0, 7), (7, 5), (6, 3)], &[0, 7]),
+            (&[(30, 1), (20, 1)], &[20]),
+        ];
+        for (links, expected) in rows {
+            let links = (0..)
+                .zip(links)
+                .map(|(at, (first, count))| link(at, *first, *count));
+            let row = longest_row(links.collect());
+            let firsts: Vec<_> = row.iter().map(|link| link.head.first).collect();
+            assert_eq!(firsts, expected);
+            assert!(row.is_sorted_by(|one, next| one.at < next.at));
+        }
+    }
+}

@@ -1,0 +1,594 @@
+//! Files of records that no honest writer made: each is refused for the right reason, in little
+//! memory.
+//!
+//! The bound is 64 MiB and twice the bytes of the file, counted by an allocator that takes every byte
+//! asked for as used.
+
+use crate::counting::peak_of;
+use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+use bloscpack::{
+    Category, Checksum, Error, Hashers, IndexedRecordReader, Limits, RecordReader, verify,
+};
+
+const MIB: usize = 1 << 20;
+
+/// A V2 member of records, put together by hand; everything that is not said is as it should be.
+#[derive(Clone)]
+struct Hostile {
+    options: u8,
+    nchunks: Option<i64>,
+    metadata: Option<String>,
+    /// The chunks, ready made.
+    chunks: Vec<Vec<u8>>,
+    offsets: Option<Vec<i64>>,
+    end_mark: bool,
+}
+
+impl Hostile {
+    fn new(metadata: &str, chunks: Vec<Vec<u8>>) -> Self {
+        Self {
+            options: 1 | 4 | 8,
+            nchunks: None,
+            metadata: Some(metadata.to_owned()),
+            chunks,
+            offsets: None,
+            end_mark: false,
+        }
+    }
+
+    /// Chunks of many records, in metadata that says so.
+    fn packed(contents: &[Vec<u8>]) -> Self {
+        Self::new(
+            &packing("65536"),
+            contents.iter().map(|c| chunk(c)).collect(),
+        )
+    }
+
+    /// A stream: no table, and an end mark.
+    fn stream(self) -> Self {
+        Self {
+            options: self.options & !1,
+            nchunks: Some(-1),
+            end_mark: true,
+            ..self
+        }
+    }
+
+    /// The file, its seal and digests right.
+    fn file(&self) -> Vec<u8> {
+        let text = self.metadata.clone().unwrap_or_default();
+        let options = self.options | u8::from(self.metadata.is_some()) << 1;
+        let nchunks = self.nchunks.unwrap_or(self.chunks.len() as i64);
+        let mut file = b"blpk".to_vec();
+        file.extend([2, options, Checksum::Crc32.id(), 1]);
+        file.extend([0xff; 8]);
+        file.extend(nchunks.to_le_bytes());
+        file.extend((text.len() as u32).to_le_bytes());
+        file.extend([0; 4]);
+        file.extend(text.as_bytes());
+        if options & 1 != 0 {
+            let begin = file.len() + 8 * self.chunks.len();
+            let ends = self.chunks.iter().scan(begin, |end, chunk| {
+                *end += chunk.len() + 4;
+                Some(*end as i64 - chunk.len() as i64 - 4)
+            });
+            let own: Vec<i64> = ends.collect();
+            for offset in self.offsets.as_ref().unwrap_or(&own) {
+                file.extend(offset.to_le_bytes());
+            }
+        }
+        if options & 8 != 0 {
+            let seal = crc32(&file);
+            file[28..32].copy_from_slice(&seal);
+        }
+        for chunk in &self.chunks {
+            file.extend(chunk);
+            file.extend(crc32(chunk));
+        }
+        if self.end_mark {
+            let mark = [2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0];
+            file.extend(mark);
+            file.extend(crc32(&mark));
+        }
+        file
+    }
+}
+
+fn crc32(bytes: &[u8]) -> Vec<u8> {
+    let digest = Hashers::default().digest(Checksum::Crc32, bytes);
+    digest.as_bytes().to_vec()
+}
+
+/// Metadata that declares a packing with this chunk size.
+fn packing(chunk_size: &str) -> String {
+    format!(
+        r#"{{"dtype": "varbinary", "packing": {{"name": "lengths", "version": 1, "chunk_size": {chunk_size}}}}}"#
+    )
+}
+
+/// A Blosc chunk.
+fn chunk(content: &[u8]) -> Vec<u8> {
+    let settings = ChunkSettings {
+        compressor: Compressor::Zstd,
+        filter: Filter::None,
+        typesize: 1,
+        ..ChunkSettings::default()
+    };
+    let mut chunk = Vec::new();
+    let mut encoder = ChunkEncoder::new(settings).unwrap();
+    encoder.encode(content, &mut chunk).unwrap();
+    chunk
+}
+
+/// The content of a packed chunk, as its head says and whatever follows it.
+fn pack(first: u64, count: u32, width: u8, rest: &[u8]) -> Vec<u8> {
+    let mut content = first.to_le_bytes().to_vec();
+    content.extend(count.to_le_bytes());
+    content.extend([width, 0, 0, 0]);
+    content.extend(rest);
+    content
+}
+
+/// What both readers say: in order to the end, and by number each record, the last one first.
+fn readers(name: &str, file: &[u8]) -> [Result<usize, Error>; 2] {
+    let bound = 64 * MIB + 2 * file.len();
+    let (in_order, peak) = peak_of(|| {
+        let (mut reader, mut count) = (RecordReader::new(file), 0);
+        loop {
+            match reader.next_record() {
+                Ok(Some(_)) => count += 1,
+                Ok(None) => break Ok(count),
+                Err(error) => {
+                    assert!(reader.next_record().is_err(), "{name}: an error stays");
+                    break Err(error);
+                }
+            }
+        }
+    });
+    assert!(peak <= bound, "{name}: {peak} bytes in order");
+    let (by_number, peak) = peak_of(|| {
+        let reader = IndexedRecordReader::builder().cache(MIB).open(file)?;
+        // Of numbers without end those at both ends will do.
+        let last = reader.len();
+        let ends = (0..last.min(1000)).chain(last.saturating_sub(1000)..last);
+        for number in ends.rev() {
+            reader.get(number)?;
+        }
+        for record in reader.iter().take(1000) {
+            record?;
+        }
+        Ok(last as usize)
+    });
+    assert!(peak <= bound, "{name}: {peak} bytes by number");
+    let (_, peak) = peak_of(|| verify(file, Limits::default(), 1).unwrap());
+    assert!(peak <= bound, "{name}: verify took {peak} bytes");
+    [in_order, by_number]
+}
+
+#[track_caller]
+fn refused(name: &str, file: &[u8], category: Category, says: &str) {
+    for (reader, result) in ["in order", "by number"].iter().zip(readers(name, file)) {
+        let error = result.expect_err(&format!("{name}, {reader}"));
+        assert_eq!(error.category(), category, "{name}, {reader}: {error}");
+        let text = error.to_string();
+        assert!(text.contains(says), "{name}, {reader}: {text}");
+    }
+}
+
+#[track_caller]
+fn fine(name: &str, file: &[u8], count: usize) {
+    for result in readers(name, file) {
+        assert_eq!(result.expect(name), count, "{name}");
+    }
+}
+
+use Category::{CutShort, Damaged, OverLimit, Unsupported};
+
+#[test]
+fn what_is_made_here_is_fine_where_nothing_is_wrong() {
+    let plain = || Hostile::new("{}", vec![chunk(b"one"), chunk(b""), chunk(b"two")]);
+    fine("plain", &plain().file(), 3);
+    fine("stream", &plain().stream().file(), 3);
+    let contents = [pack(0, 2, 1, b"\x01\x02abb"), pack(2, 1, 4, b"\x01\0\0\0c")];
+    fine("packed", &Hostile::packed(&contents).file(), 3);
+    fine(
+        "packed stream",
+        &Hostile::packed(&contents).stream().file(),
+        3,
+    );
+}
+
+#[test]
+fn counts_of_the_header_cost_nothing() {
+    for nchunks in [1 << 60, i64::MAX, 1 << 40, 1 << 30, 4, 100] {
+        for metadata in ["{}", &packing("65536")] {
+            let content = [b"\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0".as_slice(), b"\x01x"].concat();
+            let mut hostile = Hostile::new(metadata, vec![chunk(&content); 3]);
+            hostile.nchunks = Some(nchunks);
+            for options in [4, 5, 12, 13] {
+                hostile.options = options;
+                let [in_order, by_number] = readers("count", &hostile.file());
+                assert!(in_order.is_err() && by_number.is_err(), "{nchunks}");
+            }
+        }
+    }
+    for nchunks in [-2, i64::MIN] {
+        let mut hostile = Hostile::new("{}", vec![chunk(b"x")]);
+        hostile.nchunks = Some(nchunks);
+        refused("negative", &hostile.file(), Damaged, "number of chunks");
+    }
+}
+
+#[test]
+fn numbers_of_records_that_differ_are_told() {
+    for count in ["0", "1", "4", "18446744073709551615"] {
+        let text = format!("{{\"shape\": [{count}]}}");
+        let plain = || Hostile::new(&text, vec![chunk(b"one"), chunk(b""), chunk(b"two")]);
+        refused("plain", &plain().file(), Damaged, "shape");
+        refused("plain stream", &plain().stream().file(), Damaged, "shape");
+        let text = packing("65536").replacen('{', &format!("{{\"shape\": [{count}], "), 1);
+        let contents = [pack(0, 2, 1, b"\x01\x02abb"), pack(2, 1, 4, b"\x01\0\0\0c")];
+        let packed = || Hostile {
+            metadata: Some(text.clone()),
+            ..Hostile::packed(&contents)
+        };
+        refused("packed", &packed().file(), Damaged, "shape");
+        refused("packed stream", &packed().stream().file(), Damaged, "shape");
+    }
+    for text in [
+        r#"{"shape": [3]}"#.to_owned(),
+        packing("64").replacen('{', r#"{"shape": [3], "#, 1),
+    ] {
+        let none = || Hostile::new(&text, Vec::new());
+        refused("nothing", &none().file(), Damaged, "shape");
+        refused(
+            "nothing in a stream",
+            &none().stream().file(),
+            Damaged,
+            "shape",
+        );
+        // A member that has nothing, between others that have.
+        let one = Hostile::new("{}", vec![chunk(b"one")]).file();
+        let three = [one.clone(), none().stream().file(), one].concat();
+        let (records, end) = crate::in_order(three.as_slice());
+        assert_eq!(records, [b"one"]);
+        assert_eq!(end.unwrap_err().category(), Damaged);
+        assert!(IndexedRecordReader::open(&three).is_err());
+    }
+}
+
+#[test]
+fn tables_that_point_anywhere_are_told() {
+    let chunks = || vec![chunk(b"one"), chunk(b"two"), chunk(b"three")];
+    let sound = Hostile::new("{}", chunks()).file();
+    let at = |entry: usize| {
+        let from = 34 + 8 * entry;
+        i64::from_le_bytes(sound[from..from + 8].try_into().unwrap())
+    };
+    let own = [at(0), at(1), at(2)];
+    let end = sound.len() as i64;
+    for entry in 0..3 {
+        for to in [
+            0,
+            1,
+            31,
+            34,
+            end - 1,
+            end,
+            end + 1,
+            1 << 40,
+            i64::MAX,
+            i64::MIN,
+            -1,
+            -2,
+        ] {
+            let mut offsets = own.to_vec();
+            offsets[entry] = to;
+            for options in [5, 13] {
+                let hostile = Hostile {
+                    offsets: Some(offsets.clone()),
+                    options,
+                    ..Hostile::new("{}", chunks())
+                };
+                let [in_order, by_number] = readers("offset", &hostile.file());
+                assert!(in_order.is_err(), "{entry} to {to}");
+                assert!(by_number.is_err(), "{entry} to {to}");
+            }
+        }
+    }
+    for order in [
+        [1, 0, 2],
+        [2, 1, 0],
+        [0, 2, 1],
+        [0, 0, 2],
+        [0, 1, 1],
+        [1, 1, 1],
+    ] {
+        for metadata in ["{}", &packing("64")] {
+            let contents: Vec<_> = (0..3)
+                .map(|n| chunk(&pack(n, 1, 1, &[2, b'x', n as u8])))
+                .collect();
+            let sound = Hostile::new(metadata, contents.clone());
+            let file = sound.file();
+            let table = 32 + metadata.len();
+            let own: Vec<_> = (0..3)
+                .map(|n| i64::from_le_bytes(file[table + 8 * n..][..8].try_into().unwrap()))
+                .collect();
+            let hostile = Hostile {
+                offsets: Some(order.iter().map(|n| own[*n]).collect()),
+                ..sound
+            };
+            let [in_order, by_number] = readers("order", &hostile.file());
+            assert!(in_order.is_err() && by_number.is_err(), "{order:?}");
+        }
+    }
+    let none = Hostile {
+        offsets: Some(vec![-1; 3]),
+        ..Hostile::new("{}", chunks())
+    };
+    fine("a table that was never filled in", &none.file(), 3);
+}
+
+#[test]
+fn heads_of_packed_chunks_that_cannot_be_are_refused() {
+    let says = "packed records";
+    let wrong = |name: &str, contents: &[Vec<u8>]| {
+        refused(name, &Hostile::packed(contents).file(), Damaged, says);
+        refused(
+            name,
+            &Hostile::packed(contents).stream().file(),
+            Damaged,
+            says,
+        );
+    };
+    for len in 0..16 {
+        wrong("no head", &[vec![0; len]]);
+    }
+    wrong("no records", &[pack(0, 0, 1, b"")]);
+    wrong("no records and bytes", &[pack(0, 0, 1, b"abc")]);
+    for width in [0, 3, 5, 8, 255] {
+        wrong("width", &[pack(0, 1, width, &[1, 0, 0, 0, 0, 0, 0, 0, 7])]);
+    }
+    for at in 13..16 {
+        let mut content = pack(0, 1, 1, b"\x01x");
+        content[at] = 1;
+        wrong("reserved", &[content]);
+    }
+    for first in [1, 2, 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX] {
+        wrong("first", &[pack(first, 1, 1, b"\x01x")]);
+    }
+    for first in [0, 1, 3, 1 << 60, u64::MAX - 1, u64::MAX] {
+        let next = pack(first, 1, 1, b"\x01x");
+        wrong("first of the second", &[pack(0, 2, 1, b"\x01\x01ab"), next]);
+    }
+    for count in [2, 3, 255, 1 << 16, 1 << 31, u32::MAX] {
+        for width in [1, 2, 4] {
+            wrong("count", &[pack(0, count, width, b"\x01\0\0\0xy")]);
+        }
+    }
+    for lengths in [
+        [0_u32, 0],
+        [1, 0],
+        [2, 1],
+        [u32::MAX, 3],
+        [u32::MAX, u32::MAX],
+        [1 << 31, 1 << 31],
+        [3, u32::MAX],
+        [0x8000_0000, 0x8000_0002],
+    ] {
+        let rest: Vec<u8> = lengths.iter().flat_map(|len| len.to_le_bytes()).collect();
+        wrong("lengths", &[pack(0, 2, 4, &[&rest[..], b"ab"].concat())]);
+    }
+    wrong(
+        "more than one in a large chunk",
+        &[pack(0, 2, 1, &vec![0; 70_000])],
+    );
+}
+
+#[test]
+fn very_many_records_that_are_wrong_take_no_memory() {
+    let count = (16 << 20) - 16;
+    let mut lengths = vec![0; count];
+    lengths[count - 1] = 1;
+    let content = pack(0, count as u32, 1, &lengths);
+    let hostile = Hostile::new(&packing("16777216"), vec![chunk(&content)]);
+    refused("16 million", &hostile.file(), Damaged, "packed records");
+    // A chunk that is too large for more than one record is not even unpacked by number.
+    let content = pack(0, 1 << 26, 1, &vec![0; 1 << 26]);
+    let hostile = Hostile::new(&packing("16777216"), vec![chunk(&content)]);
+    let name = "64 million";
+    refused(name, &hostile.file(), Damaged, "more than one may have");
+}
+
+#[test]
+fn chunk_sizes_of_metadata_that_cannot_be_are_refused() {
+    let content = [pack(0, 1, 1, b"\x01x")];
+    for size in [
+        "0",
+        "1",
+        "63",
+        "16777217",
+        "4294967296",
+        "4294967360",
+        "18446744073709551616",
+        "-1",
+        "-64",
+        "\"64\"",
+        "64.0",
+        "1e3",
+        "null",
+        "true",
+        "[64]",
+        "{}",
+        "NaN",
+        "1e999",
+    ] {
+        for hostile in [
+            Hostile::packed(&content),
+            Hostile::packed(&content).stream(),
+        ] {
+            let hostile = Hostile {
+                metadata: Some(packing(size)),
+                ..hostile
+            };
+            refused(size, &hostile.file(), Unsupported, "packed in a way");
+        }
+    }
+    for size in ["64", "16777216"] {
+        let hostile = Hostile {
+            metadata: Some(packing(size)),
+            ..Hostile::packed(&content)
+        };
+        fine(size, &hostile.file(), 1);
+    }
+}
+
+#[test]
+fn packings_that_are_not_known_are_refused() {
+    let content = [pack(0, 1, 1, b"\x01x")];
+    let long = format!("{{\"name\": \"{}\"}}", "x".repeat(100_000));
+    let deep = format!("{}{}", "[".repeat(120), "]".repeat(120));
+    let lengths = r#"{"name": "lengths", "version": 1, "chunk_size": 64}"#;
+    for value in [
+        "null",
+        "1",
+        "[]",
+        "{}",
+        "\"lengths\"",
+        "NaN",
+        &long,
+        &deep,
+        r#"{"name": "braided", "version": 1, "chunk_size": 64}"#,
+        r#"{"name": "Lengths", "version": 1, "chunk_size": 64}"#,
+        r#"{"name": "lengths", "version": 2, "chunk_size": 64}"#,
+        r#"{"name": "lengths", "version": "1", "chunk_size": 64}"#,
+        r#"{"name": "lengths", "version": -1, "chunk_size": 64}"#,
+        r#"{"name": ["lengths"], "version": 1, "chunk_size": 64}"#,
+        r#"{"version": 1, "chunk_size": 64}"#,
+        r#"{"name": "lengths", "chunk_size": 64}"#,
+        r#"{"name": "lengths", "version": 1}"#,
+    ] {
+        let texts = [
+            format!("{{\"packing\": {value}}}"),
+            // However it is written, and although another reader might take the first.
+            format!("{{\"\\u0070acking\": {value}}}"),
+            format!("{{\"packing\": {lengths}, \"packing\": {value}}}"),
+        ];
+        for text in texts {
+            let hostile = Hostile {
+                metadata: Some(text),
+                ..Hostile::packed(&content)
+            };
+            refused(value, &hostile.file(), Unsupported, "packed in a way");
+        }
+    }
+}
+
+#[test]
+fn a_packing_without_records_is_refused() {
+    let mut hostile = Hostile::packed(&[pack(0, 1, 1, b"\x01x")]);
+    for options in [0, 1, 8, 9] {
+        hostile.options = options;
+        refused(
+            "bit 2 is clear",
+            &hostile.file(),
+            Damaged,
+            "declares packed records",
+        );
+        let result = bloscpack::decompress(&hostile.file());
+        assert_eq!(result.unwrap_err().category(), Damaged);
+    }
+    // With bit 2, who wants content gets no heads and lengths instead.
+    hostile.options = 13;
+    let result = bloscpack::decompress(&hostile.file());
+    assert_eq!(result.unwrap_err().category(), Unsupported);
+    let content = Hostile {
+        options: 9,
+        ..Hostile::new("{}", vec![chunk(b"no record")])
+    };
+    refused("content", &content.file(), Unsupported, "no records");
+}
+
+/// A Blosc header with these sizes.
+fn blosc(flags: u8, nbytes: u32, blocksize: u32, ctbytes: u32) -> Vec<u8> {
+    let mut header = vec![2, 1, flags, 1];
+    for size in [nbytes, blocksize, ctbytes] {
+        header.extend(size.to_le_bytes());
+    }
+    header
+}
+
+#[test]
+fn a_few_bytes_that_claim_to_be_2_gib_take_no_memory() {
+    // Blocks that begin where there is nothing sound.
+    for compressor in [0x20_u8, 0x60, 0x80, 0] {
+        for nbytes in [2_147_483_631_u32, 1 << 30, (64 << 20) + 1] {
+            for block in [1 << 20, 32 << 20] {
+                let blocks = nbytes.div_ceil(block);
+                let len = 16 + 4 * blocks + 100;
+                let mut chunk = blosc(compressor | 0x10, nbytes, block, len);
+                for _ in 0..blocks {
+                    chunk.extend((16 + 4 * blocks).to_le_bytes());
+                }
+                chunk.resize(len as usize, 3);
+                for hostile in [
+                    Hostile::new("{}", vec![chunk.clone()]),
+                    Hostile::new("{}", vec![chunk.clone()]).stream(),
+                    Hostile::new(&packing("65536"), vec![chunk.clone()]),
+                ] {
+                    let [in_order, by_number] = readers("2 GiB", &hostile.file());
+                    assert_eq!(in_order.unwrap_err().category(), Damaged);
+                    assert_eq!(by_number.unwrap_err().category(), Damaged);
+                }
+            }
+        }
+    }
+    let copy = blosc(2, 2_147_483_631, 1 << 20, 2_147_483_647);
+    let hostile = Hostile::new("{}", vec![copy]);
+    let [in_order, by_number] = readers("a copy of 2 GiB", &hostile.file());
+    assert_eq!(in_order.unwrap_err().category(), CutShort);
+    assert_eq!(by_number.unwrap_err().category(), CutShort);
+}
+
+#[test]
+fn limits_are_kept() {
+    let limits = Limits {
+        chunk: 1000,
+        ..Limits::default()
+    };
+    let file = Hostile::new("{}", vec![chunk(b"one"), chunk(&[7; 1001])]).file();
+    let reader = IndexedRecordReader::builder()
+        .limits(limits)
+        .open(&file)
+        .unwrap();
+    assert_eq!(reader.get(0).unwrap(), "one");
+    assert_eq!(reader.get(1).unwrap_err().category(), OverLimit);
+    let mut reader = RecordReader::builder()
+        .limits(limits)
+        .read_from(file.as_slice());
+    assert_eq!(reader.next_record().unwrap().unwrap(), b"one");
+    assert_eq!(reader.next_record().unwrap_err().category(), OverLimit);
+
+    let limits = Limits {
+        offsets: 8,
+        ..Limits::default()
+    };
+    for hostile in [
+        Hostile::new("{}", vec![chunk(b"one"), chunk(b"two")]),
+        Hostile::packed(&[pack(0, 1, 1, b"\x01x"), pack(1, 1, 1, b"\x01x")]),
+    ] {
+        let options = [5, 13];
+        for file in options.map(|options| {
+            Hostile {
+                options,
+                ..hostile.clone()
+            }
+            .file()
+        }) {
+            let result = IndexedRecordReader::builder().limits(limits).open(&file);
+            assert_eq!(result.unwrap_err().category(), OverLimit);
+            let mut reader = RecordReader::builder().limits(limits).read_from(&file[..]);
+            assert_eq!(reader.next_record().unwrap_err().category(), OverLimit);
+        }
+    }
+}
