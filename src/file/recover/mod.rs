@@ -10,8 +10,10 @@ mod behind;
 mod content;
 mod head;
 mod kind;
+mod like;
 mod links;
 mod member;
+mod notes;
 mod numbering;
 mod output;
 mod probe;
@@ -28,26 +30,20 @@ mod work;
 pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
 
-use super::encoder::{Encoder, EncoderBuilder};
-use super::records::{RecordWriter, RecordWriterBuilder};
-use super::verify::Damage;
 use super::walk::Walk;
-use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
 use crate::wire::{
-    Checksum, Event, FormatError, Hashers, Layout, Metadata, NumpyArray, ParseError, Position,
-    Section,
+    Checksum, Event, FormatError, Hashers, Metadata, NumpyArray, ParseError, Position, Section,
 };
-use content::{Gap, Piece};
+use content::Piece;
 use kind::{Kind, kinds};
 use member::Member;
-use output::{Builder, Target};
-use probe::{Found, Probe};
+use output::Target;
+use probe::Probe;
 use salvage::{Salvage, Taker};
 use std::io::{Read, Seek, Write};
-use std::ops::Range;
 use taker::{Nothing, Taking};
 
 /// Zeros written for each byte of the source, at the most: a header of 32 bytes may count any number
@@ -372,105 +368,6 @@ impl Findings {
         recovery
     }
 
-    /// How to write what was found: as it was.
-    fn builder<S: ReadAt>(
-        &self,
-        source: &S,
-        options: &RecoverOptions,
-        has_records: bool,
-    ) -> Result<Builder> {
-        let mut members = self.members.iter().zip(&self.kinds);
-        let is_taken = |(member, kind): &(&Member, &Kind)| {
-            kind.has_records() == has_records && member.sound > 0
-        };
-        let first = members
-            .find(is_taken)
-            .and_then(|(member, _)| member.first_sound());
-        let header = match first {
-            Some((_, found)) => chunk_header(source, found)?,
-            None => None,
-        };
-        let member = first.map(|(member, _)| member);
-        Ok(if has_records {
-            Builder::Records(self.record_builder(options, member, header))
-        } else {
-            Builder::Content(self.content_builder(options, member, header))
-        })
-    }
-
-    fn content_builder(
-        &self,
-        options: &RecoverOptions,
-        member: Option<&Member>,
-        chunk: Option<ChunkHeader>,
-    ) -> EncoderBuilder {
-        let mut builder = Encoder::builder()
-            .threads(options.threads)
-            .hashers(options.hashers);
-        if let Some(metadata) = self.metadata(false) {
-            builder = builder.metadata(metadata.clone());
-        }
-        let Some(member) = member else {
-            return builder;
-        };
-        if let Some(checksum) = member.own_checksum() {
-            builder = builder.checksum(checksum);
-        }
-        let claimed = member.header.as_ref().and_then(|header| header.chunk_size);
-        let claimed = claimed.filter(|size| member.chunk_size == Some(*size));
-        let size = claimed.or(member.largest_sound());
-        if let Some(size) = size.filter(|size| *size > 0) {
-            builder = builder.chunk_size(size);
-        }
-        let Some(chunk) = chunk else {
-            return builder;
-        };
-        if let Some(compressor) = chunk.compressor_format().and_then(compressor) {
-            builder = builder.compressor(compressor);
-        }
-        builder.typesize(chunk.typesize).filter(chunk.filter())
-    }
-
-    fn record_builder(
-        &self,
-        options: &RecoverOptions,
-        member: Option<&Member>,
-        chunk: Option<ChunkHeader>,
-    ) -> RecordWriterBuilder {
-        let mut builder = RecordWriter::builder()
-            .layout(Layout::V3)
-            .threads(options.threads)
-            .hashers(options.hashers);
-        if let Some(metadata) = self.metadata(true) {
-            builder = builder.metadata(metadata.clone());
-        }
-        // A record that is a chunk of its own may be too large for a packed one.
-        let mut packings = self.kinds.iter().filter(|kind| kind.has_records());
-        let packing = packings.clone().next().and_then(Kind::packing);
-        if let Some(packing) = packing.filter(|_| packings.all(|kind| kind.packing().is_some())) {
-            builder = builder.packed(packing.chunk_size());
-        }
-        if let Some(checksum) = member.and_then(Member::own_checksum) {
-            builder = builder.checksum(checksum);
-        }
-        let Some(chunk) = chunk else {
-            return builder;
-        };
-        if let Some(compressor) = chunk.compressor_format().and_then(compressor) {
-            builder = builder.compressor(compressor);
-        }
-        builder.typesize(chunk.typesize).filter(chunk.filter())
-    }
-
-    /// The first metadata of members that have records, or have none.
-    fn metadata(&self, has_records: bool) -> Option<&Metadata> {
-        let mut members = self.members.iter().zip(&self.kinds);
-        members.find_map(|(member, kind)| {
-            let metadata = member.metadata.as_ref();
-            metadata.filter(|_| kind.has_records() == has_records)
-        })
-    }
-
     /// Hands on all content and tells all damage, in order of place.
     fn salvage<S: ReadAt>(
         self,
@@ -535,19 +432,6 @@ impl Findings {
     }
 }
 
-fn chunk_header<S: ReadAt>(source: &S, found: Found) -> Result<Option<ChunkHeader>> {
-    let mut bytes = [0; HEADER_LEN];
-    source.read_exact_at(found.at, &mut bytes)?;
-    Ok(ChunkHeader::parse(&bytes).ok())
-}
-
-/// A compressor that writes this format and is there.
-fn compressor(format: CompressorFormat) -> Option<Compressor> {
-    Compressor::ALL
-        .into_iter()
-        .find(|compressor| compressor.format() == format && compressor.is_available())
-}
-
 fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section: Section) -> Error {
     let position = Position {
         byte,
@@ -556,59 +440,4 @@ fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section:
         section,
     };
     ParseError { error, position }.into()
-}
-
-impl Recovery {
-    /// Notes what keeps a reader from reading chunks that are all sound: a table or a header that says
-    /// other things of them.
-    fn contradiction<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
-        let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|_, _| {});
-        let error = match outcome {
-            Ok(Ok(_)) => return Ok(()),
-            Ok(Err(error)) => error.into(),
-            Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => error,
-            Err(error) => return Err(error),
-        };
-        let section = error.position().map(|position| position.section);
-        // It is where a chunk begins that an entry is found to be wrong.
-        let is_entry = matches!(error.kind(), ErrorKind::Format(FormatError::Offset { .. }));
-        self.offsets_lost |= is_entry || section == Some(Section::Offsets);
-        self.damage(Damage {
-            error,
-            bytes: None,
-            content: None,
-            records: None,
-        });
-        Ok(())
-    }
-
-    /// Notes something wrong that no content depends on.
-    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        self.offsets_lost |= section == Section::Offsets;
-        self.damage(Damage {
-            error: at(error, bytes.start, member, None, section),
-            bytes: Some(bytes),
-            content: None,
-            records: None,
-        });
-    }
-
-    /// Notes a gap, and gives how many zeros are to be written for it: all that it lacks, or none if
-    /// those are more than may still be written.
-    fn gap(&mut self, member: usize, gap: Gap, most_zeros: &mut u64) -> u64 {
-        self.lose_chunks(gap.chunks);
-        let content = self.content.zip(gap.len).filter(|(_, len)| *len > 0);
-        let content = content.map(|(from, len)| from..from.saturating_add(len));
-        let error = at(gap.error, gap.bytes.start, member, gap.number, gap.section);
-        self.damage(Damage {
-            error,
-            bytes: Some(gap.bytes),
-            content,
-            records: None,
-        });
-        let is_filled = gap.len.is_some_and(|len| len <= *most_zeros);
-        let zeros = self.lose(gap.len, is_filled);
-        *most_zeros = most_zeros.saturating_sub(zeros);
-        zeros
-    }
 }
