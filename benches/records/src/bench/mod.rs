@@ -1,0 +1,209 @@
+//! Time and space of records beside their peers, on whole files.
+
+mod contenders;
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+use crate::clock::Clock;
+use crate::data::{Records, numbers};
+use crate::table::{Table, bytes, median};
+pub use contenders::{Contender, View, all, sweep};
+
+/// The view that others are compared with, and that always takes part.
+const QUICK: &str = "quick";
+
+/// What is measured, and how.
+pub struct Bench {
+    pub contenders: Vec<Contender>,
+    pub rounds: usize,
+    pub clock: Clock,
+}
+
+impl Bench {
+    /// Prints the table of one data set.
+    pub fn run(&self, name: &str, records: &Records) -> Result<()> {
+        let (count, total) = (records.len(), records.values.len());
+        println!(
+            "## {name}: {} records, {} bytes",
+            bytes(count),
+            bytes(total)
+        );
+        println!();
+        let folder = Folder::new()?;
+        let mut rows = BTreeMap::<_, Vec<Run>>::new();
+        for round in 0..self.rounds {
+            for (place, contender) in self.contenders.iter().enumerate() {
+                for (view, run) in self.measure(contender, records, &folder.0, round == 0)? {
+                    rows.entry((place, view)).or_default().push(run);
+                }
+            }
+        }
+        print(records, &self.contenders, &rows);
+        Ok(())
+    }
+
+    /// Packs a file once, and reads it in each way.
+    fn measure(
+        &self,
+        contender: &Contender,
+        records: &Records,
+        folder: &Path,
+        check: bool,
+    ) -> Result<Vec<(usize, Run)>> {
+        let path = folder.join("records");
+        let overhead = overhead(contender, records, &path)?;
+        let (pack, done) = self.clock.time(|| (contender.pack)(records, &path));
+        done?;
+        let size = std::fs::metadata(&path)?.len() as usize;
+        let mut runs = vec![];
+        for (index, view) in contender.views.iter().enumerate() {
+            let numbers = numbers(records.len(), view.gets);
+            if check {
+                check_all(records, view, &path, &numbers)?;
+            }
+            let (scan, get) = self.read(view, &path, &numbers)?;
+            let run = Run {
+                size,
+                overhead,
+                pack,
+                scan,
+                get,
+            };
+            runs.push((index, run));
+        }
+        std::fs::remove_file(&path)?;
+        Ok(runs)
+    }
+
+    /// Seconds for a scan and for one get of those wanted, each by a reader that was just opened.
+    fn read(&self, view: &View, path: &Path, numbers: &[usize]) -> Result<(f64, Option<f64>)> {
+        let mut each = |record: &[u8]| {
+            black_box(record);
+        };
+        let (scan, done) = self.clock.time(|| (view.open)(path)?.scan(&mut each));
+        done?;
+        if numbers.is_empty() {
+            return Ok((scan, None));
+        }
+        let (gets, done) = self
+            .clock
+            .time(|| (view.open)(path)?.gets(numbers, &mut each));
+        done?;
+        Ok((scan, Some(gets / numbers.len() as f64)))
+    }
+}
+
+impl Contender {
+    /// Whether it is what others are compared with, or has a view with this word in its name.
+    pub fn has_view(&self, word: &str) -> bool {
+        let mut names = self.views.iter().map(|view| view.name.as_str());
+        names.any(|name| name == QUICK || name.contains(word))
+    }
+}
+
+/// What one round shows of one way to read a file.
+struct Run {
+    size: usize,
+    /// Bytes that a record takes beside its own before compression.
+    overhead: Option<f64>,
+    pack: f64,
+    scan: f64,
+    /// Seconds for one get.
+    get: Option<f64>,
+}
+
+/// What is stored without compression, less the records themselves, for each of them.
+fn overhead(contender: &Contender, records: &Records, path: &Path) -> Result<Option<f64>> {
+    let Some(store) = &contender.store else {
+        return Ok(None);
+    };
+    store(records, path)?;
+    let size = std::fs::metadata(path)?.len() as usize;
+    std::fs::remove_file(path)?;
+    let beside = size - records.values.len();
+    Ok(Some(beside as f64 / records.len() as f64))
+}
+
+/// A scan gives all records, and gets those that were asked for.
+fn check_all(records: &Records, view: &View, path: &Path, numbers: &[usize]) -> Result<()> {
+    let mut next = 0;
+    (view.open)(path)?.scan(&mut |record| {
+        assert!(record == records.get(next), "{}: record {next}", view.name);
+        next += 1;
+    })?;
+    assert_eq!(next, records.len(), "{}", view.name);
+    let mut expected = numbers.iter();
+    (view.open)(path)?.gets(numbers, &mut |record| {
+        let number = *expected.next().expect("no more than were asked for");
+        assert!(
+            record == records.get(number),
+            "{}: record {number}",
+            view.name
+        );
+    })?;
+    assert_eq!(expected.len(), 0, "{}", view.name);
+    Ok(())
+}
+
+fn print(records: &Records, contenders: &[Contender], rows: &BTreeMap<(usize, usize), Vec<Run>>) {
+    let name = |(place, view): (usize, usize)| contenders[place].views[view].name.as_str();
+    let quick = rows.iter().find(|(key, _)| name(**key) == QUICK);
+    let quick = quick.map(|(_, runs)| runs);
+    let total = records.values.len() as f64;
+    let mut table = Table::new([
+        "", "size", "of bytes", "overhead", "pack s", "scan s", "gets", "µs/get", "pack ×",
+        "scan ×", "get ×",
+    ]);
+    for (&(place, view), runs) in rows {
+        let of = |each: fn(&Run) -> f64| median(runs.iter().map(each).collect());
+        let get = |run: &Run| run.get.unwrap_or(f64::NAN);
+        // How many times as long as ours it took in the same round.
+        let times = |each: fn(&Run) -> f64| {
+            let pairs = runs.iter().zip(quick.into_iter().flatten());
+            median(pairs.map(|(run, ours)| each(run) / each(ours)).collect())
+        };
+        table.row([
+            name((place, view)).into(),
+            bytes(runs[0].size),
+            format!("{:.4}", runs[0].size as f64 / total),
+            number(runs[0].overhead.unwrap_or(f64::NAN), 2),
+            number(of(|run| run.pack), 3),
+            number(of(|run| run.scan), 3),
+            bytes(contenders[place].views[view].gets),
+            number(of(get) * 1e6, 2),
+            number(times(|run| run.pack), 2),
+            number(times(|run| run.scan), 2),
+            number(times(get), 2),
+        ]);
+    }
+    table.print();
+}
+
+/// A number with so many digits behind its point, if it is one.
+fn number(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        return "–".into();
+    }
+    format!("{value:.digits$}")
+}
+
+/// A folder for files that are measured.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("records-{}", std::process::id()));
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left of a failed run is the system's to clear.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
