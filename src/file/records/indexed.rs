@@ -76,7 +76,8 @@ impl IndexedRecordReaderBuilder {
     /// over the headers of its chunks. The seal of V2 is checked, which reads the table.
     ///
     /// # Errors
-    /// Those of the source; whatever is wrong with the structure of the input;
+    /// Those of the source; whatever is wrong with the structure of the input; a damaged last chunk
+    /// of packed records, since it tells how many there are;
     /// [`Unsupported`](crate::Category::Unsupported) for chunks that hold no records, records packed
     /// in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
@@ -146,9 +147,9 @@ fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
 /// Reads any record of a file by its number, which needs its chunk and no other.
 ///
 /// It is shared by reference: several threads may read at once. Each digest is checked. A record
-/// that is a chunk of its own is read by two accesses, one of them to the table of offsets. Packed
-/// chunks are kept in a cache, and records share their memory as [`Bytes`]: a record keeps all of its
-/// chunk as long as it lives.
+/// that is a chunk of its own is read by one access, two if it is longer than 1 MiB, and one to the
+/// table of offsets where that part of it was not read before. Packed chunks are kept in a cache, and
+/// records share their memory as [`Bytes`]: a record keeps all of its chunk as long as it lives.
 ///
 /// The source must not change meanwhile; see [`IndexedReader`](crate::IndexedReader).
 ///
@@ -278,7 +279,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.range(0..self.len)
     }
 
-    /// Some records, in order: those of the range that there are.
+    /// Some records, in order: those of the range that there are. Behind an error, the next record
+    /// follows.
     pub fn range(&self, records: Range<u64>) -> impl Iterator<Item = Result<Bytes>> + '_ {
         let end = records.end.min(self.len);
         let mut unpacked: Option<Arc<Unpacked>> = None;
