@@ -76,7 +76,7 @@ impl<'de> Visitor<'de> for Sound {
     }
 }
 
-/// The text with `null` for each such number, or nothing if there is none.
+/// The text with `null` for each such number and each that is too large, or nothing if there is none.
 fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
     // `NaN` grows by a third.
     let mut plain = Vec::with_capacity(text.len().saturating_add(text.len() / 3));
@@ -87,6 +87,12 @@ fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
             plain.extend_from_slice(b"null");
             replaced = true;
             rest = rest.get(word.len()..).unwrap_or_default();
+            continue;
+        }
+        if !in_string && let Some(len) = beyond_floats(rest) {
+            plain.extend_from_slice(b"null");
+            replaced = true;
+            rest = rest.get(len..).unwrap_or_default();
             continue;
         }
         plain.push(byte);
@@ -103,6 +109,17 @@ fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
     replaced.then_some(plain)
 }
 
+/// The length of the number that the text begins with, if it is too large for a float; to Python it is
+/// infinite.
+fn beyond_floats(text: &[u8]) -> Option<usize> {
+    let digit_at = usize::from(text.first() == Some(&b'-'));
+    text.get(digit_at).filter(|byte| byte.is_ascii_digit())?;
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+    let number = text.get(..text.iter().take_while(|byte| is_part(byte)).count())?;
+    let value: f64 = std::str::from_utf8(number).ok()?.parse().ok()?;
+    value.is_infinite().then_some(number.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::parse;
@@ -113,6 +130,15 @@ mod tests {
         let text = br#"{"a": NaN, "b": [-Infinity, Infinity, -1.5], "c": "NaN \" -Infinity\\"}"#;
         let value = json!({"a": null, "b": [null, null, -1.5], "c": "NaN \" -Infinity\\"});
         assert_eq!(parse(text).unwrap(), value);
+    }
+
+    #[test]
+    fn numbers_that_no_float_holds_are_null() {
+        let text = br#"{"a": 1e400, "b": [-2.5E+999, 12345678901234567890123], "c": "1e400", "d": 1e-400}"#;
+        let value = parse(text).unwrap();
+        assert_eq!((&value["a"], &value["b"][0]), (&json!(null), &json!(null)));
+        assert_eq!((&value["c"], &value["d"]), (&json!("1e400"), &json!(0.0)));
+        assert!(value["b"][1].as_f64().unwrap() > 1e22);
     }
 
     #[test]

@@ -164,3 +164,55 @@ mod serde {
         assert_eq!(reader.map(Result::unwrap).collect::<Vec<_>>(), ["1", "2"]);
     }
 }
+
+/// Numbers in tagged and untagged values, which `serde` keeps in between.
+#[cfg(feature = "serde")]
+#[test]
+fn tagged_and_untagged_values_come_back_as_json_and_as_messagepack() {
+    use ::serde::{Deserialize, Serialize};
+    use bloscpack::{Json, MessagePack};
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[serde(tag = "kind")]
+    enum Event {
+        Reading { value: f64, number: u64 },
+        Note { text: String },
+    }
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Cell {
+        Number(f64),
+        Text(String),
+    }
+    let reading = Event::Reading {
+        value: 0.1,
+        number: u64::MAX,
+    };
+    let note = Event::Note {
+        text: "a\nb".to_owned(),
+    };
+    let cells = vec![Cell::Number(1.5), Cell::Text("x".to_owned())];
+    let mut writer = RecordWriter::builder()
+        .packed(64)
+        .write_to(Vec::new())
+        .unwrap();
+    for event in [&reading, &note] {
+        writer.push_as(&Json(event)).unwrap();
+        writer.push_as(&MessagePack(event)).unwrap();
+    }
+    writer.push_as(&Json(&cells)).unwrap();
+    writer.push_as(&MessagePack(&cells)).unwrap();
+    let records = IndexedRecordReader::open(writer.finish().unwrap()).unwrap();
+    for (number, event) in [(0, &reading), (2, &note)] {
+        assert_eq!(&records.get_as::<Json<Event>>(number).unwrap().0, event);
+        assert_eq!(
+            &records.get_as::<MessagePack<Event>>(number + 1).unwrap().0,
+            event
+        );
+    }
+    assert_eq!(records.get_as::<Json<Vec<Cell>>>(4).unwrap().0, cells);
+    assert_eq!(
+        records.get_as::<MessagePack<Vec<Cell>>>(5).unwrap().0,
+        cells
+    );
+}

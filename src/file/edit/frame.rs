@@ -60,9 +60,11 @@ impl Frame {
         let layout = self.head.header.layout;
         let what = if self.index.members() > 1 {
             let members = self.index.members();
-            format!(
-                "the file is a concatenation of {members} members: decompress and compress it to make it one"
-            )
+            let how = match self.head.header.varlen {
+                true => "unpack and pack",
+                false => "decompress and compress",
+            };
+            format!("the file is a concatenation of {members} members: {how} it to make it one")
         } else if !matches!(layout, Layout::V1 | Layout::V2 | Layout::V3) {
             format!("layout {layout} is only read: decompress and compress the file to change it")
         } else if self.is_stream && self.head.header.offsets {

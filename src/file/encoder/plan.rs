@@ -112,6 +112,14 @@ impl Plan {
             amount: count,
         });
         let (own, is_open) = (options.metadata.clone(), records.count.is_none());
+        if own
+            .as_ref()
+            .is_some_and(|own| !own.text().trim_ascii_start().starts_with('{'))
+        {
+            return Err(Error::usage(
+                "the metadata of records has to be a JSON object",
+            ));
+        }
         let kind = Kind::Records(records, own);
         let mut plan = Self::with(options, header, known, kind)?;
         plan.declare(known.map(|total| total.amount))?;

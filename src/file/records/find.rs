@@ -4,14 +4,20 @@
 //! about as many records, the first guess is near; what a guess has shown is kept, so that a reader
 //! that has been everywhere needs no more guesses.
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::wire::{FormatError, PackHead, Packing};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What no first record has as its number.
 const UNKNOWN: u64 = u64::MAX;
 /// Guesses by number before the stretch that is left is halved at every other one.
 const GUESSES: u32 = 4;
+
+/// Chunks on each side of a damaged one that are asked instead of it.
+const BESIDE: usize = 64;
 
 pub(super) struct Finder {
     /// The first record of each chunk, as far as known, and behind them the number of records.
@@ -28,7 +34,7 @@ impl Finder {
         firsts.resize_with(chunks, || AtomicU64::new(UNKNOWN));
         firsts.push(AtomicU64::new(records));
         if let Some(first) = firsts.first() {
-            first.store(0, Ordering::Relaxed);
+            first.store(0, Relaxed);
         }
         Self { firsts, most }
     }
@@ -42,17 +48,60 @@ impl Finder {
                 GUESSES.. if step % 2 == 0 => low.midpoint(high),
                 _ => self.guess(record, low, high),
             };
-            let (first, end) = self.bounds(guess, &open)?;
-            if record < first {
-                high = guess;
-            } else if record < end {
-                return Ok(u64::try_from(guess).unwrap_or(u64::MAX));
-            } else {
-                low = guess.saturating_add(1);
+            let (chunk, side) = match self.side(record, guess, &open) {
+                Ok(side) => (guess, side),
+                Err(error) => self.beside(record, guess, low..high, error, &open)?,
+            };
+            match side {
+                Ordering::Less => high = chunk,
+                Ordering::Equal => return Ok(u64::try_from(chunk).unwrap_or(u64::MAX)),
+                Ordering::Greater => low = chunk.saturating_add(1),
             }
             step = step.saturating_add(1);
         }
         Ok(u64::try_from(low).unwrap_or(u64::MAX))
+    }
+
+    /// Whether a record stands before a chunk, in it, or behind it.
+    fn side(
+        &self,
+        record: u64,
+        chunk: usize,
+        open: impl Fn(u64) -> Result<PackHead>,
+    ) -> Result<Ordering> {
+        let (first, end) = self.bounds(chunk, open)?;
+        Ok(if record < first {
+            Ordering::Less
+        } else if record < end {
+            Ordering::Equal
+        } else {
+            Ordering::Greater
+        })
+    }
+
+    /// What sound chunks beside a damaged one tell of a record: which of them, and where it stands. If
+    /// it can only be in damaged ones, that is the error.
+    fn beside(
+        &self,
+        record: u64,
+        damaged: usize,
+        within: Range<usize>,
+        error: Error,
+        open: impl Fn(u64) -> Result<PackHead>,
+    ) -> Result<(usize, Ordering)> {
+        if !matches!(error.kind(), ErrorKind::Format(_)) {
+            return Err(error);
+        }
+        let behind = damaged.saturating_add(1)..within.end;
+        let sound = |chunk| Some((chunk, self.side(record, chunk, &open).ok()?));
+        match (within.start..damaged).rev().take(BESIDE).find_map(sound) {
+            Some((_, Ordering::Greater)) | None => {}
+            Some(found) => return Ok(found),
+        }
+        match behind.take(BESIDE).find_map(sound) {
+            Some((_, Ordering::Less)) | None => Err(error),
+            Some(found) => Ok(found),
+        }
     }
 
     /// The number of chunks, and that of records.
@@ -63,7 +112,7 @@ impl Finder {
     }
 
     fn known(&self, chunk: usize) -> Option<u64> {
-        let first = self.firsts.get(chunk)?.load(Ordering::Relaxed);
+        let first = self.firsts.get(chunk)?.load(Relaxed);
         Some(first).filter(|first| *first != UNKNOWN)
     }
 
@@ -126,7 +175,7 @@ impl Finder {
                 Some(_) => {}
                 None => {
                     if let Some(place) = self.firsts.get(at) {
-                        place.store(found, Ordering::Relaxed);
+                        place.store(found, Relaxed);
                     }
                 }
             }
@@ -137,7 +186,7 @@ impl Finder {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finder, PackHead, Packing};
+    use super::{Finder, FormatError, PackHead, Packing};
     use std::cell::Cell;
 
     fn packing() -> Packing {
@@ -188,6 +237,26 @@ mod tests {
                     "{kind} {record}"
                 );
                 assert!(opened.get() <= 24, "{kind} {record}: {}", opened.get());
+            }
+        }
+    }
+
+    #[test]
+    fn damage_hides_no_record_of_another_chunk() {
+        let damaged = |chunk: u64| chunk % 10 == 3 || (40..60).contains(&chunk) || chunk == 99;
+        for record in 0..1000 {
+            let finder = finder(100, 1000);
+            let open = |chunk: u64| {
+                if damaged(chunk) {
+                    return Err(FormatError::Trailing.into());
+                }
+                let head = head(chunk * 10, 10);
+                finder.learn(chunk, &head).unwrap();
+                Ok(head)
+            };
+            match finder.find(record, open) {
+                Ok(chunk) => assert_eq!(chunk, record / 10),
+                Err(_) => assert!(damaged(record / 10), "{record}"),
             }
         }
     }

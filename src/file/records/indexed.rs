@@ -4,7 +4,7 @@ use super::cache::{Cache, Unpacked};
 use super::find::Finder;
 use super::typed::{FromRecord, value_of_record};
 use crate::blosc::ChunkHeader;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Category, Error, ErrorKind, Result};
 use crate::file::engine::Warning;
 use crate::file::indexed::{Extent, Fetcher, Index};
 use crate::limits::Limits;
@@ -77,7 +77,7 @@ impl IndexedRecordReaderBuilder {
     ///
     /// # Errors
     /// Those of the source; whatever is wrong with the structure of the input; a damaged last chunk
-    /// of packed records, since it tells how many there are;
+    /// of packed records where the metadata does not say, either, how many there are;
     /// [`Unsupported`](crate::Category::Unsupported) for chunks that hold no records, records packed
     /// in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
@@ -343,9 +343,17 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let mut last = None;
         self.len = 0;
         if let Some(number) = chunks.checked_sub(1) {
-            let unpacked = self.read_unpacked(packing, number)?;
-            self.len = unpacked.head.end();
-            last = Some((number, unpacked));
+            match (self.read_unpacked(packing, number), count) {
+                (Ok(unpacked), _) => {
+                    self.len = unpacked.head.end();
+                    last = Some((number, unpacked));
+                }
+                // The metadata, which is protected by itself, tells it, too.
+                (Err(error), Some(count)) if error.category() == Category::Damaged => {
+                    self.len = count;
+                }
+                (Err(error), _) => return Err(error),
+            }
         }
         check_count(&self.index, count, self.len)?;
         let packed = Packed {

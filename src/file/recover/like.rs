@@ -5,7 +5,7 @@ use super::member::Member;
 use super::output::Builder;
 use super::probe::Found;
 use super::{Findings, RecoverOptions};
-use crate::blosc::{ChunkHeader, Compressor, CompressorFormat, HEADER_LEN};
+use crate::blosc::{ChunkHeader, ChunkSettings, Compressor, guess_settings};
 use crate::error::Result;
 use crate::file::encoder::{Encoder, EncoderBuilder};
 use crate::file::records::{RecordWriter, RecordWriterBuilder};
@@ -27,15 +27,15 @@ impl Findings {
         let first = members
             .find(is_taken)
             .and_then(|(member, _)| member.first_sound());
-        let header = match first {
-            Some((_, found)) => chunk_header(source, found)?,
+        let member = first.map(|(member, _)| member);
+        let like = match member.and_then(model) {
+            Some(found) => settings_of(source, found, options.limits.block)?,
             None => None,
         };
-        let member = first.map(|(member, _)| member);
         Ok(if has_records {
-            Builder::Records(self.record_builder(options, member, header))
+            Builder::Records(self.record_builder(options, member, like))
         } else {
-            Builder::Content(self.content_builder(options, member, header))
+            Builder::Content(self.content_builder(options, member, like))
         })
     }
 
@@ -43,7 +43,7 @@ impl Findings {
         &self,
         options: &RecoverOptions,
         member: Option<&Member>,
-        chunk: Option<ChunkHeader>,
+        like: Option<ChunkSettings>,
     ) -> EncoderBuilder {
         let mut builder = Encoder::builder()
             .threads(options.threads)
@@ -63,20 +63,21 @@ impl Findings {
         if let Some(size) = size.filter(|size| *size > 0) {
             builder = builder.chunk_size(size);
         }
-        let Some(chunk) = chunk else {
+        let Some(like) = like else {
             return builder;
         };
-        if let Some(compressor) = chunk.compressor_format().and_then(compressor) {
-            builder = builder.compressor(compressor);
-        }
-        builder.typesize(chunk.typesize).filter(chunk.filter())
+        builder
+            .compressor(like.compressor)
+            .level(like.level)
+            .typesize(like.typesize)
+            .filter(like.filter)
     }
 
     fn record_builder(
         &self,
         options: &RecoverOptions,
         member: Option<&Member>,
-        chunk: Option<ChunkHeader>,
+        like: Option<ChunkSettings>,
     ) -> RecordWriterBuilder {
         let mut builder = RecordWriter::builder()
             .layout(Layout::V3)
@@ -94,13 +95,14 @@ impl Findings {
         if let Some(checksum) = member.and_then(Member::own_checksum) {
             builder = builder.checksum(checksum);
         }
-        let Some(chunk) = chunk else {
+        let Some(like) = like else {
             return builder;
         };
-        if let Some(compressor) = chunk.compressor_format().and_then(compressor) {
-            builder = builder.compressor(compressor);
-        }
-        builder.typesize(chunk.typesize).filter(chunk.filter())
+        builder
+            .compressor(like.compressor)
+            .level(like.level)
+            .typesize(like.typesize)
+            .filter(like.filter)
     }
 
     /// The first metadata of members that have records, or have none.
@@ -113,15 +115,51 @@ impl Findings {
     }
 }
 
-fn chunk_header<S: ReadAt>(source: &S, found: Found) -> Result<Option<ChunkHeader>> {
-    let mut bytes = [0; HEADER_LEN];
-    source.read_exact_at(found.at, &mut bytes)?;
-    Ok(ChunkHeader::parse(&bytes).ok())
+/// Chunks of a member that are looked at for how they were made, and bytes that one may have for that.
+const MODELS: usize = 64;
+const MOST_OF_MODEL: u32 = 16 << 20;
+
+/// The longest of the first sound chunks, which tells most.
+fn model(member: &Member) -> Option<Found> {
+    let first = member.sound_chunks().take(MODELS);
+    let short = first.filter(|found| found.ctbytes <= MOST_OF_MODEL);
+    short
+        .max_by_key(|found| found.ctbytes)
+        .or_else(|| member.sound_chunks().next())
 }
 
-/// A compressor that writes this format and is there.
-fn compressor(format: CompressorFormat) -> Option<Compressor> {
-    Compressor::ALL
+/// The settings that make chunks like this one, as far as it tells.
+fn settings_of<S: ReadAt>(
+    source: &S,
+    found: Found,
+    max_block: u32,
+) -> Result<Option<ChunkSettings>> {
+    let len = found.ctbytes.min(MOST_OF_MODEL);
+    let mut chunk = vec![0; usize::try_from(len).unwrap_or(0)];
+    source.read_exact_at(found.at, &mut chunk)?;
+    if let Ok(Some(settings)) = guess_settings(&chunk, max_block) {
+        return Ok(Some(settings));
+    }
+    let header = chunk
+        .first_chunk()
+        .and_then(|bytes| ChunkHeader::parse(bytes).ok());
+    Ok(header.map(|header| like_header(&header)))
+}
+
+/// What the header of a chunk tells of its settings.
+fn like_header(header: &ChunkHeader) -> ChunkSettings {
+    let format = header.compressor_format();
+    let writes =
+        |compressor: &Compressor| Some(compressor.format()) == format && compressor.is_available();
+    let compressor = Compressor::ALL
         .into_iter()
-        .find(|compressor| compressor.format() == format && compressor.is_available())
+        .find(writes)
+        .unwrap_or(ChunkSettings::default().compressor);
+    ChunkSettings {
+        compressor,
+        level: compressor.default_level(),
+        typesize: header.typesize,
+        filter: header.filter(),
+        ..ChunkSettings::default()
+    }
 }

@@ -14,6 +14,8 @@ use std::ops::Range;
 
 /// A chunk of more uncompressed bytes than this is decoded on the caller's thread, in pieces.
 const GIANT: u32 = 64 << 20;
+/// A chunk of fewer uncompressed bytes than this is decoded by the caller's thread.
+const SMALL: u32 = 4 << 10;
 /// The least length of such a piece, but for the last.
 const PIECE: u32 = 1 << 20;
 /// Bytes read before more room is taken.
@@ -153,7 +155,11 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         });
         self.read(&pending, &mut job.chunk)?;
         (job.checksum, job.nbytes) = (pending.checksum, nbytes);
-        self.pipeline.submit(job);
+        // To hand a small one over would cost more than the work.
+        match nbytes {
+            0..SMALL => self.pipeline.submit_here(job),
+            _ => self.pipeline.submit(job),
+        }
         self.pending.push_back(pending);
         Ok(())
     }

@@ -1,13 +1,12 @@
 //! `blpk decompress`: a Bloscpack file or stream into plain bytes.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bloscpack::{Category, Decoder, Error, Metadata};
+use bloscpack::{Decoder, Error, Metadata};
 use clap::Args;
 
-use super::records::are_packed;
 use crate::input::{Input, STANDARD, is_standard_input};
 use crate::message::{Failure, quoted};
 use crate::output::Output;
@@ -56,6 +55,18 @@ impl Decompress {
             .limits(session.limits)
             .allow_unterminated(self.allow_unterminated)
             .read_from(input.source(&progress));
+        let header = decoder.read_header();
+        let header = header.map_err(|error| blame(&error, &input, &output))?;
+        if header.varlen {
+            let title = format!(
+                "{}: it holds records, whose ends would be lost",
+                input.name()
+            );
+            let failure = Failure::new(Status::Unsupported, title);
+            return Err(
+                failure.hint("use blpk records unpack, or blpk cat for one behind the other")
+            );
+        }
         let metadata = decoder.read_metadata();
         let metadata = metadata.map_err(|error| blame(&error, &input, &output))?;
         if let Some(metadata) = metadata {
@@ -68,8 +79,7 @@ impl Decompress {
             session.warning(format_args!("{}: {warning}", input.name()));
         }
         if let Err(error) = done {
-            let failure = blame(&error, &input, &output);
-            return Err(advise(failure, &error, &mut decoder));
+            return Err(blame(&error, &input, &output));
         }
 
         let name = output.name().to_owned();
@@ -137,19 +147,6 @@ pub fn blame(error: &Error, input: &Input, output: &Output) -> Failure {
         Some(_) => failure.or_recover(),
         None => failure,
     })
-}
-
-/// Says how packed records are read, which are no bytes of one content.
-fn advise(failure: Failure, error: &Error, decoder: &mut Decoder<impl Read>) -> Failure {
-    let unsupported = error.category() == Category::Unsupported;
-    let Some(header) = decoder.read_header().ok().filter(|_| unsupported).cloned() else {
-        return failure;
-    };
-    let metadata = decoder.read_metadata().ok().flatten();
-    if are_packed(&header, metadata) {
-        return failure.hint("use blpk records unpack, or blpk cat for one behind the other");
-    }
-    failure
 }
 
 /// Writes the metadata, if it is wanted. Without any, no file comes to be.

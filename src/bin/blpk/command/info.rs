@@ -1,6 +1,7 @@
 //! `blpk info`: what a file is, told without decompressing it.
 
 mod json;
+mod json_text;
 mod people;
 mod records;
 

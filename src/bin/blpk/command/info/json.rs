@@ -3,8 +3,15 @@
 use bloscpack::{Member, Survey};
 use serde_json::{Value, json};
 
+use super::json_text::pretty;
 use super::records;
 use super::{codecs, filters, is_indexed, kind, state, sum, whole_state};
+
+/// Stands where metadata is to stand.
+const PLACE: &str = "\u{1}";
+/// How deep a report and those of its members lie.
+const WHOLE: usize = 1;
+const MEMBER: usize = 3;
 
 /// One object: header fields are those of the first member, sums and sets those of all.
 pub fn describe(
@@ -32,7 +39,31 @@ pub fn describe(
         "warnings": survey.warnings.iter().map(ToString::to_string).collect::<Value>(),
     });
     merge(&mut object, whole);
-    format!("{object:#}\n")
+    with_metadata(&format!("{object:#}\n"), survey)
+}
+
+/// Puts the texts of the metadata in their places: that of the first member, and then those of all.
+fn with_metadata(report: &str, survey: &Survey) -> String {
+    let place = format!("\"metadata\": {}", json!(PLACE));
+    let texts = survey.members.iter().map(|member| member.metadata.as_ref());
+    let first = texts.clone().next().into_iter();
+    let levels = [WHOLE].into_iter().chain(std::iter::repeat(MEMBER));
+    let mut texts = first
+        .chain(texts)
+        .zip(levels)
+        .filter_map(|(text, level)| Some((text?, level)));
+    let mut out = String::new();
+    let mut rest = report;
+    while let Some((before, behind)) = rest.split_once(&place)
+        && let Some((metadata, level)) = texts.next()
+    {
+        out.push_str(before);
+        out.push_str("\"metadata\": ");
+        out.push_str(&pretty(metadata.text(), level));
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
 }
 
 fn member(member: &Member, records: Option<u64>) -> Value {
@@ -68,7 +99,7 @@ fn header(member: &Member, count: Option<u64>) -> Value {
         "max_app_chunks": max_app_chunks,
         "offsets": header.offsets,
         "sealed": header.seal.is_some(),
-        "metadata": member.metadata.as_ref().map(|metadata| metadata.value()),
+        "metadata": member.metadata.as_ref().map(|_| PLACE),
     });
     if header.varlen {
         merge(&mut object, json!({ "records": count }));

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write as _};
 use anstyle::Style;
 use bloscpack::{Layout, Member, State, Survey};
 
+use super::json_text;
 use super::records;
 use super::{codecs, filters, kind, state, sum};
 use crate::size::pretty;
@@ -95,7 +96,7 @@ fn describe_member(text: &mut String, member: &Member, records: Option<u64>) {
         line(text, "metadata room", stored);
     }
     if let Some(metadata) = &member.metadata {
-        let json = format!("{:#}", metadata.value());
+        let json = json_text::pretty(metadata.text(), 0);
         // The lines after the first stand below it.
         line(
             text,

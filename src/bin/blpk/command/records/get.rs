@@ -160,7 +160,8 @@ fn blame_opening(error: &Error, input: &Input, output: &Output, session: &Sessio
 
 fn numbers(text: &str) -> Result<Numbers, String> {
     let Some((start, end)) = text.split_once("..") else {
-        return args::count(text).map(Numbers::One);
+        let number = args::count(text).map(Numbers::One);
+        return number.map_err(|error| format!("{error}, or a range of them such as 5..10"));
     };
     let bound = |text: &str| (!text.is_empty()).then(|| args::count(text)).transpose();
     let (start, end) = (bound(start)?.unwrap_or(0), bound(end)?);

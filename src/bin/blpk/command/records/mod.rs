@@ -13,8 +13,6 @@ pub use blame::reading;
 pub use joined::{Joined, Paced};
 pub use separator::Separator;
 
-use bloscpack::wire::Form;
-use bloscpack::{Header, Metadata};
 use clap::Subcommand;
 
 use crate::message::Failure;
@@ -39,9 +37,4 @@ impl Records {
             Self::Append(command) => command.run(session),
         }
     }
-}
-
-/// Whether the chunks of a member hold many records each.
-pub fn are_packed(header: &Header, metadata: Option<&Metadata>) -> bool {
-    matches!(Form::of(header, metadata), Ok(Form::Packed { .. }))
 }

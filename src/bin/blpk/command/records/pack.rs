@@ -1,9 +1,11 @@
 //! `blpk records pack`: lines or other records into a file or stream.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bloscpack::wire::Packing;
+use bloscpack::wire::header::MAGIC;
 use bloscpack::{
     Category, Checksum, Compressor, Error, Layout, Metadata, RecordWriter, RecordWriterBuilder,
 };
@@ -14,7 +16,7 @@ use super::separator::Separators;
 use super::split::{Halt, Split, longest};
 use crate::args;
 use crate::input::{self, Input, STANDARD, Source};
-use crate::message::Failure;
+use crate::message::{Failure, quoted};
 use crate::output::{Output, spare_terminal};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -49,7 +51,7 @@ pub struct Pack {
     #[arg(long, conflicts_with = "quick", help_heading = PACKING)]
     small: bool,
 
-    /// Pack for reading single records fast: LZ4, small chunks
+    /// Pack for reading single records fast: LZ4, chunks of 4 KiB
     #[arg(long, help_heading = PACKING)]
     quick: bool,
 
@@ -109,6 +111,9 @@ impl Pack {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
         let (source, target) = self.names()?;
+        if self.second.is_none() {
+            spare_foreign(target)?;
+        }
         let input = Input::open(source)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), source)?;
         self.check(metadata.as_ref())?;
@@ -259,6 +264,24 @@ fn write(
     }
     writer.finish()?;
     Ok(())
+}
+
+/// Refuses to replace a file that is no Bloscpack file where a single name is given: elsewhere that
+/// would be what is read.
+fn spare_foreign(target: &Path) -> Result<(), Failure> {
+    let mut first = Vec::new();
+    let file = std::fs::File::open(target)
+        .ok()
+        .filter(|_| target.is_file());
+    let read = file.map(|file| file.take(MAGIC.len() as u64).read_to_end(&mut first));
+    if !matches!(read, Some(Ok(_))) || first.is_empty() || first == MAGIC {
+        return Ok(());
+    }
+    let title = format!(
+        "{} is the only name, and so OUT, but it is there and no Bloscpack file",
+        quoted(target)
+    );
+    Err(Failure::usage(title).hint("name IN and OUT; IN may be - for standard input"))
 }
 
 /// Parses `--chunk-size`.
