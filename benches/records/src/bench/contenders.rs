@@ -6,6 +6,7 @@ use bloscpack::{Compressor, RecordWriter, RecordWriterBuilder};
 
 use crate::Result;
 use crate::data::Records;
+use crate::peers::parquet::Encoding;
 use crate::peers::sqlite::Pages;
 use crate::peers::{Store, ours, parquet, sqlite, zstd_lines};
 use crate::table::binary;
@@ -14,8 +15,11 @@ use crate::table::binary;
 const GETS: usize = 1_000_000;
 /// Gets of those that decode a chunk or a page for each.
 const FEW: usize = 1_000;
-/// Bytes that every cache may hold, but where a name says otherwise: what ours may by default.
+/// Bytes that caches may hold: what SQLite's may by default, what ours may, and more than all
+/// records here take.
+const SMALL_CACHE: usize = 2 << 20;
 const CACHE: usize = 64 << 20;
+const LARGE_CACHE: usize = 128 << 20;
 
 type Pack = Box<dyn Fn(&Records, &Path) -> Result<()>>;
 type Open = Box<dyn Fn(&Path) -> Result<Box<dyn Store>>>;
@@ -42,48 +46,46 @@ impl View {
     }
 }
 
+/// Levels of zstd for Parquet: what the crate takes if told nothing, what zstd does, what *small*
+/// and its highest level are made with.
+const PARQUET_LEVELS: [i32; 4] = [1, 3, 11, 22];
+
 /// All of them.
 pub fn all() -> Result<Vec<Contender>> {
-    use parquet::{Encoding, Settings};
     let builder = RecordWriter::builder;
-    Ok(vec![
+    let mut all = vec![
         of_ours("one a chunk", builder(), &[(None, GETS)]),
         of_ours("small", builder().small(), &[(None, GETS)]),
         of_ours(
+            "small, level 9",
+            builder().small().level(9),
+            &[(None, GETS)],
+        ),
+        of_ours(
             "quick",
             builder().quick(),
-            &[(None, GETS), (Some(2 << 20), GETS), (Some(128 << 20), GETS)],
+            &[
+                (None, GETS),
+                (Some(SMALL_CACHE), GETS),
+                (Some(LARGE_CACHE), GETS),
+            ],
         ),
-        of_zstd(3),
-        of_zstd(9),
-        of_zstd(19),
-        of_parquet(
-            "parquet, zstd 3",
-            Settings::zstd(Encoding::Default, 3)?,
-            false,
-        ),
-        of_parquet(
-            "parquet, zstd 22",
-            Settings::zstd(Encoding::Default, 22)?,
-            false,
-        ),
-        of_parquet(
-            "parquet, delta-length, zstd 22",
-            Settings::zstd(Encoding::DeltaLength, 22)?,
-            false,
-        ),
-        of_parquet(
-            "parquet, delta, zstd 22",
-            Settings::zstd(Encoding::Delta, 22)?,
-            false,
-        ),
-        of_parquet(
-            "parquet, LZ4, small pages",
-            Settings::small_pages(8 << 10),
-            true,
-        ),
-        of_sqlite(),
-    ])
+    ];
+    all.extend([3, 9, 19].map(of_zstd));
+    for encoding in [Encoding::Default, Encoding::DeltaLength, Encoding::Delta] {
+        for level in PARQUET_LEVELS {
+            let name = format!("parquet {}, zstd {level}", encoding.name());
+            let settings = parquet::Settings::zstd(encoding, level)?;
+            all.push(of_parquet(&name, settings, &[None]));
+        }
+    }
+    all.push(of_parquet(
+        "parquet plain, LZ4, pages of 8 KiB",
+        parquet::Settings::small_pages(8 << 10),
+        &[None, Some(CACHE), Some(LARGE_CACHE)],
+    ));
+    all.push(of_sqlite());
+    Ok(all)
 }
 
 /// Ours with chunks of several sizes, beside SQLite, to choose the settings by.
@@ -147,40 +149,48 @@ fn of_zstd(level: i32) -> Contender {
     }
 }
 
-fn of_parquet(name: &str, settings: parquet::Settings, with_cache: bool) -> Contender {
-    let open = |cache| -> Open {
-        Box::new(move |path| {
+fn of_parquet(name: &str, settings: parquet::Settings, caches: &[Option<usize>]) -> Contender {
+    let views = caches.iter().map(|&cache| {
+        let open: Open = Box::new(move |path| {
             Ok(Box::new(parquet::Reader::open(
                 std::fs::read(path)?,
                 cache,
             )?))
-        })
-    };
-    let mut views = vec![View::new(name, FEW, open(None))];
-    if with_cache {
-        let name = format!("{name}, cache of {}", binary(CACHE));
-        views.push(View::new(name, GETS, open(Some(CACHE))));
-    }
+        });
+        match cache {
+            None => View::new(name, FEW, open),
+            Some(bytes) => View::new(format!("{name}, kept in {}", binary(bytes)), GETS, open),
+        }
+    });
     Contender {
+        views: views.collect(),
+        store: None,
         pack: Box::new(move |records, path| {
             Ok(std::fs::write(path, parquet::write(records, settings)?)?)
         }),
-        store: None,
-        views,
     }
 }
 
 fn of_sqlite() -> Contender {
-    let open =
-        |pages| -> Open { Box::new(move |path| Ok(Box::new(sqlite::Reader::open(path, pages)?))) };
-    let cache = format!("sqlite, cache of {}", binary(CACHE));
+    let pages = [
+        ("sqlite".to_owned(), Pages::Default),
+        (
+            format!("sqlite, cache of {}", binary(CACHE)),
+            Pages::Cache(CACHE >> 10),
+        ),
+        (
+            format!("sqlite, cache of {}", binary(LARGE_CACHE)),
+            Pages::Cache(LARGE_CACHE >> 10),
+        ),
+        ("sqlite, mapped".to_owned(), Pages::Mapped),
+    ];
+    let views = pages.map(|(name, pages)| {
+        let open: Open = Box::new(move |path| Ok(Box::new(sqlite::Reader::open(path, pages)?)));
+        View::new(name, GETS, open)
+    });
     Contender {
         pack: Box::new(sqlite::write),
         store: Some(Box::new(sqlite::write)),
-        views: vec![
-            View::new("sqlite", GETS, open(Pages::Default)),
-            View::new(cache, GETS, open(Pages::Cache(CACHE >> 10))),
-            View::new("sqlite, mapped", GETS, open(Pages::Mapped)),
-        ],
+        views: views.into(),
     }
 }

@@ -134,7 +134,8 @@ struct Page {
 }
 
 impl Reader {
-    /// With a cache of so many bytes of decoded pages, or else one row at a time.
+    /// Either one row at a time is read, as the crate does it, or decoded pages are kept, up to so
+    /// many bytes: a cache that this bench puts before the reader, which has none.
     pub fn open(file: Vec<u8>, cache: Option<usize>) -> Result<Self> {
         let file = Bytes::from(file);
         let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Required);
