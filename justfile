@@ -15,6 +15,11 @@ test:
 bench:
     cargo bench --bench chunk
 
+# Records beside Parquet, SQLite and zstd, in one run; takes an hour with all of its settings.
+bench-records data="target/records-data":
+    benches/records/data.sh {{data}}
+    cargo run --release --manifest-path benches/records/Cargo.toml -- bench {{data}}
+
 # The real Bloscpack reads what we write, and we what it writes.
 interop:
     cargo build --release
