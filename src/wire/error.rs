@@ -218,6 +218,12 @@ impl FormatError {
         })))
     }
 
+    /// Another number of records than the metadata's shape says.
+    pub(crate) fn record_count(count: u64, found: u64) -> Self {
+        let why = format!("its shape is of {count} records, but there are {found}");
+        Self::MetadataData { why }
+    }
+
     pub(crate) fn field(name: &'static str, found: i64, expected: &'static str) -> Self {
         Self::Field {
             name,

@@ -279,8 +279,7 @@ impl<R: Read> Engine<R> {
         if let (Wanted::Records, Some(count @ 1..), 0) =
             (self.settings.wanted, counted, self.chunks)
         {
-            let why = format!("its shape is of {count} records, but there are none");
-            self.end_at_metadata(FormatError::MetadataData { why });
+            self.end_at_metadata(FormatError::record_count(count, 0));
         }
     }
 

@@ -137,8 +137,7 @@ fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
     let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
     match count {
         Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
-            let why = format!("its shape is of {count} records, but there are {found}");
-            Err(FormatError::MetadataData { why }.into())
+            Err(FormatError::record_count(count, found).into())
         }
         _ => Ok(()),
     }

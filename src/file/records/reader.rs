@@ -304,11 +304,7 @@ impl<R: Read> RecordReader<R> {
         if count == self.next || self.engine.warnings.iter().any(is_cut) {
             return Ok(());
         }
-        let why = format!(
-            "its shape is of {count} records, but there are {}",
-            self.next
-        );
-        let error = FormatError::MetadataData { why };
+        let error = FormatError::record_count(count, self.next);
         let position = Position {
             byte: 0,
             member: self.member,

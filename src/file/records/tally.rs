@@ -106,14 +106,13 @@ impl Tally {
         match wrong {
             None => Ok(lost),
             Some(count) => {
-                let why = format!("its shape is of {count} records, but there are {found}");
                 let position = Position {
                     byte: 0,
                     member,
                     chunk: None,
                     section: Section::Metadata,
                 };
-                let error = FormatError::MetadataData { why };
+                let error = FormatError::record_count(count, found);
                 Err(ParseError { error, position })
             }
         }

@@ -340,8 +340,7 @@ impl<O: Output> Taker for Taking<O> {
             && *count > self.next
         {
             let (count, found) = (*count, self.next);
-            let why = format!("its shape is of {count} records, but there are {found}");
-            let error = FormatError::MetadataData { why };
+            let error = FormatError::record_count(count, found);
             let error = at(error, bytes.start, member, None, Section::Metadata);
             let records = self.lose(member, Some(count.saturating_sub(found)), 0)?;
             self.damage(error, None, records);
