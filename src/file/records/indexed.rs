@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
+use super::opening::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
 use crate::blosc::ChunkHeader;
 use crate::error::{Category, Error, ErrorKind, Result};
@@ -10,138 +11,15 @@ use crate::file::indexed::{Extent, Fetcher, Index};
 use crate::limits::Limits;
 use crate::storage::ReadAt;
 use crate::wire::records::packing::PACK_HEAD_LEN;
-use crate::wire::{Form, FormatError, Hashers, Header, Metadata, PackHead, Packing, ParseError};
+use crate::wire::{FormatError, Header, Metadata, PackHead, Packing, ParseError};
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of unpacked chunks that are kept, unless told otherwise.
-const CACHE: usize = 64 << 20;
 /// A chunk of more uncompressed bytes than this is decoded piece by piece.
 const GIANT: u32 = 64 << 20;
 /// The least length of such a piece, but for the last.
 const PIECE: usize = 1 << 20;
-
-/// Sets up an [`IndexedRecordReader`]; made by [`IndexedRecordReader::builder`].
-#[derive(Debug, Clone)]
-pub struct IndexedRecordReaderBuilder {
-    limits: Limits,
-    hashers: Hashers,
-    cache: usize,
-    allow_unterminated: bool,
-}
-
-impl Default for IndexedRecordReaderBuilder {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            hashers: Hashers::default(),
-            cache: CACHE,
-            allow_unterminated: false,
-        }
-    }
-}
-
-impl IndexedRecordReaderBuilder {
-    /// What the input may ask for.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// What computes digests.
-    #[must_use]
-    pub fn hashers(mut self, hashers: Hashers) -> Self {
-        self.hashers = hashers;
-        self
-    }
-
-    /// Bytes of unpacked chunks to keep; 64 MiB by default, and 0 keeps none. Records that are
-    /// chunks of their own are not kept.
-    #[must_use]
-    pub fn cache(mut self, bytes: usize) -> Self {
-        self.cache = bytes;
-        self
-    }
-
-    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
-    #[must_use]
-    pub fn allow_unterminated(mut self, allow: bool) -> Self {
-        self.allow_unterminated = allow;
-        self
-    }
-
-    /// Opens a source: reads its header and, where a table of offsets does not tell all, passes once
-    /// over the headers of its chunks. The seal of V2 is checked, which reads the table.
-    ///
-    /// # Errors
-    /// Those of the source; whatever is wrong with the structure of the input; a damaged last chunk
-    /// of packed records where the metadata does not say, either, how many there are;
-    /// [`Unsupported`](crate::Category::Unsupported) for chunks that hold no records, records packed
-    /// in an unknown way, and concatenations with packed members.
-    pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
-        let index = Index::of_records(&source, &self.limits, self.allow_unterminated)?;
-        self.with_index(source, index.into())
-    }
-
-    /// A reader for a source of which it is known where everything lies.
-    pub(in crate::file) fn with_index<S: ReadAt>(
-        self,
-        source: S,
-        index: Arc<Index>,
-    ) -> Result<IndexedRecordReader<S>> {
-        let form = common_form(&index)?;
-        let mut reader = IndexedRecordReader {
-            source,
-            fetcher: Fetcher::new(self.hashers, self.limits.block, true),
-            limits: self.limits,
-            len: index.chunks(),
-            packed: None,
-            index,
-        };
-        if let Form::Packed { packing, count } = form {
-            reader.begin(packing, count, self.cache)?;
-        }
-        Ok(reader)
-    }
-}
-
-/// What all chunks hold.
-fn common_form(index: &Index) -> Result<Form> {
-    let (mut common, mut before) = (None, 0);
-    for (chunks_end, form) in index.forms() {
-        let form = form.clone()?;
-        form.check_records()?;
-        if let Form::Records { count } = form {
-            check_count(index, count, chunks_end.saturating_sub(before))?;
-        }
-        before = chunks_end;
-        let is_first = common.is_none();
-        let found = *common.get_or_insert(form);
-        let is_packed = |form: Form| matches!(form, Form::Packed { .. });
-        if !is_first && (is_packed(found) || is_packed(form)) {
-            let what = "packed records of several members are only read in order: unpack and pack them to make them one";
-            return Err(FormatError::Unsupported {
-                what: what.to_owned(),
-            }
-            .into());
-        }
-    }
-    common.ok_or_else(|| FormatError::Empty.into())
-}
-
-/// Compares a number of records with what the metadata says, unless it was allowed that some are
-/// missing.
-fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
-    let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
-    match count {
-        Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
-            Err(FormatError::record_count(count, found).into())
-        }
-        _ => Ok(()),
-    }
-}
 
 /// Reads any record of a file by its number, which needs its chunk and no other.
 ///
@@ -185,6 +63,20 @@ struct Packed {
     /// The last chunk that was found damaged: who asks for each of its records in spite of it is not
     /// to read it each time.
     damaged: Mutex<Option<(u64, ParseError)>>,
+}
+
+impl<S: ReadAt> IndexedRecordReader<S> {
+    /// A reader of records that are chunks of their own; packed ones have to [`begin`](Self::begin).
+    pub(super) fn plain(source: S, index: Arc<Index>, fetcher: Fetcher, limits: Limits) -> Self {
+        Self {
+            source,
+            fetcher,
+            limits,
+            len: index.chunks(),
+            packed: None,
+            index,
+        }
+    }
 }
 
 impl IndexedRecordReader<Vec<u8>> {
@@ -337,7 +229,12 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     }
 
     /// Gets to know packed chunks by the last of them, which tells how many records there are.
-    fn begin(&mut self, packing: Packing, count: Option<u64>, cache: usize) -> Result<()> {
+    pub(super) fn begin(
+        &mut self,
+        packing: Packing,
+        count: Option<u64>,
+        cache: usize,
+    ) -> Result<()> {
         let chunks = self.index.chunks();
         let mut last = None;
         self.len = 0;
