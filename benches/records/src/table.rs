@@ -66,5 +66,9 @@ pub fn binary(count: usize) -> String {
 /// The median of some measurements, or no number where there are none.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    let [low, high] = [values.len().saturating_sub(1) / 2, values.len() / 2];
+    match (values.get(low), values.get(high)) {
+        (Some(low), Some(high)) => f64::midpoint(*low, *high),
+        _ => f64::NAN,
+    }
 }

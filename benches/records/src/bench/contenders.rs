@@ -15,6 +15,8 @@ use crate::table::binary;
 const GETS: usize = 1_000_000;
 /// Gets of those that decode a chunk or a page for each.
 const FEW: usize = 1_000;
+/// Gets of *small*, which are as slow where not all records fit the cache.
+const SOME: usize = 20_000;
 /// Bytes that caches may hold: what SQLite's may by default, what ours may, and more than all
 /// records here take.
 const SMALL_CACHE: usize = 2 << 20;
@@ -23,6 +25,8 @@ const LARGE_CACHE: usize = 128 << 20;
 
 type Pack = Box<dyn Fn(&Records, &Path) -> Result<()>>;
 type Open = Box<dyn Fn(&Path) -> Result<Box<dyn Store>>>;
+
+use Source::{File, Mapped};
 
 /// A way to write a file, and the ways in which it is read.
 pub struct Contender {
@@ -53,23 +57,17 @@ const PARQUET_LEVELS: [i32; 4] = [1, 3, 11, 22];
 /// All of them.
 pub fn all() -> Result<Vec<Contender>> {
     let builder = RecordWriter::builder;
+    let quick = [SMALL_CACHE, CACHE, LARGE_CACHE].map(|cache| (File(cache), GETS));
+    let quick = quick.into_iter().chain([(Mapped(CACHE), GETS)]);
     let mut all = vec![
-        of_ours("one a chunk", builder(), &[(None, GETS)]),
-        of_ours("small", builder().small(), &[(None, GETS)]),
+        of_ours("one a chunk", builder(), [(File(CACHE), GETS)]),
+        of_ours("small", builder().small(), [(File(CACHE), SOME)]),
         of_ours(
             "small, level 9",
             builder().small().level(9),
-            &[(None, GETS)],
+            [(File(CACHE), SOME)],
         ),
-        of_ours(
-            "quick",
-            builder().quick(),
-            &[
-                (None, GETS),
-                (Some(SMALL_CACHE), GETS),
-                (Some(LARGE_CACHE), GETS),
-            ],
-        ),
+        of_ours("quick", builder().quick(), quick),
     ];
     all.extend([3, 9, 19].map(of_zstd));
     for encoding in [Encoding::Default, Encoding::DeltaLength, Encoding::Delta] {
@@ -102,29 +100,46 @@ pub fn sweep() -> Vec<Contender> {
             let name = format!("{compressor} {level}, {}", binary(kib as usize * 1024));
             // As many gets as decode 256 MiB.
             let uncached = ((256 << 10) / kib as usize).min(GETS / 10);
-            of_ours(&name, options, &[(None, GETS), (Some(0), uncached)])
+            of_ours(&name, options, [(File(CACHE), GETS), (File(0), uncached)])
         })
     });
     let fixed = [
-        of_ours("quick", RecordWriter::builder().quick(), &[(None, GETS)]),
+        of_ours(
+            "quick",
+            RecordWriter::builder().quick(),
+            [(File(CACHE), GETS)],
+        ),
         of_sqlite(),
     ];
     fixed.into_iter().chain(codecs).collect()
 }
 
-/// With each of these caches, `None` being the usual one, and as many gets.
+/// How a file of ours is read, and with a cache of how many bytes.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    File(usize),
+    Mapped(usize),
+}
+
+/// Read in each of these ways, with as many gets.
 fn of_ours(
     name: &str,
     options: RecordWriterBuilder,
-    caches: &[(Option<usize>, usize)],
+    ways: impl IntoIterator<Item = (Source, usize)>,
 ) -> Contender {
-    let views = caches.iter().map(|&(cache, gets)| {
-        let name = match cache {
-            None => name.to_owned(),
-            Some(0) => format!("{name}, no cache"),
-            Some(bytes) => format!("{name}, cache of {}", binary(bytes)),
+    let views = ways.into_iter().map(|(source, gets)| {
+        let name = match source {
+            File(CACHE) => name.to_owned(),
+            File(0) => format!("{name}, no cache"),
+            File(bytes) => format!("{name}, cache of {}", binary(bytes)),
+            Mapped(_) => format!("{name}, mapped"),
         };
-        let open: Open = Box::new(move |path| Ok(Box::new(ours::Reader::open(path, cache)?)));
+        let open: Open = Box::new(move |path| {
+            Ok(match source {
+                File(cache) => Box::new(ours::Reader::open(path, cache)?),
+                Mapped(cache) => Box::new(ours::Reader::map(path, cache)?),
+            })
+        });
         View::new(name, gets, open)
     });
     let stored = options.clone().level(0);

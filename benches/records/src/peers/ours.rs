@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use bloscpack::storage::{Map, ReadAt};
 use bloscpack::{IndexedRecordReader, RecordReader, RecordWriterBuilder};
 
 use super::Store;
@@ -24,27 +25,36 @@ pub fn write(records: &Records, path: &Path, options: RecordWriterBuilder) -> Re
     Ok(())
 }
 
-/// A file, read without being mapped.
-pub struct Reader {
+/// A file, read as it is or mapped into memory.
+pub struct Reader<S> {
     path: PathBuf,
-    indexed: IndexedRecordReader<File>,
+    indexed: IndexedRecordReader<S>,
 }
 
-impl Reader {
-    /// With a cache of so many bytes, or the usual one.
-    pub fn open(path: &Path, cache: Option<usize>) -> Result<Self> {
-        let mut options = IndexedRecordReader::builder();
-        if let Some(bytes) = cache {
-            options = options.cache(bytes);
-        }
+impl Reader<File> {
+    /// With a cache of so many bytes.
+    pub fn open(path: &Path, cache: usize) -> Result<Self> {
+        Self::of(File::open(path)?, path, cache)
+    }
+}
+
+impl Reader<Map> {
+    /// Mapped, and with a cache of so many bytes.
+    pub fn map(path: &Path, cache: usize) -> Result<Self> {
+        Self::of(Map::open(&File::open(path)?)?, path, cache)
+    }
+}
+
+impl<S: ReadAt> Reader<S> {
+    fn of(source: S, path: &Path, cache: usize) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            indexed: options.open(File::open(path)?)?,
+            indexed: IndexedRecordReader::builder().cache(cache).open(source)?,
         })
     }
 }
 
-impl Store for Reader {
+impl<S: ReadAt> Store for Reader<S> {
     fn scan(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut reader = RecordReader::new(File::open(&self.path)?);
         while let Some(record) = reader.next_record()? {
