@@ -658,3 +658,30 @@ fn a_damaged_chunk_is_not_read_again_for_each_of_its_records() {
     assert!(found.next().is_none());
     assert!(read.load(Ordering::Relaxed) < 10 * file.len() + 10_000);
 }
+
+/// The last chunk is what tells how many records there are; where it is damaged the metadata does,
+/// but not a number that the chunks have no room for.
+#[test]
+fn a_damaged_last_chunk_leaves_the_others_and_no_hostile_number() {
+    let builder = bloscpack::RecordWriter::builder().packed(64);
+    let mut writer = builder
+        .write_to_file(std::io::Cursor::new(Vec::new()))
+        .unwrap();
+    for _ in 0..100 {
+        writer.push("x").unwrap();
+    }
+    let mut file = writer.finish().unwrap().into_inner();
+    // No seal, so that the metadata can be another one.
+    file[5] &= !8;
+    file[28..32].fill(0);
+    *file.last_mut().unwrap() ^= 1;
+    let reader = IndexedRecordReader::open(file.as_slice()).unwrap();
+    assert_eq!(reader.len(), 100);
+    assert_eq!(reader.get(0).unwrap(), "x");
+    assert_eq!(reader.get(99).unwrap_err().category(), Damaged);
+
+    let shape = file.windows(5).position(|text| text == b"[100]").unwrap();
+    file[shape..shape + 5].copy_from_slice(b"[999]");
+    let error = IndexedRecordReader::open(file.as_slice()).unwrap_err();
+    assert_eq!(error.category(), Damaged);
+}

@@ -106,7 +106,7 @@ impl<F: Folder> RecordEditor<F> {
     /// A reader of the file as it is now.
     ///
     /// # Errors
-    /// A last packed chunk that is damaged.
+    /// A last packed chunk that is damaged, where the metadata does not count the records, either.
     pub fn reader(&self) -> Result<IndexedRecordReader<&F::File>> {
         let options = IndexedRecordReaderBuilder::default()
             .limits(self.editor.options.limits)

@@ -244,8 +244,11 @@ impl<S: ReadAt> IndexedRecordReader<S> {
                     self.len = unpacked.head.end();
                     last = Some((number, unpacked));
                 }
-                // The metadata, which is protected by itself, tells it, too.
-                (Err(error), Some(count)) if error.category() == Category::Damaged => {
+                // The metadata tells it, too, unless it counts more than the chunks have room for.
+                (Err(error), Some(count))
+                    if error.category() == Category::Damaged
+                        && count <= chunks.saturating_mul(packing.most_records().into()) =>
+                {
                     self.len = count;
                 }
                 (Err(error), _) => return Err(error),
