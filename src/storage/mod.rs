@@ -28,6 +28,7 @@ mod read_at;
 mod replacement;
 mod seekable;
 mod snapshot;
+mod tree;
 mod write_at;
 
 pub(crate) use change::{Change, GAP};
@@ -46,4 +47,7 @@ pub(crate) use read_at::for_each_step;
 pub(crate) use replacement::Replacement;
 pub use seekable::Seekable;
 pub use snapshot::Snapshot;
+#[allow(unused_imports, reason = "datasets stand on it")]
+pub(crate) use tree::Root;
+pub use tree::{DiskStore, Entry, EntryKind, Guard, Key, MemoryStore, Object, Store};
 pub use write_at::WriteAt;

@@ -13,6 +13,7 @@
 
 pub mod checksum;
 mod deflate;
+pub mod dtype;
 pub mod error;
 mod fields;
 pub mod geometry;
@@ -29,6 +30,7 @@ pub mod position;
 pub mod records;
 
 pub use checksum::{Checksum, Digest};
+pub use dtype::DType;
 pub use error::{DigestMismatch, FormatError, ParseError};
 pub use geometry::Geometry;
 pub use hasher::{Hasher, Hashers};

@@ -1,0 +1,104 @@
+//! [`Store`]: files in folders below one root.
+
+use super::Key;
+use crate::storage::{Hold, ReadAt};
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::io;
+
+/// A file of a store, open for reading.
+pub trait Object: ReadAt + Send + Sync {}
+
+impl<T: ReadAt + Send + Sync> Object for T {}
+
+/// A hold of a folder, which ends when this is dropped.
+pub trait Guard: Send + Sync + Debug {}
+
+/// What lies under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A link, a pipe, a device: never opened, never followed.
+    Other,
+}
+
+/// A name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, which need not be text.
+    pub name: OsString,
+    /// What lies there.
+    pub kind: EntryKind,
+}
+
+/// Files in folders below one root: [`DiskStore`](super::DiskStore), [`MemoryStore`](super::MemoryStore), or one of your own.
+///
+/// Nothing outside of the root is reached through it: no link is followed in any part of a key, and nothing but regular
+/// files is opened. What was created, renamed or removed may be undone by a crash, in any order, until
+/// [`sync`](Self::sync) of the folder has returned; the bytes of a file, until that of the file.
+pub trait Store: Debug + Send + Sync {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) for anything that is no regular
+    /// file; those of the store.
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>>;
+
+    /// What lies in a folder, sorted by name.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>>;
+
+    /// Creates a file with these bytes, in a folder that is there.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the store.
+    fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()>;
+
+    /// Overwrites bytes of a file, or appends to it. A store without that (of objects that are only put whole) says so with
+    /// [`Unsupported`](io::ErrorKind::Unsupported).
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Gives a file another name, in place of the file that is there, if any is.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn rename(&self, from: &Key, to: &Key) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.
+    fn remove(&self, key: &Key) -> io::Result<()>;
+
+    /// Creates a folder, if it is not there; the one that it lies in is.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn make_folder(&self, key: &Key) -> io::Result<()>;
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty), [`NotFound`](io::ErrorKind::NotFound), and those of the store.
+    fn remove_folder(&self, key: &Key) -> io::Result<()>;
+
+    /// Returns when the bytes of this file, or the names in this folder, would outlive a power cut.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn sync(&self, key: &Key) -> io::Result<()>;
+
+    /// Takes a hold of a folder; nothing if others hold it in a way that excludes that. Where there are no locks it is granted.
+    ///
+    /// # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.
+    fn try_lock(&self, folder: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>>;
+}
