@@ -22,6 +22,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     position: Option<Position>,
+    /// The file of a dataset that it is about.
+    path: Option<Box<str>>,
 }
 
 /// What went wrong, by who has to act.
@@ -55,6 +57,13 @@ pub enum ErrorKind {
         /// What is wrong.
         error: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A dataset: its files contradict each other, or are not what its layout says.
+    Dataset {
+        /// Who has to act.
+        fault: Fault,
+        /// What was found, and what was expected.
+        what: String,
+    },
     /// A worker panicked: a bug, in this crate or in a plugged hasher.
     Panicked,
 }
@@ -78,7 +87,24 @@ pub enum Category {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, position: Option<Position>) -> Self {
-        Self(Box::new(Inner { kind, position }))
+        Self(Box::new(Inner {
+            kind,
+            position,
+            path: None,
+        }))
+    }
+
+    /// Something that is wrong with a dataset.
+    pub(crate) fn dataset(fault: Fault, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self::new(ErrorKind::Dataset { fault, what }, None)
+    }
+
+    /// The error, said to be about this file of a dataset, unless it is known to be about another.
+    pub(crate) fn in_file(mut self, path: impl fmt::Display) -> Self {
+        let known = self.0.path.take();
+        self.0.path = Some(known.unwrap_or_else(|| path.to_string().into_boxed_str()));
+        self
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -97,6 +123,12 @@ impl Error {
         self.0.position.as_ref()
     }
 
+    /// The file that it is about, below the root of a dataset.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.0.path.as_deref()
+    }
+
     /// What a caller can do about it.
     #[must_use]
     pub fn category(&self) -> Category {
@@ -107,13 +139,8 @@ impl Error {
             | ErrorKind::Value { .. }
             | ErrorKind::Panicked => Category::Failed,
             ErrorKind::Usage(_) => Category::Usage,
-            ErrorKind::Format(error) => match error.fault() {
-                Fault::Damaged => Category::Damaged,
-                Fault::CutShort => Category::CutShort,
-                Fault::Unsupported => Category::Unsupported,
-                Fault::OverLimit => Category::OverLimit,
-                Fault::Usage => Category::Usage,
-            },
+            ErrorKind::Format(error) => by_fault(error.fault()),
+            ErrorKind::Dataset { fault, .. } => by_fault(*fault),
         }
     }
 
@@ -148,8 +175,22 @@ impl Error {
     }
 }
 
+/// Whose business a fault is.
+fn by_fault(fault: Fault) -> Category {
+    match fault {
+        Fault::Damaged => Category::Damaged,
+        Fault::CutShort => Category::CutShort,
+        Fault::Unsupported => Category::Unsupported,
+        Fault::OverLimit => Category::OverLimit,
+        Fault::Usage => Category::Usage,
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = self.path() {
+            write!(f, "{path}: ")?;
+        }
         if let Some(position) = self.position() {
             write!(f, "{position}: ")?;
         }
@@ -164,6 +205,7 @@ impl fmt::Display for Error {
                 write_broken_promise(f, "records", *promised, *given)
             }
             ErrorKind::Value { record, error } => write!(f, "record {record}: {error}"),
+            ErrorKind::Dataset { what, .. } => f.write_str(what),
             ErrorKind::Panicked => f.write_str("a worker panicked"),
         }
     }

@@ -66,6 +66,7 @@
 #![deny(missing_docs)]
 
 pub mod blosc;
+mod dataset;
 mod error;
 mod file;
 mod limits;

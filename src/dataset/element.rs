@@ -1,0 +1,66 @@
+//! [`Element`]: types of Rust that elements of an array are.
+
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use crate::wire::DType;
+use crate::wire::dtype::{ByteOrder, Kind};
+
+/// A type whose values are elements of an array: the integers and floats of Rust, of the same width.
+///
+/// Big-endian arrays are read and written in their order; moments and spans of time are `i64`.
+pub trait Element: bytemuck::Pod + private::Sealed {
+    /// The dtype of such elements, little-endian.
+    const DTYPE: DType;
+
+    /// Whether elements of this dtype are such values.
+    fn is(dtype: &DType) -> bool;
+}
+
+mod private {
+    pub trait Sealed {}
+}
+
+macro_rules! elements {
+    ($($type:ty, $dtype:expr, $kind:pat;)*) => {$(
+        impl private::Sealed for $type {}
+
+        impl Element for $type {
+            const DTYPE: DType = $dtype;
+
+            fn is(dtype: &DType) -> bool {
+                matches!(dtype.kind(), $kind) && usize::try_from(dtype.itemsize()) == Ok(size_of::<Self>())
+            }
+        }
+    )*};
+}
+elements! {
+    i8, DType::I8, Kind::Int;
+    i16, DType::I16, Kind::Int;
+    i32, DType::I32, Kind::Int;
+    i64, DType::I64, Kind::Int | Kind::Datetime(_) | Kind::Timedelta(_);
+    u8, DType::U8, Kind::Uint | Kind::Bool;
+    u16, DType::U16, Kind::Uint;
+    u32, DType::U32, Kind::Uint;
+    u64, DType::U64, Kind::Uint;
+    f32, DType::F32, Kind::Float;
+    f64, DType::F64, Kind::Float;
+}
+
+/// Refuses elements of another type.
+pub(super) fn check<T: Element>(dtype: &DType) -> Result<()> {
+    if T::is(dtype) {
+        return Ok(());
+    }
+    let what = format!("the elements are {dtype}, not {}", std::any::type_name::<T>());
+    Err(Error::dataset(Fault::Usage, what))
+}
+
+/// Turns elements that are as the array has them into those of this machine, or back.
+pub(super) fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
+    let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+    if dtype.order() != native && size_of::<T>() > 1 {
+        for value in bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(size_of::<T>()) {
+            value.reverse();
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! BLZ 0.6 as it is: bcolz but for `bparams`, which name no compressor, and `dirs`, without which it opens no table.
+
+use super::{put, real};
+use crate::blosc::{Compressor, Filter};
+use crate::dataset::leaf::Spec;
+use crate::dataset::new::NewArray;
+use crate::error::{Error, Result};
+use crate::storage::{Key, Root};
+use crate::wire::dataset::{ParamsKey, StorageStyle};
+
+/// What the Blosc of 2014 that BLZ has decompresses.
+pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
+    if new.press.compressor == Compressor::Zstd || new.press.filter == Filter::Bit {
+        return Err(Error::usage("BLZ is older than zstd and bitshuffle: choose another compressor and byte shuffle"));
+    }
+    let spec = real::new_spec(folder, new)?;
+    Ok(Spec { chunk_overhead: real::OLD_OVERHEAD, ..spec })
+}
+
+pub(super) fn put_storage(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
+    let storage = real::storage_of(spec, ParamsKey::Bparams).encode(StorageStyle::Blz)?;
+    put(root, &at.join("meta")?.join("storage")?, &storage)
+}

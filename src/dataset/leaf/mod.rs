@@ -1,0 +1,284 @@
+//! [`Leaf`]: the chunks of one array, wherever they lie.
+
+mod append;
+mod cache;
+mod change;
+pub(super) mod crew;
+mod pool;
+mod read;
+
+use super::boxes::to_usize;
+use super::grid::Grid;
+use super::superchunk::{Container, Contents, Stored};
+use crate::blosc::{ChunkSettings, Compressor, Fault, Filter};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::storage::{Key, Object, Root};
+use crate::wire::DType;
+use append::Tail;
+use cache::Cache;
+use pool::{Decoders, Encoders};
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How new chunks are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Press {
+    pub compressor: Compressor,
+    pub level: u8,
+    pub filter: Filter,
+}
+
+/// What the layout of a dataset says of one array.
+#[derive(Debug, Clone)]
+pub(crate) struct Spec {
+    pub dtype: DType,
+    pub grid: Grid,
+    /// The folder of its superchunks.
+    pub folder: Key,
+    pub naming: Naming,
+    pub container: Container,
+    /// Chunks of every superchunk but the last.
+    pub per_file: NonZeroU64,
+    pub press: Press,
+    /// What new elements are, an element or a row of them.
+    pub default: Vec<u8>,
+    /// How many rows there were to be.
+    pub expected_rows: u64,
+    /// Compressed bytes, as the dataset has it; it may be wrong.
+    pub cbytes: i64,
+    /// What the layout adds to the count of compressed bytes for each chunk.
+    pub chunk_overhead: i64,
+}
+
+/// The names of superchunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// `__0.blp`, `__1.blp`, ...
+    FromZero,
+    /// `__1__.bin`, `__2__.bin`, ...
+    FromOne,
+}
+
+/// What a reader of datasets may spend.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Means {
+    pub threads: usize,
+    /// Bytes of chunks that are kept.
+    pub cache: usize,
+    pub limits: Limits,
+}
+
+/// The chunks of an array: any box of elements out, and rows in.
+#[derive(Debug)]
+pub(crate) struct Leaf {
+    root: Arc<Root>,
+    spec: Spec,
+    means: Means,
+    cache: Cache,
+    decoders: Decoders,
+    encoders: Encoders,
+    /// What superchunks of several chunks say of these.
+    contents: Mutex<HashMap<u64, Arc<Contents>>>,
+    /// Rows behind the last full band, while there are some that no file has.
+    tail: Mutex<Option<Tail>>,
+}
+
+/// Superchunks whose tables are kept.
+const MOST_CONTENTS: usize = 256;
+
+impl Naming {
+    /// The name of superchunk `number`, counted from 0.
+    pub(crate) fn name(self, number: u64) -> String {
+        match self {
+            Self::FromZero => format!("__{number}.blp"),
+            Self::FromOne => format!("__{}__.bin", number.saturating_add(1)),
+        }
+    }
+}
+
+impl Leaf {
+    pub(crate) fn new(root: Arc<Root>, spec: Spec, means: Means) -> Self {
+        Self {
+            root,
+            encoders: Encoders::new(spec.chunk_settings()),
+            spec,
+            cache: Cache::new(means.cache),
+            decoders: Decoders::new(means.limits.block),
+            means,
+            contents: Mutex::default(),
+            tail: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.spec.grid
+    }
+
+    pub(crate) fn means(&self) -> &Means {
+        &self.means
+    }
+
+    /// Where superchunk `number` lies.
+    pub(crate) fn key(&self, number: u64) -> Result<Key> {
+        Ok(self.spec.folder.join(&self.spec.naming.name(number))?)
+    }
+
+    /// The superchunk of a chunk, and its number there.
+    fn file_of(&self, chunk: u64) -> (u64, u64) {
+        let per_file = self.spec.per_file.get();
+        (chunk / per_file, chunk % per_file)
+    }
+
+    /// How many superchunks there are.
+    pub(crate) fn files(&self) -> u64 {
+        self.spec.grid.chunks().div_ceil(self.spec.per_file.get())
+    }
+
+    /// What a superchunk says of its chunks.
+    fn contents(&self, number: u64, file: &dyn Object) -> Result<Arc<Contents>> {
+        let locked = || self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = locked().get(&number) {
+            return Ok(Arc::clone(known));
+        }
+        let contents = Arc::new(self.spec.container.read(file)?);
+        self.check_count(number, &contents)?;
+        if self.spec.per_file.get() > 1 {
+            let mut known = locked();
+            if known.len() >= MOST_CONTENTS {
+                known.clear();
+            }
+            known.insert(number, Arc::clone(&contents));
+        }
+        Ok(contents)
+    }
+
+    /// A superchunk has all of its chunks, and no more.
+    fn check_count(&self, number: u64, contents: &Contents) -> Result<()> {
+        let begun = number.saturating_mul(self.spec.per_file.get());
+        let expected = self
+            .spec
+            .grid
+            .chunks()
+            .saturating_sub(begun)
+            .min(self.spec.per_file.get());
+        let found = u64::try_from(contents.places.len()).unwrap_or(u64::MAX);
+        // A crash of other programs may leave a longer last one.
+        if found < expected
+            || (found > expected
+                && self.spec.naming == Naming::FromOne
+                && begun.saturating_add(expected) < self.spec.grid.chunks())
+        {
+            let what = format!("{found} chunks, where {expected} should be");
+            return Err(Error::dataset(Fault::Damaged, what));
+        }
+        Ok(())
+    }
+
+    /// A chunk as it is stored, checked as far as that goes without decompressing it.
+    pub(crate) fn stored(&self, chunk: u64) -> Result<Stored> {
+        let (number, index) = self.file_of(chunk);
+        let key = self.key(number)?;
+        self.stored_in(number, to_usize(index), chunk)
+            .map_err(|error| error.in_file(&key))
+    }
+
+    fn stored_in(&self, number: u64, index: usize, chunk: u64) -> Result<Stored> {
+        let file = self.open(number, chunk)?;
+        let stored = self
+            .contents(number, file.as_ref())?
+            .chunk(file.as_ref(), index, chunk)?;
+        self.check_nbytes(&stored, chunk)?;
+        Ok(stored)
+    }
+
+    fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
+        match self.root.read(&self.key(number)?) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let rows = self.spec.grid.rows();
+                let what = format!(
+                    "this superchunk is missing, which should hold chunk {chunk} of the {} that {rows} rows have",
+                    self.spec.grid.chunks()
+                );
+                Err(Error::dataset(Fault::Damaged, what))
+            }
+            file => Ok(file?),
+        }
+    }
+
+    fn check_nbytes(&self, stored: &Stored, chunk: u64) -> Result<()> {
+        let (found, limit) = (stored.header.nbytes, self.means.limits.chunk);
+        if found > limit {
+            let what = format!(
+                "chunk {chunk} has {found} bytes of data, more than the limit `chunk` of {limit}"
+            );
+            return Err(Error::dataset(Fault::OverLimit, what));
+        }
+        let expected = self.spec.grid.bytes_of(chunk);
+        let found = u64::from(found);
+        // A writer that died before its last flush has left a longer one.
+        let may_be_longer = chunk.saturating_add(1) == self.spec.grid.chunks()
+            && !matches!(self.spec.container, Container::Proposal(_));
+        if found == expected
+            || (may_be_longer && expected < found && found <= self.spec.grid.chunk_bytes())
+        {
+            return Ok(());
+        }
+        let what = format!("chunk {chunk} has {found} bytes of data, where {expected} should be");
+        Err(Error::dataset(Fault::Damaged, what))
+    }
+
+    /// Forgets what was read of a superchunk that has changed.
+    fn forget(&self, number: u64) {
+        self.contents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&number);
+        let per_file = self.spec.per_file.get();
+        let first = number.saturating_mul(per_file);
+        self.cache.forget(first..first.saturating_add(per_file));
+    }
+
+    /// Refuses what cannot be read or written as plain bytes.
+    pub(crate) fn check_plain(&self) -> Result<()> {
+        if matches!(self.spec.dtype.kind(), crate::wire::dtype::Kind::Object) {
+            let what = "the elements are Python objects, stored as pickles, which are never opened here: export them with the Python that wrote them";
+            return Err(Error::dataset(Fault::Unsupported, what));
+        }
+        Ok(())
+    }
+}
+
+impl Spec {
+    /// How chunks are compressed. bcolz counts in elements of the dtype what Blosc counts in those of the chunk's typesize, so
+    /// that both have to agree.
+    fn chunk_settings(&self) -> ChunkSettings {
+        let Press {
+            compressor,
+            level,
+            filter,
+        } = self.press;
+        ChunkSettings {
+            compressor,
+            level,
+            filter,
+            typesize: self.typesize(),
+            blocksize: None,
+        }
+    }
+
+    /// The typesize of chunks, as bcolz has it for each kind of dtype.
+    pub(crate) fn typesize(&self) -> u8 {
+        use crate::wire::dtype::Kind;
+        match self.dtype.kind() {
+            Kind::Bytes | Kind::Object => 1,
+            Kind::Text => 4,
+            _ => u8::try_from(self.dtype.itemsize()).unwrap_or(1).max(1),
+        }
+    }
+}

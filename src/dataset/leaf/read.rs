@@ -1,0 +1,235 @@
+//! Boxes of elements, out of the chunks that hold them.
+
+use super::cache::Cached;
+use super::{Leaf, crew};
+use crate::blosc::ChunkError;
+use crate::dataset::boxes::{Frame, runs, to_usize};
+use crate::dataset::grid::Part;
+use crate::error::{Error, ErrorKind, Result};
+use crate::wire::{Position, Section};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Fewer bytes are not worth a second thread.
+const SHARED_FROM: usize = 512 << 10;
+
+/// A stretch of a chunk's data, and where it goes.
+struct Stretch<'a> {
+    chunk: u64,
+    from: usize,
+    out: &'a mut [u8],
+}
+
+/// Bytes of a box.
+pub(crate) fn box_bytes(wanted: &[Range<u64>], itemsize: u64) -> u64 {
+    let lens = wanted
+        .iter()
+        .map(|range| range.end.saturating_sub(range.start));
+    lens.fold(itemsize, u64::saturating_mul)
+}
+
+impl Leaf {
+    /// Reads a box of elements into `out`, in C order; it has the bytes that the box has.
+    pub(crate) fn read_box(&self, wanted: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        self.check_plain()?;
+        self.spec.grid.check(wanted)?;
+        let expected = box_bytes(wanted, self.spec.grid.itemsize());
+        if u64::try_from(out.len()) != Ok(expected) {
+            return Err(Error::usage(format!(
+                "room for {} bytes, where the slice has {expected}",
+                out.len()
+            )));
+        }
+        self.stage()?;
+        if self.has_whole_rows(wanted) {
+            self.read_rows(wanted.first().cloned().unwrap_or_default(), out)
+        } else {
+            self.read_parts(wanted, out)
+        }
+    }
+
+    /// Whether a box is rows whose bytes lie side by side in each chunk.
+    fn has_whole_rows(&self, wanted: &[Range<u64>]) -> bool {
+        let grid = &self.spec.grid;
+        let mut rest = wanted.iter().zip(grid.shape()).skip(1);
+        grid.is_rows() && rest.all(|(range, len)| *range == (0..*len))
+    }
+
+    fn read_rows(&self, rows: Range<u64>, mut out: &mut [u8]) -> Result<()> {
+        let (band_rows, row_bytes) = (self.spec.grid.band_rows(), self.spec.grid.row_bytes());
+        let total = out.len();
+        let (mut stretches, mut row) = (Vec::new(), rows.start);
+        while row < rows.end {
+            let chunk = row.checked_div(band_rows).unwrap_or(0);
+            let skipped = row.saturating_sub(chunk.saturating_mul(band_rows));
+            let count = band_rows
+                .saturating_sub(skipped)
+                .min(rows.end.saturating_sub(row));
+            let len = to_usize(count.saturating_mul(row_bytes)).min(out.len());
+            let (part, rest) = out.split_at_mut(len);
+            stretches.push(Stretch {
+                chunk,
+                from: to_usize(skipped.saturating_mul(row_bytes)),
+                out: part,
+            });
+            out = rest;
+            row = row.saturating_add(count.max(1));
+        }
+        let threads = if total < SHARED_FROM {
+            1
+        } else {
+            self.means.threads
+        };
+        crew::each(threads, stretches.into_iter(), |stretch| {
+            self.read_stretch(stretch)
+        })
+    }
+
+    fn read_parts(&self, wanted: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        let origin: Vec<u64> = wanted.iter().map(|range| range.start).collect();
+        let shape: Vec<u64> = wanted
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start))
+            .collect();
+        let threads = if out.len() < SHARED_FROM {
+            1
+        } else {
+            self.means.threads
+        };
+        let out = Mutex::new(out);
+        let whole = Frame {
+            shape: &shape,
+            origin: &origin,
+        };
+        let parts: Vec<Part> = self.spec.grid.parts(wanted).collect();
+        crew::each(threads, parts.into_iter(), |part| {
+            let dense = self.read_part(&part)?;
+            let part_origin: Vec<u64> = part.wanted.iter().map(|range| range.start).collect();
+            let part_shape: Vec<u64> = part
+                .wanted
+                .iter()
+                .map(|range| range.end.saturating_sub(range.start))
+                .collect();
+            let from = Frame {
+                shape: &part_shape,
+                origin: &part_origin,
+            };
+            let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+            runs(
+                &part.wanted,
+                (from, whole),
+                self.spec.grid.itemsize(),
+                |run| {
+                    copy(&dense, run.from, &mut out, run.to, run.len);
+                    Ok(())
+                },
+            )
+        })
+    }
+
+    /// The wanted part of a chunk, its elements side by side.
+    fn read_part(&self, part: &Part) -> Result<Vec<u8>> {
+        let itemsize = self.spec.grid.itemsize();
+        let mut dense = vec![0; to_usize(box_bytes(&part.wanted, itemsize))];
+        let stored_shape = self.spec.grid.stored_shape(part);
+        let from = Frame {
+            shape: &stored_shape,
+            origin: &part.origin,
+        };
+        let origin: Vec<u64> = part.wanted.iter().map(|range| range.start).collect();
+        let shape: Vec<u64> = part
+            .wanted
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start))
+            .collect();
+        let to = Frame {
+            shape: &shape,
+            origin: &origin,
+        };
+        let cached = self.cached(part.chunk)?;
+        let mut decoded = 0usize;
+        runs(&part.wanted, (from, to), itemsize, |run| {
+            let out = dense
+                .get_mut(run.to..run.to.saturating_add(run.len))
+                .unwrap_or_default();
+            let read = cached.read(run.from, out, &self.decoders);
+            decoded = decoded.saturating_add(read.map_err(|error| self.failed(part.chunk, error))?);
+            Ok::<_, Error>(())
+        })?;
+        self.cache.grown(part.chunk, decoded);
+        Ok(dense)
+    }
+
+    fn read_stretch(&self, stretch: Stretch<'_>) -> Result<()> {
+        let Stretch { chunk, from, out } = stretch;
+        let is_whole = from == 0 && u64::try_from(out.len()) == Ok(self.spec.grid.bytes_of(chunk));
+        if is_whole && self.cache.get(chunk).is_none() {
+            return self.read_chunk(chunk, out);
+        }
+        let read = self.cached(chunk)?.read(from, out, &self.decoders);
+        let decoded = read.map_err(|error| self.failed(chunk, error))?;
+        if decoded > 0 {
+            self.cache.grown(chunk, decoded);
+        }
+        Ok(())
+    }
+
+    /// All data of a chunk that is wanted of it, decompressed where it is to be.
+    pub(super) fn read_chunk(&self, chunk: u64, out: &mut [u8]) -> Result<()> {
+        let stored = self.stored(chunk)?;
+        let decoded = self.decoders.with(|decoder| {
+            match u64::from(stored.header.nbytes) == u64::try_from(out.len()).unwrap_or(0) {
+                true => decoder.decode(&stored.bytes, out),
+                // What a dead writer has left may be longer.
+                false => decoder.decode_range(&stored.bytes, 0, out),
+            }
+        });
+        decoded
+            .map(|_| ())
+            .map_err(|error| self.failed(chunk, error))
+    }
+
+    fn cached(&self, chunk: u64) -> Result<Arc<Cached>> {
+        if let Some(cached) = self.cache.get(chunk) {
+            return Ok(cached);
+        }
+        let cached = Arc::new(Cached::new(self.stored(chunk)?));
+        self.cache.put(chunk, &cached);
+        Ok(cached)
+    }
+
+    /// An error of a chunk, with its superchunk.
+    fn failed(&self, chunk: u64, error: ChunkError) -> Error {
+        let position = Position {
+            byte: 0,
+            member: 0,
+            chunk: Some(chunk),
+            section: Section::Chunk,
+        };
+        let (number, index) = self.file_of(chunk);
+        let known = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known
+            .get(&number)
+            .and_then(|contents| contents.places.get(to_usize(index)));
+        // A superchunk of a single chunk has it behind 16 bytes.
+        let byte = place.map_or(16, |place| place.at);
+        let error = Error::new(
+            ErrorKind::Format(error.into()),
+            Some(Position { byte, ..position }),
+        );
+        match self.key(number) {
+            Ok(key) => error.in_file(key),
+            Err(_) => error,
+        }
+    }
+}
+
+/// Copies where both have the bytes.
+pub(super) fn copy(from: &[u8], at: usize, to: &mut [u8], to_at: usize, len: usize) {
+    if let (Some(from), Some(to)) = (
+        from.get(at..at.saturating_add(len)),
+        to.get_mut(to_at..to_at.saturating_add(len)),
+    ) {
+        to.copy_from_slice(from);
+    }
+}

@@ -1,0 +1,30 @@
+//! What a new array or table is to be.
+
+use super::leaf::Press;
+use crate::wire::dataset::Attributes;
+use crate::wire::{Checksum, DType};
+use std::num::NonZeroU64;
+
+/// A new array, everything decided.
+#[derive(Debug, Clone)]
+pub(crate) struct NewArray {
+    pub dtype: DType,
+    /// Of a row; empty where rows are single elements.
+    pub row_shape: Vec<u64>,
+    pub chunk_shape: Vec<u64>,
+    pub expected_rows: u64,
+    /// An element.
+    pub default: Vec<u8>,
+    pub press: Press,
+    pub attributes: Attributes,
+    pub framing: NewFraming,
+}
+
+/// What the documents' layouts leave to the writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NewFraming {
+    pub per_file: NonZeroU64,
+    pub checksum: Checksum,
+    pub offsets: bool,
+    pub spare: u32,
+}

@@ -1,0 +1,145 @@
+//! [`DatasetOptions`]: how a dataset is opened.
+
+use super::leaf::Means;
+use super::{CArray, CTable, Dataset};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::storage::{Access, DiskStore, Key, Root, Store};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+/// Chunks that are kept in memory, in bytes, unless it is said otherwise.
+pub(crate) const DEFAULT_CACHE: usize = 256 << 20;
+
+/// How a dataset is opened.
+///
+/// ```
+/// use bloscpack::dataset::DatasetOptions;
+/// let array = DatasetOptions::new()
+///     .threads(2)
+///     .cache(16 << 20)
+///     .open("testdata/datasets/bcolz/int_int64")?;
+/// assert_eq!(array.rows(), 1000);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DatasetOptions {
+    pub(super) means: Means,
+    pub(super) lenient: bool,
+}
+
+impl Default for DatasetOptions {
+    fn default() -> Self {
+        let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { means: Means { threads, cache: DEFAULT_CACHE, limits: Limits::default() }, lenient: false }
+    }
+}
+
+impl DatasetOptions {
+    /// All processors, a cache of 256 MiB, the default limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compresses and decompresses on so many threads; 0 counts as 1.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.means.threads = threads.max(1);
+        self
+    }
+
+    /// Keeps up to so many bytes of the chunks that were used last, of each array or column. 0 keeps none.
+    #[must_use]
+    pub fn cache(mut self, bytes: usize) -> Self {
+        self.means.cache = bytes;
+        self
+    }
+
+    /// Bounds what the dataset may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.means.limits = limits;
+        self
+    }
+
+    /// Does not look at the first 16 bytes of superchunks, as bcolz does not.
+    #[must_use]
+    pub fn lenient(mut self, lenient: bool) -> Self {
+        self.lenient = lenient;
+        self
+    }
+
+    /// Opens the dataset in this directory for reading. Nothing is written, whatever is called.
+    ///
+    /// # Errors
+    /// Those of the file system; [`Unsupported`](crate::Category::Unsupported) if no dataset is there;
+    /// [`Damaged`](crate::Category::Damaged) if what describes it does not hold together.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Dataset> {
+        let (store, at) = beneath(path.as_ref())?;
+        self.open_at(Arc::new(store), &at, Access::Read)
+    }
+
+    /// Opens the dataset in this directory for reading and changing it. There is one such at a time.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another process changes it.
+    pub fn edit(&self, path: impl AsRef<Path>) -> Result<Dataset> {
+        let (store, at) = beneath(path.as_ref())?;
+        self.open_at(Arc::new(store), &at, Access::Write)
+    }
+
+    /// Opens the dataset at the root of a store for reading.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_in(&self, store: impl Store + 'static) -> Result<Dataset> {
+        self.open_at(Arc::new(store), &Key::root(), Access::Read)
+    }
+
+    /// Opens the dataset at the root of a store for reading and changing it.
+    ///
+    /// # Errors
+    /// As [`edit`](Self::edit).
+    pub fn edit_in(&self, store: impl Store + 'static) -> Result<Dataset> {
+        self.open_at(Arc::new(store), &Key::root(), Access::Write)
+    }
+
+    fn open_at(&self, store: Arc<dyn Store>, at: &Key, access: Access) -> Result<Dataset> {
+        let root = Arc::new(Root::open(store, access)?);
+        Dataset::open_beneath(&root, at, self, access)
+    }
+
+    pub(super) fn array(&self, path: &Path, access: Access) -> Result<CArray> {
+        let (store, at) = beneath(path)?;
+        self.open_at(Arc::new(store), &at, access)?.into_array()
+    }
+
+    pub(super) fn table(&self, path: &Path, access: Access) -> Result<CTable> {
+        let (store, at) = beneath(path)?;
+        self.open_at(Arc::new(store), &at, access)?.into_table()
+    }
+}
+
+/// The store of a directory, and where in it the dataset lies: a column is opened through its table, whose writers it has to do
+/// with.
+pub(super) fn beneath(path: &Path) -> Result<(DiskStore, Key)> {
+    if let Some((table, column)) = table_of(path) {
+        return Ok((DiskStore::open(table)?, Key::root().join(&column)?));
+    }
+    Ok((DiskStore::open(path)?, Key::root()))
+}
+
+/// The table whose column lies at this path.
+fn table_of(path: &Path) -> Option<(std::path::PathBuf, String)> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let (table, column) = (path.parent()?, path.file_name()?.to_str()?);
+    let store = DiskStore::open(table).ok()?;
+    let rootdirs = store.open(&Key::root().join("__rootdirs__").ok()?).ok()?;
+    let mut text = vec![0; usize::try_from(rootdirs.size().ok()?.min(1 << 20)).ok()?];
+    rootdirs.read_exact_at(0, &mut text).ok()?;
+    let dirs = crate::wire::dataset::RootDirs::parse(&text).ok()?;
+    let is_column = dirs.names.iter().any(|name| dirs.folder_of(name) == column);
+    is_column.then(|| (table.to_owned(), column.to_owned()))
+}
