@@ -87,8 +87,8 @@ pub use file::{
 pub use file::{Json, MessagePack};
 pub use limits::Limits;
 pub use wire::{
-    Checksum, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace,
-    Position, Section,
+    Checksum, DType, DTypeError, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader,
+    MetadataPlace, Position, Section,
 };
 
 /// The README's examples are tests, too.

@@ -21,6 +21,7 @@ pub mod hasher;
 pub mod header;
 mod json;
 pub mod layout;
+mod literal;
 mod members;
 pub mod metadata;
 pub(crate) mod numpy;
@@ -30,7 +31,7 @@ pub mod position;
 pub mod records;
 
 pub use checksum::{Checksum, Digest};
-pub use dtype::DType;
+pub use dtype::{DType, DTypeError};
 pub use error::{DigestMismatch, FormatError, ParseError};
 pub use geometry::Geometry;
 pub use hasher::{Hasher, Hashers};

@@ -1,4 +1,23 @@
 //! What an element is, as NumPy describes it.
+//!
+//! [`DType::parse`] reads every spelling that NumPy writes of a type, `Display` writes the one that
+//! datasets keep, [`DType::code`] and [`DType::descr`] the others; [`DType::to_json`] and
+//! [`DType::from_json`] are the nested lists of the BLZ document. [`DType::to_little`] turns the bytes
+//! of elements.
+
+mod build;
+mod error;
+mod name;
+mod order;
+mod parse;
+mod spell;
+#[cfg(test)]
+mod tests;
+mod unit;
+
+pub use error::DTypeError;
+
+pub(super) use parse::of_literal;
 
 /// Which end of a number comes first. Types of single bytes, and what has no order, are little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -10,14 +10,13 @@
 //! `shape` and crash where it does not fit the content, so that whoever appends has to renew it.
 
 mod dtype;
-mod literal;
 #[cfg(test)]
 mod tests;
 
 use super::error::FormatError;
+use super::literal::Literal;
 use super::members::{Members, with_value};
 use super::metadata::Metadata;
-use literal::Literal;
 
 /// NumPy's own bound on the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;

@@ -1,4 +1,4 @@
-//! Python's literals, as far as `repr` of a NumPy dtype writes them.
+//! Python's literals, as far as `repr` of a NumPy dtype writes them. Nothing is ever evaluated.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -12,7 +12,11 @@ const MAX_DEPTH: usize = 32;
 pub(super) enum Literal {
     Text(String),
     Whole(u64),
+    Truth(bool),
+    Nothing,
     Sequence(Vec<Self>),
+    /// Keys and values as they stand there; of a key that occurs twice the last counts.
+    Map(Vec<(String, Self)>),
 }
 
 impl Literal {
@@ -28,7 +32,17 @@ impl Literal {
         }
     }
 
-    /// What JSON has instead.
+    /// The value of a key, if this is a map that has it.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        let Self::Map(members) = self else {
+            return None;
+        };
+        let mut from_behind = members.iter().rev();
+        let found = from_behind.find(|(key, _)| key == name);
+        found.map(|(_, value)| value)
+    }
+
+    /// What JSON has instead: strings, whole numbers and lists.
     pub fn from_json(value: &serde_json::Value) -> Result<Self, String> {
         Self::from_nested_json(value, MAX_DEPTH)
     }
@@ -75,7 +89,9 @@ impl Parser<'_> {
             Some('\'' | '"') => self.string(),
             Some('[') => self.list(depth),
             Some('(') => self.tuple(depth),
+            Some('{') => self.map(depth),
             Some('0'..='9') => self.whole(),
+            Some('A'..='Z') => self.constant(),
             Some(other) => Err(format!("{other:?} where a Python literal should begin")),
             None => Err("it ends where a Python literal should begin".to_owned()),
         }
@@ -119,6 +135,54 @@ impl Parser<'_> {
                 Some(other) => return Err(format!("{other:?} where ',' or {close:?} should be")),
                 None => return Err(format!("it ends without {close:?}")),
             }
+        }
+    }
+
+    /// What stands between braces: keys, which are strings, each with a value.
+    fn map(&mut self, depth: usize) -> Result<Literal, String> {
+        self.rest.next();
+        let (mut members, mut comma) = (Vec::new(), true);
+        loop {
+            match self.peek() {
+                Some('}') => {
+                    self.rest.next();
+                    return Ok(Literal::Map(members));
+                }
+                Some(',') if !comma => {
+                    self.rest.next();
+                    comma = true;
+                }
+                Some(_) if comma => {
+                    members.push(self.member(depth)?);
+                    comma = false;
+                }
+                Some(other) => return Err(format!("{other:?} where ',' or '}}' should be")),
+                None => return Err("it ends without '}'".to_owned()),
+            }
+        }
+    }
+
+    fn member(&mut self, depth: usize) -> Result<(String, Literal), String> {
+        let Literal::Text(key) = self.value(depth)? else {
+            return Err("a key that is no string".to_owned());
+        };
+        match self.peek() {
+            Some(':') => self.rest.next(),
+            _ => return Err(format!("no ':' behind the key {key:?}")),
+        };
+        Ok((key, self.value(depth)?))
+    }
+
+    fn constant(&mut self) -> Result<Literal, String> {
+        let mut word = String::new();
+        while let Some(letter) = self.rest.next_if(char::is_ascii_alphanumeric) {
+            word.push(letter);
+        }
+        match word.as_str() {
+            "True" => Ok(Literal::Truth(true)),
+            "False" => Ok(Literal::Truth(false)),
+            "None" => Ok(Literal::Nothing),
+            _ => Err(format!("the word {word} where a Python literal should be")),
         }
     }
 
@@ -176,7 +240,7 @@ impl Parser<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Literal::{self, Sequence, Text, Whole};
+    use super::Literal::{self, Map, Nothing, Sequence, Text, Truth, Whole};
 
     fn text(text: &str) -> Literal {
         Text(text.to_owned())
@@ -202,6 +266,19 @@ mod tests {
             (
                 "(('t', 'n'),)",
                 Sequence(vec![Sequence(vec![text("t"), text("n")])]),
+            ),
+            ("True", Truth(true)),
+            ("[False, None]", Sequence(vec![Truth(false), Nothing])),
+            ("{}", Map(vec![])),
+            (
+                "{'a':1, u'b' : {'c': ()} , }",
+                Map(vec![
+                    ("a".to_owned(), Whole(1)),
+                    (
+                        "b".to_owned(),
+                        Map(vec![("c".to_owned(), Sequence(vec![]))]),
+                    ),
+                ]),
             ),
         ] {
             assert_eq!(Literal::parse(source), Ok(expected), "{source}");
@@ -237,8 +314,18 @@ mod tests {
             "'a' 'b'",
             "__import__('os')",
             "[1].pop()",
-            "{}",
-            "None",
+            "{",
+            "{,}",
+            "{'a'}",
+            "{'a':}",
+            "{'a':1 'b':2}",
+            "{'a':1,,}",
+            "{'a':1]",
+            "{1: 2}",
+            "{'a', 'b'}",
+            "none",
+            "Nonesuch",
+            "True()",
             "18446744073709551616",
         ] {
             assert!(Literal::parse(source).is_err(), "{source}");
@@ -257,8 +344,22 @@ mod tests {
             );
             assert!(Literal::parse(&"(".repeat(depth)).is_err());
         }
+        let maps = |depth: usize| format!("{}1{}", "{'a':".repeat(depth), "}".repeat(depth));
+        assert!(Literal::parse(&maps(31)).is_ok());
+        for depth in [32, 1 << 20] {
+            assert!(Literal::parse(&maps(depth)).unwrap_err().contains("deeper"));
+        }
         let json = |depth| Literal::from_json(&serde_json::from_str(&nested(depth)).unwrap());
         assert!(json(32).is_ok());
         assert!(json(33).unwrap_err().contains("deeper"));
+    }
+
+    #[test]
+    fn of_a_key_that_occurs_twice_the_last_counts() {
+        let map = Literal::parse("{'a': 1, 'b': 2, 'a': 3}").unwrap();
+        assert_eq!(map.get("a"), Some(&Whole(3)));
+        assert_eq!(map.get("b"), Some(&Whole(2)));
+        assert_eq!(map.get("c"), None);
+        assert_eq!(Whole(3).get("a"), None);
     }
 }

@@ -1,0 +1,323 @@
+//! A type from its text, a Python literal or JSON. Nothing is ever evaluated.
+
+use super::build::laid_out;
+use super::error::{DTypeError, excerpt};
+use super::name::of_name;
+use super::{ByteOrder, DType, Field, Kind, Struct};
+use crate::wire::literal::Literal;
+
+/// More than the description of 65,536 fields takes. A hostile one would be parsed into some fifty
+/// times its length.
+const MAX_TEXT: usize = 1 << 22;
+
+impl DType {
+    /// Reads any spelling that NumPy writes: the names and codes of plain types, the lists and maps
+    /// of those with fields, each also quoted or as `dtype(...)`.
+    ///
+    /// Fields of `align=True` are laid out as by a C compiler on a machine of 64 bits. In lists a
+    /// field without a name is space between fields if it is void, as in `descr`; any other is called
+    /// `f0`, `f1` and so on after its place.
+    ///
+    /// ```
+    /// use bloscpack::DType;
+    ///
+    /// assert_eq!(DType::parse("<f8")?, DType::F64);
+    /// assert_eq!(DType::parse("float64")?, DType::F64);
+    /// let dtype = DType::parse("dtype([('a', 'i1'), ('b', '<f8', (2,))], align=True)")?;
+    /// assert_eq!((dtype.itemsize(), dtype.fields().map(<[_]>::len)), (24, Some(2)));
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is none of them, or none that can be, as [`DType::new`] says. Names whose size depends on
+    /// the machine, such as `int`, are refused, and arrays whose elements are arrays: their
+    /// dimensions belong to the shape.
+    pub fn parse(text: &str) -> Result<Self, DTypeError> {
+        if text.len() > MAX_TEXT {
+            let why = format!("{} bytes, over the limit of {MAX_TEXT}", text.len());
+            return Err(DTypeError::new(why));
+        }
+        let (inner, aligned) = match call(text) {
+            Some((inner, aligned)) => (inner, aligned),
+            None => (text, false),
+        };
+        let inner = record(inner).unwrap_or(inner);
+        if is_literal(inner) {
+            of_literal(&Literal::parse(inner)?, aligned)
+        } else {
+            of_name(inner)
+        }
+    }
+
+    /// Reads a type from JSON: a string, which is anything that [`DType::parse`] reads, or a list of
+    /// fields, each `[name, type]` or `[name, type, shape]`.
+    ///
+    /// ```
+    /// let json = serde_json::json!([["a", "<i4"], ["b", [["c", "<f8"], ["d", "|S3"]], [2]]]);
+    /// assert_eq!(bloscpack::DType::from_json(&json)?.itemsize(), 26);
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`DType::parse`].
+    pub fn from_json(value: &serde_json::Value) -> Result<Self, DTypeError> {
+        match value {
+            serde_json::Value::String(text) => Self::parse(text),
+            other => of_literal(&Literal::from_json(other)?, false),
+        }
+    }
+}
+
+fn is_literal(text: &str) -> bool {
+    let text = text.trim_ascii_start();
+    text.starts_with(['\'', '"', '[', '(', '{'])
+        || text.starts_with("u'")
+        || text.starts_with("u\"")
+}
+
+/// What stands in `dtype(...)`, and whether `align=True` stands behind it.
+fn call(text: &str) -> Option<(&str, bool)> {
+    let text = text.trim_ascii();
+    let name = text.strip_prefix("numpy.").or(text.strip_prefix("np."));
+    let inner = name.unwrap_or(text).strip_prefix("dtype(")?;
+    let inner = inner.strip_suffix(')')?.trim_ascii();
+    let aligned = inner.strip_suffix("align=True").map(str::trim_ascii_end);
+    match aligned.and_then(|before| before.strip_suffix(',')) {
+        Some(before) => Some((before, true)),
+        None => Some((inner, false)),
+    }
+}
+
+/// What stands in `(numpy.record, ...)`: the type of a record array.
+fn record(text: &str) -> Option<&str> {
+    let inner = text.trim_ascii().strip_prefix('(')?.strip_suffix(')')?;
+    let behind = inner.trim_ascii_start().strip_prefix("numpy.record")?;
+    behind.trim_ascii_start().strip_prefix(',')
+}
+
+/// The type of a literal that stands on its own.
+pub(in crate::wire) fn of_literal(literal: &Literal, aligned: bool) -> Result<DType, DTypeError> {
+    match format(literal, aligned)? {
+        (dtype, shape) if shape.is_empty() => Ok(dtype),
+        _ => {
+            let why = "an array within each element, whose dimensions belong to the shape";
+            Err(DTypeError::new(why))
+        }
+    }
+}
+
+/// A type, and how many of it along each axis if it is `(type, shape)`.
+fn format(literal: &Literal, aligned: bool) -> Result<(DType, Vec<u64>), DTypeError> {
+    match literal {
+        Literal::Text(name) => Ok((of_name(name)?, Vec::new())),
+        Literal::Map(_) => Ok((of_map(literal, aligned)?, Vec::new())),
+        Literal::Sequence(items) => match items.as_slice() {
+            [base, shape] if is_shape(shape) => {
+                let mut axes = self::shape(shape)?;
+                let (dtype, within) = format(base, aligned)?;
+                axes.extend(within);
+                Ok((dtype, axes))
+            }
+            fields => Ok((of_list(fields, aligned)?, Vec::new())),
+        },
+        Literal::Whole(_) | Literal::Truth(_) | Literal::Nothing => Err(DTypeError::new(
+            "a number or a constant where a type should be",
+        )),
+    }
+}
+
+/// No field looks like this, since each begins with a name.
+fn is_shape(literal: &Literal) -> bool {
+    match literal {
+        Literal::Whole(_) => true,
+        Literal::Sequence(axes) => axes.iter().all(|axis| matches!(axis, Literal::Whole(_))),
+        _ => false,
+    }
+}
+
+fn shape(literal: &Literal) -> Result<Vec<u64>, DTypeError> {
+    let axis = |axis: &Literal| match axis {
+        Literal::Whole(len) => Ok(*len),
+        _ => Err(wrong_shape()),
+    };
+    match literal {
+        Literal::Whole(len) => Ok(vec![*len]),
+        Literal::Sequence(axes) => axes.iter().map(axis).collect(),
+        _ => Err(wrong_shape()),
+    }
+}
+
+fn wrong_shape() -> DTypeError {
+    DTypeError::new("a field's shape with something that is no whole number")
+}
+
+fn structure(fields: Vec<Field>, aligned: bool, itemsize: u64) -> Result<DType, DTypeError> {
+    let of = Box::new(Struct { fields, aligned });
+    DType::new(Kind::Struct(of), ByteOrder::Little, itemsize)
+}
+
+/// `[(name, type), (name, type, shape), ...]`.
+fn of_list(items: &[Literal], aligned: bool) -> Result<DType, DTypeError> {
+    let fields = items.iter().enumerate();
+    let fields = fields.map(|(number, item)| of_item(item, number, aligned));
+    let (mut fields, itemsize) = laid_out(fields.collect::<Result<_, _>>()?, aligned)?;
+    fields.retain(|field| !is_space(field));
+    structure(fields, aligned, itemsize)
+}
+
+/// Space between fields, as `descr` spells it: void without a name.
+fn is_space(field: &Field) -> bool {
+    field.name.is_empty() && field.dtype.kind == Kind::Void
+}
+
+fn of_item(item: &Literal, number: usize, aligned: bool) -> Result<Field, DTypeError> {
+    let parts = match item {
+        Literal::Sequence(parts) => parts.as_slice(),
+        _ => &[],
+    };
+    let (name, dtype, outer) = match parts {
+        [name, dtype] => (name, dtype, Vec::new()),
+        [name, dtype, axes] => (name, dtype, shape(axes)?),
+        _ => {
+            let why = "a field that is not (name, type) or (name, type, shape)";
+            return Err(DTypeError::new(why));
+        }
+    };
+    let (name, title) = naming(name)?;
+    let (dtype, within) = format(dtype, aligned)?;
+    let shape = [outer, within].concat();
+    let mut field = Field {
+        name,
+        title,
+        dtype,
+        shape,
+        offset: 0,
+    };
+    if field.name.is_empty() && !is_space(&field) {
+        field.name = format!("f{number}");
+    }
+    Ok(field)
+}
+
+/// A name, or a title with a name.
+fn naming(literal: &Literal) -> Result<(String, Option<String>), DTypeError> {
+    match literal {
+        Literal::Text(name) => Ok((name.clone(), None)),
+        Literal::Sequence(both) => match both.as_slice() {
+            [Literal::Text(title), Literal::Text(name)] => Ok((name.clone(), Some(title.clone()))),
+            _ => Err(DTypeError::new(
+                "a field whose title and name are no two strings",
+            )),
+        },
+        _ => Err(DTypeError::new("a field whose name is no string")),
+    }
+}
+
+/// `{'names': [...], 'formats': [...], 'offsets': [...], 'titles': [...], 'itemsize': n, 'aligned': True}`,
+/// of which all but the first two may be missing.
+fn of_map(map: &Literal, aligned: bool) -> Result<DType, DTypeError> {
+    only_known(map)?;
+    let aligned = match map.get("aligned") {
+        Some(Literal::Truth(aligned)) => *aligned,
+        Some(_) => return Err(DTypeError::new("'aligned' that is neither True nor False")),
+        None => aligned,
+    };
+    let names = list(map, "names", None)?;
+    let formats = list(map, "formats", Some(names.len()))?;
+    let mut fields = Vec::new();
+    for (name, literal) in names.iter().zip(formats) {
+        let (dtype, shape) = format(literal, aligned)?;
+        let Literal::Text(name) = name else {
+            return Err(DTypeError::new("a field whose name is no string"));
+        };
+        fields.push(Field {
+            name: name.clone(),
+            title: None,
+            dtype,
+            shape,
+            offset: 0,
+        });
+    }
+    entitle(map, &mut fields)?;
+    let (fields, end) = placed(map, fields, aligned)?;
+    let itemsize = match map.get("itemsize") {
+        Some(Literal::Whole(itemsize)) => *itemsize,
+        Some(_) => return Err(DTypeError::new("'itemsize' that is no whole number")),
+        None => end,
+    };
+    structure(fields, aligned, itemsize)
+}
+
+fn only_known(map: &Literal) -> Result<(), DTypeError> {
+    const KNOWN: [&str; 6] = [
+        "names", "formats", "offsets", "titles", "itemsize", "aligned",
+    ];
+    let Literal::Map(members) = map else {
+        return Ok(());
+    };
+    let mut keys = members.iter().map(|(key, _)| key.as_str());
+    match keys.find(|key| !KNOWN.contains(key)) {
+        None => Ok(()),
+        Some(key) => {
+            let why = format!("the key {}, which no type has", excerpt(key));
+            Err(DTypeError::new(why))
+        }
+    }
+}
+
+/// The list of this key, of this length.
+fn list<'a>(map: &'a Literal, name: &str, len: Option<usize>) -> Result<&'a [Literal], DTypeError> {
+    let Some(Literal::Sequence(items)) = map.get(name) else {
+        return Err(DTypeError::new(format!("no list of {name:?}")));
+    };
+    match len {
+        Some(len) if len != items.len() => Err(DTypeError::new(format!(
+            "{} {name} of {len} fields",
+            items.len()
+        ))),
+        _ => Ok(items),
+    }
+}
+
+fn entitle(map: &Literal, fields: &mut [Field]) -> Result<(), DTypeError> {
+    if map.get("titles").is_none() {
+        return Ok(());
+    }
+    let titles = list(map, "titles", Some(fields.len()))?;
+    for (field, title) in fields.iter_mut().zip(titles) {
+        field.title = match title {
+            Literal::Text(title) => Some(title.clone()),
+            Literal::Nothing => None,
+            _ => return Err(DTypeError::new("a title that is no string")),
+        };
+    }
+    Ok(())
+}
+
+/// The fields at their offsets, or laid out where none are given; and where they end.
+fn placed(
+    map: &Literal,
+    mut fields: Vec<Field>,
+    aligned: bool,
+) -> Result<(Vec<Field>, u64), DTypeError> {
+    if map.get("offsets").is_none() {
+        return laid_out(fields, aligned);
+    }
+    let offsets = list(map, "offsets", Some(fields.len()))?;
+    let (mut end, mut alignment) = (0, 1);
+    for (field, offset) in fields.iter_mut().zip(offsets) {
+        let Literal::Whole(offset) = offset else {
+            return Err(DTypeError::new("an offset that is no whole number"));
+        };
+        field.offset = *offset;
+        end = end.max(offset.saturating_add(field.len()?));
+        alignment = alignment.max(field.dtype.alignment());
+    }
+    match aligned {
+        true => Ok((
+            fields,
+            end.checked_next_multiple_of(alignment).unwrap_or(end),
+        )),
+        false => Ok((fields, end)),
+    }
+}

@@ -1,0 +1,328 @@
+//! A type as NumPy spells it: `str(dtype)`, `dtype.str` and `dtype.descr`.
+
+use super::error::{DTypeError, excerpt};
+use super::{ByteOrder, DType, Field, Kind, Struct, TimeUnit};
+use std::fmt;
+
+/// As `str(dtype)` of NumPy, which is what bcolz and BLZ keep of a type: `int64`, `>i4`, `|S10`,
+/// `datetime64[ns]`, `[('a', '<i4'), ('b', '<f8')]`, and a map with offsets where there is space
+/// between fields.
+///
+/// [`DType::parse`] reads each of them as the same layout. For that reason there is one exception:
+/// aligned fields within fields that are not aligned, or the reverse, whose space NumPy leaves out,
+/// are written with their offsets.
+///
+/// ```
+/// use bloscpack::DType;
+///
+/// assert_eq!(DType::parse("<i8")?.to_string(), "int64");
+/// assert_eq!(DType::parse("|i1")?.to_string(), "int8");
+/// assert_eq!(DType::parse("<M8[ns]")?.to_string(), "datetime64[ns]");
+/// # Ok::<(), bloscpack::DTypeError>(())
+/// ```
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Struct(of) if all_aligned(of) => {
+                let text = map(of, self.itemsize, true);
+                write!(f, "{}, 'aligned': True}}", text.trim_end_matches('}'))
+            }
+            Kind::Struct(of) => f.write_str(&structure(of, self.itemsize, false)),
+            Kind::Bytes | Kind::Text | Kind::Void => f.write_str(&self.code()),
+            _ if self.order == ByteOrder::Big => f.write_str(&self.code()),
+            Kind::Bool => f.write_str("bool"),
+            Kind::Object => f.write_str("object"),
+            Kind::Int => write!(f, "int{}", self.bits()),
+            Kind::Uint => write!(f, "uint{}", self.bits()),
+            Kind::Float => write!(f, "float{}", self.bits()),
+            Kind::Complex => write!(f, "complex{}", self.bits()),
+            Kind::Datetime(unit) => write!(f, "datetime64{}", brackets(unit)),
+            Kind::Timedelta(unit) => write!(f, "timedelta64{}", brackets(unit)),
+        }
+    }
+}
+
+impl DType {
+    /// The code, as `dtype.str` of NumPy: `<f8`, `|b1`, `<M8[ns]`; void for what has fields.
+    ///
+    /// ```
+    /// assert_eq!(bloscpack::DType::parse("float64")?.code(), "<f8");
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    #[must_use]
+    pub fn code(&self) -> String {
+        let order = match self.order {
+            ByteOrder::Big => '>',
+            ByteOrder::Little if self.has_arrow() => '<',
+            ByteOrder::Little => '|',
+        };
+        let size = self.itemsize;
+        match &self.kind {
+            Kind::Bool => "|b1".to_owned(),
+            Kind::Object => "|O".to_owned(),
+            Kind::Int => format!("{order}i{size}"),
+            Kind::Uint => format!("{order}u{size}"),
+            Kind::Float => format!("{order}f{size}"),
+            Kind::Complex => format!("{order}c{size}"),
+            Kind::Bytes => format!("|S{size}"),
+            Kind::Text => format!("{order}U{}", size / 4),
+            Kind::Datetime(unit) => format!("{order}M8{}", brackets(unit)),
+            Kind::Timedelta(unit) => format!("{order}m8{}", brackets(unit)),
+            Kind::Void | Kind::Struct(_) => format!("|V{size}"),
+        }
+    }
+
+    /// The Python literal that stands in the header of a `.npy` file: the quoted code, or the list of
+    /// fields with the space between them as void without a name.
+    ///
+    /// ```
+    /// use bloscpack::DType;
+    ///
+    /// assert_eq!(DType::F64.descr()?, "'<f8'");
+    /// let dtype = DType::structured(vec![("a", DType::I8, vec![]), ("b", DType::I16, vec![2])], true)?;
+    /// assert_eq!(dtype.descr()?, "[('a', '|i1'), ('', '|V1'), ('b', '<i2', (2,))]");
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If fields overlap or are not in the order in which they lie, which such a list cannot say.
+    pub fn descr(&self) -> Result<String, DTypeError> {
+        let Kind::Struct(of) = &self.kind else {
+            return Ok(format!("'{}'", self.code()));
+        };
+        let (mut items, mut end) = (Vec::new(), 0);
+        for field in &of.fields {
+            items.extend(space_before(field, end)?.map(|len| format!("('', '|V{len}')")));
+            let (name, dtype) = (naming(field), field.dtype.descr()?);
+            items.push(match field.shape.as_slice() {
+                [] => format!("({name}, {dtype})"),
+                shape => format!("({name}, {dtype}, {})", tuple(shape)),
+            });
+            end = field.end();
+        }
+        if self.itemsize > end {
+            items.push(format!("('', '|V{}')", self.itemsize - end));
+        }
+        Ok(format!("[{}]", items.join(", ")))
+    }
+
+    /// The nested list that the documents of BLZ and carray have for fields, with the space between
+    /// them as void without a name; a string for what has none, and for fields that overlap.
+    ///
+    /// ```
+    /// let dtype = bloscpack::DType::parse("[('a', '<i4'), ('b', [('c', '<f8'), ('d', 'S3')])]")?;
+    /// let json = serde_json::json!([["a", "<i4"], ["b", [["c", "<f8"], ["d", "|S3"]]]]);
+    /// assert_eq!(dtype.to_json(), json);
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        self.nested().unwrap_or_else(|_| self.to_string().into())
+    }
+
+    fn nested(&self) -> Result<serde_json::Value, DTypeError> {
+        let Kind::Struct(of) = &self.kind else {
+            return Ok(self.code().into());
+        };
+        let (mut items, mut end) = (Vec::new(), 0);
+        for field in &of.fields {
+            items.extend(space_before(field, end)?.map(space));
+            let name: serde_json::Value = match &field.title {
+                None => field.name.clone().into(),
+                Some(title) => vec![title.clone(), field.name.clone()].into(),
+            };
+            let mut item = vec![name, field.dtype.nested()?];
+            if !field.shape.is_empty() {
+                item.push(field.shape.clone().into());
+            }
+            items.push(item.into());
+            end = field.end();
+        }
+        if self.itemsize > end {
+            items.push(space(self.itemsize - end));
+        }
+        Ok(items.into())
+    }
+
+    fn bits(&self) -> u64 {
+        self.itemsize.saturating_mul(8)
+    }
+
+    /// Whether the code begins with `<` or `>`.
+    fn has_arrow(&self) -> bool {
+        match &self.kind {
+            Kind::Text => true,
+            Kind::Bytes | Kind::Void | Kind::Struct(_) | Kind::Object => false,
+            _ => self.itemsize > 1,
+        }
+    }
+}
+
+impl Field {
+    fn end(&self) -> u64 {
+        self.offset.saturating_add(self.len().unwrap_or(0))
+    }
+}
+
+fn space(len: u64) -> serde_json::Value {
+    vec![String::new(), format!("|V{len}")].into()
+}
+
+/// Bytes between the last field's end and this one.
+fn space_before(field: &Field, end: u64) -> Result<Option<u64>, DTypeError> {
+    match field.offset.checked_sub(end) {
+        Some(0) => Ok(None),
+        Some(len) => Ok(Some(len)),
+        None => Err(DTypeError::new(format!(
+            "the field {} begins before the last one ends, which no list of fields can say",
+            excerpt(&field.name)
+        ))),
+    }
+}
+
+fn brackets(unit: &TimeUnit) -> String {
+    match unit.base {
+        None => String::new(),
+        Some(_) => format!("[{unit}]"),
+    }
+}
+
+/// A list if that says where the fields are, else a map. Where fields are `aligned` so are those
+/// within, as a reader takes them.
+fn structure(of: &Struct, itemsize: u64, aligned: bool) -> String {
+    if is_natural(of, itemsize, aligned) {
+        let items: Vec<_> = of.fields.iter().map(|field| item(field, aligned)).collect();
+        return format!("[{}]", items.join(", "));
+    }
+    map(of, itemsize, aligned)
+}
+
+/// Whether the fields are where a list puts them.
+fn is_natural(of: &Struct, itemsize: u64, aligned: bool) -> bool {
+    let (mut end, mut alignment) = (0_u64, 1_u64);
+    for field in &of.fields {
+        if aligned {
+            let its = field.dtype.alignment();
+            (end, alignment) = (end.next_multiple_of(its), alignment.max(its));
+        }
+        if field.offset != end {
+            return false;
+        }
+        end = field.end();
+    }
+    end.next_multiple_of(alignment) == itemsize
+}
+
+/// Whether fields within are aligned, too, so that a reader who is told so of all is told right.
+fn all_aligned(of: &Struct) -> bool {
+    let within = |field: &Field| match &field.dtype.kind {
+        Kind::Struct(of) => all_aligned(of),
+        _ => true,
+    };
+    of.aligned && of.fields.iter().all(within)
+}
+
+fn item(field: &Field, aligned: bool) -> String {
+    let (name, dtype) = (naming(field), short(&field.dtype, aligned));
+    match field.shape.as_slice() {
+        [] => format!("({name}, {dtype})"),
+        shape => format!("({name}, {dtype}, {})", tuple(shape)),
+    }
+}
+
+fn map(of: &Struct, itemsize: u64, aligned: bool) -> String {
+    let each = |spell: &dyn Fn(&Field) -> String| {
+        let spelled: Vec<_> = of.fields.iter().map(spell).collect();
+        spelled.join(", ")
+    };
+    let mut text = format!(
+        "{{'names': [{}], 'formats': [{}], 'offsets': [{}], ",
+        each(&|field| repr(&field.name)),
+        each(&|field| format(field, aligned)),
+        each(&|field| field.offset.to_string()),
+    );
+    if of.fields.iter().any(|field| field.title.is_some()) {
+        let title = |field: &Field| field.title.as_deref().map_or("None".to_owned(), repr);
+        text.push_str(&format!("'titles': [{}], ", each(&title)));
+    }
+    text.push_str(&format!("'itemsize': {itemsize}}}"));
+    text
+}
+
+/// The type of a field in a map, which has no other place for the shape.
+fn format(field: &Field, aligned: bool) -> String {
+    let dtype = short(&field.dtype, aligned);
+    match field.shape.as_slice() {
+        [] => dtype,
+        shape => format!("({dtype}, {})", tuple(shape)),
+    }
+}
+
+/// The code as it stands within lists: shorter where there is no byte order.
+fn short(dtype: &DType, aligned: bool) -> String {
+    let code = match &dtype.kind {
+        Kind::Struct(of) => return structure(of, dtype.itemsize, aligned),
+        Kind::Bool => "?".to_owned(),
+        // The length of 0 is left out.
+        Kind::Bytes if dtype.itemsize == 0 => "S".to_owned(),
+        Kind::Void if dtype.itemsize == 0 => "V".to_owned(),
+        Kind::Text if dtype.itemsize == 0 => dtype.code().trim_end_matches('0').to_owned(),
+        _ => dtype.code().trim_start_matches('|').to_owned(),
+    };
+    format!("'{code}'")
+}
+
+fn naming(field: &Field) -> String {
+    match &field.title {
+        None => repr(&field.name),
+        Some(title) => format!("({}, {})", repr(title), repr(&field.name)),
+    }
+}
+
+/// A tuple of Python, with a comma behind a single number.
+pub(in crate::wire) fn tuple(shape: &[u64]) -> String {
+    match shape {
+        [only] => format!("({only},)"),
+        _ => {
+            let axes: Vec<_> = shape.iter().map(u64::to_string).collect();
+            format!("({})", axes.join(", "))
+        }
+    }
+}
+
+/// A string as `repr` of Python writes it.
+fn repr(text: &str) -> String {
+    let quote = match text.contains('\'') && !text.contains('"') {
+        true => '"',
+        false => '\'',
+    };
+    let mut spelled = String::from(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => spelled.push_str("\\\\"),
+            '\n' => spelled.push_str("\\n"),
+            '\r' => spelled.push_str("\\r"),
+            '\t' => spelled.push_str("\\t"),
+            c if c == quote => spelled.extend(['\\', c]),
+            c if is_printable(c) => spelled.push(c),
+            c => spelled.push_str(&escape(c)),
+        }
+    }
+    spelled.push(quote);
+    spelled
+}
+
+fn escape(c: char) -> String {
+    match u32::from(c) {
+        code @ ..=0xff => format!("\\x{code:02x}"),
+        code @ ..=0xffff => format!("\\u{code:04x}"),
+        code => format!("\\U{code:08x}"),
+    }
+}
+
+/// `escape_debug` has the rule from Python, but for quotes, and for what joins the character before
+/// it, which is printed behind one.
+fn is_printable(c: char) -> bool {
+    let behind = ['a', c].iter().collect::<String>();
+    matches!(c, '\'' | '"') || behind.escape_debug().eq(['a', c])
+}

@@ -1,0 +1,97 @@
+//! What times count, as NumPy spells it: `ns`, `25s`.
+
+use super::error::{DTypeError, excerpt};
+use super::{TimeBase, TimeUnit};
+use std::fmt;
+
+const CODES: [(TimeBase, &str); 13] = [
+    (TimeBase::Year, "Y"),
+    (TimeBase::Month, "M"),
+    (TimeBase::Week, "W"),
+    (TimeBase::Day, "D"),
+    (TimeBase::Hour, "h"),
+    (TimeBase::Minute, "m"),
+    (TimeBase::Second, "s"),
+    (TimeBase::Milli, "ms"),
+    (TimeBase::Micro, "us"),
+    (TimeBase::Nano, "ns"),
+    (TimeBase::Pico, "ps"),
+    (TimeBase::Femto, "fs"),
+    (TimeBase::Atto, "as"),
+];
+
+impl TimeBase {
+    /// NumPy's letters for it.
+    ///
+    /// ```
+    /// assert_eq!(bloscpack::wire::dtype::TimeBase::Nano.code(), "ns");
+    /// ```
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        let mut codes = CODES.iter();
+        let found = codes.find(|(base, _)| *base == self);
+        found.map_or("", |(_, code)| *code)
+    }
+}
+
+impl TimeUnit {
+    /// Nothing known of the unit.
+    pub const GENERIC: Self = Self {
+        base: None,
+        count: 1,
+    };
+
+    /// One of these.
+    ///
+    /// ```
+    /// use bloscpack::wire::dtype::{TimeBase, TimeUnit};
+    /// assert_eq!(TimeUnit::one(TimeBase::Second).to_string(), "s");
+    /// ```
+    #[must_use]
+    pub const fn one(base: TimeBase) -> Self {
+        Self {
+            base: Some(base),
+            count: 1,
+        }
+    }
+
+    /// Reads what stands between the brackets: `ns`, `25s`, `generic`.
+    pub(super) fn parse(text: &str) -> Result<Self, DTypeError> {
+        let wrong = || DTypeError::new(format!("{} is no unit of time", excerpt(text)));
+        if text == "generic" {
+            return Ok(Self::GENERIC);
+        }
+        let code = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let count = match text.strip_suffix(code) {
+            None | Some("") => 1,
+            Some(digits) => digits.parse().map_err(|_| wrong())?,
+        };
+        let mut codes = CODES.iter();
+        let (base, _) = codes.find(|(_, known)| *known == code).ok_or_else(wrong)?;
+        let base = Some(*base);
+        Self { base, count }.checked()
+    }
+
+    /// The unit, if it can be. Of the generic one there is only one.
+    pub(super) fn checked(self) -> Result<Self, DTypeError> {
+        match self.base {
+            None => Ok(Self::GENERIC),
+            Some(_) if (1..=i32::MAX.unsigned_abs()).contains(&self.count) => Ok(self),
+            Some(_) => Err(DTypeError::new(format!(
+                "a unit of time that counts in steps of {}",
+                self.count
+            ))),
+        }
+    }
+}
+
+/// As between the brackets of `datetime64[25s]`; the generic unit is `generic`.
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.base, self.count) {
+            (None, _) => f.write_str("generic"),
+            (Some(base), 1) => f.write_str(base.code()),
+            (Some(base), count) => write!(f, "{count}{}", base.code()),
+        }
+    }
+}
