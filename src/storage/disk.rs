@@ -167,7 +167,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// Gives `file` the owner, the group and the mode of another, as far as the user may.
 #[cfg(unix)]
-fn keep_owners(file: &File, like: &fs::Metadata) -> io::Result<()> {
+pub(super) fn keep_owners(file: &File, like: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let new = file.metadata()?;
     let mut mode = like.mode() & 0o7777;
@@ -183,6 +183,6 @@ fn keep_owners(file: &File, like: &fs::Metadata) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn keep_owners(file: &File, like: &fs::Metadata) -> io::Result<()> {
+pub(super) fn keep_owners(file: &File, like: &fs::Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())
 }

@@ -76,12 +76,21 @@ pub(super) fn wait_for<F: Lock>(
     hold: Hold,
     goes_on: impl Fn(Duration) -> bool,
 ) -> io::Result<bool> {
+    let attempt = || Ok(file.try_lock(hold)?.then_some(()));
+    Ok(wait_until(attempt, goes_on)?.is_some())
+}
+
+/// Tries until there is something, as long as `goes_on` says so of the time that it has been.
+pub(super) fn wait_until<T>(
+    mut attempt: impl FnMut() -> io::Result<Option<T>>,
+    goes_on: impl Fn(Duration) -> bool,
+) -> io::Result<Option<T>> {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        match file.try_lock(hold) {
+        match attempt() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(false) if goes_on(begun.elapsed()) => thread::sleep(pause),
+            Ok(None) if goes_on(begun.elapsed()) => thread::sleep(pause),
             done => return done,
         }
         pause = pause.saturating_mul(2).min(LONGEST_PAUSE);

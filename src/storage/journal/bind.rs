@@ -8,11 +8,15 @@ use std::io;
 use std::ops::Range;
 
 /// Bytes of the witness at the most.
-const WITNESS_LEN: u64 = 4096;
+pub(in crate::storage) const WITNESS_LEN: u64 = 4096;
 
 impl Binding {
     /// What binds a change by these pieces to this file, whose first `kept` bytes are not cut off.
-    pub(super) fn of<S: ReadAt>(file: &S, pieces: &Pieces, kept: u64) -> io::Result<Self> {
+    pub(in crate::storage) fn of<S: ReadAt>(
+        file: &S,
+        pieces: &Pieces,
+        kept: u64,
+    ) -> io::Result<Self> {
         let witness = witness(pieces, kept);
         let len = witness.end.saturating_sub(witness.start);
         let before_len = file.size()?.min(BEFORE_LEN as u64);
@@ -27,7 +31,7 @@ impl Binding {
     }
 
     /// Whether the file is the one that this was made for, wherever the change has got to.
-    pub(super) fn fits<S: ReadAt, J: ReadAt>(
+    pub(in crate::storage) fn fits<S: ReadAt, J: ReadAt>(
         &self,
         file: &S,
         pieces: &Pieces,
@@ -100,7 +104,7 @@ pub(super) fn bytes_hold<J: ReadAt>(pieces: &Pieces, journal: &J) -> io::Result<
     Ok(true)
 }
 
-fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
+pub(in crate::storage) fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
     let mut hasher = Hasher::new();
     for_each_step(source, at, len, |bytes| hasher.update(bytes))?;
     Ok(hasher.finalize())

@@ -27,10 +27,11 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 
+pub(super) use bind::crc_of;
 pub(super) use codec::HEAD_LEN;
 
 /// How much of the file's beginning a journal knows.
-const BEFORE_LEN: usize = 64;
+pub(super) const BEFORE_LEN: usize = 64;
 
 /// A number that no other journal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,11 +73,11 @@ pub(super) struct Journal {
 
 /// What binds a journal to its file.
 #[derive(Debug, Clone)]
-struct Binding {
-    witness_at: u64,
-    witness_len: u32,
-    witness_hash: u32,
-    before: Vec<u8>,
+pub(super) struct Binding {
+    pub witness_at: u64,
+    pub witness_len: u32,
+    pub witness_hash: u32,
+    pub before: Vec<u8>,
 }
 
 impl Journal {

@@ -50,8 +50,24 @@ pub trait Store: Debug + Send + Sync {
     /// What lies in a folder, sorted by name.
     ///
     /// # Errors
-    /// Those of the store.
+    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no folder; those of
+    /// the store.
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>>;
+
+    /// What lies there; nothing if nothing does, or if a folder on the way is not there.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if something on the way is no folder; those of the store.
+    fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        let Some((folder, name)) = key.split() else {
+            return Ok(Some(EntryKind::Folder));
+        };
+        match self.list(&folder) {
+            Ok(entries) => Ok(entries.iter().find(|e| e.name == name).map(|e| e.kind)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 
     /// Creates a file with these bytes, in a folder that is there.
     ///
@@ -59,29 +75,43 @@ pub trait Store: Debug + Send + Sync {
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the store.
     fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()>;
 
-    /// Overwrites bytes of a file, or appends to it. A store without that (of objects that are only put whole) says so with
-    /// [`Unsupported`](io::ErrorKind::Unsupported).
+    /// As [`create`](Self::create), for a file that is to be renamed to `like`: where files have owners and modes it has
+    /// from the beginning those of the file that is there, or those that a new one there would have.
     ///
     /// # Errors
-    /// Those of the store.
+    /// As [`create`](Self::create).
+    fn create_like(&self, key: &Key, like: &Key, bytes: &[u8]) -> io::Result<()> {
+        let _ = like;
+        self.create(key, bytes)
+    }
+
+    /// Overwrites bytes of a file, or appends to it. With no bytes it only tells whether it could. A store without that
+    /// (of objects that are only put whole) says so with [`Unsupported`](io::ErrorKind::Unsupported).
+    ///
+    /// # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it would leave a hole, for
+    /// anything that is no regular file, and for a file of several names; those of the store.
     fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Gives a file another name, in place of the file that is there, if any is.
+    /// Gives a file another name, in place of the file that is there, if any is. At every moment, also after a crash, the
+    /// new name leads to the old file or to the new one, and the file has at least one of its names.
     ///
     /// # Errors
-    /// Those of the store.
+    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no regular file;
+    /// those of the store, if a folder is in the place.
     fn rename(&self, from: &Key, to: &Key) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.
+    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no regular file; those
+    /// of the store.
     fn remove(&self, key: &Key) -> io::Result<()>;
 
     /// Creates a folder, if it is not there; the one that it lies in is.
     ///
     /// # Errors
-    /// Those of the store.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is something else, and those of the store.
     fn make_folder(&self, key: &Key) -> io::Result<()>;
 
     /// Removes an empty folder.
@@ -96,7 +126,7 @@ pub trait Store: Debug + Send + Sync {
     /// Those of the store.
     fn sync(&self, key: &Key) -> io::Result<()>;
 
-    /// Takes a hold of a folder; nothing if others hold it in a way that excludes that. Where there are no locks it is granted.
+    /// Takes a hold of the folder that the key leads to then; nothing if others hold it in a way that excludes that. Where there are no locks it is granted.
     ///
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.

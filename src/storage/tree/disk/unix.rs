@@ -1,0 +1,355 @@
+//! A directory on Unix, by handles of folders.
+
+use super::way::{FOLDER, Ways, folder_in};
+use super::{HOLE, NO_FILE, NO_FOLDER, at, invalid, or_none, split};
+use crate::storage::disk::keep_owners;
+use crate::storage::tree::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::storage::write_at::retry;
+use crate::storage::{Hold, Lock, WriteAt};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+/// A directory of the file system.
+///
+/// The path given may be or contain links; it is followed once. Below it no link is followed in any part of a key, also
+/// not one that somebody puts there meanwhile, and only regular files are opened. A file of several names (hard links) is
+/// read, replaced and removed as any other, but not patched. A new file has the mode that the umask gives, and those who
+/// may read its folder may read it; one that replaces another keeps its mode.
+///
+/// A few folders are kept open for reading. Where other programs move folders while a dataset is open, what is read may
+/// be the folder that was moved.
+///
+/// ```
+/// use bloscpack::storage::{DiskStore, EntryKind, Key, ReadAt, Store};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("dataset");
+/// let store = DiskStore::create(&path)?;
+/// let key = Key::parse("meta/sizes")?;
+/// store.make_folder(&Key::parse("meta")?)?;
+/// store.create(&key, b"{}")?;
+/// assert_eq!(store.kind(&key)?, Some(EntryKind::File));
+/// assert_eq!(store.open(&key)?.size()?, 2);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DiskStore {
+    ways: Ways,
+}
+
+impl DiskStore {
+    /// The directory at this path, which is there.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let mut options = fs::OpenOptions::new();
+        let flags = libc::O_DIRECTORY | libc::O_NONBLOCK;
+        let root = retry(|| options.read(true).custom_flags(flags).open(path.as_ref()))?;
+        Ok(Self {
+            ways: Ways::new(root),
+        })
+    }
+
+    /// Creates a directory at this path, in one that is there.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the file system.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        fs::create_dir(path)?;
+        let store = Self::open(path)?;
+        // A path may end in `..` or have no parent that is written: the root's own tells.
+        let parent = openat(store.root()?, "..", FOLDER, Mode::empty())?;
+        sync(&File::from(parent))?;
+        Ok(store)
+    }
+
+    fn root(&self) -> io::Result<std::sync::Arc<File>> {
+        self.ways.walk(&Key::root())
+    }
+
+    /// Does something in the folder of a key, which is that of now.
+    fn change<T>(
+        &self,
+        key: &Key,
+        act: impl FnOnce(&File, &str) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let done = split(key).and_then(|(folder, name)| act(&*self.ways.walk(&folder)?, name));
+        at(key, done)
+    }
+}
+
+impl Store for DiskStore {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        let open = |folder: &Key, name| {
+            let act = |folder: &File| open_file(folder, name, OFlags::RDONLY);
+            self.ways.look(folder, act)
+        };
+        let file = split(key).and_then(|(folder, name)| open(&folder, name));
+        Ok(Box::new(at(key, file)?.0))
+    }
+
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        at(
+            folder,
+            self.ways.walk(folder).and_then(|folder| list(&folder)),
+        )
+    }
+
+    fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        let Some((folder, name)) = key.split() else {
+            return Ok(Some(EntryKind::Folder));
+        };
+        let kind = self.ways.look(&folder, |folder| kind_of(folder, name));
+        at(key, or_none(kind))
+    }
+
+    fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+        self.change(key, |folder, name| {
+            create(folder, name, bytes, |file| widen(file, folder))
+        })
+    }
+
+    fn create_like(&self, key: &Key, like: &Key, bytes: &[u8]) -> io::Result<()> {
+        let old = match self.change(like, |folder, name| stat_of(folder, name, like)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            old => Some(old?),
+        };
+        let home = split(like).and_then(|(home, _)| self.ways.walk(&home));
+        self.change(key, |folder, name| match (old, home) {
+            (Some(old), _) => create_private(folder, name, bytes, &old),
+            (None, Ok(home)) => create(folder, name, bytes, |file| widen(file, &home)),
+            // Its folder is still to be made.
+            (None, Err(_)) => create(folder, name, bytes, |file| widen(file, folder)),
+        })
+    }
+
+    fn patch(&self, key: &Key, place: u64, bytes: &[u8]) -> io::Result<()> {
+        self.change(key, |folder, name| {
+            let (file, metadata) = open_file(folder, name, OFlags::WRONLY)?;
+            if metadata.nlink() > 1 {
+                let what =
+                    "a file of several names (hard links) is not changed in place: copy it first";
+                return Err(invalid(what));
+            }
+            if place > metadata.len() {
+                return Err(invalid(HOLE));
+            }
+            file.write_all_at(place, bytes)
+        })
+    }
+
+    fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
+        self.change(from, |old_folder, old| {
+            require(kind_of(old_folder, old)?, EntryKind::File, NO_FILE)?;
+            self.change(to, |folder, name| {
+                retry(|| Ok(rustix::fs::renameat(old_folder, old, folder, name)?))
+            })
+        })
+    }
+
+    fn remove(&self, key: &Key) -> io::Result<()> {
+        self.change(key, |folder, name| {
+            require(kind_of(folder, name)?, EntryKind::File, NO_FILE)?;
+            retry(|| Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?))
+        })
+    }
+
+    fn make_folder(&self, key: &Key) -> io::Result<()> {
+        if *key == Key::root() {
+            return Ok(());
+        }
+        self.change(key, make_folder)
+    }
+
+    fn remove_folder(&self, key: &Key) -> io::Result<()> {
+        self.ways.forget();
+        self.change(key, |folder, name| {
+            require(kind_of(folder, name)?, EntryKind::Folder, NO_FOLDER)?;
+            retry(|| Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?))
+        })
+    }
+
+    fn sync(&self, key: &Key) -> io::Result<()> {
+        if *key == Key::root() {
+            return at(key, sync(&*self.root()?));
+        }
+        self.change(key, |folder, name| match kind_of(folder, name)? {
+            EntryKind::Folder => sync(&folder_in(folder, name)?),
+            _ => sync(&open_file(folder, name, OFlags::RDONLY)?.0),
+        })
+    }
+
+    fn try_lock(&self, key: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>> {
+        let lock = |folder: File| Ok(Lock::try_lock(&folder, hold)?.then_some(folder));
+        let held: io::Result<Option<File>> = match key.split() {
+            // A handle of its own, since locks belong to handles.
+            None => {
+                let own = openat(self.root()?, ".", FOLDER, Mode::empty());
+                own.map_err(io::Error::from)
+                    .and_then(|own| lock(own.into()))
+            }
+            Some(_) => self.change(key, |folder, name| {
+                let held = lock(folder_in(folder, name)?)?;
+                if let Some(held) = &held {
+                    // Who held it may have removed it just now.
+                    let there = folder_in(folder, name)?.metadata()?;
+                    let held = held.metadata()?;
+                    if (there.dev(), there.ino()) != (held.dev(), held.ino()) {
+                        return Err(io::ErrorKind::NotFound.into());
+                    }
+                }
+                Ok(held)
+            }),
+        };
+        Ok(at(key, held)?.map(|held| Box::new(Held(held)) as Box<dyn Guard>))
+    }
+}
+
+/// A locked folder.
+#[derive(Debug)]
+struct Held(#[allow(dead_code, reason = "it is locked as long as it is open")] File);
+
+impl Guard for Held {}
+
+fn require(found: EntryKind, wanted: EntryKind, what: &str) -> io::Result<()> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(invalid(what))
+}
+
+fn kind_of(folder: &File, name: impl rustix::path::Arg + Copy) -> io::Result<EntryKind> {
+    let stat = retry(|| Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))?;
+    Ok(kind(FileType::from_raw_mode(stat.st_mode)))
+}
+
+fn kind(kind: FileType) -> EntryKind {
+    match kind {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        _ => EntryKind::Other,
+    }
+}
+
+fn list(folder: &File) -> io::Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            // Some file systems do not tell. What is gone since is not there.
+            FileType::Unknown => match or_none(kind_of(folder, name))? {
+                Some(kind) => kind,
+                None => continue,
+            },
+            known => kind(known),
+        };
+        let name = OsStr::from_bytes(name.to_bytes()).to_owned();
+        entries.push(Entry { name, kind });
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
+/// Opens a regular file: follows no link, and waits for no FIFO.
+fn open_file(folder: &File, name: &str, access: OFlags) -> io::Result<(File, Metadata)> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = retry(|| Ok(openat(folder, name, flags, Mode::empty())?));
+    let file: File = match opened {
+        Ok(fd) => fd.into(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+        // A link gives one of several errors, and a device may give any.
+        Err(error) => {
+            require(kind_of(folder, name)?, EntryKind::File, NO_FILE)?;
+            return Err(error);
+        }
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(invalid(NO_FILE));
+    }
+    Ok((file, metadata))
+}
+
+/// Owner, group and mode of a file that is to be replaced.
+fn stat_of(folder: &File, name: &str, _: &Key) -> io::Result<Metadata> {
+    Ok(open_file(folder, name, OFlags::RDONLY)?.1)
+}
+
+fn create(
+    folder: &File,
+    name: &str,
+    bytes: &[u8],
+    prepare: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    create_with(folder, name, bytes, 0o666, prepare)
+}
+
+/// A new file with the owners and the mode of another one, which it never was readable beyond.
+fn create_private(folder: &File, name: &str, bytes: &[u8], like: &Metadata) -> io::Result<()> {
+    create_with(folder, name, bytes, 0o600, |file| keep_owners(file, like))
+}
+
+fn create_with(
+    folder: &File,
+    name: &str,
+    bytes: &[u8],
+    mode: u16,
+    prepare: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(mode.into());
+    let file: File = retry(|| Ok(openat(folder, name, flags, mode)?))?.into();
+    let written = prepare(&file).and_then(|()| file.write_all_at(0, bytes));
+    if written.is_err() {
+        // Half a file is nobody's use; whether it can be removed changes nothing of the error.
+        let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
+    }
+    written
+}
+
+/// Those who may read the folder may read what is in it, whatever the umask: a dataset with one chunk that others cannot
+/// read is useless to them. Nobody gets to write who could not.
+fn widen(new: &File, folder: &File) -> io::Result<()> {
+    let (now, around) = (new.metadata()?, folder.metadata()?);
+    let wanted = if now.is_dir() { 0o555 } else { 0o444 };
+    let mode = now.mode() & 0o7777;
+    let wider = mode | (around.mode() & wanted);
+    if wider == mode {
+        return Ok(());
+    }
+    new.set_permissions(Permissions::from_mode(wider))
+}
+
+fn make_folder(folder: &File, name: &str) -> io::Result<()> {
+    let made = retry(|| Ok(rustix::fs::mkdirat(folder, name, 0o777.into())?));
+    match made {
+        Ok(()) => widen(&folder_in(folder, name)?, folder),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            match kind_of(folder, name)? {
+                EntryKind::Folder => Ok(()),
+                _ => Err(error),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn sync(file: &File) -> io::Result<()> {
+    match retry(|| file.sync_all()) {
+        // Some file systems cannot sync a directory, and have nothing to sync there.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput && file.metadata()?.is_dir() => {
+            Ok(())
+        }
+        done => done,
+    }
+}

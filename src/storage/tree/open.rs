@@ -1,0 +1,197 @@
+//! Opening a [`Root`], and completing what an earlier writer has left.
+
+use super::apply::{Parts, apply, sync_all, unless_gone};
+use super::journal::Journal;
+use super::op::Spilled;
+use super::own::{self, Own};
+use super::state::State;
+use super::verify::{Depth, verify};
+use super::{EntryKind, Guard, Key, Object, Root, Store};
+use crate::error::Result;
+use crate::storage::held::{busy, interrupted};
+use crate::storage::journal::Salt;
+use crate::storage::lock::wait_until;
+use crate::storage::{Access, Hold, Patience};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long commits wait for readers, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a reader waits for a change that is being made, which takes moments.
+const READERS_PATIENCE: Duration = Duration::from_secs(60);
+/// How often an opening starts again because a writer has ended meanwhile.
+const TRIES: u32 = 100;
+const WRITING: &str = "another process is writing to this dataset";
+pub(super) const READING: &str = "others are reading this dataset all the time";
+
+impl Root {
+    /// Opens a store for reading, which changes nothing, or for writing, which only one can at a time.
+    ///
+    /// If an earlier writer was interrupted in a change, a reader reads it through the journal, and a writer completes it.
+    ///
+    /// # Errors
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another one writes, or if readers do not let go where a change is
+    /// to be completed; an error of the category [`CutShort`](crate::Category::CutShort) if the journal is damaged or not
+    /// that of this store; those of the store.
+    pub(crate) fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
+        Self::open_with(store, access, Patience::of(PATIENCE))
+    }
+
+    /// As [`open`](Self::open), and commits wait so long for those who are reading.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(crate) fn open_with(
+        store: Arc<dyn Store>,
+        access: Access,
+        patience: Patience,
+    ) -> Result<Self> {
+        match access {
+            Access::Read => Self::open_to_read(store, patience),
+            Access::Write => Self::open_to_write(store, patience),
+        }
+    }
+
+    fn open_to_read(store: Arc<dyn Store>, patience: Patience) -> Result<Self> {
+        let hold = wait_until(
+            || store.try_lock(&Key::root(), Hold::Shared),
+            |waited| waited < READERS_PATIENCE,
+        )?;
+        let hold = hold.ok_or_else(|| busy(WRITING))?;
+        let mut own = Own::new(Salt::random())?;
+        let mut state = State::default();
+        let journal = read_journal(&*store, &own)?;
+        if let Some(journal) = &journal {
+            own.salt = journal.salt;
+            check(&*store, &own, journal, Depth::Ends)?;
+            state = State::of_journal(journal);
+        }
+        let state = (state, journal.is_some());
+        Ok(Self::new(
+            store,
+            (own, Access::Read),
+            state,
+            (hold, patience),
+        ))
+    }
+
+    fn open_to_write(store: Arc<dyn Store>, patience: Patience) -> Result<Self> {
+        let own = Own::new(Salt::random())?;
+        let (hold, is_new) = hold_own_folder(&*store, &own)?;
+        // Between looking and holding it, another writer may have come and crashed.
+        let was_interrupted = match is_new && store.list(&own.folder)?.is_empty() {
+            true => false,
+            false => settle(&*store, &own, &patience)?,
+        };
+        let state = (State::default(), was_interrupted);
+        Ok(Self::new(
+            store,
+            (own, Access::Write),
+            state,
+            (hold, patience),
+        ))
+    }
+}
+
+/// Makes our folder and holds it; whether it is new.
+fn hold_own_folder(store: &dyn Store, own: &Own) -> io::Result<(Box<dyn Guard>, bool)> {
+    for _ in 0..TRIES {
+        let is_new = store.kind(&own.folder)?.is_none();
+        store.make_folder(&own.folder)?;
+        match store.try_lock(&own.folder, Hold::Exclusive) {
+            Ok(Some(hold)) => return Ok((hold, is_new)),
+            Ok(None) => return Err(busy(WRITING)),
+            // Who held it has removed it just now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(busy(WRITING))
+}
+
+/// Completes an interrupted change, and removes what was staged for one that was never made; whether there was one.
+fn settle(store: &dyn Store, own: &Own, patience: &Patience) -> Result<bool> {
+    // What is seen may not be safe yet: that a journal is there, or that it is not.
+    store.sync(&own.folder)?;
+    store.sync(&Key::root())?;
+    let journal = read_journal(store, own)?;
+    if let Some(journal) = &journal {
+        let own = Own {
+            salt: journal.salt,
+            ..own.clone()
+        };
+        let hold = wait_until(
+            || store.try_lock(&Key::root(), Hold::Exclusive),
+            |waited| patience.lasts(waited),
+        )?;
+        let _hold = hold.ok_or_else(|| busy(READING))?;
+        complete(store, &own, journal)?;
+    }
+    for entry in store.list(&own.folder)? {
+        if entry.kind == EntryKind::File && own::is_staged(&entry.name) {
+            let name = entry.name.to_string_lossy();
+            unless_gone(store.remove(&own.folder.join(&name)?))?;
+        }
+    }
+    Ok(journal.is_some())
+}
+
+fn complete(store: &dyn Store, own: &Own, journal: &Journal) -> Result<()> {
+    check(store, own, journal, Depth::All)?;
+    let bytes = bytes_of(store, own, journal)?;
+    let parts = parts(store, own, &*bytes)?;
+    let staged = parts
+        .there
+        .iter()
+        .flatten()
+        .map(|number| own.staged(*number));
+    let mut safe = staged.collect::<io::Result<Vec<_>>>()?;
+    safe.push(own.journal.clone());
+    sync_all(store, &safe)?;
+    apply(&parts, &journal.ops)?;
+    store.remove(&own.journal)?;
+    store.sync(&own.folder)?;
+    Ok(())
+}
+
+/// The journal, if there is one. It has its name only since it is whole: one that is not was damaged.
+fn read_journal(store: &dyn Store, own: &Own) -> Result<Option<Journal>> {
+    match store.open(&own.journal) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => Ok(Some(Journal::decode(&opened?)?.map_err(interrupted)?)),
+    }
+}
+
+fn check(store: &dyn Store, own: &Own, journal: &Journal, depth: Depth) -> Result<()> {
+    let bytes = bytes_of(store, own, journal)?;
+    let parts = parts(store, own, &*bytes)?;
+    verify(&parts, journal, depth)?.map_err(interrupted)
+}
+
+/// Where the bytes of the patches of an interrupted change lie.
+fn bytes_of(store: &dyn Store, own: &Own, journal: &Journal) -> Result<Box<dyn Object>> {
+    let Some(Spilled { number, .. }) = journal.spilled else {
+        return Ok(Box::new(journal.bytes.clone()));
+    };
+    match store.open(&own.staged(number)?) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(interrupted("what its journal tells is not there"))
+        }
+        opened => Ok(opened?),
+    }
+}
+
+fn parts<'a>(store: &'a dyn Store, own: &'a Own, bytes: &'a dyn Object) -> io::Result<Parts<'a>> {
+    let there = store.list(&own.folder)?;
+    let there = there.iter().filter_map(|entry| own.number_of(&entry.name));
+    let there: BTreeSet<u64> = there.collect();
+    Ok(Parts {
+        store,
+        own,
+        bytes,
+        there: Some(there),
+    })
+}

@@ -1,0 +1,121 @@
+//! What a root promises while nothing fails.
+
+use super::*;
+use crate::storage::Access;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+fn key(text: &str) -> Key {
+    Key::parse(text).unwrap()
+}
+
+fn writer(store: &MemoryStore) -> Root {
+    Root::open(Arc::new(store.clone()), Access::Write).unwrap()
+}
+
+fn reader(store: &MemoryStore) -> Root {
+    Root::open(Arc::new(store.clone()), Access::Read).unwrap()
+}
+
+fn names(root: &Root, folder: &str) -> Vec<String> {
+    let entries = root.list(&key(folder)).unwrap().into_iter();
+    entries
+        .map(|entry| entry.name.into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn changes_are_seen_here_at_once_and_elsewhere_after_the_commit() {
+    let store = MemoryStore::from([
+        ("meta/sizes", b"old".to_vec()),
+        ("data/0", b"0123456789".to_vec()),
+    ]);
+    let root = writer(&store);
+    root.put(&key("data/1"), b"one").unwrap();
+    root.patch(&key("data/1"), 3, b"!").unwrap();
+    root.patch(&key("data/0"), 8, b"abc").unwrap();
+    root.patch(&key("data/0"), 4, b"xyz").unwrap();
+    root.patch(&key("data/0"), 5, b"-").unwrap();
+    root.put(&key("meta/sizes"), b"new").unwrap();
+    root.make_folder(&key("col")).unwrap();
+    root.make_folder(&key("col/data")).unwrap();
+    root.put(&key("col/data/0"), b"deep").unwrap();
+    let see = |root: &Root| {
+        let get = |at: &str| root.get(&key(at), 100).unwrap();
+        assert_eq!(get("data/1"), b"one!");
+        assert_eq!(get("data/0"), b"0123x-z7abc");
+        assert_eq!(get("meta/sizes"), b"new");
+        assert_eq!(get("col/data/0"), b"deep");
+        assert_eq!(names(root, ""), ["col", "data", "meta"]);
+        assert_eq!(names(root, "data"), ["0", "1"]);
+        assert_eq!(names(root, "col/data"), ["0"]);
+    };
+    see(&root);
+    let before = reader(&store);
+    assert_eq!(before.get(&key("meta/sizes"), 100).unwrap(), b"old");
+    assert_eq!(names(&before, ""), ["data", "meta"]);
+    assert_eq!(before.kind(&key("data/1")).unwrap(), None);
+    drop(before);
+    root.commit().unwrap();
+    see(&root);
+    see(&reader(&store));
+    drop(root);
+    see(&reader(&store));
+    assert_eq!(store.kind(&key(".blpk")).unwrap(), None);
+    let keys: Vec<_> = store.keys().iter().map(ToString::to_string).collect();
+    assert_eq!(keys, ["col/data/0", "data/0", "data/1", "meta/sizes"]);
+}
+
+#[test]
+fn what_was_not_committed_was_never_there() {
+    let store = MemoryStore::from([("a", b"old".to_vec())]);
+    for give_up in [true, false] {
+        let root = writer(&store);
+        root.put(&key("a"), b"new").unwrap();
+        root.put(&key("b"), b"new").unwrap();
+        root.make_folder(&key("c")).unwrap();
+        if give_up {
+            root.rollback().unwrap();
+            assert_eq!(root.get(&key("a"), 9).unwrap(), b"old");
+            assert_eq!(
+                root.get(&key("b"), 9).unwrap_err().kind(),
+                ErrorKind::NotFound
+            );
+            assert_eq!(names(&root, ""), ["a"]);
+        }
+        drop(root);
+        assert_eq!(store.keys(), [key("a")]);
+        assert_eq!(store.bytes("a").as_deref(), Some(&b"old"[..]));
+        assert_eq!(store.list(&Key::root()).unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn a_directory_is_changed_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    let store = Arc::new(DiskStore::create(&path).unwrap());
+    let root = Root::open(Arc::clone(&store) as Arc<dyn Store>, Access::Write).unwrap();
+    let second = Root::open(Arc::new(DiskStore::open(&path).unwrap()), Access::Write);
+    assert!(
+        second
+            .unwrap_err()
+            .to_string()
+            .contains("another process is writing")
+    );
+    root.make_folder(&key("data")).unwrap();
+    for number in 0..20 {
+        root.put(&key(&format!("data/{number}")), &[number; 1000])
+            .unwrap();
+    }
+    root.commit().unwrap();
+    root.patch(&key("data/7"), 1000, b"more").unwrap();
+    root.remove(&key("data/8")).unwrap();
+    root.commit().unwrap();
+    drop(root);
+    let read = |name: &str| std::fs::read(path.join(name)).ok();
+    assert_eq!(read("data/7").map(|bytes| bytes.len()), Some(1004));
+    assert_eq!(read("data/8"), None);
+    assert_eq!(read("data/19"), Some(vec![19; 1000]));
+    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
+}
