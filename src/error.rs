@@ -1,6 +1,8 @@
 //! The public error: what went wrong, where, and what can be done.
 
 use crate::blosc::{ChunkError, Fault};
+use crate::wire::dataset::MetaError;
+use crate::wire::dtype::DTypeError;
 use crate::wire::{FormatError, ParseError, Position};
 use std::{fmt, io};
 
@@ -245,6 +247,18 @@ impl From<ParseError> for Error {
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
         Self::new(ErrorKind::Format(error), None)
+    }
+}
+
+impl From<MetaError> for Error {
+    fn from(error: MetaError) -> Self {
+        Self::dataset(error.fault(), error.to_string())
+    }
+}
+
+impl From<DTypeError> for Error {
+    fn from(error: DTypeError) -> Self {
+        Self::dataset(Fault::Damaged, error.to_string())
     }
 }
 

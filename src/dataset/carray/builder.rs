@@ -264,8 +264,16 @@ impl CArrayBuilder {
         Ok(CArray { home, leaf, attributes: new.attributes, notes: Vec::new() })
     }
 
-    pub(in crate::dataset) fn get_options(&self) -> &DatasetOptions {
-        &self.options
+    /// The same, put into superchunks as those of another array.
+    pub(in crate::dataset) fn framed_as(self, other: &CArray) -> Self {
+        let like = other.like();
+        Self { press: like.press, checksum: like.checksum, offsets: like.offsets, spare: like.spare, per_file: like.per_file, ..self }
+    }
+
+    /// The same for so many rows, unless that was said.
+    pub(in crate::dataset) fn expecting(mut self, rows: u64) -> Self {
+        self.expected_rows.get_or_insert(rows);
+        self
     }
 
     /// Everything that was left open, decided.

@@ -186,6 +186,12 @@ impl CArray {
         self.notes.iter().map(|note| (note.path.as_str(), note.what.as_str()))
     }
 
+    /// As a column of a table.
+    pub(super) fn in_table(mut self) -> Self {
+        self.home.in_table = true;
+        self
+    }
+
     pub(super) fn leaf(&self) -> &Leaf {
         &self.leaf
     }

@@ -5,6 +5,7 @@ mod blz;
 mod blz_document;
 mod carray_document;
 mod default;
+mod nested;
 mod real;
 
 use super::leaf::Spec;
@@ -221,6 +222,11 @@ pub(crate) fn put_table(layout: DatasetLayout, root: &Root, at: &Key, columns: &
         DatasetLayout::BlzDocument => blz_document::put_table(root, at, &specs),
         _ => carray_document::put_storage(root, at, &specs),
     }
+}
+
+/// Makes a folder of a dataset.
+pub(crate) fn make_folder(root: &Root, key: &Key) -> Result<()> {
+    make_folders_of(root, key)
 }
 
 /// Makes folders of a dataset.

@@ -195,7 +195,10 @@ impl Leaf {
         self.write_tail(&tail)?;
         self.put_tail(Some(tail));
         for number in self.files()..old_files {
-            self.root.remove(&self.key(number)?)?;
+            match self.root.remove(&self.key(number)?) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
         }
         Ok(())
     }

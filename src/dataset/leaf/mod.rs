@@ -15,7 +15,9 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::storage::{Key, Object, Root};
 use crate::wire::DType;
+use crate::wire::dtype::Kind;
 use append::Tail;
+pub(crate) use read::box_bytes;
 use cache::Cache;
 use pool::{Decoders, Encoders};
 use std::collections::HashMap;
@@ -246,7 +248,7 @@ impl Leaf {
 
     /// Refuses what cannot be read or written as plain bytes.
     pub(crate) fn check_plain(&self) -> Result<()> {
-        if matches!(self.spec.dtype.kind(), crate::wire::dtype::Kind::Object) {
+        if self.spec.dtype.has_object() {
             let what = "the elements are Python objects, stored as pickles, which are never opened here: export them with the Python that wrote them";
             return Err(Error::dataset(Fault::Unsupported, what));
         }
@@ -272,13 +274,17 @@ impl Spec {
         }
     }
 
-    /// The typesize of chunks, as bcolz has it for each kind of dtype.
+    /// The typesize of its chunks.
     pub(crate) fn typesize(&self) -> u8 {
-        use crate::wire::dtype::Kind;
-        match self.dtype.kind() {
-            Kind::Bytes | Kind::Object => 1,
-            Kind::Text => 4,
-            _ => u8::try_from(self.dtype.itemsize()).unwrap_or(1).max(1),
-        }
+        typesize(&self.dtype)
+    }
+}
+
+/// The typesize of chunks of this dtype, as bcolz has it for each kind.
+pub(crate) fn typesize(dtype: &DType) -> u8 {
+    match dtype.kind() {
+        Kind::Bytes | Kind::Object => 1,
+        Kind::Text => 4,
+        _ => u8::try_from(dtype.itemsize()).unwrap_or(1).max(1),
     }
 }

@@ -115,6 +115,16 @@ pub(crate) fn digest_len(checksum: Checksum) -> u64 {
 }
 
 impl Contents {
+    /// The most room that any of the first chunks has behind it: what its writer left free, but for chunks that grew or shrank.
+    pub(crate) fn usual_spare(&self, file: &dyn Object) -> u32 {
+        if !self.spare {
+            return 0;
+        }
+        let first = self.places.iter().take(4).enumerate();
+        let spare = first.filter_map(|(index, _)| self.chunk(file, index, 0).ok()).map(|stored| stored.behind).max();
+        spare.and_then(|spare| u32::try_from(spare).ok()).unwrap_or(0)
+    }
+
     /// Reads a chunk and compares its digest. `number` is what errors call it.
     pub(crate) fn chunk(&self, file: &dyn Object, index: usize, number: u64) -> Result<Stored> {
         let place = self.places.get(index).ok_or_else(|| {
