@@ -12,6 +12,7 @@
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod checksum;
+pub mod dataset;
 mod deflate;
 pub mod dtype;
 pub mod error;

@@ -1,0 +1,330 @@
+//! `__attrs__`, or `meta/attributes`: what users say of a dataset.
+
+use super::error::{MetaError, shown};
+use super::object::Object;
+use super::python_json::{python_json, write_string};
+use crate::wire::json;
+use crate::wire::members::{Member, Members, with_value};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+const MAX_LEN: usize = 64 << 20;
+
+/// Attributes of a dataset: a JSON object, kept as its writer spelled it.
+///
+/// Of what is not set or removed, not a byte changes: neither the order, nor a number too long for a float.
+///
+/// ```
+/// use bloscpack::wire::dataset::Attributes;
+/// use serde_json::json;
+/// let mut attributes = Attributes::parse(b"{\"temp\": 22.5, \"limit\": NaN}\n")?;
+/// assert_eq!(attributes.get("temp"), Some(json!(22.5)));
+/// assert_eq!(attributes.get_text("limit"), Some("NaN"));
+/// attributes.set("city", &json!("Köln"))?;
+/// assert!(attributes.remove("temp"));
+/// assert_eq!(attributes.encode(), b"{\"limit\": NaN, \"city\": \"K\\u00f6ln\"}\n");
+/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attributes {
+    /// An object, without the newline at its end.
+    text: String,
+}
+
+impl Default for Attributes {
+    /// None at all, as of a dataset without the file.
+    fn default() -> Self {
+        let text = "{}".to_owned();
+        Self { text }
+    }
+}
+
+impl Attributes {
+    /// Parses the file.
+    ///
+    /// # Errors
+    /// It is not a JSON object. An empty file is none: its writer was interrupted.
+    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+        let text = Object::parse(file, MAX_LEN)?.text();
+        let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
+        Ok(Self { text })
+    }
+
+    /// A value; `null` where the text has a number that only Python knows.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Value> {
+        json::parse(self.get_text(key)?.as_bytes()).ok()
+    }
+
+    /// The JSON text of a value, as its writer spelled it.
+    #[must_use]
+    pub fn get_text(&self, key: &str) -> Option<&str> {
+        let last = self.members().filter(|member| member.is(key)).last();
+        self.text.get(last?.value)
+    }
+
+    /// Gives a key this value: in its place if it is there, at the end if not.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`](crate::Fault::Usage) for a value that is nested too deeply to be read again,
+    /// [`Fault::OverLimit`](crate::Fault::OverLimit) if the attributes would become too long for that.
+    pub fn set(&mut self, key: &str, value: &Value) -> Result<(), MetaError> {
+        self.set_text(key, &python_json(value))
+    }
+
+    /// The same with the JSON text of the value, in which Python's `NaN`, `Infinity` and `-Infinity` may
+    /// occur.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`](crate::Fault::Usage) for what is not JSON or nested too deeply,
+    /// [`Fault::OverLimit`](crate::Fault::OverLimit) if the attributes would become too long to be read again.
+    pub fn set_text(&mut self, key: &str, json_text: &str) -> Result<(), MetaError> {
+        let value = json_text.trim_ascii();
+        // One bracket around it, as the object will be.
+        json::check(value.as_bytes())
+            .and_then(|()| json::check(format!("[{value}]").as_bytes()))
+            .map_err(|error| {
+                let key = shown(key);
+                MetaError::usage(format!("the value of \"{key}\" is not JSON: {error}"))
+            })?;
+        let text = with_value(&self.text, key, value);
+        let text = text.unwrap_or_else(|| self.with_member(key, value));
+        if text.len() >= MAX_LEN {
+            let found = text.len();
+            return Err(MetaError::over_limit(format!(
+                "attributes of {found} bytes are over the limit of {MAX_LEN}"
+            )));
+        }
+        self.text = text;
+        Ok(())
+    }
+
+    fn with_member(&self, key: &str, value: &str) -> String {
+        let open = self.text.trim_ascii_end();
+        let open = open.strip_suffix('}').unwrap_or(open).trim_ascii_end();
+        let end = self.text.get(open.len()..).unwrap_or_default();
+        let mut text = open.to_owned();
+        if !open.ends_with('{') {
+            text.push_str(", ");
+        }
+        write_string(&mut text, key);
+        text.push_str(": ");
+        text.push_str(value);
+        text.push_str(end);
+        text
+    }
+
+    /// Takes a key and its value away, and says whether they were there.
+    pub fn remove(&mut self, key: &str) -> bool {
+        let Some(without) = self.without(key) else {
+            return false;
+        };
+        self.text = without;
+        true
+    }
+
+    /// The text without a key. A member that stays keeps what stands between it and its next one, if
+    /// another one stays behind it.
+    fn without(&self, key: &str) -> Option<String> {
+        let members: Vec<_> = self.members().collect();
+        let first = start_of(&self.text, members.first()?)?;
+        let mut text = self.text.get(..first)?.to_owned();
+        let mut separator: Option<&str> = None;
+        let mut kept = 0;
+        for (number, member) in members.iter().enumerate() {
+            if member.is(key) {
+                continue;
+            }
+            kept += 1;
+            text.push_str(separator.unwrap_or_default());
+            text.push_str(
+                self.text
+                    .get(start_of(&self.text, member)?..member.value.end)?,
+            );
+            if let Some(next) = members.get(number + 1) {
+                separator = self.text.get(member.value.end..start_of(&self.text, next)?);
+            }
+        }
+        text.push_str(self.text.get(members.last()?.value.end..)?);
+        (kept < members.len()).then_some(text)
+    }
+
+    /// The keys in order, each once.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let plain = |member: Member<'_>| serde_json::from_str::<String>(member.key).ok();
+        let mut keys: Vec<_> = self.members().filter_map(plain).collect();
+        keys.retain(|key| seen.insert(key.clone()));
+        keys
+    }
+
+    /// How many keys there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys().len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.members().next().is_none()
+    }
+
+    /// All of them as one object.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let value = json::parse(self.text.as_bytes());
+        value.unwrap_or_else(|_| Value::Object(Map::new()))
+    }
+
+    /// The JSON text of all of them.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        format!("{}\n", self.text).into_bytes()
+    }
+
+    fn members(&self) -> Members<'_> {
+        Members::of(&self.text)
+    }
+}
+
+/// Where the key of a member begins.
+fn start_of(text: &str, member: &Member<'_>) -> Option<usize> {
+    let before = text.get(..member.value.start)?.trim_ascii_end();
+    let key = before.strip_suffix(':')?.trim_ascii_end();
+    key.len().checked_sub(member.key.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Attributes;
+    use crate::blosc::Fault;
+    use serde_json::{Value, json};
+
+    /// What bcolz 1.2.1 wrote.
+    const REAL: &str = "{\"temp\": 22.5, \"big\": 1152921504606846976, \"neg\": -1.5e-300, \"nested\": {\"lat\": 40.1, \"l\": [1, 2, null, true]}, \"timestamp\": \"2016030915\", \"uni\": \"\\u00e9\\u20ac\"}\n";
+
+    fn parsed(text: &str) -> Attributes {
+        Attributes::parse(text.as_bytes()).unwrap()
+    }
+
+    fn file(attributes: &Attributes) -> String {
+        String::from_utf8(attributes.encode()).unwrap()
+    }
+
+    /// The examples of the documents.
+    #[test]
+    fn documents_examples_are_read() {
+        let bcolz = parsed(r#"{"temp": 22.5, "pressure": 999.2, "timestamp": "2016030915"}"#);
+        assert_eq!(bcolz.keys(), ["temp", "pressure", "timestamp"]);
+        assert_eq!(bcolz.get("pressure"), Some(json!(999.2)));
+        let blz = parsed(
+            r#"{"temperature": 11.4, "scale": "Celsius", "coords": {"lat": 40.1, "lon": 0.5}}"#,
+        );
+        assert_eq!(blz.get("coords").unwrap()["lon"], 0.5);
+        assert_eq!((blz.len(), blz.get("lat")), (3, None));
+    }
+
+    #[test]
+    fn what_is_read_is_written_again() {
+        for text in ["{}\n", REAL, "{ \"a\" : 1,\n \"a\": 1e400 }\n", "\n{}\n"] {
+            assert_eq!(file(&parsed(text)), text);
+        }
+        assert_eq!(file(&parsed("{}")), "{}\n");
+        assert_eq!(file(&Attributes::default()), "{}\n");
+    }
+
+    #[test]
+    fn what_is_written_anew_is_spelled_as_python_does() {
+        let mut attributes = Attributes::default();
+        let value: Value = serde_json::from_str(REAL).unwrap();
+        for (key, value) in value.as_object().unwrap() {
+            attributes.set(key, value).unwrap();
+        }
+        assert_eq!(file(&attributes), REAL);
+        assert_eq!(attributes.to_value(), value);
+    }
+
+    #[test]
+    fn setting_changes_nothing_else() {
+        let mut attributes = parsed("{ \"a\" :1.50,\"b\":  NaN }\n");
+        attributes.set("b", &json!([1])).unwrap();
+        assert_eq!(file(&attributes), "{ \"a\" :1.50,\"b\":  [1] }\n");
+        attributes.set("\"c\u{e9}", &json!(null)).unwrap();
+        assert_eq!(
+            file(&attributes),
+            "{ \"a\" :1.50,\"b\":  [1], \"\\\"c\\u00e9\": null }\n"
+        );
+        assert_eq!(attributes.get("\"c\u{e9}"), Some(Value::Null));
+        attributes.set_text("a", " -Infinity\n").unwrap();
+        assert_eq!(attributes.get_text("a"), Some("-Infinity"));
+    }
+
+    #[test]
+    fn removing_changes_nothing_else() {
+        let remove = |text: &str, key: &str| {
+            let mut attributes = parsed(text);
+            assert!(attributes.remove(key), "{text}");
+            assert_eq!(attributes.get(key), None);
+            attributes.text().to_owned()
+        };
+        let text = "{ \"a\":1,  \"b\" : {\"a\": \",}\"} ,\"c\":[3] }";
+        assert_eq!(remove(text, "a"), "{ \"b\" : {\"a\": \",}\"} ,\"c\":[3] }");
+        assert_eq!(remove(text, "b"), "{ \"a\":1,  \"c\":[3] }");
+        assert_eq!(remove(text, "c"), "{ \"a\":1,  \"b\" : {\"a\": \",}\"} }");
+        assert_eq!(remove("{\"a\": 1}", "a"), "{}");
+        assert_eq!(remove("{\"a\": 1, \"\\u0061\": 2}", "a"), "{}");
+        assert_eq!(remove("{\"a\": 1, \"b\": 2, \"a\": 3}", "a"), "{\"b\": 2}");
+        let mut attributes = parsed(REAL);
+        assert!(!attributes.remove("lat") && !Attributes::default().remove("a"));
+        assert_eq!(file(&attributes), REAL);
+    }
+
+    #[test]
+    fn of_a_key_that_occurs_twice_the_last_value_counts() {
+        let mut attributes = parsed("{\"a\": 1, \"b\": 2, \"a\": 3}");
+        assert_eq!((attributes.get_text("a"), attributes.len()), (Some("3"), 2));
+        assert_eq!(attributes.to_value(), json!({"a": 3, "b": 2}));
+        assert_eq!(attributes.keys(), ["a", "b"]);
+        attributes.set("a", &json!(4)).unwrap();
+        assert_eq!(attributes.to_value(), json!({"a": 4, "b": 2}));
+    }
+
+    #[test]
+    fn an_empty_file_is_an_error() {
+        for text in ["", "\n"] {
+            let error = Attributes::parse(text.as_bytes()).unwrap_err();
+            assert_eq!(error.fault(), Fault::CutShort);
+        }
+        assert_eq!(
+            Attributes::parse(b"[]").unwrap_err().fault(),
+            Fault::Damaged
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_set() {
+        let mut attributes = Attributes::default();
+        let deep = format!("{}{}", "[".repeat(127), "]".repeat(127));
+        for text in ["", "1, \"b\": 2", "}", "nan", "1]", "[1", "1], [2", &deep] {
+            let error = attributes.set_text("a", text).unwrap_err();
+            assert_eq!(error.fault(), Fault::Usage, "{text}");
+        }
+        let long = format!("\"{}\"", "x".repeat(64 << 20));
+        assert_eq!(
+            attributes.set_text("a", &long).unwrap_err().fault(),
+            Fault::OverLimit
+        );
+        assert!(attributes.is_empty());
+        let nested = format!("{}{}", "[".repeat(126), "]".repeat(126));
+        attributes.set_text("a", &nested).unwrap();
+        assert!(Attributes::parse(&attributes.encode()).is_ok());
+    }
+}

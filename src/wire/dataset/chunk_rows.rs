@@ -1,0 +1,115 @@
+//! How many rows a chunk has if nobody says.
+
+const MIB: u128 = 1 << 20;
+
+/// What the lengths of chunks are multiples of, by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChunkBase {
+    /// 1024 bytes: carray and BLZ.
+    Base1024,
+    /// 4096 bytes: bcolz from 0.7.
+    Base4096,
+}
+
+/// The rows of a chunk that bcolz, BLZ and carray choose for so many rows of so many bytes: a chunk of 4
+/// to 1024 times the base, the larger the data, but at least one row.
+///
+/// ```
+/// use bloscpack::wire::dataset::{ChunkBase, default_chunk_rows};
+/// assert_eq!(default_chunk_rows(ChunkBase::Base4096, 20_000_000, 8), 131_072);
+/// assert_eq!(default_chunk_rows(ChunkBase::Base4096, 0, 8), 16_384 / 8);
+/// assert_eq!(default_chunk_rows(ChunkBase::Base1024, 5, 1 << 30), 1);
+/// ```
+#[must_use]
+pub fn default_chunk_rows(base: ChunkBase, expected_rows: u64, row_bytes: u64) -> u64 {
+    let base = match base {
+        ChunkBase::Base1024 => 1024,
+        ChunkBase::Base4096 => 4096,
+    };
+    let bytes = u128::from(expected_rows) * u128::from(row_bytes);
+    let chunk_bytes: u64 = base << zone_bits(bytes);
+    (chunk_bytes / row_bytes.max(1)).max(1)
+}
+
+/// 6 and the decimal logarithm of the MiB, cut off towards zero; MiB from 0.0001 to 10000 count.
+///
+/// The writers use floats. Whole bytes are nowhere so near a power of ten that these could round to the
+/// other side.
+fn zone_bits(bytes: u128) -> u32 {
+    let below = [10_000, 1000, 100, 10];
+    let above = [10, 100, 1000, 10_000];
+    let small = below
+        .iter()
+        .position(|part| bytes.saturating_mul(*part) <= MIB);
+    match small.and_then(|zone| u32::try_from(zone).ok()) {
+        Some(zone) => 2 + zone,
+        None => above
+            .iter()
+            .fold(6, |bits, times| bits + u32::from(bytes >= times * MIB)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ChunkBase, default_chunk_rows};
+
+    fn kib(rows: u64) -> u64 {
+        default_chunk_rows(ChunkBase::Base4096, rows, 8) * 8 / 1024
+    }
+
+    /// What bcolz did with so many float64.
+    #[test]
+    fn chunks_are_as_long_as_bcolz_makes_them() {
+        let facts = [
+            (0, 16),
+            (13, 16),
+            (14, 32),
+            (13107, 128),
+            (13108, 256),
+            (131_072, 256),
+            (1_310_719, 256),
+            (1_310_720, 512),
+            (13_107_200, 1024),
+            (131_072_000, 2048),
+            (1_310_720_000, 4096),
+            (u64::MAX, 4096),
+        ];
+        for (rows, expected) in facts {
+            assert_eq!(kib(rows), expected, "{rows} rows");
+        }
+    }
+
+    /// The formula as the writers have it, with floats, around each of its steps.
+    #[test]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "as Python's int() does"
+    )]
+    fn whole_numbers_and_floats_agree() {
+        let with_floats = |bytes: u64| {
+            let mib = bytes as f64 / 1_048_576.0;
+            let zone = mib.clamp(1e-4, 1e4).log10().trunc();
+            4096 * 2_f64.powf(zone + 6.0) as u64
+        };
+        for power in -4..=4 {
+            let step = (2_f64.powi(20) * 10_f64.powi(power)) as u64;
+            for bytes in step.saturating_sub(3)..step + 4 {
+                assert_eq!(
+                    default_chunk_rows(ChunkBase::Base4096, bytes, 1),
+                    with_floats(bytes),
+                    "{bytes}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_any_length_fit() {
+        assert_eq!(
+            default_chunk_rows(ChunkBase::Base1024, u64::MAX, u64::MAX),
+            1
+        );
+        assert_eq!(default_chunk_rows(ChunkBase::Base1024, 100, 0), 4096);
+    }
+}

@@ -1,0 +1,231 @@
+//! `__rootdirs__`: the columns of a table, in order.
+//!
+//! ```text
+//! {"names": ["id", "price"]}                                                     bcolz from 0.7.2
+//! {"dirs": {"price": "price", "id": "id"}, "names": ["id", "price"]}             BLZ
+//! {"dirs": {"price": "/data/t/price", "id": "/data/t/id"}, "names": [...]}       before
+//! ```
+
+use super::error::{MetaError, shown};
+use super::object::{Field, Object};
+use super::python_json::{write_list, write_string};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// Room for far more columns than a file system has for folders.
+const MAX_LEN: usize = 16 << 20;
+
+/// What `__rootdirs__` says. A folder is a table where there is such a file.
+///
+/// ```
+/// use bloscpack::wire::dataset::RootDirs;
+/// let text = b"{\"names\": [\"id\", \"\\u00e9t\\u00e9\"]}\n";
+/// let table = RootDirs::parse(text)?;
+/// assert_eq!(table.names, ["id", "été"]);
+/// assert_eq!(table.folder_of("été"), "été");
+/// assert_eq!(table.encode(), text);
+/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RootDirs {
+    /// Names of the columns, each once. They come from a file: one that leads out of the table is
+    /// possible, and has to be refused where it becomes a path.
+    pub names: Vec<String>,
+    /// Column and path, as far as the file has them: relative, absolute, or of another machine. There may
+    /// be more of them than names.
+    pub dirs: Option<Vec<(String, String)>>,
+}
+
+impl RootDirs {
+    /// The columns of a new table of bcolz: their folders are named as they are.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`](crate::Fault::Usage) if a name occurs twice.
+    pub fn new(names: Vec<String>) -> Result<Self, MetaError> {
+        if let Some(name) = repeated(&names) {
+            let what = format!("two columns are called \"{}\"", shown(name));
+            return Err(MetaError::usage(what));
+        }
+        let dirs = None;
+        Ok(Self { names, dirs })
+    }
+
+    /// The same with the folders named as well, which BLZ asks for.
+    #[must_use]
+    pub fn with_dirs(mut self) -> Self {
+        let dirs = self.names.iter().map(|name| (name.clone(), name.clone()));
+        self.dirs = Some(dirs.collect());
+        self
+    }
+
+    /// Parses the file, whoever wrote it.
+    ///
+    /// # Errors
+    /// It is not a JSON object, has no list of names, or a name twice in it.
+    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+        let object = Object::parse(file, MAX_LEN)?;
+        let field = object.need("names")?;
+        let names: Vec<String> =
+            serde_json::from_str(field.text).map_err(|_| field.wrong("a list of strings"))?;
+        if let Some(name) = repeated(&names) {
+            let name = shown(name);
+            return Err(field.wrong(&format!(
+                "a list without repetition, but \"{name}\" is there twice"
+            )));
+        }
+        let dirs = object.find("dirs").filter(|field| field.text != "null");
+        let dirs = dirs.map(|field| paths(&field)).transpose()?;
+        Ok(Self { names, dirs })
+    }
+
+    /// The folder of a column: the last part of its path, or its name where the file has no path.
+    ///
+    /// Tables are moved, so that of a path only its end counts. Where there is no such folder, one of the
+    /// column's own name may be meant.
+    ///
+    /// ```
+    /// use bloscpack::wire::dataset::RootDirs;
+    /// let text = br#"{"dirs": {"a": "/data/t/col_a", "b": "C:\\t\\col_b"}, "names": ["a", "b", "c"]}"#;
+    /// let table = RootDirs::parse(text)?;
+    /// let folders: Vec<_> = table.names.iter().map(|name| table.folder_of(name)).collect();
+    /// assert_eq!(folders, ["col_a", "col_b", "c"]);
+    /// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+    /// ```
+    #[must_use]
+    pub fn folder_of(&self, name: &str) -> String {
+        let dirs = self.dirs.as_deref().unwrap_or_default();
+        let path = dirs.iter().rev().find(|(column, _)| column == name);
+        let end = path.and_then(|(_, path)| path.rsplit(['/', '\\']).next());
+        end.filter(|end| !end.is_empty()).unwrap_or(name).to_owned()
+    }
+
+    /// The file: as BLZ spells it where there are `dirs`, as bcolz does where there are none.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut text = "{".to_owned();
+        if let Some(dirs) = &self.dirs {
+            text.push_str("\"dirs\": {");
+            for (number, (name, path)) in dirs.iter().enumerate() {
+                text.push_str(if number == 0 { "" } else { ", " });
+                write_string(&mut text, name);
+                text.push_str(": ");
+                write_string(&mut text, path);
+            }
+            text.push_str("}, ");
+        }
+        text.push_str("\"names\": ");
+        write_list(&mut text, &self.names, |text, name| {
+            write_string(text, name)
+        });
+        text.push_str("}\n");
+        text.into_bytes()
+    }
+}
+
+fn repeated(names: &[String]) -> Option<&str> {
+    let mut seen = HashSet::with_capacity(names.len());
+    let mut names = names.iter().map(String::as_str);
+    names.find(|name| !seen.insert(*name))
+}
+
+fn paths(field: &Field<'_>) -> Result<Vec<(String, String)>, MetaError> {
+    let wrong = || field.wrong("an object of strings");
+    let map: Map<String, Value> = serde_json::from_str(field.text).map_err(|_| wrong())?;
+    let pair = |(name, path)| match path {
+        Value::String(path) => Ok((name, path)),
+        _ => Err(wrong()),
+    };
+    map.into_iter().map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RootDirs;
+    use crate::blosc::Fault;
+
+    fn parsed(text: &str) -> RootDirs {
+        RootDirs::parse(text.as_bytes()).unwrap()
+    }
+
+    /// What bcolz 1.2.1, BLZ 0.6 and carray 0.5 wrote.
+    #[test]
+    fn real_files_are_read_and_written() {
+        let texts = [
+            "{\"names\": [\"open\", \"high\", \"low\", \"close\", \"volume\"]}\n",
+            "{\"names\": [\"\\u00e9t\\u00e9\"]}\n",
+            "{\"dirs\": {\"price\": \"price\", \"ts\": \"ts\", \"flag\": \"flag\", \"sym\": \"sym\", \"id\": \"id\"}, \"names\": [\"id\", \"price\", \"sym\", \"flag\", \"ts\"]}\n",
+            "{\"dirs\": {\"a\": \"/data/carray05/table_empty/a\", \"b\": \"/data/carray05/table_empty/b\"}, \"names\": [\"a\", \"b\"]}\n",
+        ];
+        for text in texts {
+            let table = parsed(text);
+            assert_eq!(String::from_utf8(table.encode()).unwrap(), text);
+            for name in &table.names {
+                assert_eq!(&table.folder_of(name), name);
+            }
+        }
+    }
+
+    #[test]
+    fn folders_are_the_ends_of_paths() {
+        let folder = |path: &str| {
+            let dirs = Some(vec![("a".to_owned(), path.to_owned())]);
+            RootDirs {
+                names: vec!["a".to_owned()],
+                dirs,
+            }
+            .folder_of("a")
+        };
+        let facts = [
+            ("b", "b"),
+            ("/x/b", "b"),
+            ("x/b", "b"),
+            (r"C:\x\b", "b"),
+            (r"x/y\b", "b"),
+            ("/x/", "a"),
+            ("", "a"),
+        ];
+        for (path, expected) in facts {
+            assert_eq!(folder(path), expected, "{path}");
+        }
+    }
+
+    /// What BLZ leaves behind when a column is deleted.
+    #[test]
+    fn paths_without_a_name_mean_nothing() {
+        let table = parsed(r#"{"dirs": {"a": "a", "gone": "gone"}, "names": ["a"]}"#);
+        assert_eq!(table.names, ["a"]);
+    }
+
+    #[test]
+    fn new_tables_are_spelled_for_whom_they_are() {
+        let names = || vec!["id".to_owned(), "price".to_owned()];
+        let table = RootDirs::new(names()).unwrap();
+        assert_eq!(table.encode(), b"{\"names\": [\"id\", \"price\"]}\n");
+        let text =
+            b"{\"dirs\": {\"id\": \"id\", \"price\": \"price\"}, \"names\": [\"id\", \"price\"]}\n";
+        assert_eq!(table.with_dirs().encode(), text);
+        let twice = RootDirs::new(vec!["a".to_owned(), "a".to_owned()]);
+        assert_eq!(twice.unwrap_err().fault(), Fault::Usage);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for text in [
+            r#"{"dirs": {}}"#,
+            r#"{"names": "a"}"#,
+            r#"{"names": [1]}"#,
+            r#"{"names": [NaN]}"#,
+            r#"{"names": ["a", "b", "\u0061"]}"#,
+            r#"{"names": ["a"], "dirs": ["a"]}"#,
+            r#"{"names": ["a"], "dirs": {"a": 1}}"#,
+        ] {
+            let error = RootDirs::parse(text.as_bytes()).unwrap_err();
+            assert_eq!(error.fault(), Fault::Damaged, "{text}");
+        }
+        let error = RootDirs::parse(br#"{"names": ["a", "a"]}"#).unwrap_err();
+        assert!(
+            error.to_string().ends_with("but \"a\" is there twice"),
+            "{error}"
+        );
+    }
+}
