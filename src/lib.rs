@@ -66,7 +66,7 @@
 #![deny(missing_docs)]
 
 pub mod blosc;
-mod dataset;
+pub mod dataset;
 mod error;
 mod file;
 mod limits;

@@ -21,7 +21,7 @@ mod private {
 }
 
 macro_rules! elements {
-    ($($type:ty, $dtype:expr, $kind:pat;)*) => {$(
+    ($($type:ty, $dtype:expr => $kind:pat),* $(,)?) => {$(
         impl private::Sealed for $type {}
 
         impl Element for $type {
@@ -34,16 +34,16 @@ macro_rules! elements {
     )*};
 }
 elements! {
-    i8, DType::I8, Kind::Int;
-    i16, DType::I16, Kind::Int;
-    i32, DType::I32, Kind::Int;
-    i64, DType::I64, Kind::Int | Kind::Datetime(_) | Kind::Timedelta(_);
-    u8, DType::U8, Kind::Uint | Kind::Bool;
-    u16, DType::U16, Kind::Uint;
-    u32, DType::U32, Kind::Uint;
-    u64, DType::U64, Kind::Uint;
-    f32, DType::F32, Kind::Float;
-    f64, DType::F64, Kind::Float;
+    i8, DType::I8 => Kind::Int,
+    i16, DType::I16 => Kind::Int,
+    i32, DType::I32 => Kind::Int,
+    i64, DType::I64 => Kind::Int | Kind::Datetime(_) | Kind::Timedelta(_),
+    u8, DType::U8 => Kind::Uint | Kind::Bool,
+    u16, DType::U16 => Kind::Uint,
+    u32, DType::U32 => Kind::Uint,
+    u64, DType::U64 => Kind::Uint,
+    f32, DType::F32 => Kind::Float,
+    f64, DType::F64 => Kind::Float,
 }
 
 /// Refuses elements of another type.

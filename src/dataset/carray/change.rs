@@ -91,7 +91,7 @@ impl CArray {
     pub fn set_attribute(&mut self, key: &str, value: &Value) -> Result<()> {
         self.home.check_writable()?;
         self.check_has_attributes()?;
-        self.attributes.set(key, value);
+        self.attributes.set(key, value)?;
         layout::put_attributes(self.home.layout, &self.home.root, &self.home.at, &self.attributes)
     }
 

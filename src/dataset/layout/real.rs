@@ -73,7 +73,7 @@ pub(super) fn open_array(root: &Root, at: &Key, lenient: bool) -> Result<ArrayPa
         notes.push(Note { path: storage_key.to_string(), what });
         vec![0; usize::try_from(dtype.itemsize()).unwrap_or(0)]
     });
-    let is_old = !storage.names_compressor;
+    let is_old = storage.quantize.is_none();
     let last = i64::try_from(grid.chunk_bytes()).unwrap_or(i64::MAX);
     let spec = Spec {
         dtype,
