@@ -31,7 +31,8 @@ pub fn json(text: &str) -> Value {
 
 /// A literal of text, numbers, `True`, `False`, `None`, tuples, lists and dictionaries.
 pub fn literal(text: &str) -> Value {
-    let mut literal = Literal { text, rest: text };
+    let (rest, depth) = (text, 0);
+    let mut literal = Literal { text, rest, depth };
     let value = literal.value();
     literal.skip_blanks();
     assert!(literal.rest.is_empty(), "Python: more after it: {text}");
@@ -41,6 +42,7 @@ pub fn literal(text: &str) -> Value {
 struct Literal<'a> {
     text: &'a str,
     rest: &'a str,
+    depth: usize,
 }
 
 impl Literal<'_> {
@@ -57,13 +59,17 @@ impl Literal<'_> {
 
     fn value(&mut self) -> Value {
         self.skip_blanks();
-        match self.rest.chars().next() {
+        self.depth += 1;
+        assert!(self.depth < 100, "Python: nested too deep");
+        let value = match self.rest.chars().next() {
             Some('(') => self.list('(', ')'),
             Some('[') => self.list('[', ']'),
             Some('{') => self.dictionary(),
             Some(quote @ ('\'' | '"')) => Value::String(self.quoted(quote)),
             _ => self.word(),
-        }
+        };
+        self.depth -= 1;
+        value
     }
 
     /// Of a tuple of one, `(5,)`, the comma is part.

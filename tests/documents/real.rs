@@ -297,8 +297,10 @@ fn objects(root: &Path, meta: &Meta, rules: Rules) -> (Vec<u8>, i64) {
 }
 
 fn only_chunks(folder: &Path, chunks: u64, relaxed: Relaxed) {
-    let names: Vec<String> = (0..chunks).map(|n| format!("__{n}.blp")).collect();
     let listed = listed(folder);
+    let of = folder.display();
+    assert!(chunks <= count(listed.len()), "{of}: {chunks} superchunks");
+    let names: Vec<String> = (0..chunks).map(|n| format!("__{n}.blp")).collect();
     let expected: BTreeSet<String> = names.into_iter().collect();
     let known = expected.is_subset(&listed) && relaxed.superchunks;
     assert!(

@@ -28,6 +28,7 @@ pub fn map(text: &str) -> Value {
 /// The lines with at least this indent, as a map, and those after them.
 fn block<'a, 'b>(mut lines: &'b [&'a str], indent: usize) -> (Value, &'b [&'a str]) {
     let mut map = Map::new();
+    assert!(indent < 200, "YAML: nested too deep");
     while let Some(line) = lines.first() {
         let content = line.trim_start_matches(' ');
         assert!(
@@ -116,6 +117,7 @@ fn flow(text: &str) -> Value {
 /// A list, or a scalar that ends where a list's separator would.
 fn item(text: &str) -> (Value, &str) {
     if let Some(inner) = text.strip_prefix('[') {
+        assert!(!text.starts_with(&"[".repeat(100)), "YAML: nested too deep");
         return list(inner);
     }
     if text.starts_with(['"', '\'']) {
