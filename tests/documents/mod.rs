@@ -85,6 +85,27 @@ impl Read {
     }
 }
 
+thread_local! {
+    static QUIET: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// What a reader gives, or nothing if it panics, of which nothing is printed.
+pub fn unless_it_panics<T>(read: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: std::sync::Once = std::sync::Once::new();
+    HOOK.call_once(|| {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                hook(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    QUIET.set(false);
+    read.ok()
+}
+
 /// The names in a folder, which has to be one itself and not a link to one.
 fn listed(folder: &Path) -> BTreeSet<String> {
     let metadata = folder.symlink_metadata();
