@@ -412,3 +412,115 @@ fn the_proposal_for_carray_has_no_number_for_its_version() {
     let read = carray_document::read_version(folder.path(), None);
     assert_eq!(read, document.read);
 }
+
+/// The check values that are published for these nine bytes.
+#[test]
+fn checksums_are_those_of_zlib_and_hashlib() {
+    let published = [
+        "",
+        "091e01de",
+        "cbf43926",
+        "25f9e794323b453885f5181f1b624d0b",
+        "f7c3bc1d808e04732adf679965ccc34ca7ae3441",
+        "9b3e61bf29f17c75572fae2e86e17809a4513d07c8a18152acf34521",
+        "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225",
+        "eb455d56d2c1a69de64e832011f3393d45f3fa31d6842f21af92d2fe469c499da5e3179847334a18479c8d1dedea1be3",
+        "d9e6762dd1c8eaf6d61b3c6192fc408d4d6d5f1176d0c29169bc24e71c3f274ad27fcd5811b313d681f7e55ec02d73d499c95455b6b5bb503acf574fba8ffe85",
+    ];
+    for (checksum, published) in (0..).zip(published) {
+        let mut digest = documents::digest::digest(checksum, b"123456789");
+        if checksum <= 2 {
+            // The two numbers are written with the lowest byte first.
+            digest.reverse();
+        }
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest, published);
+    }
+}
+
+#[test]
+fn yaml_is_what_both_versions_of_it_agree_on() {
+    use documents::yaml::map;
+    let agreed = [
+        ("a: 1\n", json!({"a": 1})),
+        ("a: -1.5e+300\n", json!({"a": -1.5e300})),
+        ("a: 'it''s: # x'  # y\n", json!({"a": "it's: # x"})),
+        ("a: \"\\u00e9\\n\"\n", json!({"a": "\u{e9}\n"})),
+        ("'1': a b\n\"n\": null\n", json!({"1": "a b", "n": null})),
+        (
+            "a: [1, [two, 'th,ree'], []]\n",
+            json!({"a": [1, ["two", "th,ree"], []]}),
+        ),
+        ("a: .nan\nb: -.inf\n", json!({"a": "NaN", "b": "-Infinity"})),
+        (
+            "a:\n  b:\n    c: true\n  d: {}\n",
+            json!({"a": {"b": {"c": true}, "d": {}}}),
+        ),
+        ("# nothing\n", json!({})),
+    ];
+    for (text, value) in agreed {
+        assert_eq!(map(text), value, "{text}");
+    }
+    let disputed = [
+        "a: yes\n",
+        "a: No\n",
+        "on: 1\n",
+        "a: 1e5\n",
+        "a: 0o17\n",
+        "a: 017\n",
+        "a: 1_000\n",
+        "a: 12:30:45\n",
+        "a: 2001-12-14\n",
+        "a: ~\n",
+        "a: True\n",
+        "a: &b 1\n",
+        "a: *b\n",
+        "a: !!str 1\n",
+        "a: b: c\n",
+        "a: |\n",
+        "a: x\ny\n",
+        "a:\n",
+        "a: 1\na: 2\n",
+        "a:\n   b: 1\n",
+        "a:\n\tb: 1\n",
+        "- 1\n",
+        "a: {b: 1}\n",
+        "a: [1\n",
+        "a: 'x\n",
+        "a: 1",
+        "a: x#\"\n  b: 1\n",
+        "--- \na: 1\n",
+        "a: @x\n",
+        "a: %x\n",
+        "a: -\n",
+    ];
+    let agreed: Vec<_> = disputed
+        .iter()
+        .filter(|text| unless_it_panics(|| map(text)).is_some())
+        .collect();
+    assert!(agreed.is_empty(), "{agreed:?}");
+}
+
+#[test]
+fn what_python_writes_is_read() {
+    use documents::python::{json as json_of, literal};
+    assert_eq!(
+        json_of(r#"{"NaN": [NaN, -Infinity, "\"NaN", "\\", Infinity, -1]}"#),
+        json!({"NaN": ["NaN", "-Infinity", "\"NaN", "\\", "Infinity", -1]})
+    );
+    assert_eq!(literal("(300, 200)"), json!([300, 200]));
+    assert_eq!(literal("(5,)"), json!([5]));
+    assert_eq!(literal("()"), json!([]));
+    assert_eq!(
+        literal("[('a', '<i4'), ('b', '<f8', (2,))]"),
+        json!([["a", "<i4"], ["b", "<f8", [2]]])
+    );
+    let aligned = "{'names':['a'], 'offsets': [0], 'aligned':True}";
+    assert_eq!(
+        literal(aligned),
+        json!({"names": ["a"], "offsets": [0], "aligned": true})
+    );
+    for text in ["(5)", "(5", "(5,) 6", "(1 2)", "f()", "[1,,2]", "'a"] {
+        assert_eq!(unless_it_panics(|| literal(text)), None, "{text}");
+    }
+}

@@ -68,6 +68,8 @@ fn without_comment(line: &str) -> &str {
         match quote {
             None if letter == '#' && before == ' ' => return line[..at].trim_end(),
             None if "'\"".contains(letter) && " [,".contains(before) => quote = Some(letter),
+            // Twice within the marks it is the mark itself.
+            None if letter == '\'' && before == '\'' => quote = Some(letter),
             Some('"') if letter == '\\' && !escaped => {
                 escaped = true;
                 before = letter;
