@@ -55,7 +55,7 @@ pub struct Case {
     harm: Box<dyn Fn(&Place) + Send + Sync>,
 }
 
-/// What opening the dataset and reading all of it has to give.
+/// What opening the dataset and reading all of it, its attributes too, has to give.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expected {
     /// An error, from the one or the other.
