@@ -91,6 +91,26 @@ def traits(entry, content):
         yield "nbytes", min(chunk["nbytes"], 20)
 
 
+def cover(candidates, always):
+    """The smallest of `(entry, content, traits)` that show all traits, and those always taken."""
+    candidates, chosen, seen = list(candidates), [], set()
+
+    def take(one):
+        candidates.remove(one)
+        chosen.append(one)
+        seen.update(one[2])
+
+    for one in list(candidates):
+        if always(one[0], one[1]):
+            take(one)
+    while candidates:
+        one = max(candidates, key=lambda one: len(one[2] - seen) / (len(one[1]) + 2000))
+        if not one[2] - seen:
+            break
+        take(one)
+    return chosen, seen
+
+
 def main(corpus, target):
     manifest = json.loads((corpus / "manifest.json").read_text())
     files = [entry for entry in manifest["files"] if entry["input"] not in PROSE]
@@ -101,21 +121,8 @@ def main(corpus, target):
         found = {json.dumps(trait) for trait in traits(entry, content)}
         candidates.append((entry, content, found))
 
-    chosen, seen = [], set()
-
-    def take(one):
-        candidates.remove(one)
-        chosen.append(one)
-        seen.update(one[2])
-
-    for one in list(candidates):
-        if one[0]["group"] in WHOLE_GROUPS and len(one[1]) <= WHOLE_GROUP_LIMIT:
-            take(one)
-    while True:
-        one = max(candidates, key=lambda one: len(one[2] - seen) / (len(one[1]) + 2000))
-        if not one[2] - seen:
-            break
-        take(one)
+    chosen, seen = cover(candidates, lambda entry, content: (
+        entry["group"] in WHOLE_GROUPS and len(content) <= WHOLE_GROUP_LIMIT))
 
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
