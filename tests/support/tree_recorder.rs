@@ -154,6 +154,8 @@ impl Disk {
 struct Book {
     disk: Disk,
     log: Log,
+    /// Nothing more is done when there are so many operations: the process was killed.
+    dies_at: Option<usize>,
     /// By the number of a folder: how many share it, and whether one has it alone.
     holds: BTreeMap<usize, (usize, bool)>,
 }
@@ -172,8 +174,18 @@ impl TreeRecorder {
         };
         let holds = BTreeMap::new();
         Self {
-            book: Arc::new(Mutex::new(Book { disk, log, holds })),
+            book: Arc::new(Mutex::new(Book {
+                disk,
+                log,
+                dies_at: None,
+                holds,
+            })),
         }
+    }
+
+    /// From so many operations on all fails, as if the process had been killed then; or nothing does any more.
+    pub fn die_at(&self, operations: Option<usize>) {
+        self.locked().dies_at = operations;
     }
 
     /// What there is now.
@@ -197,20 +209,34 @@ impl TreeRecorder {
 }
 
 impl Book {
-    fn name(&mut self, folder: usize, name: String, node: Node) {
-        self.disk.folders[folder].insert(name.clone(), node);
-        self.log.ops.push(Op::Create { folder, name, node });
+    /// Does something, unless the process is dead by now.
+    fn act(&mut self, op: Op) -> io::Result<()> {
+        if self.dies_at.is_some_and(|dies| dies <= self.log.ops.len()) {
+            return Err(io::Error::other("killed"));
+        }
+        match &op {
+            Op::Create { folder, name, node } => {
+                match node {
+                    Node::File(_) => self.disk.files.push(Vec::new()),
+                    Node::Folder(_) => self.disk.folders.push(BTreeMap::new()),
+                }
+                self.disk.folders[*folder].insert(name.clone(), *node);
+            }
+            Op::Write { file, at, bytes } => self.disk.write(*file, *at, bytes),
+            Op::Rename { file, from, to } => {
+                self.disk.folders[from.0].remove(&from.1);
+                self.disk.folders[to.0].insert(to.1.clone(), Node::File(*file));
+            }
+            Op::Remove { folder, name } => drop(self.disk.folders[*folder].remove(name)),
+            Op::Sync { .. } | Op::SyncFolder { .. } => {}
+        }
+        self.log.ops.push(op);
+        Ok(())
     }
 
-    fn write(&mut self, file: usize, at: usize, bytes: &[u8]) {
-        self.disk.write(file, at, bytes);
+    fn write(&mut self, file: usize, at: usize, bytes: &[u8]) -> io::Result<()> {
         let bytes = bytes.to_vec();
-        self.log.ops.push(Op::Write { file, at, bytes });
-    }
-
-    fn remove(&mut self, folder: usize, name: String) {
-        self.disk.folders[folder].remove(&name);
-        self.log.ops.push(Op::Remove { folder, name });
+        self.act(Op::Write { file, at, bytes })
     }
 }
 
@@ -278,10 +304,9 @@ impl Store for TreeRecorder {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let file = book.disk.files.len();
-        book.disk.files.push(Vec::new());
-        book.name(folder, name, Node::File(file));
-        book.write(file, 0, bytes);
-        Ok(())
+        let node = Node::File(file);
+        book.act(Op::Create { folder, name, node })?;
+        book.write(file, 0, bytes)
     }
 
     fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
@@ -291,10 +316,10 @@ impl Store for TreeRecorder {
         if at > book.disk.files[file].len() || book.disk.names_of(file) > 1 {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        if !bytes.is_empty() {
-            book.write(file, at, bytes);
+        match bytes.is_empty() {
+            true => Ok(()),
+            false => book.write(file, at, bytes),
         }
-        Ok(())
     }
 
     /// Of two names of one file both stay, as POSIX has it.
@@ -308,19 +333,15 @@ impl Store for TreeRecorder {
             Some(Node::File(there)) if there == file => return Ok(()),
             _ => {}
         }
-        book.disk.folders[old_folder].remove(&old);
-        book.disk.folders[folder].insert(name.clone(), Node::File(file));
         let (from, to) = ((old_folder, old), (folder, name));
-        book.log.ops.push(Op::Rename { file, from, to });
-        Ok(())
+        book.act(Op::Rename { file, from, to })
     }
 
     fn remove(&self, key: &Key) -> io::Result<()> {
         let mut book = self.locked();
         book.disk.file(key)?;
         let (folder, name, _) = book.disk.place(key)?;
-        book.remove(folder, name);
-        Ok(())
+        book.act(Op::Remove { folder, name })
     }
 
     fn make_folder(&self, key: &Key) -> io::Result<()> {
@@ -334,10 +355,8 @@ impl Store for TreeRecorder {
             Some(Node::File(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
             None => {}
         }
-        let number = book.disk.folders.len();
-        book.disk.folders.push(BTreeMap::new());
-        book.name(folder, name, Node::Folder(number));
-        Ok(())
+        let node = Node::Folder(book.disk.folders.len());
+        book.act(Op::Create { folder, name, node })
     }
 
     fn remove_folder(&self, key: &Key) -> io::Result<()> {
@@ -349,8 +368,7 @@ impl Store for TreeRecorder {
             Some(Node::File(_)) => return Err(io::ErrorKind::InvalidInput.into()),
             None => return Err(io::ErrorKind::NotFound.into()),
         }
-        book.remove(folder, name);
-        Ok(())
+        book.act(Op::Remove { folder, name })
     }
 
     fn sync(&self, key: &Key) -> io::Result<()> {
@@ -363,8 +381,7 @@ impl Store for TreeRecorder {
             Node::File(file) => Op::Sync { file },
             Node::Folder(folder) => Op::SyncFolder { folder },
         };
-        book.log.ops.push(op);
-        Ok(())
+        book.act(op)
     }
 
     fn try_lock(&self, folder: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>> {

@@ -4,10 +4,10 @@
 //! on the disk. A normal run tries some ten thousands of such states. `BLOSCPACK_CRASH_STATES=10000000` goes on until there
 //! were so many; `BLOSCPACK_CRASH_SEED` makes up other changes.
 
-use super::test_model::{Change, Model, changes};
+use super::test_model::{Model, changes};
 use super::tree_crash::{Depth, Random, for_each_state};
 use super::tree_recorder::{Disk, Found, Log, TreeRecorder};
-use super::{Key, Root, Store};
+use super::{Key, Root};
 use crate::storage::Access;
 use std::sync::Arc;
 
@@ -113,23 +113,31 @@ fn check(disk: &Disk, allowed: &[Found]) -> Result<Found, String> {
     if seen(&root)? != found {
         return Err("recovery has changed what was read".to_owned());
     }
-    let extra = Change::Put("extra".to_owned(), b"more".to_vec());
-    extra.make(&root).map_err(|error| error.to_string())?;
-    let (_, made) = (drop_folder(&root), root.commit());
-    made.map_err(|error| error.to_string())?;
+    // Two steps, so that there is another journal.
+    for (number, change) in EXTRA.iter().enumerate() {
+        let made = match change {
+            Some(bytes) => root.put(&extra(number), bytes),
+            None => root.make_folder(&extra(number)),
+        };
+        made.map_err(|error| error.to_string())?;
+    }
+    root.commit().map_err(|error| error.to_string())?;
     drop(root);
     let mut wanted = found.clone();
-    wanted.insert("extra".to_owned(), Some(b"more".to_vec()));
-    wanted.insert("folder".to_owned(), None);
+    for (number, change) in EXTRA.iter().enumerate() {
+        wanted.insert(extra(number).to_string(), change.map(<[u8]>::to_vec));
+    }
     if left.disk().found() != wanted {
         return Err(format!("left behind: {:?}", short(&left.disk().found())));
     }
     Ok(found)
 }
 
-/// Something that makes the commit need a journal.
-fn drop_folder(root: &Root) {
-    let _ = root.make_folder(&Key::parse("folder").unwrap());
+/// What is changed after a recovery: a file and a folder.
+const EXTRA: [Option<&[u8]>; 2] = [Some(b"more"), None];
+
+fn extra(number: usize) -> Key {
+    Key::parse(&format!("extra{number}")).unwrap()
 }
 
 fn short(found: &Found) -> Vec<(&String, Option<usize>)> {
@@ -185,6 +193,72 @@ fn a_crash_leaves_the_old_or_the_new() {
     while (states as u64) < wanted {
         let before = Model::at_random(random).found;
         states += crash(&before, random);
+        runs += 1;
+    }
+    println!("{states} states of {runs} runs, seed {seed}");
+    assert!(runs > 10);
+}
+
+/// The process is killed in the middle, so that nothing is lost of what was not synced; another one goes on from there; and
+/// then the power fails.
+fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
+    let mut model = Model::new(before.clone());
+    let changes = [(); 2].map(|()| {
+        let changes = changes(&mut model, random);
+        (changes, model.found.clone())
+    });
+    let work = |store: &TreeRecorder| -> crate::Result<()> {
+        let root = Root::open(Arc::new(store.clone()), Access::Write)?;
+        for (changes, _) in &changes {
+            for change in changes {
+                change.make(&root)?;
+            }
+            root.commit()?;
+        }
+        Ok(())
+    };
+    let whole = TreeRecorder::new(Disk::of(before));
+    work(&whole).unwrap();
+    let mut states = 0;
+    for _ in 0..4 {
+        let recorder = TreeRecorder::new(Disk::of(before));
+        let killed_at = random.below(whole.done());
+        recorder.die_at(Some(killed_at));
+        let _ = work(&recorder);
+        recorder.die_at(None);
+        let root = open(&recorder, Access::Write);
+        let found = seen(&root).unwrap();
+        // When it is opened, it is decided.
+        let recovered = recorder.done();
+        root.put(&extra(0), b"more").unwrap();
+        drop(root);
+        let contents = [before, &changes[0].1, &changes[1].1].map(Found::clone);
+        assert!(contents.contains(&found), "killed at {killed_at}");
+        let log = recorder.log();
+        for_each_state(&log, &[recovered], AGAIN, random, |done, disk| {
+            let allowed = match done < recovered {
+                true => &contents[..],
+                false => std::slice::from_ref(&found),
+            };
+            if let Err(why) = check(disk, allowed) {
+                let why = format!("killed at {killed_at}, recovered at {recovered}: {why}");
+                fail(&log, done, disk, &why);
+            }
+            states += 1;
+        });
+    }
+    states
+}
+
+#[test]
+fn a_killed_writer_and_then_a_power_cut_leave_the_old_or_the_new() {
+    let seed = number("BLOSCPACK_CRASH_SEED").unwrap_or(1);
+    let wanted = number("BLOSCPACK_CRASH_STATES").unwrap_or(20_000);
+    let random = &mut Random::new(seed ^ 0x5a5a);
+    let (mut states, mut runs) = (0, 0);
+    while (states as u64) < wanted {
+        let before = Model::at_random(random).found;
+        states += kill_and_crash(&before, random);
         runs += 1;
     }
     println!("{states} states of {runs} runs, seed {seed}");
