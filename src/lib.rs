@@ -65,6 +65,10 @@
 //! because a program that shortens such a file ends those that read it.
 #![deny(missing_docs)]
 
+// The doubles in `tests/support` name the crate from outside.
+#[cfg(test)]
+extern crate self as bloscpack;
+
 pub mod blosc;
 pub mod dataset;
 mod error;

@@ -179,9 +179,19 @@ fn encode_op(op: &Op, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
+/// How many bytes of patches there are, and how many of them belong to no piece so far: no byte does to two.
+struct Room {
+    all: u64,
+    left: u64,
+}
+
 /// The steps; nothing if they are damaged. Bytes of patches are `room`.
 fn decode_ops<J: ReadAt>(fields: &mut Fields<'_, J>, room: u64) -> io::Result<Option<Vec<Op>>> {
-    let (mut ops, mut keys, mut room) = (Vec::new(), BTreeSet::new(), room);
+    let (mut ops, mut keys) = (Vec::new(), BTreeSet::new());
+    let mut room = Room {
+        all: room,
+        left: room,
+    };
     while !fields.is_done() {
         let Some(op) = decode_op(fields, &mut room)? else {
             return Ok(None);
@@ -194,7 +204,7 @@ fn decode_ops<J: ReadAt>(fields: &mut Fields<'_, J>, room: u64) -> io::Result<Op
     Ok(Some(ops))
 }
 
-fn decode_op<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut u64) -> io::Result<Option<Op>> {
+fn decode_op<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut Room) -> io::Result<Option<Op>> {
     let (Some([kind]), Some(len)) = (fields.take()?, fields.take()?) else {
         return Ok(None);
     };
@@ -234,7 +244,7 @@ fn decode_put<J: ReadAt>(fields: &mut Fields<'_, J>) -> io::Result<Option<Act>> 
     }))
 }
 
-fn decode_patch<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut u64) -> io::Result<Option<Act>> {
+fn decode_patch<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut Room) -> io::Result<Option<Act>> {
     let (Some(old_len), Some(new_len)) = (fields.u64()?, fields.u64()?) else {
         return Ok(None);
     };
@@ -268,9 +278,8 @@ fn decode_patch<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut u64) -> io::Re
 fn decode_pieces<J: ReadAt>(
     fields: &mut Fields<'_, J>,
     (old_len, new_len): (u64, u64),
-    room: &mut u64,
+    room: &mut Room,
 ) -> io::Result<Option<Pieces>> {
-    let all = *room;
     let (mut pieces, mut end, mut reached) = (Pieces::new(), 0u64, old_len);
     for _ in 0..fields.u32()?.unwrap_or(0) {
         let (Some(at), Some(len), Some(from)) = (fields.u64()?, fields.u64()?, fields.u64()?)
@@ -278,11 +287,11 @@ fn decode_pieces<J: ReadAt>(
             return Ok(None);
         };
         let next = at.checked_add(len).filter(|_| at >= end && at <= reached);
-        let inside = from.checked_add(len).is_some_and(|to| to <= all);
-        let (Some(next), Some(left), true) = (next, room.checked_sub(len), inside) else {
+        let inside = from.checked_add(len).is_some_and(|to| to <= room.all);
+        let (Some(next), Some(left), true) = (next, room.left.checked_sub(len), inside) else {
             return Ok(None);
         };
-        (end, reached, *room) = (next, reached.max(next), left);
+        (end, reached, room.left) = (next, reached.max(next), left);
         let hasher = Hasher::new();
         pieces.insert(at, Piece { len, from, hasher });
     }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Bytes of patches kept in memory; what comes then is spilled into a file.
-const MOST_LAID: u64 = 4 << 20;
+/// Bytes of patches kept in memory; what comes then is spilled into a file, which tests are to reach.
+const MOST_LAID: u64 = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 
 /// A store whose files are changed many at a time, as a whole or not at all.
 ///

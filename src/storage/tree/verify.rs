@@ -1,7 +1,7 @@
 //! Whether a journal is that of the store it lies in.
 
 use super::apply::Parts;
-use super::journal::{DAMAGED, Journal};
+use super::journal::Journal;
 use super::op::{Act, Op, Print};
 use super::{EntryKind, Key};
 use crate::storage::ReadAt;
@@ -107,7 +107,7 @@ fn holds(
     let file = parts.store.open(place)?;
     let whole =
         Print::of(&file)? == new && (depth == Depth::Ends || crc_of(&file, 0, new.len)? == crc);
-    Ok(whole.then_some(()).ok_or(DAMAGED))
+    Ok(whole.then_some(()).ok_or(MISSING))
 }
 
 /// What lies there; nothing if the way there is not one of folders, which a journal cannot have been made for.
