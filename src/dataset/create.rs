@@ -21,7 +21,9 @@ impl Target {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => DiskStore::open(path)?,
             created => created?,
         };
-        Ok(Self { store: Arc::new(store) })
+        Ok(Self {
+            store: Arc::new(store),
+        })
     }
 
     pub(crate) fn of_store(store: Arc<dyn Store>) -> Self {
@@ -46,7 +48,9 @@ pub(crate) fn begin(target: Target, replace: bool, options: &DatasetOptions) -> 
     remove_dataset(&root, &Key::root(), options).map_err(|error| match error.category() {
         // Whatever its files say of one another, they go.
         _ if error.path().is_none() => error,
-        _ => Error::usage(format!("the dataset that is there cannot be replaced ({error}): remove it first")),
+        _ => Error::usage(format!(
+            "the dataset that is there cannot be replaced ({error}): remove it first"
+        )),
     })?;
     Ok(root)
 }

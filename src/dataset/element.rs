@@ -51,13 +51,20 @@ pub(super) fn check<T: Element>(dtype: &DType) -> Result<()> {
     if T::is(dtype) {
         return Ok(());
     }
-    let what = format!("the elements are {dtype}, not {}", std::any::type_name::<T>());
+    let what = format!(
+        "the elements are {dtype}, not {}",
+        std::any::type_name::<T>()
+    );
     Err(Error::dataset(Fault::Usage, what))
 }
 
 /// Turns elements that are as the array has them into those of this machine, or back.
 pub(super) fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
-    let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+    let native = if cfg!(target_endian = "big") {
+        ByteOrder::Big
+    } else {
+        ByteOrder::Little
+    };
     if dtype.order() != native && size_of::<T>() > 1 {
         for value in bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(size_of::<T>()) {
             value.reverse();

@@ -67,13 +67,24 @@ impl Dataset {
         DatasetOptions::new().edit(path)
     }
 
-    pub(crate) fn open_beneath(root: &Arc<Root>, at: &Key, options: &DatasetOptions, access: Access) -> Result<Self> {
+    pub(crate) fn open_beneath(
+        root: &Arc<Root>,
+        at: &Key,
+        options: &DatasetOptions,
+        access: Access,
+    ) -> Result<Self> {
         let Some(sign) = layout::detect(root, at)? else {
             let what = "no dataset is here: a directory with meta/sizes, meta/shape or __rootdirs__ in it would be one";
             return Err(Error::dataset(Fault::Unsupported, what));
         };
         let in_table = *at != Key::root();
-        let home = Home { root: Arc::clone(root), at: at.clone(), layout: sign.layout, access, in_table };
+        let home = Home {
+            root: Arc::clone(root),
+            at: at.clone(),
+            layout: sign.layout,
+            access,
+            in_table,
+        };
         Ok(match sign.is_table {
             true => Self::Table(Box::new(CTable::open_beneath(home, options)?)),
             false => Self::Array(Box::new(CArray::open_beneath(home, options)?)),

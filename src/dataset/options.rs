@@ -32,7 +32,14 @@ pub struct DatasetOptions {
 impl Default for DatasetOptions {
     fn default() -> Self {
         let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { means: Means { threads, cache: DEFAULT_CACHE, limits: Limits::default() }, lenient: false }
+        Self {
+            means: Means {
+                threads,
+                cache: DEFAULT_CACHE,
+                limits: Limits::default(),
+            },
+            lenient: false,
+        }
     }
 }
 

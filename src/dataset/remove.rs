@@ -50,7 +50,9 @@ pub(crate) fn remove_column(root: &Root, layout: DatasetLayout, column: &CArray)
     // Columns within columns leave the folders of those around them.
     while folder.names().count() > 1 {
         remove_folder_if_empty(root, &folder)?;
-        let Some((parent, _)) = folder.split() else { break };
+        let Some((parent, _)) = folder.split() else {
+            break;
+        };
         folder = parent;
     }
     Ok(())

@@ -31,7 +31,11 @@ impl<'a> Blocks<'a> {
         let most = (u64::try_from(bytes).unwrap_or(u64::MAX) / row).max(1);
         let band = array.leaf().grid().band_rows();
         // Whole bands where that is possible, so that no chunk is decompressed twice.
-        let rows = if most >= band { most - most % band } else { most };
+        let rows = if most >= band {
+            most - most % band
+        } else {
+            most
+        };
         Self { array, rest, rows }
     }
 }
@@ -44,7 +48,10 @@ impl Iterator for Blocks<'_> {
             return None;
         }
         // After the first, blocks begin where bands do.
-        let end = (self.rest.start / self.rows).saturating_add(1).saturating_mul(self.rows).min(self.rest.end);
+        let end = (self.rest.start / self.rows)
+            .saturating_add(1)
+            .saturating_mul(self.rows)
+            .min(self.rest.end);
         let rows = self.rest.start..end;
         self.rest.start = end;
         let read = self.array.read_rows(rows.clone());

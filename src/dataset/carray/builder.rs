@@ -95,7 +95,12 @@ impl CArray {
 
 impl CArrayBuilder {
     fn new(dtype: DType) -> Self {
-        let ChunkSettings { compressor, level, filter, .. } = ChunkSettings::default();
+        let ChunkSettings {
+            compressor,
+            level,
+            filter,
+            ..
+        } = ChunkSettings::default();
         Self {
             dtype,
             row_shape: Vec::new(),
@@ -103,7 +108,11 @@ impl CArrayBuilder {
             chunk_shape: None,
             expected_rows: None,
             default: Vec::new(),
-            press: Press { compressor, level, filter },
+            press: Press {
+                compressor,
+                level,
+                filter,
+            },
             checksum: None,
             offsets: true,
             spare: 0,
@@ -255,19 +264,43 @@ impl CArrayBuilder {
     }
 
     /// Creates an array in a directory that is known to be free.
-    pub(in crate::dataset) fn create_beneath(&self, root: &Arc<Root>, at: &Key, layout: DatasetLayout, new: NewArray) -> Result<CArray> {
+    pub(in crate::dataset) fn create_beneath(
+        &self,
+        root: &Arc<Root>,
+        at: &Key,
+        layout: DatasetLayout,
+        new: NewArray,
+    ) -> Result<CArray> {
         let spec = layout::new_spec(layout, at, &new)?;
         layout::put_array(layout, root, at, &spec)?;
         layout::put_attributes(layout, root, at, &new.attributes)?;
-        let home = Home { root: Arc::clone(root), at: at.clone(), layout, access: Access::Write, in_table: false };
+        let home = Home {
+            root: Arc::clone(root),
+            at: at.clone(),
+            layout,
+            access: Access::Write,
+            in_table: false,
+        };
         let leaf = Leaf::new(Arc::clone(root), spec, self.options.means);
-        Ok(CArray { home, leaf, attributes: new.attributes, notes: Vec::new() })
+        Ok(CArray {
+            home,
+            leaf,
+            attributes: new.attributes,
+            notes: Vec::new(),
+        })
     }
 
     /// The same, put into superchunks as those of another array.
     pub(in crate::dataset) fn framed_as(self, other: &CArray) -> Self {
         let like = other.like();
-        Self { press: like.press, checksum: like.checksum, offsets: like.offsets, spare: like.spare, per_file: like.per_file, ..self }
+        Self {
+            press: like.press,
+            checksum: like.checksum,
+            offsets: like.offsets,
+            spare: like.spare,
+            per_file: like.per_file,
+            ..self
+        }
     }
 
     /// The same for so many rows, unless that was said.
@@ -279,31 +312,50 @@ impl CArrayBuilder {
     /// Everything that was left open, decided.
     pub(in crate::dataset) fn plan(&self, layout: DatasetLayout) -> Result<NewArray> {
         if self.dtype.has_object() {
-            return Err(Error::usage("Python objects are not written: a pickle is no data"));
+            return Err(Error::usage(
+                "Python objects are not written: a pickle is no data",
+            ));
         }
         let itemsize = usize::try_from(self.dtype.itemsize()).unwrap_or(usize::MAX);
         let mut default = self.default.clone();
         if default.is_empty() {
             default = vec![0; itemsize];
         }
-        let row_len = self.row_shape.iter().fold(1u64, |len, axis| len.saturating_mul(*axis));
+        let row_len = self
+            .row_shape
+            .iter()
+            .fold(1u64, |len, axis| len.saturating_mul(*axis));
         let row_bytes = row_len.saturating_mul(self.dtype.itemsize());
         if row_bytes == 0 {
             return Err(Error::usage("rows of no bytes cannot be stored"));
         }
         let whole_row = usize::try_from(row_bytes) == Ok(default.len());
         if default.len() != itemsize && !whole_row {
-            return Err(Error::usage(format!("a default of {} bytes for elements of {itemsize}", default.len())));
+            return Err(Error::usage(format!(
+                "a default of {} bytes for elements of {itemsize}",
+                default.len()
+            )));
         }
         let chunk_rows = self.chunk_rows.or_else(|| {
-            let base = if layout == DatasetLayout::Blz { ChunkBase::Base1024 } else { ChunkBase::Base4096 };
-            self.expected_rows.map(|expected| default_chunk_rows(base, expected, row_bytes))
+            let base = if layout == DatasetLayout::Blz {
+                ChunkBase::Base1024
+            } else {
+                ChunkBase::Base4096
+            };
+            self.expected_rows
+                .map(|expected| default_chunk_rows(base, expected, row_bytes))
         });
         let chunk_rows = chunk_rows.unwrap_or((CHUNK / row_bytes).max(1));
-        let of_rows = || std::iter::once(chunk_rows).chain(self.row_shape.iter().copied()).collect();
+        let of_rows = || {
+            std::iter::once(chunk_rows)
+                .chain(self.row_shape.iter().copied())
+                .collect()
+        };
         let per_file = match layout {
             DatasetLayout::Bcolz | DatasetLayout::Blz => NonZeroU64::MIN,
-            DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument => self.per_file.unwrap_or(PER_FILE),
+            DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument => {
+                self.per_file.unwrap_or(PER_FILE)
+            }
         };
         Ok(NewArray {
             dtype: self.dtype.clone(),

@@ -13,7 +13,9 @@ impl CArray {
     fn check_resizable(&self) -> Result<()> {
         self.home.check_writable()?;
         match self.home.in_table {
-            true => Err(Error::usage("a column has as many rows as its table: change those of the table")),
+            true => Err(Error::usage(
+                "a column has as many rows as its table: change those of the table",
+            )),
             false => Ok(()),
         }
     }
@@ -69,7 +71,9 @@ impl CArray {
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
         let home = self.home.clone();
-        self.leaf.trim(rows, |leaf| layout::put_sizes(home.layout, &home.root, &home.at, &[leaf.spec()]))
+        self.leaf.trim(rows, |leaf| {
+            layout::put_sizes(home.layout, &home.root, &home.at, &[leaf.spec()])
+        })
     }
 
     /// Cuts rows off or appends default values, until there are so many.
@@ -92,7 +96,12 @@ impl CArray {
         self.home.check_writable()?;
         self.check_has_attributes()?;
         self.attributes.set(key, value)?;
-        layout::put_attributes(self.home.layout, &self.home.root, &self.home.at, &self.attributes)
+        layout::put_attributes(
+            self.home.layout,
+            &self.home.root,
+            &self.home.at,
+            &self.attributes,
+        )
     }
 
     /// Removes an attribute; false if there is none of this name.
@@ -104,14 +113,21 @@ impl CArray {
         self.check_has_attributes()?;
         let removed = self.attributes.remove(key);
         if removed {
-            layout::put_attributes(self.home.layout, &self.home.root, &self.home.at, &self.attributes)?;
+            layout::put_attributes(
+                self.home.layout,
+                &self.home.root,
+                &self.home.at,
+                &self.attributes,
+            )?;
         }
         Ok(removed)
     }
 
     fn check_has_attributes(&self) -> Result<()> {
         match self.home.in_table && !self.home.layout.columns_are_datasets() {
-            true => Err(Error::usage("columns have no attributes of their own in this layout: set those of the table")),
+            true => Err(Error::usage(
+                "columns have no attributes of their own in this layout: set those of the table",
+            )),
             false => Ok(()),
         }
     }
@@ -125,7 +141,12 @@ impl CArray {
         self.home.check_writable()?;
         self.leaf.stage()?;
         if !self.home.in_table {
-            layout::put_sizes(self.home.layout, &self.home.root, &self.home.at, &[self.leaf.spec()])?;
+            layout::put_sizes(
+                self.home.layout,
+                &self.home.root,
+                &self.home.at,
+                &[self.leaf.spec()],
+            )?;
         }
         self.home.root.commit()
     }
@@ -135,7 +156,9 @@ impl CArray {
         let row = self.row_bytes();
         match bytes.is_multiple_of(row) {
             true => Ok(u64::try_from(bytes / row).unwrap_or(u64::MAX)),
-            false => Err(Error::usage(format!("{bytes} bytes are not whole rows of {row} bytes"))),
+            false => Err(Error::usage(format!(
+                "{bytes} bytes are not whole rows of {row} bytes"
+            ))),
         }
     }
 

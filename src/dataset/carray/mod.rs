@@ -64,7 +64,9 @@ impl Home {
     pub fn check_writable(&self) -> Result<()> {
         match self.access {
             Access::Write => Ok(()),
-            Access::Read => Err(Error::usage("the dataset was opened for reading: open it for changes")),
+            Access::Read => Err(Error::usage(
+                "the dataset was opened for reading: open it for changes",
+            )),
         }
     }
 }
@@ -106,13 +108,23 @@ impl CArray {
     pub(super) fn open_beneath(home: Home, options: &DatasetOptions) -> Result<Self> {
         let parts = layout::open_array(home.layout, &home.root, &home.at, options.lenient)?;
         let leaf = Leaf::new(Arc::clone(&home.root), parts.spec, options.means);
-        Ok(Self { home, leaf, attributes: parts.attributes, notes: parts.notes })
+        Ok(Self {
+            home,
+            leaf,
+            attributes: parts.attributes,
+            notes: parts.notes,
+        })
     }
 
     /// A column that is described with its table.
     pub(super) fn of_spec(home: Home, spec: Spec, options: &DatasetOptions) -> Self {
         let leaf = Leaf::new(Arc::clone(&home.root), spec, options.means);
-        Self { home, leaf, attributes: Attributes::default(), notes: Vec::new() }
+        Self {
+            home,
+            leaf,
+            attributes: Attributes::default(),
+            notes: Vec::new(),
+        }
     }
 
     /// The type of its elements.
@@ -183,7 +195,9 @@ impl CArray {
 
     /// What is not as it should be, and does not keep it from being read.
     pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.notes.iter().map(|note| (note.path.as_str(), note.what.as_str()))
+        self.notes
+            .iter()
+            .map(|note| (note.path.as_str(), note.what.as_str()))
     }
 
     /// As a column of a table.

@@ -23,7 +23,9 @@ impl CArray {
     /// # Errors
     /// Wrong usage if there are not so many rows; damage; an array of Python objects is unsupported.
     pub fn read_rows(&self, rows: Range<u64>) -> Result<Vec<u8>> {
-        self.leaf.grid().check(&self.leaf.grid().of_whole_rows(rows.clone()))?;
+        self.leaf
+            .grid()
+            .check(&self.leaf.grid().of_whole_rows(rows.clone()))?;
         self.read_in_steps(&self.leaf.grid().of_whole_rows(rows))
     }
 
@@ -32,21 +34,43 @@ impl CArray {
         self.leaf.grid().check(slice)?;
         let size = u64::try_from(size_of::<T>()).unwrap_or(1).max(1);
         let total = box_bytes(slice, self.leaf.grid().itemsize());
-        let Some((rows, rest)) = slice.split_first() else { return Ok(Vec::new()) };
-        let per_row = total.checked_div(rows.end.saturating_sub(rows.start)).unwrap_or(0).max(1);
-        let at_once = (STEP / per_row).max(1).next_multiple_of(self.leaf.grid().band_rows());
+        let Some((rows, rest)) = slice.split_first() else {
+            return Ok(Vec::new());
+        };
+        let per_row = total
+            .checked_div(rows.end.saturating_sub(rows.start))
+            .unwrap_or(0)
+            .max(1);
+        let at_once = (STEP / per_row)
+            .max(1)
+            .next_multiple_of(self.leaf.grid().band_rows());
         let (mut values, mut row) = (Vec::new(), rows.start);
-        let too_large = |_| Error::usage(format!("{total} bytes do not fit into memory: read less at once"));
+        let too_large = |_| {
+            Error::usage(format!(
+                "{total} bytes do not fit into memory: read less at once"
+            ))
+        };
         // Room that is not touched costs nothing; what is not there is found out below.
         let _ = values.try_reserve_exact(to_usize(total / size));
         while row < rows.end {
             // After the first, steps begin where bands do.
-            let end = (row / at_once).saturating_add(1).saturating_mul(at_once).min(rows.end);
-            let step: Vec<Range<u64>> = std::iter::once(row..end).chain(rest.iter().cloned()).collect();
-            let (from, len) = (values.len(), to_usize(box_bytes(&step, self.leaf.grid().itemsize()) / size));
+            let end = (row / at_once)
+                .saturating_add(1)
+                .saturating_mul(at_once)
+                .min(rows.end);
+            let step: Vec<Range<u64>> = std::iter::once(row..end)
+                .chain(rest.iter().cloned())
+                .collect();
+            let (from, len) = (
+                values.len(),
+                to_usize(box_bytes(&step, self.leaf.grid().itemsize()) / size),
+            );
             values.try_reserve(len).map_err(too_large)?;
             values.resize(from.saturating_add(len), T::zeroed());
-            self.leaf.read_box(&step, bytemuck::cast_slice_mut(values.get_mut(from..).unwrap_or_default()))?;
+            self.leaf.read_box(
+                &step,
+                bytemuck::cast_slice_mut(values.get_mut(from..).unwrap_or_default()),
+            )?;
             row = end;
         }
         Ok(values)
@@ -57,7 +81,8 @@ impl CArray {
     /// # Errors
     /// As [`read_rows`](Self::read_rows), and wrong usage for another length.
     pub fn read_rows_into(&self, rows: Range<u64>, out: &mut [u8]) -> Result<()> {
-        self.leaf.read_box(&self.leaf.grid().of_whole_rows(rows), out)
+        self.leaf
+            .read_box(&self.leaf.grid().of_whole_rows(rows), out)
     }
 
     /// The bytes of a box of elements, a range for each axis, in C order. Of a chunk only the blocks are decompressed that
@@ -117,8 +142,12 @@ impl CArray {
         element::check::<T>(self.dtype())?;
         let mut values: Vec<T> = self.read_in_steps(slice)?;
         element::turn(self.dtype(), &mut values);
-        let shape: Vec<usize> = slice.iter().map(|range| to_usize(range.end.saturating_sub(range.start))).collect();
-        ndarray::ArrayD::from_shape_vec(shape, values).map_err(|error| Error::usage(error.to_string()))
+        let shape: Vec<usize> = slice
+            .iter()
+            .map(|range| to_usize(range.end.saturating_sub(range.start)))
+            .collect();
+        ndarray::ArrayD::from_shape_vec(shape, values)
+            .map_err(|error| Error::usage(error.to_string()))
     }
 
     /// Goes through these rows in blocks of so many bytes at most (but at least a row), in bounded memory.

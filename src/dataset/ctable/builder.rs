@@ -44,11 +44,15 @@ pub(super) fn check_name(layout: DatasetLayout, name: &str) -> Result<()> {
     let usable = |name: &str| Key::root().join(name).is_ok() && !name.starts_with("._");
     let sound = match layout.columns_are_datasets() {
         true => usable(name) && !TAKEN.contains(&name),
-        false => name.split('.').all(|part| usable(part) && !part.starts_with("__")),
+        false => name
+            .split('.')
+            .all(|part| usable(part) && !part.starts_with("__")),
     };
     match sound {
         true => Ok(()),
-        false => Err(Error::usage(format!("{name:?} cannot be the name of a column, which is that of a directory, too"))),
+        false => Err(Error::usage(format!(
+            "{name:?} cannot be the name of a column, which is that of a directory, too"
+        ))),
     }
 }
 
@@ -127,7 +131,12 @@ impl CTableBuilder {
     fn check(&self) -> Result<()> {
         for (index, (name, _)) in self.columns.iter().enumerate() {
             check_name(self.layout, name)?;
-            if self.columns.iter().take(index).any(|(known, _)| known == name) {
+            if self
+                .columns
+                .iter()
+                .take(index)
+                .any(|(known, _)| known == name)
+            {
                 return Err(Error::usage(format!("two columns with the name {name:?}")));
             }
         }
@@ -137,12 +146,32 @@ impl CTableBuilder {
     fn create_at(self, target: Target) -> Result<CTable> {
         let layout = self.layout;
         let root = begin(target, self.replace, &self.options)?;
-        let home = Home { root: Arc::clone(&root), at: Key::root(), layout, access: Access::Write, in_table: false };
+        let home = Home {
+            root: Arc::clone(&root),
+            at: Key::root(),
+            layout,
+            access: Access::Write,
+            in_table: false,
+        };
         let mut arrays = Vec::new();
         for (name, array) in &self.columns {
-            arrays.push(new_column(&home, name, array, self.chunk_rows, &self.options)?);
+            arrays.push(new_column(
+                &home,
+                name,
+                array,
+                self.chunk_rows,
+                &self.options,
+            )?);
         }
-        put_columns(&root, &home.at, layout, self.columns.iter().map(|(name, _)| name.as_str()).zip(&arrays))?;
+        put_columns(
+            &root,
+            &home.at,
+            layout,
+            self.columns
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .zip(&arrays),
+        )?;
         layout::put_attributes(layout, &root, &home.at, &self.attributes)?;
         Ok(CTable {
             home,
@@ -159,9 +188,18 @@ impl CTableBuilder {
 const SHARED_CHUNK_ROWS: u64 = 1 << 16;
 
 /// Creates a column, in a directory of its own or as one that is described with the others.
-pub(super) fn new_column(home: &Home, name: &str, array: &CArrayBuilder, chunk_rows: Option<u64>, options: &DatasetOptions) -> Result<CArray> {
+pub(super) fn new_column(
+    home: &Home,
+    name: &str,
+    array: &CArrayBuilder,
+    chunk_rows: Option<u64>,
+    options: &DatasetOptions,
+) -> Result<CArray> {
     let array = array.clone().options(options.clone());
-    let in_table = Home { in_table: true, ..home.clone() };
+    let in_table = Home {
+        in_table: true,
+        ..home.clone()
+    };
     if home.layout.columns_are_datasets() {
         let array = match chunk_rows {
             Some(rows) => array.chunk_rows(rows),
@@ -173,13 +211,22 @@ pub(super) fn new_column(home: &Home, name: &str, array: &CArrayBuilder, chunk_r
         let created = array.create_beneath(&home.root, &at, home.layout, new)?;
         return Ok(created.in_table());
     }
-    let new = array.chunk_rows(chunk_rows.unwrap_or(SHARED_CHUNK_ROWS)).plan(home.layout)?;
+    let new = array
+        .chunk_rows(chunk_rows.unwrap_or(SHARED_CHUNK_ROWS))
+        .plan(home.layout)?;
     let spec = layout::new_leaf(home.layout, &home.at, name, &new)?;
     Ok(CArray::of_spec(in_table, spec, options))
 }
 
 /// Writes which columns there are.
-pub(super) fn put_columns<'a>(root: &Root, at: &Key, layout: DatasetLayout, columns: impl Iterator<Item = (&'a str, &'a CArray)>) -> Result<()> {
-    let columns: Vec<_> = columns.map(|(name, array)| (name, Some(array.leaf().spec()))).collect();
+pub(super) fn put_columns<'a>(
+    root: &Root,
+    at: &Key,
+    layout: DatasetLayout,
+    columns: impl Iterator<Item = (&'a str, &'a CArray)>,
+) -> Result<()> {
+    let columns: Vec<_> = columns
+        .map(|(name, array)| (name, Some(array.leaf().spec())))
+        .collect();
     layout::put_table(layout, root, at, &columns)
 }

@@ -12,21 +12,30 @@ use std::ops::Range;
 impl CTable {
     /// All columns, opened.
     fn open_all(&self) -> Result<()> {
-        self.names.iter().try_for_each(|name| self.column(name).map(|_| ()))
+        self.names
+            .iter()
+            .try_for_each(|name| self.column(name).map(|_| ()))
     }
 
     /// All columns, opened, to be changed; nothing is changed yet.
     fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
         self.home.check_writable()?;
         self.open_all()?;
-        Ok(self.columns.iter_mut().filter_map(|column| column.array.get_mut()).collect())
+        Ok(self
+            .columns
+            .iter_mut()
+            .filter_map(|column| column.array.get_mut())
+            .collect())
     }
 
     fn column_mut(&mut self, name: &str) -> Result<&mut CArray> {
         self.home.check_writable()?;
         self.column(name)?;
         let index = self.index(name)?;
-        let array = self.columns.get_mut(index).and_then(|column| column.array.get_mut());
+        let array = self
+            .columns
+            .get_mut(index)
+            .and_then(|column| column.array.get_mut());
         array.ok_or_else(|| Error::usage(format!("no column {name:?}")))
     }
 
@@ -36,7 +45,9 @@ impl CTable {
         for name in &self.names {
             let found = self.column(name)?.rows();
             if found != rows {
-                let what = format!("column {name:?} has {found} rows, where others have {rows}: repair the table first");
+                let what = format!(
+                    "column {name:?} has {found} rows, where others have {rows}: repair the table first"
+                );
                 return Err(Error::usage(what));
             }
         }
@@ -52,13 +63,20 @@ impl CTable {
         self.home.check_writable()?;
         self.check_even()?;
         if columns.len() != self.columns.len() {
-            return Err(Error::usage(format!("{} columns for a table of {}", columns.len(), self.columns.len())));
+            return Err(Error::usage(format!(
+                "{} columns for a table of {}",
+                columns.len(),
+                self.columns.len()
+            )));
         }
         let mut count = None;
         for (array, bytes) in self.all_mut()?.iter().zip(columns) {
             let rows = array.rows_of(bytes.len())?;
             if *count.get_or_insert(rows) != rows {
-                return Err(Error::usage(format!("{rows} rows for a column, {} for another", count.unwrap_or(0))));
+                return Err(Error::usage(format!(
+                    "{rows} rows for a column, {} for another",
+                    count.unwrap_or(0)
+                )));
             }
         }
         let mut arrays = self.all_mut()?.into_iter().zip(columns);
@@ -103,7 +121,12 @@ impl CTable {
             spec.grid = spec.grid.with_rows(rows)?;
             specs.push(spec);
         }
-        layout::put_sizes(home.layout, &home.root, &home.at, &specs.iter().collect::<Vec<_>>())
+        layout::put_sizes(
+            home.layout,
+            &home.root,
+            &home.at,
+            &specs.iter().collect::<Vec<_>>(),
+        )
     }
 
     /// Cuts rows off or appends default values in all columns, until there are so many.
@@ -115,7 +138,9 @@ impl CTable {
         if rows < self.check_even()? {
             return self.trim(rows);
         }
-        self.all_mut()?.into_iter().try_for_each(|array| array.leaf_mut().grow(rows))
+        self.all_mut()?
+            .into_iter()
+            .try_for_each(|array| array.leaf_mut().grow(rows))
     }
 
     /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows.
@@ -123,12 +148,20 @@ impl CTable {
     /// # Errors
     /// Wrong usage for a name that cannot be or is there, another number of rows, or a table opened for reading; those of the
     /// store.
-    pub fn add_column(&mut self, name: &str, array: CArrayBuilder, data: &[u8], position: Option<usize>) -> Result<()> {
+    pub fn add_column(
+        &mut self,
+        name: &str,
+        array: CArrayBuilder,
+        data: &[u8],
+        position: Option<usize>,
+    ) -> Result<()> {
         self.home.check_writable()?;
         let rows = self.check_even()?;
         check_name(self.home.layout, name)?;
         if self.names.iter().any(|known| known == name) {
-            return Err(Error::usage(format!("there is a column {name:?} already: replace it")));
+            return Err(Error::usage(format!(
+                "there is a column {name:?} already: replace it"
+            )));
         }
         let shared = !self.home.layout.columns_are_datasets();
         let chunk_rows = match self.names.first() {
@@ -142,7 +175,9 @@ impl CTable {
         let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
         let given = column.rows_of(data.len())?;
         if given != rows && !self.names.is_empty() {
-            return Err(Error::usage(format!("{given} rows for a column of a table that has {rows}")));
+            return Err(Error::usage(format!(
+                "{given} rows for a column of a table that has {rows}"
+            )));
         }
         column.leaf_mut().append(data)?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
@@ -159,7 +194,9 @@ impl CTable {
         self.home.check_writable()?;
         let index = self.index(name)?;
         if self.columns.len() == 1 && !self.home.layout.columns_are_datasets() {
-            return Err(Error::usage("a table of this layout has at least one column"));
+            return Err(Error::usage(
+                "a table of this layout has at least one column",
+            ));
         }
         self.column(name)?;
         let (name, column) = (self.names.remove(index), self.columns.remove(index));
@@ -181,7 +218,10 @@ impl CTable {
         let rows = self.check_even()?;
         let array = self.column_mut(name)?;
         if array.rows_of(data.len())? != rows {
-            return Err(Error::usage(format!("{} bytes are not the {rows} rows that the table has", data.len())));
+            return Err(Error::usage(format!(
+                "{} bytes are not the {rows} rows that the table has",
+                data.len()
+            )));
         }
         let whole = array.leaf().grid().of_whole_rows(0..rows);
         array.set_slice(&whole, data)
@@ -194,17 +234,38 @@ impl CTable {
             if let Some(array) = column.array.get() {
                 array.leaf().stage()?;
                 if let Some(at) = &column.at {
-                    layout::put_sizes(array.home().layout, &self.home.root, at, &[array.leaf().spec()])?;
+                    layout::put_sizes(
+                        array.home().layout,
+                        &self.home.root,
+                        at,
+                        &[array.leaf().spec()],
+                    )?;
                 }
             }
         }
         let home = self.home.clone();
         if home.layout.columns_are_datasets() {
-            let names: Vec<(&str, Option<_>)> = self.names.iter().map(|name| (name.as_str(), None)).collect();
+            let names: Vec<(&str, Option<_>)> = self
+                .names
+                .iter()
+                .map(|name| (name.as_str(), None))
+                .collect();
             return layout::put_table(home.layout, &home.root, &home.at, &names);
         }
-        let arrays: Vec<&CArray> = self.columns.iter().filter_map(|column| column.array.get()).collect();
-        put_columns(&home.root, &home.at, home.layout, self.names.iter().map(String::as_str).zip(arrays.iter().copied()))?;
+        let arrays: Vec<&CArray> = self
+            .columns
+            .iter()
+            .filter_map(|column| column.array.get())
+            .collect();
+        put_columns(
+            &home.root,
+            &home.at,
+            home.layout,
+            self.names
+                .iter()
+                .map(String::as_str)
+                .zip(arrays.iter().copied()),
+        )?;
         let specs: Vec<_> = arrays.iter().map(|array| array.leaf().spec()).collect();
         layout::put_sizes(home.layout, &home.root, &home.at, &specs)
     }
@@ -223,7 +284,12 @@ impl CTable {
     pub fn set_attribute(&mut self, key: &str, value: &Value) -> Result<()> {
         self.home.check_writable()?;
         self.attributes.set(key, value)?;
-        layout::put_attributes(self.home.layout, &self.home.root, &self.home.at, &self.attributes)
+        layout::put_attributes(
+            self.home.layout,
+            &self.home.root,
+            &self.home.at,
+            &self.attributes,
+        )
     }
 
     /// Sets an attribute of a column, where columns have attributes of their own.
@@ -242,7 +308,12 @@ impl CTable {
         self.home.check_writable()?;
         let removed = self.attributes.remove(key);
         if removed {
-            layout::put_attributes(self.home.layout, &self.home.root, &self.home.at, &self.attributes)?;
+            layout::put_attributes(
+                self.home.layout,
+                &self.home.root,
+                &self.home.at,
+                &self.attributes,
+            )?;
         }
         Ok(removed)
     }

@@ -59,8 +59,15 @@ struct Column {
 
 impl Column {
     fn opened(array: CArray) -> Self {
-        let at = array.home().layout.columns_are_datasets().then(|| array.home().at.clone());
-        Self { at, array: OnceLock::from(array) }
+        let at = array
+            .home()
+            .layout
+            .columns_are_datasets()
+            .then(|| array.home().at.clone());
+        Self {
+            at,
+            array: OnceLock::from(array),
+        }
     }
 }
 
@@ -103,14 +110,30 @@ impl CTable {
         for column in parts.columns {
             names.push(column.name);
             columns.push(match column.place {
-                ColumnPlace::Own(at) => Column { at: Some(at), array: OnceLock::new() },
+                ColumnPlace::Own(at) => Column {
+                    at: Some(at),
+                    array: OnceLock::new(),
+                },
                 ColumnPlace::Shared(spec) => {
-                    let home = Home { in_table: true, ..home.clone() };
-                    Column { at: None, array: OnceLock::from(CArray::of_spec(home, *spec, options)) }
+                    let home = Home {
+                        in_table: true,
+                        ..home.clone()
+                    };
+                    Column {
+                        at: None,
+                        array: OnceLock::from(CArray::of_spec(home, *spec, options)),
+                    }
                 }
             });
         }
-        Ok(Self { home, names, columns, attributes: parts.attributes, notes: parts.notes, options: options.clone() })
+        Ok(Self {
+            home,
+            names,
+            columns,
+            attributes: parts.attributes,
+            notes: parts.notes,
+            options: options.clone(),
+        })
     }
 
     /// The names of its columns, in their order; those within others have a dot between the levels.
@@ -133,7 +156,9 @@ impl CTable {
 
     /// What is not as it should be, and does not keep it from being read.
     pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.notes.iter().map(|note| (note.path.as_str(), note.what.as_str()))
+        self.notes
+            .iter()
+            .map(|note| (note.path.as_str(), note.what.as_str()))
     }
 
     /// How many rows it has: as many as its shortest column, as after a crash of other programs they may differ.
@@ -141,8 +166,12 @@ impl CTable {
     /// # Errors
     /// Those of opening the columns.
     pub fn rows(&self) -> Result<u64> {
-        let rows = self.names.iter().map(|name| self.column(name).map(CArray::rows));
-        rows.reduce(|one, other| Ok(one?.min(other?))).unwrap_or(Ok(0))
+        let rows = self
+            .names
+            .iter()
+            .map(|name| self.column(name).map(CArray::rows));
+        rows.reduce(|one, other| Ok(one?.min(other?)))
+            .unwrap_or(Ok(0))
     }
 
     /// A column, for reading.
@@ -155,10 +184,12 @@ impl CTable {
         if let Some(array) = column.array.get() {
             return Ok(array);
         }
-        let array = self.open_column(column).map_err(|error| match error.path() {
-            Some(_) => error,
-            None => error.in_file(name),
-        })?;
+        let array = self
+            .open_column(column)
+            .map_err(|error| match error.path() {
+                Some(_) => error,
+                None => error.in_file(name),
+            })?;
         Ok(column.array.get_or_init(|| array))
     }
 
@@ -166,17 +197,37 @@ impl CTable {
         let at = column.at.clone().unwrap_or_default();
         let layout = match layout::detect(&self.home.root, &at)? {
             Some(sign) if !sign.is_table => sign.layout,
-            _ => return Err(Error::dataset(crate::Fault::Damaged, "there is no array where this column should be").in_file(&at)),
+            _ => {
+                return Err(Error::dataset(
+                    crate::Fault::Damaged,
+                    "there is no array where this column should be",
+                )
+                .in_file(&at));
+            }
         };
-        CArray::open_beneath(Home { at, layout, in_table: true, ..self.home.clone() }, &self.options)
+        CArray::open_beneath(
+            Home {
+                at,
+                layout,
+                in_table: true,
+                ..self.home.clone()
+            },
+            &self.options,
+        )
     }
 
     fn index(&self, name: &str) -> Result<usize> {
-        self.names.iter().position(|known| known == name).ok_or_else(|| self.unknown(name))
+        self.names
+            .iter()
+            .position(|known| known == name)
+            .ok_or_else(|| self.unknown(name))
     }
 
     fn unknown(&self, name: &str) -> Error {
-        Error::usage(format!("no column {name:?}; there are {}", self.names.join(", ")))
+        Error::usage(format!(
+            "no column {name:?}; there are {}",
+            self.names.join(", ")
+        ))
     }
 
     pub(super) fn home(&self) -> &Home {

@@ -12,10 +12,15 @@ impl CTable {
     /// # Errors
     /// Wrong usage if there are not so many rows or a column is not there; those of reading the columns.
     pub fn read_rows(&self, names: &[impl AsRef<str>], rows: Range<u64>) -> Result<Vec<Vec<u8>>> {
-        let columns = names.iter().map(|name| self.column(name)).collect::<Result<Vec<&CArray>>>()?;
+        let columns = names
+            .iter()
+            .map(|name| self.column(name))
+            .collect::<Result<Vec<&CArray>>>()?;
         let there = self.rows()?;
         if rows.start > rows.end || rows.end > there {
-            return Err(Error::usage(format!("rows {rows:?} of a table that has {there}")));
+            return Err(Error::usage(format!(
+                "rows {rows:?} of a table that has {there}"
+            )));
         }
         let mut read = vec![Vec::new(); columns.len()];
         let jobs = columns.iter().zip(read.iter_mut());
@@ -30,7 +35,12 @@ impl CTable {
     ///
     /// # Errors
     /// Wrong usage if a column is not there.
-    pub fn blocks(&self, names: &[impl AsRef<str>], rows: Range<u64>, bytes: usize) -> Result<TableBlocks<'_>> {
+    pub fn blocks(
+        &self,
+        names: &[impl AsRef<str>],
+        rows: Range<u64>,
+        bytes: usize,
+    ) -> Result<TableBlocks<'_>> {
         let mut row = 0usize;
         let mut band = 1;
         for name in names {
@@ -38,10 +48,20 @@ impl CTable {
             row = row.saturating_add(column.row_bytes());
             band = column.leaf().grid().band_rows().max(band);
         }
-        let most = (u64::try_from(bytes.checked_div(row).unwrap_or(bytes)).unwrap_or(u64::MAX)).max(1);
-        let at_once = if most >= band { most - most % band } else { most };
+        let most =
+            (u64::try_from(bytes.checked_div(row).unwrap_or(bytes)).unwrap_or(u64::MAX)).max(1);
+        let at_once = if most >= band {
+            most - most % band
+        } else {
+            most
+        };
         let names = names.iter().map(|name| name.as_ref().to_owned()).collect();
-        Ok(TableBlocks { table: self, names, rest: rows, at_once })
+        Ok(TableBlocks {
+            table: self,
+            names,
+            rest: rows,
+            at_once,
+        })
     }
 }
 
@@ -61,7 +81,10 @@ impl Iterator for TableBlocks<'_> {
         if self.rest.is_empty() {
             return None;
         }
-        let end = (self.rest.start / self.at_once).saturating_add(1).saturating_mul(self.at_once).min(self.rest.end);
+        let end = (self.rest.start / self.at_once)
+            .saturating_add(1)
+            .saturating_mul(self.at_once)
+            .min(self.rest.end);
         let rows = self.rest.start..end;
         self.rest.start = end;
         let read = self.table.read_rows(&self.names, rows.clone());

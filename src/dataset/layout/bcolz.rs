@@ -15,7 +15,9 @@ use crate::wire::dataset::{ParamsKey, StorageStyle};
 /// What bcolz opens: Snappy is missing from the only bcolz that can still be installed.
 pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
     if new.press.compressor == Compressor::Snappy {
-        return Err(Error::usage("bcolz does not open datasets compressed with snappy: choose another compressor"));
+        return Err(Error::usage(
+            "bcolz does not open datasets compressed with snappy: choose another compressor",
+        ));
     }
     real::new_spec(folder, new)
 }

@@ -11,10 +11,15 @@ use crate::wire::dataset::{ParamsKey, StorageStyle};
 /// What the Blosc of 2014 that BLZ has decompresses.
 pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
     if new.press.compressor == Compressor::Zstd || new.press.filter == Filter::Bit {
-        return Err(Error::usage("BLZ is older than zstd and bitshuffle: choose another compressor and byte shuffle"));
+        return Err(Error::usage(
+            "BLZ is older than zstd and bitshuffle: choose another compressor and byte shuffle",
+        ));
     }
     let spec = real::new_spec(folder, new)?;
-    Ok(Spec { chunk_overhead: real::OLD_OVERHEAD, ..spec })
+    Ok(Spec {
+        chunk_overhead: real::OLD_OVERHEAD,
+        ..spec
+    })
 }
 
 pub(super) fn put_storage(root: &Root, at: &Key, spec: &Spec) -> Result<()> {

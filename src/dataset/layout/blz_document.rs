@@ -6,10 +6,12 @@
 //! root/data/COLUMN/[COLUMN/].../__1__.bin    a table, whose columns are described together
 //! ```
 //!
-//! How many chunks a superchunk has is written nowhere, so that the first tells for all but the last; where there is only one,
-//! we note it in `meta/storage` as `superchunksize`, which other readers do not miss.
+//! How many chunks a superchunk has is written nowhere, so that the first tells for all but the last. What the first is to have
+//! once it is full we note in a file of our own, `meta/superchunksize`: the document allows for as many files as are necessary.
 
-use super::{ArrayParts, ColumnParts, ColumnPlace, Note, TableParts, default, get, get_if_there, nested, put};
+use super::{
+    ArrayParts, ColumnParts, ColumnPlace, Note, TableParts, default, get, get_if_there, nested, put,
+};
 use crate::blosc::Fault;
 use crate::dataset::boxes::to_usize;
 use crate::dataset::grid::Grid;
@@ -20,8 +22,10 @@ use crate::error::{Error, Result};
 use crate::storage::{Key, Root};
 use crate::wire::dataset::{Attributes, DtypeText, ParamsKey, Sizes, Storage, StorageStyle};
 use crate::wire::{Checksum, DType};
-use serde_json::Value;
 use std::num::NonZeroU64;
+
+/// Where we note how many chunks a superchunk is to have.
+pub(super) const NOTED: &str = "superchunksize";
 
 /// What is known of all columns of a dataset, or of the only array.
 struct Described {
@@ -34,20 +38,36 @@ struct Described {
 
 fn describe(root: &Root, at: &Key) -> Result<Described> {
     let meta = at.join("meta")?;
-    let (sizes_key, storage_key, attributes_key) = (meta.join("sizes")?, meta.join("storage")?, meta.join("attributes")?);
-    let sizes = Sizes::parse(&get(root, &sizes_key)?).map_err(|error| Error::from(error).in_file(&sizes_key))?;
+    let (sizes_key, storage_key, attributes_key) = (
+        meta.join("sizes")?,
+        meta.join("storage")?,
+        meta.join("attributes")?,
+    );
+    let sizes = Sizes::parse(&get(root, &sizes_key)?)
+        .map_err(|error| Error::from(error).in_file(&sizes_key))?;
     let text = get(root, &storage_key)?;
-    let storage = Storage::parse(&text).map_err(|error| Error::from(error).in_file(&storage_key))?;
-    let attributes = get_if_there(root, &attributes_key)?.map(|text| Attributes::parse(&text)).transpose();
+    let storage =
+        Storage::parse(&text).map_err(|error| Error::from(error).in_file(&storage_key))?;
+    let attributes = get_if_there(root, &attributes_key)?
+        .map(|text| Attributes::parse(&text))
+        .transpose();
     let attributes = attributes.map_err(|error| Error::from(error).in_file(&attributes_key))?;
-    let all: Option<Value> = serde_json::from_slice(&text).ok();
-    let per_file = all.and_then(|all| all.get("superchunksize")?.as_u64()).and_then(NonZeroU64::new);
-    Ok(Described { sizes, storage, attributes: attributes.unwrap_or_default(), per_file, notes: Vec::new() })
+    let noted =
+        get_if_there(root, &meta.join(NOTED)?)?.and_then(|text| String::from_utf8(text).ok());
+    let per_file = noted.and_then(|text| text.trim().parse().ok());
+    Ok(Described {
+        sizes,
+        storage,
+        attributes: attributes.unwrap_or_default(),
+        per_file,
+        notes: Vec::new(),
+    })
 }
 
 pub(super) fn is_table(root: &Root, at: &Key) -> Result<bool> {
     let key = at.join("meta")?.join("storage")?;
-    let storage = Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))?;
+    let storage =
+        Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))?;
     Ok(matches!(storage.dtype, DtypeText::Nested(_)))
 }
 
@@ -56,7 +76,8 @@ impl Described {
     fn spec(&mut self, root: &Root, folder: Key, dtype: DType, shape: Vec<u64>) -> Result<Spec> {
         let grid = Grid::of_rows(shape, self.storage.chunk_rows, dtype.itemsize())?;
         let row_len = grid.row_len();
-        let default = default::parse(&self.storage.default, &dtype, row_len).unwrap_or_else(|| vec![0; to_usize(dtype.itemsize())]);
+        let default = default::parse(&self.storage.default, &dtype, row_len)
+            .unwrap_or_else(|| vec![0; to_usize(dtype.itemsize())]);
         let compressor = self.storage.compressor()?;
         let mut spec = Spec {
             grid,
@@ -64,7 +85,11 @@ impl Described {
             naming: Naming::FromOne,
             container: Container::Bloscpack(framing(Checksum::default(), true, 0, &dtype, 0)),
             per_file: self.per_file.unwrap_or(NonZeroU64::MIN),
-            press: Press { compressor, level: self.storage.level, filter: self.storage.filter },
+            press: Press {
+                compressor,
+                level: self.storage.level,
+                filter: self.storage.filter,
+            },
             default,
             dtype,
             expected_rows: self.storage.expected_rows,
@@ -82,14 +107,21 @@ impl Described {
         if spec.grid.chunks() > 0 {
             let key = spec.folder.join(&spec.naming.name(0))?;
             let file = root.read(&key).map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => Error::dataset(Fault::Damaged, "this superchunk is missing").in_file(&key),
+                std::io::ErrorKind::NotFound => {
+                    Error::dataset(Fault::Damaged, "this superchunk is missing").in_file(&key)
+                }
                 _ => Error::from(error).in_file(&key),
             })?;
-            let contents = spec.container.read(file.as_ref()).map_err(|error| error.in_file(&key))?;
+            let contents = spec
+                .container
+                .read(file.as_ref())
+                .map_err(|error| error.in_file(&key))?;
             let count = u64::try_from(contents.places.len()).unwrap_or(0);
             // Only where nothing stands behind the first may it have fewer than it could.
             let is_only = count >= spec.grid.chunks();
-            let noted = self.per_file.filter(|per_file| is_only && per_file.get() >= count);
+            let noted = self
+                .per_file
+                .filter(|per_file| is_only && per_file.get() >= count);
             spec.per_file = noted.or(NonZeroU64::new(count)).unwrap_or(NonZeroU64::MIN);
             framing.checksum = contents.checksum;
             framing.offsets = contents.spare;
@@ -100,7 +132,13 @@ impl Described {
     }
 }
 
-pub(super) fn framing(checksum: Checksum, offsets: bool, spare: u32, dtype: &DType, chunk_bytes: u64) -> Framing {
+pub(super) fn framing(
+    checksum: Checksum,
+    offsets: bool,
+    spare: u32,
+    dtype: &DType,
+    chunk_bytes: u64,
+) -> Framing {
     Framing {
         checksum,
         offsets,
@@ -119,7 +157,11 @@ pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
     let shape = described.sizes.shape.clone();
     let mut spec = described.spec(root, at.join("data")?, dtype, shape)?;
     spec.cbytes = described.sizes.cbytes;
-    Ok(ArrayParts { spec, attributes: described.attributes, notes: described.notes })
+    Ok(ArrayParts {
+        spec,
+        attributes: described.attributes,
+        notes: described.notes,
+    })
 }
 
 pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
@@ -129,48 +171,85 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
     };
     let (mut columns, rows) = (Vec::new(), described.sizes.rows());
     for leaf in nested::leaves(&DType::from_json(&list)?)? {
-        let folder = leaf.names.iter().try_fold(at.join("data")?, |key, name| key.join(name))?;
+        let folder = leaf
+            .names
+            .iter()
+            .try_fold(at.join("data")?, |key, name| key.join(name))?;
         let shape = std::iter::once(rows).chain(leaf.shape).collect();
         let spec = described.spec(root, folder, leaf.dtype, shape)?;
-        columns.push(ColumnParts { name: leaf.names.join("."), place: ColumnPlace::Shared(Box::new(spec)) });
+        columns.push(ColumnParts {
+            name: leaf.names.join("."),
+            place: ColumnPlace::Shared(Box::new(spec)),
+        });
     }
     // The count is of all columns together.
     if let Some(ColumnPlace::Shared(first)) = columns.first_mut().map(|column| &mut column.place) {
         first.cbytes = described.sizes.cbytes;
     }
-    Ok(TableParts { columns, attributes: described.attributes, notes: described.notes })
+    Ok(TableParts {
+        columns,
+        attributes: described.attributes,
+        notes: described.notes,
+    })
 }
 
 pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
     let spec = super::real::new_spec(folder, new)?;
     let framing = new.framing;
     if framing.spare > 0 && !framing.offsets {
-        return Err(Error::usage("spare space needs a table of offsets, without which nobody finds the next chunk"));
+        return Err(Error::usage(
+            "spare space needs a table of offsets, without which nobody finds the next chunk",
+        ));
     }
-    let container = Container::Bloscpack(self::framing(framing.checksum, framing.offsets, framing.spare, &spec.dtype, spec.grid.chunk_bytes()));
-    Ok(Spec { container, naming: Naming::FromOne, per_file: framing.per_file, ..spec })
+    let container = Container::Bloscpack(self::framing(
+        framing.checksum,
+        framing.offsets,
+        framing.spare,
+        &spec.dtype,
+        spec.grid.chunk_bytes(),
+    ));
+    Ok(Spec {
+        container,
+        naming: Naming::FromOne,
+        per_file: framing.per_file,
+        ..spec
+    })
 }
 
-/// `meta/storage`, with how many chunks a superchunk is to have.
+/// `meta/storage`, and beside it how many chunks a superchunk is to have.
 fn put_storage_of(root: &Root, at: &Key, storage: &Storage, per_file: NonZeroU64) -> Result<()> {
-    let mut text = storage.encode(StorageStyle::Document)?;
-    let end = text.iter().rposition(|byte| *byte == b'}').unwrap_or(text.len());
-    let noted = format!(", \"superchunksize\": {per_file}}}\n");
-    text.splice(end.., noted.into_bytes());
-    put(root, &at.join("meta")?.join("storage")?, &text)
+    let meta = at.join("meta")?;
+    put(
+        root,
+        &meta.join("storage")?,
+        &storage.encode(StorageStyle::Document)?,
+    )?;
+    put(root, &meta.join(NOTED)?, format!("{per_file}\n").as_bytes())
 }
 
 pub(super) fn put_storage(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
-    put_storage_of(root, at, &super::real::storage_of(spec, ParamsKey::Cparams), spec.per_file)
+    put_storage_of(
+        root,
+        at,
+        &super::real::storage_of(spec, ParamsKey::Cparams),
+        spec.per_file,
+    )
 }
 
 /// All columns share what is said but the dtype.
 pub(super) fn put_table(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> Result<()> {
     let Some((_, first)) = columns.first() else {
-        return Err(Error::usage("a table of this layout has at least one column"));
+        return Err(Error::usage(
+            "a table of this layout has at least one column",
+        ));
     };
-    if columns.iter().any(|(_, spec)| spec.grid.band_rows() != first.grid.band_rows()) {
-        return Err(Error::usage("in this layout all columns have chunks of the same number of rows"));
+    if columns
+        .iter()
+        .any(|(_, spec)| spec.grid.band_rows() != first.grid.band_rows())
+    {
+        return Err(Error::usage(
+            "in this layout all columns have chunks of the same number of rows",
+        ));
     }
     let mut storage = super::real::storage_of(first, ParamsKey::Cparams);
     let dtype = nested::join(columns.iter().map(|(name, spec)| (*name, *spec)))?;
@@ -181,10 +260,16 @@ pub(super) fn put_table(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> Res
 
 /// Rows of the first column stand for all.
 pub(super) fn put_sizes(root: &Root, at: &Key, specs: &[&Spec]) -> Result<()> {
-    let total = |of: fn(&Spec) -> i64| specs.iter().fold(0i64, |sum, spec| sum.saturating_add(of(spec)));
+    let total = |of: fn(&Spec) -> i64| {
+        specs
+            .iter()
+            .fold(0i64, |sum, spec| sum.saturating_add(of(spec)))
+    };
     let shape = match specs {
         [only] => only.grid.shape().to_vec(),
-        specs => specs.first().map_or_else(Vec::new, |spec| vec![spec.grid.rows()]),
+        specs => specs
+            .first()
+            .map_or_else(Vec::new, |spec| vec![spec.grid.rows()]),
     };
     let sizes = Sizes {
         shape,

@@ -33,7 +33,12 @@ pub enum DatasetLayout {
 
 impl DatasetLayout {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Bcolz, Self::Blz, Self::BlzDocument, Self::CarrayDocument];
+    pub const ALL: [Self; 4] = [
+        Self::Bcolz,
+        Self::Blz,
+        Self::BlzDocument,
+        Self::CarrayDocument,
+    ];
 
     /// The name that the command line has for it.
     #[must_use]
@@ -112,7 +117,9 @@ pub(super) const MAX_META: u64 = 64 << 20;
 /// The whole of a small file.
 pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
     root.get(key, MAX_META).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::dataset(Fault::Damaged, "this file is missing").in_file(key),
+        std::io::ErrorKind::NotFound => {
+            Error::dataset(Fault::Damaged, "this file is missing").in_file(key)
+        }
         _ => Error::from(error).in_file(key),
     })
 }
@@ -121,7 +128,9 @@ pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
 pub(super) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
     match root.get(key, MAX_META) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        bytes => bytes.map(Some).map_err(|error| Error::from(error).in_file(key)),
+        bytes => bytes
+            .map(Some)
+            .map_err(|error| Error::from(error).in_file(key)),
     }
 }
 
@@ -130,36 +139,58 @@ pub(super) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
     if get_if_there(root, key)?.is_some_and(|there| there == bytes) {
         return Ok(());
     }
-    root.put(key, bytes).map_err(|error| Error::from(error).in_file(key))
+    root.put(key, bytes)
+        .map_err(|error| Error::from(error).in_file(key))
 }
 
 /// What kind of dataset lies here, if any does.
 pub(crate) fn detect(root: &Root, at: &Key) -> Result<Option<Sign>> {
     let is_file = |names: &[&str]| -> Result<bool> {
-        let key = names.iter().try_fold(at.clone(), |key, name| key.join(name))?;
+        let key = names
+            .iter()
+            .try_fold(at.clone(), |key, name| key.join(name))?;
         Ok(root.kind(&key)? == Some(EntryKind::File))
     };
     if is_file(&["__rootdirs__"])? {
         let layout = real::layout_of_table(root, at)?;
-        return Ok(Some(Sign { layout, is_table: true }));
+        return Ok(Some(Sign {
+            layout,
+            is_table: true,
+        }));
     }
     if is_file(&["meta", "shape"])? {
         let is_table = carray_document::is_table(root, at)?;
-        return Ok(Some(Sign { layout: DatasetLayout::CarrayDocument, is_table }));
+        return Ok(Some(Sign {
+            layout: DatasetLayout::CarrayDocument,
+            is_table,
+        }));
     }
     if !is_file(&["meta", "sizes"])? && !is_file(&["meta", "storage"])? {
         return Ok(None);
     }
-    if !is_file(&["__attrs__"])? && (is_file(&["meta", "attributes"])? || is_file(&["data", "__1__.bin"])?) {
+    if !is_file(&["__attrs__"])?
+        && (is_file(&["meta", "attributes"])? || is_file(&["data", "__1__.bin"])?)
+    {
         let is_table = blz_document::is_table(root, at)?;
-        return Ok(Some(Sign { layout: DatasetLayout::BlzDocument, is_table }));
+        return Ok(Some(Sign {
+            layout: DatasetLayout::BlzDocument,
+            is_table,
+        }));
     }
     let layout = real::layout_of_array(root, at)?;
-    Ok(Some(Sign { layout, is_table: false }))
+    Ok(Some(Sign {
+        layout,
+        is_table: false,
+    }))
 }
 
 /// Reads how an array is described.
-pub(crate) fn open_array(layout: DatasetLayout, root: &Root, at: &Key, lenient: bool) -> Result<ArrayParts> {
+pub(crate) fn open_array(
+    layout: DatasetLayout,
+    root: &Root,
+    at: &Key,
+    lenient: bool,
+) -> Result<ArrayParts> {
     match layout {
         DatasetLayout::Bcolz | DatasetLayout::Blz => real::open_array(root, at, lenient),
         DatasetLayout::BlzDocument => blz_document::open_array(root, at),
@@ -187,8 +218,15 @@ pub(crate) fn new_spec(layout: DatasetLayout, at: &Key, new: &NewArray) -> Resul
 }
 
 /// What a column of a new table is, where columns are described together; its name has a dot between the levels.
-pub(crate) fn new_leaf(layout: DatasetLayout, at: &Key, name: &str, new: &NewArray) -> Result<Spec> {
-    let folder = name.split('.').try_fold(at.join("data")?, |key, name| key.join(name))?;
+pub(crate) fn new_leaf(
+    layout: DatasetLayout,
+    at: &Key,
+    name: &str,
+    new: &NewArray,
+) -> Result<Spec> {
+    let folder = name
+        .split('.')
+        .try_fold(at.join("data")?, |key, name| key.join(name))?;
     match layout {
         DatasetLayout::BlzDocument => blz_document::new_spec(&folder, new),
         _ => carray_document::new_spec(&folder, new),
@@ -208,8 +246,16 @@ pub(crate) fn put_array(layout: DatasetLayout, root: &Root, at: &Key, spec: &Spe
 
 /// Writes which columns a table has: by their names where each is described in a directory of its own, else with what describes
 /// them.
-pub(crate) fn put_table(layout: DatasetLayout, root: &Root, at: &Key, columns: &[(&str, Option<&Spec>)]) -> Result<()> {
-    let specs: Vec<(&str, &Spec)> = columns.iter().filter_map(|(name, spec)| Some((*name, (*spec)?))).collect();
+pub(crate) fn put_table(
+    layout: DatasetLayout,
+    root: &Root,
+    at: &Key,
+    columns: &[(&str, Option<&Spec>)],
+) -> Result<()> {
+    let specs: Vec<(&str, &Spec)> = columns
+        .iter()
+        .filter_map(|(name, spec)| Some((*name, (*spec)?)))
+        .collect();
     if layout.columns_are_datasets() {
         let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         return real::put_rootdirs(layout, root, at, names);
@@ -231,7 +277,9 @@ pub(crate) fn make_folder(root: &Root, key: &Key) -> Result<()> {
 
 /// Makes folders of a dataset.
 fn make_folders(root: &Root, at: &Key, names: &[&str]) -> Result<()> {
-    names.iter().try_for_each(|name| make_folders_of(root, &at.join(name)?))
+    names
+        .iter()
+        .try_for_each(|name| make_folders_of(root, &at.join(name)?))
 }
 
 /// Makes a folder, and those that it lies in.
@@ -240,26 +288,45 @@ pub(super) fn make_folders_of(root: &Root, folder: &Key) -> Result<()> {
     for name in folder.names() {
         key = key.join(name)?;
         if root.kind(&key)? != Some(EntryKind::Folder) {
-            root.make_folder(&key).map_err(|error| Error::from(error).in_file(&key))?;
+            root.make_folder(&key)
+                .map_err(|error| Error::from(error).in_file(&key))?;
         }
     }
     Ok(())
 }
 
 /// Writes how many rows there are, in one array or in several that are described together.
-pub(crate) fn put_sizes(layout: DatasetLayout, root: &Root, at: &Key, specs: &[&Spec]) -> Result<()> {
+pub(crate) fn put_sizes(
+    layout: DatasetLayout,
+    root: &Root,
+    at: &Key,
+    specs: &[&Spec],
+) -> Result<()> {
     match layout {
-        DatasetLayout::Bcolz | DatasetLayout::Blz => specs.iter().try_for_each(|spec| real::put_sizes(root, at, spec)),
+        DatasetLayout::Bcolz | DatasetLayout::Blz => specs
+            .iter()
+            .try_for_each(|spec| real::put_sizes(root, at, spec)),
         DatasetLayout::BlzDocument => blz_document::put_sizes(root, at, specs),
         DatasetLayout::CarrayDocument => carray_document::put_sizes(root, at, specs),
     }
 }
 
 /// Writes the attributes of an array or a table.
-pub(crate) fn put_attributes(layout: DatasetLayout, root: &Root, at: &Key, attributes: &Attributes) -> Result<()> {
+pub(crate) fn put_attributes(
+    layout: DatasetLayout,
+    root: &Root,
+    at: &Key,
+    attributes: &Attributes,
+) -> Result<()> {
     match layout {
-        DatasetLayout::Bcolz | DatasetLayout::Blz => put(root, &at.join("__attrs__")?, &attributes.encode()),
-        DatasetLayout::BlzDocument => put(root, &at.join("meta")?.join("attributes")?, &attributes.encode()),
+        DatasetLayout::Bcolz | DatasetLayout::Blz => {
+            put(root, &at.join("__attrs__")?, &attributes.encode())
+        }
+        DatasetLayout::BlzDocument => put(
+            root,
+            &at.join("meta")?.join("attributes")?,
+            &attributes.encode(),
+        ),
         DatasetLayout::CarrayDocument => carray_document::put_attributes(root, at, attributes),
     }
 }
@@ -267,10 +334,28 @@ pub(crate) fn put_attributes(layout: DatasetLayout, root: &Root, at: &Key, attri
 /// The files that describe an array or a table of this layout, superchunks and columns aside.
 pub(crate) fn meta_keys(layout: DatasetLayout, at: &Key) -> Result<Vec<Key>> {
     let names: &[&[&str]] = match layout {
-        DatasetLayout::Bcolz | DatasetLayout::Blz => &[&["meta", "sizes"], &["meta", "storage"], &["__attrs__"], &["__rootdirs__"]],
-        DatasetLayout::BlzDocument => &[&["meta", "sizes"], &["meta", "storage"], &["meta", "attributes"]],
-        DatasetLayout::CarrayDocument => &[&["meta", "shape"], &["meta", "storage"], &["meta", "attributes"]],
+        DatasetLayout::Bcolz | DatasetLayout::Blz => &[
+            &["meta", "sizes"],
+            &["meta", "storage"],
+            &["__attrs__"],
+            &["__rootdirs__"],
+        ],
+        DatasetLayout::BlzDocument => &[
+            &["meta", "sizes"],
+            &["meta", "storage"],
+            &["meta", blz_document::NOTED],
+            &["meta", "attributes"],
+        ],
+        DatasetLayout::CarrayDocument => &[
+            &["meta", "shape"],
+            &["meta", "storage"],
+            &["meta", "attributes"],
+        ],
     };
-    let key = |names: &&[&str]| names.iter().try_fold(at.clone(), |key, name| Ok(key.join(name)?));
+    let key = |names: &&[&str]| {
+        names
+            .iter()
+            .try_fold(at.clone(), |key, name| Ok(key.join(name)?))
+    };
     names.iter().map(key).collect()
 }

@@ -26,7 +26,9 @@ pub(super) fn leaves(dtype: &DType) -> Result<Vec<LeafColumn>> {
 
 fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) -> Result<()> {
     if names.len() > MAX_DEPTH {
-        return Err(Error::usage(format!("columns within columns more than {MAX_DEPTH} deep")));
+        return Err(Error::usage(format!(
+            "columns within columns more than {MAX_DEPTH} deep"
+        )));
     }
     for field in dtype.fields().unwrap_or_default() {
         // Padding between fields is no column.
@@ -37,7 +39,11 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
         names.push(field.name.clone());
         match field.dtype.kind() {
             Kind::Struct(_) if field.shape.is_empty() => walk(&field.dtype, names, leaves)?,
-            _ => leaves.push(LeafColumn { names: names.clone(), dtype: field.dtype.clone(), shape: field.shape.clone() }),
+            _ => leaves.push(LeafColumn {
+                names: names.clone(),
+                dtype: field.dtype.clone(),
+                shape: field.shape.clone(),
+            }),
         }
         names.pop();
     }
@@ -47,7 +53,9 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
 /// A dot would make two names of one.
 fn check_name(name: &str) -> Result<()> {
     match name.contains('.') {
-        true => Err(Error::usage(format!("the column {name:?} has a dot in its name, which stands for columns within columns"))),
+        true => Err(Error::usage(format!(
+            "the column {name:?} has a dot in its name, which stands for columns within columns"
+        ))),
         false => Ok(()),
     }
 }
@@ -75,7 +83,11 @@ pub(super) fn join<'a>(columns: impl Iterator<Item = (&'a str, &'a Spec)>) -> Re
 
 impl Tree {
     fn insert(&mut self, whole: &str, name: &str, node: Node) -> Result<()> {
-        let twice = || Error::usage(format!("the column {whole:?} is there twice, or has the name of one with columns within"));
+        let twice = || {
+            Error::usage(format!(
+                "the column {whole:?} is there twice, or has the name of one with columns within"
+            ))
+        };
         let Some((first, rest)) = name.split_once('.') else {
             if self.children.iter().any(|(known, _)| known == name) {
                 return Err(twice());
@@ -86,7 +98,8 @@ impl Tree {
         let place = match self.children.iter().position(|(known, _)| known == first) {
             Some(place) => place,
             None => {
-                self.children.push((first.to_owned(), Node::Tree(Self::default())));
+                self.children
+                    .push((first.to_owned(), Node::Tree(Self::default())));
                 self.children.len().saturating_sub(1)
             }
         };
@@ -101,7 +114,9 @@ impl Tree {
             Node::Leaf(dtype, shape) => Ok((name, dtype, shape)),
             Node::Tree(tree) => Ok((name, tree.dtype()?, Vec::new())),
         });
-        Ok(DType::structured(fields.collect::<Result<Vec<_>>>()?, false)?)
+        Ok(DType::structured(
+            fields.collect::<Result<Vec<_>>>()?,
+            false,
+        )?)
     }
 }
-

@@ -6,7 +6,10 @@
 //! root/data/__0.blp, __1.blp, ...    root/COLUMN/...         each an array
 //! ```
 
-use super::{ArrayParts, ColumnParts, ColumnPlace, DatasetLayout, Note, TableParts, default, get, get_if_there, put};
+use super::{
+    ArrayParts, ColumnParts, ColumnPlace, DatasetLayout, Note, TableParts, default, get,
+    get_if_there, put,
+};
 use crate::blosc::{Compressor, Fault};
 use crate::dataset::grid::Grid;
 use crate::dataset::leaf::{Naming, Press, Spec};
@@ -48,7 +51,9 @@ fn rootdirs(root: &Root, at: &Key) -> Result<RootDirs> {
 
 /// Where a column lies: old tables name its path on the machine that wrote it, of which the last name counts.
 fn column_at(root: &Root, at: &Key, dirs: &RootDirs, name: &str) -> Result<Key> {
-    let unusable = |error: std::io::Error| Error::dataset(Fault::Damaged, format!("column {name:?}: {error}")).in_file("__rootdirs__");
+    let unusable = |error: std::io::Error| {
+        Error::dataset(Fault::Damaged, format!("column {name:?}: {error}")).in_file("__rootdirs__")
+    };
     let named = at.join(&dirs.folder_of(name)).map_err(unusable)?;
     if root.kind(&named)? == Some(crate::storage::EntryKind::Folder) {
         return Ok(named);
@@ -60,17 +65,33 @@ fn column_at(root: &Root, at: &Key, dirs: &RootDirs, name: &str) -> Result<Key> 
 pub(super) fn open_array(root: &Root, at: &Key, lenient: bool) -> Result<ArrayParts> {
     let (mut notes, storage) = (Vec::new(), storage(root, at)?);
     let sizes_key = at.join("meta")?.join("sizes")?;
-    let sizes = Sizes::parse(&get(root, &sizes_key)?).map_err(|error| Error::from(error).in_file(&sizes_key))?;
+    let sizes = Sizes::parse(&get(root, &sizes_key)?)
+        .map_err(|error| Error::from(error).in_file(&sizes_key))?;
     let attributes = attributes(root, at, &mut notes)?;
     let storage_key = at.join("meta")?.join("storage")?;
     let dtype = dtype(&storage).map_err(|error| error.in_file(&storage_key))?;
     // Python objects lie one in a superchunk, whatever the length of chunks says.
-    let chunk_rows = if dtype.has_object() { 1 } else { storage.chunk_rows };
-    let grid = Grid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize()).map_err(|error| error.in_file(&sizes_key))?;
-    let press = Press { compressor: compressor(&storage, &storage_key, &mut notes), level: storage.level, filter: storage.filter };
+    let chunk_rows = if dtype.has_object() {
+        1
+    } else {
+        storage.chunk_rows
+    };
+    let grid = Grid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize())
+        .map_err(|error| error.in_file(&sizes_key))?;
+    let press = Press {
+        compressor: compressor(&storage, &storage_key, &mut notes),
+        level: storage.level,
+        filter: storage.filter,
+    };
     let default = default::parse(&storage.default, &dtype, grid.row_len()).unwrap_or_else(|| {
-        let what = format!("the default {} is no {dtype}: new elements are zeros", storage.default);
-        notes.push(Note { path: storage_key.to_string(), what });
+        let what = format!(
+            "the default {} is no {dtype}: new elements are zeros",
+            storage.default
+        );
+        notes.push(Note {
+            path: storage_key.to_string(),
+            what,
+        });
         vec![0; usize::try_from(dtype.itemsize()).unwrap_or(0)]
     });
     let is_old = storage.quantize.is_none();
@@ -88,7 +109,11 @@ pub(super) fn open_array(root: &Root, at: &Key, lenient: bool) -> Result<ArrayPa
         cbytes: sizes.cbytes.saturating_sub(last),
         chunk_overhead: if is_old { OLD_OVERHEAD } else { 0 },
     };
-    Ok(ArrayParts { spec, attributes, notes })
+    Ok(ArrayParts {
+        spec,
+        attributes,
+        notes,
+    })
 }
 
 fn dtype(storage: &Storage) -> Result<DType> {
@@ -101,8 +126,14 @@ fn dtype(storage: &Storage) -> Result<DType> {
 /// What new chunks are compressed with; those that are there tell themselves.
 fn compressor(storage: &Storage, key: &Key, notes: &mut Vec<Note>) -> Compressor {
     storage.compressor().unwrap_or_else(|error| {
-        let what = format!("{error}: new chunks are compressed with {}", Compressor::Blosclz.name());
-        notes.push(Note { path: key.to_string(), what });
+        let what = format!(
+            "{error}: new chunks are compressed with {}",
+            Compressor::Blosclz.name()
+        );
+        notes.push(Note {
+            path: key.to_string(),
+            what,
+        });
         Compressor::Blosclz
     })
 }
@@ -112,8 +143,12 @@ fn attributes(root: &Root, at: &Key, notes: &mut Vec<Note>) -> Result<Attributes
     match get_if_there(root, &key)? {
         Some(text) => Attributes::parse(&text).map_err(|error| Error::from(error).in_file(&key)),
         None => {
-            let what = "this file is missing, without which bcolz does not open the dataset".to_owned();
-            notes.push(Note { path: key.to_string(), what });
+            let what =
+                "this file is missing, without which bcolz does not open the dataset".to_owned();
+            notes.push(Note {
+                path: key.to_string(),
+                what,
+            });
             Ok(Attributes::default())
         }
     }
@@ -125,21 +160,33 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
     let attributes = attributes(root, at, &mut notes)?;
     let columns = dirs.names.iter().map(|name| {
         let place = ColumnPlace::Own(column_at(root, at, &dirs, name)?);
-        Ok(ColumnParts { name: name.clone(), place })
+        Ok(ColumnParts {
+            name: name.clone(),
+            place,
+        })
     });
-    Ok(TableParts { columns: columns.collect::<Result<_>>()?, attributes, notes })
+    Ok(TableParts {
+        columns: columns.collect::<Result<_>>()?,
+        attributes,
+        notes,
+    })
 }
 
 /// A new array of whole rows, a chunk a superchunk.
 pub(super) fn new_spec(folder: &Key, new: &crate::dataset::new::NewArray) -> Result<Spec> {
     let rows = new.chunk_shape.first().copied().unwrap_or(0);
     if new.chunk_shape.get(1..) != Some(new.row_shape.as_slice()) {
-        return Err(Error::usage("in this layout chunks have whole rows: give the rows of a chunk, not its shape"));
+        return Err(Error::usage(
+            "in this layout chunks have whole rows: give the rows of a chunk, not its shape",
+        ));
     }
-    let shape = std::iter::once(0).chain(new.row_shape.iter().copied()).collect();
+    let shape = std::iter::once(0)
+        .chain(new.row_shape.iter().copied())
+        .collect();
     Ok(Spec {
         dtype: new.dtype.clone(),
-        grid: Grid::of_rows(shape, rows, new.dtype.itemsize()).map_err(|error| Error::usage(error.to_string()))?,
+        grid: Grid::of_rows(shape, rows, new.dtype.itemsize())
+            .map_err(|error| Error::usage(error.to_string()))?,
         folder: folder.clone(),
         naming: Naming::FromZero,
         container: Container::Single { lenient: false },
@@ -178,8 +225,17 @@ pub(super) fn put_sizes(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
     put(root, &at.join("meta")?.join("sizes")?, &sizes.encode())
 }
 
-pub(super) fn put_rootdirs(layout: DatasetLayout, root: &Root, at: &Key, names: Vec<String>) -> Result<()> {
+pub(super) fn put_rootdirs(
+    layout: DatasetLayout,
+    root: &Root,
+    at: &Key,
+    names: Vec<String>,
+) -> Result<()> {
     let dirs = RootDirs::new(names)?;
-    let dirs = if layout == DatasetLayout::Blz { dirs.with_dirs() } else { dirs };
+    let dirs = if layout == DatasetLayout::Blz {
+        dirs.with_dirs()
+    } else {
+        dirs
+    };
     put(root, &at.join("__rootdirs__")?, &dirs.encode())
 }

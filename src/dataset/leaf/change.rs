@@ -196,7 +196,9 @@ impl Leaf {
         self.put_tail(Some(tail));
         for number in self.files()..old_files {
             match self.root.remove(&self.key(number)?) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error.into());
+                }
                 _ => {}
             }
         }

@@ -121,8 +121,13 @@ impl Contents {
             return 0;
         }
         let first = self.places.iter().take(4).enumerate();
-        let spare = first.filter_map(|(index, _)| self.chunk(file, index, 0).ok()).map(|stored| stored.behind).max();
-        spare.and_then(|spare| u32::try_from(spare).ok()).unwrap_or(0)
+        let spare = first
+            .filter_map(|(index, _)| self.chunk(file, index, 0).ok())
+            .map(|stored| stored.behind)
+            .max();
+        spare
+            .and_then(|spare| u32::try_from(spare).ok())
+            .unwrap_or(0)
     }
 
     /// Reads a chunk and compares its digest. `number` is what errors call it.
