@@ -2,11 +2,15 @@
 //!
 //! [`DType::parse`] reads every spelling that NumPy writes of a type, `Display` writes the one that
 //! datasets keep, [`DType::code`] and [`DType::descr`] the others; [`DType::to_json`] and
-//! [`DType::from_json`] are the nested lists of the BLZ document. [`DType::to_little`] turns the bytes
-//! of elements.
+//! [`DType::from_json`] are the nested lists of the BLZ document. Of elements, [`DType::value`] and
+//! [`DType::write_text`] make JSON and text, [`DType::from_value`] and [`DType::parse_text`] the way
+//! back, and [`DType::to_little`] turns their bytes.
 
 mod build;
+mod date;
+mod element;
 mod error;
+mod float;
 mod name;
 mod order;
 mod parse;
@@ -14,6 +18,7 @@ mod spell;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod value;
 
 pub use error::DTypeError;
 

@@ -1,5 +1,7 @@
 //! Against what NumPy says of its types, and against what it would not say.
 
+mod elements;
 mod spelling;
 mod table;
 mod unsound;
+mod values;

@@ -1,0 +1,370 @@
+//! Elements from values of JSON and from text.
+
+use super::error::{DTypeError, excerpt};
+use super::float::Float;
+use super::value::{NOT_A_TIME, from_hex, from_hex_object};
+use super::{ByteOrder, DType, Field, Kind, Struct, date};
+use serde_json::Value;
+
+impl DType {
+    /// Turns text, as [`DType::write_text`] writes it, into the bytes of an element.
+    ///
+    /// Truth is also `True`, `False`, 1 and 0. Times may have less or more digits than their unit, as
+    /// long as nothing is lost, and may be the count itself, but for four digits, which are a year.
+    /// Without text floats are not a number, times "not a time", and strings empty.
+    ///
+    /// ```
+    /// let mut element = [0; 2];
+    /// bloscpack::DType::parse(">i2")?.parse_text("-2", &mut element)?;
+    /// assert_eq!(element, [0xff, 0xfe]);
+    /// assert!(bloscpack::DType::I8.parse_text("128", &mut element[..1]).is_err());
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is no such value, or one out of range, or longer than the element, which is then
+    /// worth nothing. Always for objects, and if `element` has not as many bytes as one.
+    pub fn parse_text(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
+        self.begin(element)?;
+        let order = self.order;
+        match &self.kind {
+            Kind::Bool => put(element, &[u8::from(truth(text)?)], order),
+            Kind::Int | Kind::Uint => {
+                let digits = text.trim_ascii();
+                let number = digits.parse().map_err(|_| self.wrong(&excerpt(text)))?;
+                self.put_integer(number, element)?;
+            }
+            Kind::Float => self.put_float(text, element)?,
+            Kind::Complex => self.put_complex(text, element)?,
+            Kind::Bytes | Kind::Text => match from_hex_object(text) {
+                Some(bytes) => self.put_bytes(&bytes, element)?,
+                None => self.put_string(text, element)?,
+            },
+            Kind::Datetime(_) | Kind::Timedelta(_) => self.put_time(text, element)?,
+            Kind::Void => {
+                let bytes = from_hex(text.trim_ascii());
+                let bytes = bytes.filter(|bytes| self.is_whole(bytes));
+                let bytes = bytes.ok_or_else(|| self.wrong(&excerpt(text)))?;
+                put(element, &bytes, ByteOrder::Little);
+            }
+            Kind::Struct(_) => {
+                let value = serde_json::from_str(text);
+                let value: Value = value.map_err(|_| self.wrong(&excerpt(text)))?;
+                self.from_value(&value, element)?;
+            }
+            Kind::Object => return Err(objects()),
+        }
+        Ok(())
+    }
+
+    /// Turns a value, as [`DType::value`] gives it, into the bytes of an element.
+    ///
+    /// Whole numbers may be written as floats, fields as a list, and complex numbers without an
+    /// imaginary part as one number. For floats and times null is not a number and "not a time", and
+    /// floats may be text, such as "inf". Void may also be text with a character for each byte, as
+    /// bcolz has it.
+    ///
+    /// ```
+    /// use bloscpack::DType;
+    /// use serde_json::json;
+    ///
+    /// let dtype = DType::parse("[('a', 'i1'), ('b', '>i2', (2,))]")?;
+    /// let mut element = [0; 5];
+    /// dtype.from_value(&json!({"a": -1, "b": [1, 2]}), &mut element)?;
+    /// assert_eq!(element, [0xff, 0, 1, 0, 2]);
+    /// assert_eq!(dtype.value(&element), json!({"a": -1, "b": [1, 2]}));
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`DType::parse_text`]; also if a field is missing or there is one too many.
+    #[allow(clippy::wrong_self_convention, reason = "it is the type that is asked")]
+    pub fn from_value(&self, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
+        self.begin(element)?;
+        let wrong = || self.wrong(&excerpt(&value.to_string()));
+        match (&self.kind, value) {
+            (Kind::Object, _) => Err(objects()),
+            (Kind::Struct(of), _) => put_fields(of, value, element),
+            (_, Value::Object(members)) => {
+                let hex = members.get("hex").filter(|_| members.len() == 1);
+                let bytes = hex.and_then(Value::as_str).and_then(from_hex);
+                self.put_bytes(&bytes.ok_or_else(wrong)?, element)
+            }
+            (Kind::Bool, Value::Bool(truth)) => {
+                put(element, &[u8::from(*truth)], self.order);
+                Ok(())
+            }
+            (Kind::Int | Kind::Uint | Kind::Datetime(_) | Kind::Timedelta(_), Value::Number(_)) => {
+                self.put_integer(whole(value).ok_or_else(wrong)?, element)
+            }
+            (Kind::Complex, Value::Array(both)) => {
+                let (re, im) = self.halves(element);
+                let part = self.part();
+                match both.as_slice() {
+                    [first, second] => {
+                        part.from_value(first, re)?;
+                        part.from_value(second, im)
+                    }
+                    _ => Err(wrong()),
+                }
+            }
+            (Kind::Float | Kind::Complex | Kind::Datetime(_) | Kind::Timedelta(_), Value::Null) => {
+                self.parse_text("", element)
+            }
+            (Kind::Float | Kind::Complex | Kind::Bool, Value::Number(number)) => {
+                self.parse_text(&number.to_string(), element)
+            }
+            (Kind::Bytes | Kind::Text, Value::String(text)) => self.put_string(text, element),
+            (Kind::Void, Value::String(text)) => match self.by_character(text) {
+                Some(bytes) => self.put_bytes(&bytes, element),
+                None => self.parse_text(text, element),
+            },
+            (
+                Kind::Float | Kind::Complex | Kind::Datetime(_) | Kind::Timedelta(_),
+                Value::String(text),
+            ) => self.parse_text(text, element),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// Zeros, so that nothing is left of what was there.
+    fn begin(&self, element: &mut [u8]) -> Result<(), DTypeError> {
+        if !self.is_whole(element) {
+            let (found, expected) = (element.len(), self.itemsize);
+            let why = format!("{found} bytes for an element of {expected}");
+            return Err(DTypeError::new(why));
+        }
+        element.fill(0);
+        Ok(())
+    }
+
+    fn wrong(&self, what: &str) -> DTypeError {
+        DTypeError::new(format!(
+            "{what} is no value of {}",
+            excerpt(&self.to_string())
+        ))
+    }
+
+    fn put_integer(&self, number: i128, element: &mut [u8]) -> Result<(), DTypeError> {
+        let bits = self.itemsize.saturating_mul(8).clamp(8, 64);
+        let (least, beyond) = match self.kind {
+            Kind::Uint => (0, 1_i128 << bits),
+            _ => (-(1_i128 << (bits - 1)), 1_i128 << (bits - 1)),
+        };
+        if number < least || number >= beyond {
+            let greatest = beyond - 1;
+            let why = format!("{number} is out of range for {self}, from {least} to {greatest}");
+            return Err(DTypeError::new(why));
+        }
+        put(element, &number.to_le_bytes(), self.order);
+        Ok(())
+    }
+
+    fn put_float(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
+        if element.len() > 8 {
+            let bytes = from_hex_object(text).ok_or_else(|| self.wrong(&excerpt(text)))?;
+            return self.put_bytes(&bytes, element);
+        }
+        let text = if text.is_empty() { "nan" } else { text };
+        put(
+            element,
+            &Float::parse(text, element.len())?.bytes(),
+            self.order,
+        );
+        Ok(())
+    }
+
+    /// `1+2j`, also in parentheses, and `1`.
+    fn put_complex(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
+        if element.len() > 16 {
+            let bytes = from_hex_object(text).ok_or_else(|| self.wrong(&excerpt(text)))?;
+            return self.put_bytes(&bytes, element);
+        }
+        let text = text.trim_ascii();
+        let inner = text
+            .strip_prefix('(')
+            .and_then(|text| text.strip_suffix(')'));
+        let (first, second) = match inner.unwrap_or(text) {
+            "" => ("nan", "nan"),
+            inner => split_complex(inner),
+        };
+        let (re, im) = self.halves(element);
+        for (part, text) in [(re, first), (im, second)] {
+            put(part, &Float::parse(text, part.len())?.bytes(), self.order);
+        }
+        Ok(())
+    }
+
+    fn halves<'a>(&self, element: &'a mut [u8]) -> (&'a mut [u8], &'a mut [u8]) {
+        let middle = element.len() / 2;
+        element.split_at_mut_checked(middle).unwrap_or_default()
+    }
+
+    /// The floats of a complex number.
+    fn part(&self) -> Self {
+        Self {
+            kind: Kind::Float,
+            order: self.order,
+            itemsize: self.itemsize / 2,
+        }
+    }
+
+    fn put_time(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
+        let digits = text.trim_ascii();
+        let count = match &self.kind {
+            _ if digits.is_empty() || digits.eq_ignore_ascii_case("nat") => NOT_A_TIME,
+            Kind::Datetime(unit) => date::parsed(digits, *unit)?,
+            _ => digits.parse().map_err(|_| self.wrong(&excerpt(text)))?,
+        };
+        self.put_integer(count.into(), element)
+    }
+
+    fn put_string(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
+        if self.kind == Kind::Bytes {
+            return self.put_bytes(text.as_bytes(), element);
+        }
+        let (places, _) = element.as_chunks_mut::<4>();
+        let found = text.chars().count();
+        if found > places.len() {
+            let why = format!(
+                "{} has {found} characters, too many for {self}",
+                excerpt(text)
+            );
+            return Err(DTypeError::new(why));
+        }
+        for (place, c) in places.iter_mut().zip(text.chars()) {
+            put(place, &u32::from(c).to_le_bytes(), self.order);
+        }
+        Ok(())
+    }
+
+    /// Bytes as they are; for all but strings of bytes as many as an element has.
+    fn put_bytes(&self, bytes: &[u8], element: &mut [u8]) -> Result<(), DTypeError> {
+        let fits = match self.kind {
+            Kind::Bytes => bytes.len() <= element.len(),
+            _ => bytes.len() == element.len(),
+        };
+        if !fits {
+            let found = bytes.len();
+            return Err(DTypeError::new(format!("{found} bytes do not fit {self}")));
+        }
+        put(element, bytes, ByteOrder::Little);
+        Ok(())
+    }
+
+    /// The bytes of void that has a character for each.
+    fn by_character(&self, text: &str) -> Option<Vec<u8>> {
+        let bytes: Option<Vec<_>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
+        bytes.filter(|bytes| self.is_whole(bytes))
+    }
+}
+
+fn objects() -> DTypeError {
+    DTypeError::new("Python objects are pickles, which nothing here reads or writes")
+}
+
+/// As many of these bytes, the least first, as there is room for, in this order.
+fn put(element: &mut [u8], bytes: &[u8], order: ByteOrder) {
+    for (place, byte) in element.iter_mut().zip(bytes) {
+        *place = *byte;
+    }
+    if order == ByteOrder::Big {
+        element.reverse();
+    }
+}
+
+fn truth(text: &str) -> Result<bool, DTypeError> {
+    match text.trim_ascii() {
+        "true" | "True" | "1" => Ok(true),
+        "false" | "False" | "0" => Ok(false),
+        other => {
+            let why = format!("{} is neither true nor false", excerpt(other));
+            Err(DTypeError::new(why))
+        }
+    }
+}
+
+/// The number, if it is a whole one.
+fn whole(value: &Value) -> Option<i128> {
+    if let Some(number) = value.as_i64() {
+        return Some(number.into());
+    }
+    if let Some(number) = value.as_u64() {
+        return Some(number.into());
+    }
+    let float = value.as_f64().filter(|float| float.trunc() == *float)?;
+    // Digits without an exponent.
+    format!("{float:.0}").parse().ok()
+}
+
+/// Splits before the sign of the imaginary part, which is not that of an exponent.
+fn split_complex(text: &str) -> (&str, &str) {
+    let Some(both) = text.strip_suffix(['j', 'J']) else {
+        return (text, "0");
+    };
+    let signs = both
+        .rmatch_indices(['+', '-'])
+        .map(|(at, _)| both.split_at(at));
+    let mut signs = signs.filter(|(re, _)| !re.is_empty() && !re.ends_with(['e', 'E']));
+    signs.next().unwrap_or(("0", both))
+}
+
+/// An object with each field, or a list of all.
+fn put_fields(of: &Struct, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
+    let (found, expected) = match value {
+        Value::Object(members) => (members.len(), of.fields.len()),
+        Value::Array(items) => (items.len(), of.fields.len()),
+        other => {
+            let why = format!("{} where fields should be", excerpt(&other.to_string()));
+            return Err(DTypeError::new(why));
+        }
+    };
+    if found != expected {
+        let why = format!("{found} values for {expected} fields");
+        return Err(DTypeError::new(why));
+    }
+    for (number, field) in of.fields.iter().enumerate() {
+        let name = excerpt(&field.name);
+        let value = match value {
+            Value::Array(items) => items.get(number),
+            other => other.get(&field.name),
+        };
+        let value =
+            value.ok_or_else(|| DTypeError::new(format!("no value for the field {name}")))?;
+        let within = |error: DTypeError| DTypeError::new(format!("field {name}: {error}"));
+        field.put(value, element).map_err(within)?;
+    }
+    Ok(())
+}
+
+impl Field {
+    fn put(&self, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
+        let bytes = self.range().and_then(|range| element.get_mut(range));
+        put_array(&self.dtype, &self.shape, value, bytes.unwrap_or_default())
+    }
+}
+
+/// A list of as many values as the first axis has; of none if there are no bytes for them.
+fn put_array(
+    dtype: &DType,
+    shape: &[u64],
+    value: &Value,
+    bytes: &mut [u8],
+) -> Result<(), DTypeError> {
+    let Some((len, within)) = shape.split_first() else {
+        return dtype.from_value(value, bytes);
+    };
+    let expected = if bytes.is_empty() { 0 } else { *len };
+    let items = value.as_array().map(Vec::as_slice);
+    let Some(items) = items.filter(|items| u64::try_from(items.len()) == Ok(expected)) else {
+        let found = excerpt(&value.to_string());
+        let why = format!("{found} where a list of {expected} should be");
+        return Err(DTypeError::new(why));
+    };
+    let each = bytes.len().checked_div(items.len()).unwrap_or(0);
+    if each == 0 {
+        return Ok(());
+    }
+    let mut pairs = items.iter().zip(bytes.chunks_exact_mut(each));
+    pairs.try_for_each(|(item, bytes)| put_array(dtype, within, item, bytes))
+}

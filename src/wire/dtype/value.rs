@@ -1,0 +1,230 @@
+//! Elements as values of JSON and as text.
+
+use super::float::{Float, little};
+use super::{ByteOrder, DType, Field, Kind, date};
+use serde_json::{Map, Value, json};
+
+/// What stands for "not a time".
+pub(super) const NOT_A_TIME: i64 = i64::MIN;
+
+impl DType {
+    /// The element with these bytes as a value of JSON.
+    ///
+    /// Integers and floats are numbers, floats with as few digits as tell them from any other of their
+    /// length; what is not finite is null. Complex numbers are `[re, im]`, times text of ISO 8601 to
+    /// the precision of their unit, spans their count, "not a time" null, void hexadecimal digits,
+    /// fields an object, of which arrays are lists. Bytes and text are strings without the zeros
+    /// behind them. Bytes that are not UTF-8, text with numbers that are no characters, and the
+    /// extended floats of some machines are `{"hex": "..."}`. Times of years with more than four
+    /// digits, and those whose unit is not known, are their count. Objects, and what is not as
+    /// long as an element, are null.
+    ///
+    /// ```
+    /// use bloscpack::DType;
+    /// use serde_json::json;
+    ///
+    /// assert_eq!(DType::parse(">i2")?.value(&[1, 0]), json!(256));
+    /// assert_eq!(DType::bytes(4)?.value(b"ab\0\0"), json!("ab"));
+    /// let moment = 1_456_823_700_123_456_789_i64.to_le_bytes();
+    /// let dtype = DType::parse("datetime64[ns]")?;
+    /// assert_eq!(dtype.value(&moment), json!("2016-03-01T09:15:00.123456789"));
+    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// ```
+    #[must_use]
+    pub fn value(&self, element: &[u8]) -> Value {
+        self.maybe_value(element).unwrap_or(Value::Null)
+    }
+
+    fn maybe_value(&self, element: &[u8]) -> Option<Value> {
+        self.is_whole(element).then_some(())?;
+        let order = self.order;
+        Some(match &self.kind {
+            Kind::Bool => (*element.first()? != 0).into(),
+            Kind::Int => signed(element, order)?.into(),
+            Kind::Uint => unsigned(element, order)?.into(),
+            Kind::Float => {
+                Float::read(element, order).map_or_else(|| hex_value(element), Float::value)
+            }
+            Kind::Complex => match parts(element, order) {
+                Some((re, im)) => json!([re.value(), im.value()]),
+                None => hex_value(element),
+            },
+            Kind::Bytes => match std::str::from_utf8(without_zeros(element)) {
+                Ok(text) => text.into(),
+                Err(_) => hex_value(without_zeros(element)),
+            },
+            Kind::Text => {
+                characters(element, order).map_or_else(|| hex_value(element), Value::from)
+            }
+            Kind::Datetime(unit) => match signed(element, order)? {
+                NOT_A_TIME => Value::Null,
+                count => date::spelled(count, *unit).map_or_else(|| count.into(), Value::from),
+            },
+            Kind::Timedelta(_) => match signed(element, order)? {
+                NOT_A_TIME => Value::Null,
+                count => count.into(),
+            },
+            Kind::Void => hex(element).into(),
+            Kind::Struct(of) => {
+                let fields = of.fields.iter();
+                let members = fields.map(|field| Some((field.name.clone(), field.value(element)?)));
+                Value::Object(members.collect::<Option<Map<_, _>>>()?)
+            }
+            Kind::Object => return None,
+        })
+    }
+
+    /// Appends the element with these bytes as text, for a column of a table.
+    ///
+    /// As [`DType::value`], but for what JSON does not know: floats may be `nan`, `inf` and `-inf`,
+    /// complex numbers are `1.0+2.0j`, "not a time" is empty. Strings are written as they are, and
+    /// fields as JSON. Objects, and what is not as long as an element, add nothing.
+    ///
+    /// ```
+    /// let mut text = String::new();
+    /// bloscpack::DType::F32.write_text(&0.1_f32.to_le_bytes(), &mut text);
+    /// assert_eq!(text, "0.1");
+    /// ```
+    pub fn write_text(&self, element: &[u8], text: &mut String) {
+        if self.is_whole(element) {
+            self.write_whole(element, text);
+        }
+    }
+
+    fn write_whole(&self, element: &[u8], text: &mut String) {
+        let (float, both) = match &self.kind {
+            Kind::Float => (Float::read(element, self.order), None),
+            Kind::Complex => (None, parts(element, self.order)),
+            _ => (None, None),
+        };
+        if let Some(float) = float {
+            return text.push_str(&float.text());
+        }
+        if let Some((re, im)) = both {
+            let im = im.text();
+            let plus = if im.starts_with('-') { "" } else { "+" };
+            text.extend([&re.text(), plus, &im, "j"]);
+            return;
+        }
+        let time = matches!(self.kind, Kind::Datetime(_));
+        match self.value(element) {
+            Value::Null => {}
+            // What reads like the escape has to be escaped.
+            Value::String(found) if from_hex_object(&found).is_some() => {
+                text.push_str(&hex_value(element).to_string());
+            }
+            Value::String(found) => text.push_str(&found),
+            // Without the sign it would be a year.
+            Value::Number(count) if time && matches!(count.as_u64(), Some(1000..=9999)) => {
+                text.extend(["+", &count.to_string()]);
+            }
+            other => text.push_str(&other.to_string()),
+        }
+    }
+
+    pub(super) fn is_whole(&self, element: &[u8]) -> bool {
+        u64::try_from(element.len()) == Ok(self.itemsize)
+    }
+}
+
+impl Field {
+    /// Its bytes in an element.
+    pub(super) fn range(&self) -> Option<std::ops::Range<usize>> {
+        let start = usize::try_from(self.offset).ok()?;
+        let end = start.checked_add(usize::try_from(self.len().ok()?).ok()?)?;
+        Some(start..end)
+    }
+
+    fn value(&self, element: &[u8]) -> Option<Value> {
+        Some(array(&self.dtype, &self.shape, element.get(self.range()?)?))
+    }
+}
+
+/// An array within an element; an empty list if it has no bytes, however many elements it has.
+fn array(dtype: &DType, shape: &[u64], bytes: &[u8]) -> Value {
+    let Some((len, within)) = shape.split_first() else {
+        return dtype.value(bytes);
+    };
+    let each = usize::try_from(*len)
+        .ok()
+        .and_then(|len| bytes.len().checked_div(len));
+    match each {
+        None | Some(0) => Value::Array(Vec::new()),
+        Some(each) => bytes
+            .chunks_exact(each)
+            .map(|bytes| array(dtype, within, bytes))
+            .collect(),
+    }
+}
+
+pub(super) fn signed(bytes: &[u8], order: ByteOrder) -> Option<i64> {
+    match bytes.len() {
+        1 => Some(i8::from_le_bytes(little(bytes, order)?).into()),
+        2 => Some(i16::from_le_bytes(little(bytes, order)?).into()),
+        4 => Some(i32::from_le_bytes(little(bytes, order)?).into()),
+        _ => Some(i64::from_le_bytes(little(bytes, order)?)),
+    }
+}
+
+fn unsigned(bytes: &[u8], order: ByteOrder) -> Option<u64> {
+    match bytes.len() {
+        1 => Some(u8::from_le_bytes(little(bytes, order)?).into()),
+        2 => Some(u16::from_le_bytes(little(bytes, order)?).into()),
+        4 => Some(u32::from_le_bytes(little(bytes, order)?).into()),
+        _ => Some(u64::from_le_bytes(little(bytes, order)?)),
+    }
+}
+
+/// The two floats of a complex number, if they are not extended ones.
+fn parts(bytes: &[u8], order: ByteOrder) -> Option<(Float, Float)> {
+    let (re, im) = bytes.split_at_checked(bytes.len() / 2)?;
+    Some((Float::read(re, order)?, Float::read(im, order)?))
+}
+
+fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let len = bytes
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
+    bytes.get(..len).unwrap_or_default()
+}
+
+/// Text of characters of four bytes, without the zeros behind the last that counts.
+fn characters(bytes: &[u8], order: ByteOrder) -> Option<String> {
+    let (chars, _) = bytes.as_chunks::<4>();
+    let chars = chars.iter().map(|bytes| {
+        let code = u32::from_le_bytes(little(bytes, order)?);
+        char::from_u32(code)
+    });
+    let mut text: String = chars.collect::<Option<_>>()?;
+    text.truncate(text.trim_end_matches('\0').len());
+    Some(text)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(half.into(), 16);
+    let digits = bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    digits.flatten().collect()
+}
+
+fn hex_value(bytes: &[u8]) -> Value {
+    json!({"hex": hex(bytes)})
+}
+
+/// The reverse of [`hex`].
+pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let byte = |[high, low]: &[u8; 2]| {
+        let half = |digit: u8| char::from(digit).to_digit(16);
+        u8::try_from(half(*high)? << 4 | half(*low)?).ok()
+    };
+    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
+}
+
+/// The bytes in `{"hex": "..."}`, as text.
+pub(super) fn from_hex_object(text: &str) -> Option<Vec<u8>> {
+    let inner = text.strip_prefix("{\"hex\":")?.strip_suffix('}')?;
+    from_hex(inner.trim_ascii().strip_prefix('"')?.strip_suffix('"')?)
+}
