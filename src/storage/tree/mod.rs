@@ -29,12 +29,17 @@ pub use store::{Entry, EntryKind, Guard, Object, Store};
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
 mod test_model;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 #[path = "../../../tests/support/tree_crash.rs"]
 mod tree_crash;
+#[cfg(test)]
+#[path = "../../../tests/support/tree_faulty.rs"]
+mod tree_faulty;
 #[cfg(test)]
 #[path = "../../../tests/support/tree_recorder.rs"]
 mod tree_recorder;
