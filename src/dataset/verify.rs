@@ -109,13 +109,13 @@ impl CArray {
             report.damages.push(error);
             return;
         }
-        let sound = self.dtype().has_object();
+        let is_object = self.dtype().has_object();
         let found = Mutex::new((0u64, 0u64, Vec::new(), Vec::new()));
         let numbers = 0..to_usize(chunks);
         // Nothing fails here but what is noted.
         let _ = crew::each(leaf.means().threads, numbers.into_iter(), |chunk| {
             let chunk = u64::try_from(chunk).unwrap_or(u64::MAX);
-            let checked = leaf.check_chunk(chunk, sound);
+            let checked = leaf.check_chunk(chunk, is_object);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             match checked {
                 Ok(checked) => {

@@ -159,6 +159,9 @@ pub struct Storage {
     pub order: ByteOrder,
     /// How new chunks are compressed.
     pub compression: Compression,
+    /// What new elements are, where that is not zero. The proposal has no word for it; it is written as
+    /// `dflt`, which others leave alone.
+    pub default: Option<Value>,
 }
 
 impl Storage {
@@ -187,6 +190,7 @@ impl Storage {
                 Some(node) => compression(&node)?,
                 None => Compression::default(),
             },
+            default: map.find("dflt")?.map(|node| node.value.clone()),
         })
     }
 
@@ -223,6 +227,10 @@ impl Storage {
         text.push_str(&format!(
             "endianness: {order}\norder: C\ncompression:\n  library: {library}\n  level: {level}\n  filters: [{filters}]\n"
         ));
+        if let Some(default) = &self.default {
+            let default = Map::from_iter([("dflt".to_owned(), default.clone())]);
+            yaml::write_map(&mut text, &default, 0);
+        }
         match Self::parse(text.as_bytes()) {
             Ok(again) if again == *self => Ok(text.into_bytes()),
             Ok(_) => Err(MetaError::usage("it would not be the same when read again")),
