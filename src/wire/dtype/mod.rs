@@ -23,6 +23,7 @@ mod value;
 pub use error::DTypeError;
 
 pub(super) use parse::of_literal;
+pub(super) use spell::tuple;
 
 /// Which end of a number comes first. Types of single bytes, and what has no order, are little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

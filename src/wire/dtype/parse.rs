@@ -8,7 +8,7 @@ use crate::wire::literal::Literal;
 
 /// More than the description of 65,536 fields takes. A hostile one would be parsed into some fifty
 /// times its length.
-const MAX_TEXT: usize = 1 << 22;
+const MAX_TEXT: usize = 1 << 21;
 
 impl DType {
     /// Reads any spelling that NumPy writes: the names and codes of plain types, the lists and maps
