@@ -11,6 +11,7 @@ mod date;
 mod element;
 mod error;
 mod float;
+mod layout;
 mod name;
 mod order;
 mod parse;

@@ -1,7 +1,7 @@
 //! A type from its text, a Python literal or JSON. Nothing is ever evaluated.
 
-use super::build::laid_out;
 use super::error::{DTypeError, excerpt};
+use super::layout::laid_out;
 use super::name::of_name;
 use super::{ByteOrder, DType, Field, Kind, Struct};
 use crate::wire::literal::Literal;
