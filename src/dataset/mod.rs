@@ -51,7 +51,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack::dataset::Dataset;
-    /// let dataset = Dataset::open("testdata/datasets/bcolz/int_int64")?;
+    /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
     /// assert_eq!(dataset.rows(), 1000);
     /// # Ok::<(), bloscpack::Error>(())
