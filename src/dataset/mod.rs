@@ -17,6 +17,7 @@ mod leaf;
 mod new;
 mod options;
 mod remove;
+mod repair;
 mod superchunk;
 mod verify;
 mod walk;
@@ -27,6 +28,7 @@ pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use element::Element;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
+pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
 pub use verify::{DatasetReport, Oddity};
 pub use walk::{Found, walk};
 

@@ -8,3 +8,4 @@ mod datasets;
 mod documents;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+mod repair;
