@@ -28,8 +28,12 @@ pub use store::{Entry, EntryKind, Guard, Object, Store};
 
 #[cfg(test)]
 mod crash_tests;
+#[cfg(all(test, unix))]
+mod disk_tests;
 #[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod test_model;
 #[cfg(test)]
