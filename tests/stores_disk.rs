@@ -1,6 +1,10 @@
 //! A directory: links, pipes and devices lead nowhere, files keep their modes, and a folder that was removed is not kept.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use bloscpack::storage::{DiskStore, EntryKind, Key, ReadAt, Store};
 use std::fs;

@@ -1,5 +1,13 @@
 //! Roots in directories: several processes, killed ones, and directories that nobody may write.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
+use super::tree_faulty::{Fault, FaultyStore, Plan};
 use super::{DiskStore, EntryKind, Key, Root};
 use crate::storage::{Access, Patience};
 use std::fs;
@@ -129,7 +137,7 @@ fn a_killed_writer_leaves_the_old_or_the_new() {
             .filter_map(|line| line.parse().ok());
         // At least one change, and then some moments.
         let mut safe: u64 = told.next().unwrap();
-        thread::sleep(Duration::from_micros(round * 731 % 9000));
+        thread::sleep(Duration::from_micros(round * 7919 % 90_000));
         child.kill().unwrap();
         child.wait().unwrap();
         safe = told.last().unwrap_or(safe);
@@ -178,21 +186,54 @@ fn snapshot(path: &Path) -> Vec<(String, u32, i64, i64, u64)> {
     all
 }
 
-/// A journal that is not applied, since its writer could not go on.
+/// A change that is made, but of which nothing but the journal is there: the disk failed then.
 fn leave_interrupted(path: &Path) {
-    let root = open(path, Access::Write).unwrap();
-    // It cannot be put where it is to be when it is too late to go back.
+    for first in 0.. {
+        let plan = Plan {
+            fault: Fault::Error,
+            first,
+            lasting: true,
+        };
+        let store = FaultyStore::new(Arc::new(DiskStore::open(path).unwrap()), plan);
+        let _ = change_all(store);
+        if path.join(".blpk/journal").exists() {
+            return;
+        }
+    }
+}
+
+fn change_all(store: FaultyStore) -> crate::Result<()> {
+    let root = Root::open(Arc::new(store), Access::Write)?;
+    root.put(&key("data/0"), b"new")?;
+    root.put(&key("data/new"), b"new")?;
+    root.patch(&key("log"), 0, b"patched")?;
+    root.make_folder(&key("late"))?;
+    root.put(&key("meta"), b"changed")?;
+    root.commit()
+}
+
+#[test]
+fn what_others_put_in_the_way_is_noticed_before_anything_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    create(&path);
+    let root = open(&path, Access::Write).unwrap();
     root.put(&key("data/0"), b"new").unwrap();
     root.put(&key("data/new"), b"new").unwrap();
-    root.patch(&key("log"), 0, b"patched").unwrap();
     root.make_folder(&key("late")).unwrap();
-    root.put(&key("meta"), b"changed").unwrap();
-    let late = path.join("late");
-    fs::write(&late, b"in the way").unwrap();
+    fs::write(path.join("late"), b"theirs").unwrap();
     root.commit().unwrap_err();
-    assert!(root.kind(&key("meta")).is_err());
-    drop(root);
-    fs::remove_file(&late).unwrap();
+    fs::remove_file(path.join("late")).unwrap();
+    fs::create_dir(path.join("data/new")).unwrap();
+    root.commit().unwrap_err();
+    fs::remove_dir(path.join("data/new")).unwrap();
+    symlink("0", path.join("data/new")).unwrap();
+    root.commit().unwrap_err();
+    fs::remove_file(path.join("data/new")).unwrap();
+    assert_eq!(fs::read(path.join("data/0")).unwrap(), [0; 800]);
+    root.commit().unwrap();
+    assert_eq!(fs::read(path.join("data/0")).unwrap(), b"new");
+    assert!(path.join("late").is_dir());
 }
 
 #[test]

@@ -1,4 +1,10 @@
 //! Journals that lie: damaged, forged, or another store's. An error, and nothing touched.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use super::crash_tests::seen;
 use super::test_model::{Model, changes};
