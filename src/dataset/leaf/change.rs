@@ -182,7 +182,7 @@ impl Leaf {
         };
         for chunk in full(&shorter)..full(&self.spec.grid) {
             let gone = self.stored(chunk)?.bytes;
-            self.count(&gone, -1);
+            self.count(gone.len(), -1);
         }
         let old_files = self.files();
         self.spec.grid = shorter;

@@ -99,6 +99,14 @@ impl Container {
         }
     }
 
+    /// What stands before the only chunk, where there is nothing else but that.
+    pub(crate) fn front(&self) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Single { .. } => single::front().map(Some),
+            Self::Bloscpack(_) | Self::Proposal(_) => Ok(None),
+        }
+    }
+
     /// The bytes of a file that holds these chunks.
     pub(crate) fn write(&self, metadata: &[u8], chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
         match self {
