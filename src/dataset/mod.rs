@@ -18,6 +18,7 @@ mod new;
 mod options;
 mod remove;
 mod superchunk;
+mod survey;
 
 pub use crate::wire::dataset::Attributes;
 pub use carray::{Blocks, CArray, CArrayBuilder};
@@ -25,6 +26,7 @@ pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use element::Element;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
+pub use survey::ArraySurvey;
 
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
