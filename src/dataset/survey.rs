@@ -69,6 +69,12 @@ impl CArray {
         framing.map_or(Checksum::None, |framing| framing.checksum)
     }
 
+    /// Bytes of an element, as its chunks are told.
+    #[must_use]
+    pub fn typesize(&self) -> u8 {
+        self.leaf().spec().typesize()
+    }
+
     /// Chunks of a superchunk; the last may have fewer.
     #[must_use]
     pub fn superchunk(&self) -> u64 {

@@ -6,6 +6,7 @@ mod completions;
 mod compress;
 mod decompress;
 mod info;
+mod ls;
 mod man;
 mod patch;
 mod records;
@@ -33,6 +34,7 @@ pub enum Command {
     Reindex(reindex::Reindex),
     #[command(visible_alias = "i")]
     Info(info::Info),
+    Ls(ls::Ls),
     Verify(verify::Verify),
     Recover(recover::Recover),
     #[command(subcommand)]
@@ -51,6 +53,7 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Patch(command) => command.run(session),
         Command::Reindex(command) => command.run(session),
         Command::Info(command) => command.run(session),
+        Command::Ls(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),

@@ -1,0 +1,1 @@
+//! Datasets that are changed in their place.
