@@ -19,6 +19,8 @@ mod options;
 mod remove;
 mod superchunk;
 mod survey;
+mod verify;
+mod walk;
 
 pub use crate::wire::dataset::Attributes;
 pub use carray::{Blocks, CArray, CArrayBuilder};
@@ -27,6 +29,8 @@ pub use element::Element;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
 pub use survey::ArraySurvey;
+pub use verify::{DatasetReport, Oddity};
+pub use walk::{Found, walk};
 
 use crate::blosc::Fault;
 use crate::error::{Error, Result};

@@ -1,13 +1,12 @@
 //! [`ArraySurvey`]: what the superchunks of an array are, told by names, lengths and headers.
 
-use super::leaf::{Leaf, Naming};
+use super::leaf::Leaf;
 use super::{CArray, Dataset};
 use crate::blosc::{ChunkHeader, CompressorFormat, Filter, HEADER_LEN};
 use crate::error::{Error, Result};
 use crate::storage::{EntryKind, Object};
 use crate::wire::Checksum;
 use std::collections::BTreeSet;
-use std::io;
 
 /// What the superchunks of an array are; see [`CArray::survey`].
 #[derive(Debug, Default)]
@@ -119,11 +118,7 @@ impl ArraySurvey {
     /// The numbers of the superchunks that are there, in order.
     fn list(&mut self, leaf: &Leaf) -> Result<BTreeSet<u64>> {
         let mut there = BTreeSet::new();
-        let entries = match leaf.root().list(&leaf.spec().folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            entries => entries?,
-        };
-        for entry in entries {
+        for entry in leaf.list()? {
             let number = entry
                 .name
                 .to_str()
@@ -182,22 +177,5 @@ impl ArraySurvey {
         if !self.filters.contains(&header.filter()) {
             self.filters.push(header.filter());
         }
-    }
-}
-
-impl Naming {
-    /// Which superchunk has this name.
-    fn number(self, name: &str) -> Option<u64> {
-        let digits = match self {
-            Self::FromZero => name.strip_prefix("__")?.strip_suffix(".blp")?,
-            Self::FromOne => name.strip_prefix("__")?.strip_suffix("__.bin")?,
-        };
-        let number: u64 = digits.parse().ok()?;
-        let number = match self {
-            Self::FromZero => number,
-            Self::FromOne => number.checked_sub(1)?,
-        };
-        // One number, one name.
-        (self.name(number) == name).then_some(number)
     }
 }
