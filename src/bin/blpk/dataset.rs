@@ -5,7 +5,6 @@ pub mod new;
 pub mod read;
 pub mod rows;
 pub mod slice;
-pub mod walk;
 
 use std::fs;
 use std::path::Path;

@@ -7,7 +7,7 @@ use bloscpack::dataset::Dataset;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::dataset::{failure, is_directory, options, shape_text, walk};
+use crate::dataset::{failure, is_directory, options, shape_text};
 use crate::message::{Failure, quoted, shown};
 use crate::output;
 use crate::session::Session;
@@ -37,24 +37,43 @@ impl Ls {
             let title = format!("{} is no directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info tells what a file is"));
         }
+        let mut list = Vec::new();
+        let walked = bloscpack::dataset::walk(&self.path, |path, error| {
+            list.push((path.to_owned(), Some(error)));
+        });
+        let walked = walked.map_err(|error| Failure::library(quoted(&self.path), &error))?;
+        list.extend(walked.into_iter().map(|found| (found.path, None)));
+        list.sort_by(|one, other| one.0.cmp(&other.0));
         let (mut worst, mut found) = (Status::Done, Vec::new());
-        walk::walk(&self.path, &mut |path| {
-            let opened = options(session).open(path);
-            let opened = opened.map_err(|error| failure(path, &error));
+        for (below, error) in list {
+            let path = join(&self.path, &below);
+            let opened = match error {
+                Some(error) => Err(error),
+                None => options(session).open(&path),
+            };
+            let opened = opened.map_err(|error| failure(&path, &error));
             if let Err(failure) = &opened {
                 worst = worst.max(failure.status());
             }
             match (self.json, opened) {
-                (true, opened) => found.push(entry(path, &opened)),
-                (false, Ok(dataset)) => output::print(&line(path, &dataset))?,
+                (true, opened) => found.push(entry(&path, &opened)),
+                (false, Ok(dataset)) => output::print(&line(&path, &dataset))?,
                 (false, Err(failure)) => failure.report(),
             }
-            Ok(())
-        })?;
+        }
         if self.json {
             output::print(&format!("{:#}\n", json!({ "datasets": found })))?;
         }
         Ok(worst)
+    }
+}
+
+/// What lies below a directory; nothing below it is the directory itself, and `.` need not be named.
+pub fn join(folder: &Path, below: &Path) -> PathBuf {
+    match (below.as_os_str().is_empty(), folder == Path::new(".")) {
+        (true, _) => folder.to_owned(),
+        (false, true) => below.to_owned(),
+        (false, false) => folder.join(below),
     }
 }
 
