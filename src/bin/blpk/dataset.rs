@@ -1,10 +1,13 @@
 //! Datasets: directories that hold arrays and tables.
 
 pub mod edit;
+pub mod making;
 pub mod new;
 pub mod read;
 pub mod rows;
+pub mod selection;
 pub mod slice;
+pub mod source;
 
 use std::fs;
 use std::path::Path;

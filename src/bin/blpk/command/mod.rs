@@ -5,6 +5,8 @@ mod cat;
 mod completions;
 mod compress;
 mod decompress;
+mod export;
+mod import;
 mod info;
 mod ls;
 mod man;
@@ -35,6 +37,8 @@ pub enum Command {
     #[command(visible_alias = "i")]
     Info(info::Info),
     Ls(ls::Ls),
+    Import(import::Import),
+    Export(export::Export),
     Verify(verify::Verify),
     Recover(recover::Recover),
     #[command(subcommand)]
@@ -54,6 +58,8 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Reindex(command) => command.run(session),
         Command::Info(command) => command.run(session),
         Command::Ls(command) => command.run(session),
+        Command::Import(command) => command.run(session),
+        Command::Export(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),

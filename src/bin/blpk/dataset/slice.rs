@@ -13,19 +13,17 @@ pub struct Slice {
 /// Positions along an axis; a negative one counts from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Axis {
-    /// One, which takes the axis away.
+    /// One.
     At(i64),
     /// From the one to before the other.
     Between(Option<i64>, Option<i64>),
 }
 
-/// A box of elements.
+/// A box of elements; an axis of which one position was asked for has the length 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Box {
     /// A range for each axis.
     pub ranges: Vec<Range<u64>>,
-    /// Which of the axes stay: all but those of which one position was asked for.
-    pub kept: Vec<bool>,
 }
 
 impl Box {
@@ -33,7 +31,6 @@ impl Box {
     pub fn whole(shape: &[u64]) -> Self {
         Self {
             ranges: shape.iter().map(|&len| 0..len).collect(),
-            kept: vec![true; shape.len()],
         }
     }
 
@@ -44,14 +41,6 @@ impl Box {
             *first = rows;
         }
         all
-    }
-
-    /// The shape of what it holds.
-    pub fn shape(&self) -> Vec<u64> {
-        let axes = self.ranges.iter().zip(&self.kept);
-        axes.filter(|(_, kept)| **kept)
-            .map(|(range, _)| range.end - range.start)
-            .collect()
     }
 
     /// Bytes of what it holds.
@@ -76,7 +65,6 @@ impl Slice {
         for (number, (axis, &len)) in self.axes.iter().zip(shape).enumerate() {
             let range = match *axis {
                 Axis::At(position) => {
-                    found.kept[number] = false;
                     let there = from_end(position, len).filter(|&at| at < len);
                     let at = there.ok_or_else(|| {
                         let title = format!(
@@ -189,7 +177,6 @@ mod tests {
             Some(vec![(0, 4), (0, 5), (5, 6)])
         );
         let found = parse("0:10,:,5").unwrap().resolve(&shape, "it").unwrap();
-        assert_eq!(found.shape(), [4, 5]);
         assert_eq!(found.bytes(8), 160);
     }
 

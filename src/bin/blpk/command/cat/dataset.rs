@@ -61,7 +61,6 @@ impl Cat {
             }
             Box {
                 ranges: read::chunk(number, shape, array.chunk_shape()),
-                ..Box::whole(shape)
             }
         } else {
             Box::whole(shape)
