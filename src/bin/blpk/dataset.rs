@@ -90,10 +90,7 @@ impl Array {
     pub fn open(path: &Path, column: Option<&str>, session: &Session) -> Result<Self, Failure> {
         match (open(path, session)?, column) {
             (Dataset::Array(array), None) => Ok(Self::Whole(array)),
-            (Dataset::Array(_), Some(_)) => {
-                let title = format!("{} is an array, which has no columns", quoted(path));
-                Err(Failure::usage(title))
-            }
+            (Dataset::Array(_), Some(_)) => Err(no_columns(path)),
             (Dataset::Table(table), Some(name)) => {
                 let found = table.column(name).map(|_| ());
                 found.map_err(|error| failure(path, &error))?;
@@ -112,7 +109,16 @@ impl Array {
     }
 }
 
-fn needs_column(path: &Path, table: &CTable) -> Failure {
+/// Columns were asked of an array.
+pub fn no_columns(path: &Path) -> Failure {
+    Failure::usage(format!(
+        "{} is an array, which has no columns",
+        quoted(path)
+    ))
+}
+
+/// A table was given where an array is needed.
+pub fn needs_column(path: &Path, table: &CTable) -> Failure {
     let title = format!("{} is a table: name one of its columns", quoted(path));
     let names = table.names();
     let columns = match names.is_empty() {

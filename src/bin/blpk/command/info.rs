@@ -37,6 +37,11 @@ pub struct Info {
     path: PathBuf,
 }
 
+/// A JSON text, laid out for people.
+pub fn pretty(text: &str) -> String {
+    json_text::pretty(text, 0)
+}
+
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         if is_directory(&self.path) {

@@ -4,6 +4,7 @@ mod append;
 mod cat;
 mod completions;
 mod compress;
+mod dataset;
 mod decompress;
 mod export;
 mod import;
@@ -39,6 +40,8 @@ pub enum Command {
     Ls(ls::Ls),
     Import(import::Import),
     Export(export::Export),
+    #[command(subcommand)]
+    Dataset(dataset::Dataset),
     Verify(verify::Verify),
     Recover(recover::Recover),
     #[command(subcommand)]
@@ -60,6 +63,7 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Ls(command) => command.run(session),
         Command::Import(command) => command.run(session),
         Command::Export(command) => command.run(session),
+        Command::Dataset(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),

@@ -80,9 +80,14 @@ impl<'a> Target<'a> {
 
     /// Makes the change.
     pub fn flush(&self, dataset: &mut impl Flush) -> Result<(), Failure> {
-        dataset.flush().map_err(|error| {
+        self.confirm(dataset.flush())
+    }
+
+    /// Tells what came of a change that was flushed.
+    pub fn confirm(&self, done: bloscpack::Result<()>) -> Result<(), Failure> {
+        done.map_err(|error| {
             // Whether it arrived, nobody knows: who opens it next does.
-            let unknown = error.category() == Category::Failed && !is_busy(&error);
+            let unknown = error.category() == Category::Failed && !is_ended(&error);
             match unknown {
                 true => failure(self.path, &error),
                 false => self.blame(&error),

@@ -8,7 +8,7 @@ use bloscpack::{Error, IndexedReader};
 
 use super::rows::Rows;
 use super::slice::{Box, Slice};
-use super::{failure, open};
+use super::{failure, no_columns, open};
 use crate::input::Input;
 use crate::message::{Failure, quoted};
 use crate::session::Session;
@@ -34,10 +34,7 @@ impl Selection<'_> {
             Dataset::Array(array) if self.columns.is_empty() => {
                 take(&mut self.array(path, "value", &array)?)
             }
-            Dataset::Array(_) => {
-                let title = format!("{} is an array, which has no columns", quoted(path));
-                Err(Failure::usage(title))
-            }
+            Dataset::Array(_) => Err(no_columns(path)),
             Dataset::Table(table) => self.of_table(path, &table, take),
         }
     }
