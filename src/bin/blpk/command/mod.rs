@@ -4,6 +4,7 @@ mod append;
 mod cat;
 mod completions;
 mod compress;
+mod convert;
 mod dataset;
 mod decompress;
 mod export;
@@ -40,6 +41,7 @@ pub enum Command {
     Ls(ls::Ls),
     Import(import::Import),
     Export(export::Export),
+    Convert(convert::Convert),
     #[command(subcommand)]
     Dataset(dataset::Dataset),
     Verify(verify::Verify),
@@ -64,6 +66,7 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Import(command) => command.run(session),
         Command::Export(command) => command.run(session),
         Command::Dataset(command) => command.run(session),
+        Command::Convert(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),

@@ -33,7 +33,7 @@ pub struct Making {
     #[arg(help_heading = BLOSC, long, value_name = "FILTER", value_parser = args::filter())]
     shuffle: Option<Filter>,
 
-    /// Checksum of each chunk: in the layouts blz-doc and carray-doc
+    /// Checksum of each chunk: of datasets, in the layouts blz-doc and carray-doc
     #[arg(help_heading = DATASET, short = 'k', long, value_name = "CHECKSUM", value_parser = args::checksum(), ignore_case = true)]
     pub checksum: Option<Checksum>,
 
@@ -86,6 +86,12 @@ impl Making {
             Failure::usage(format!("the layout {layout} does not go with {what}"))
                 .hint("--layout blz-doc or carray-doc"),
         )
+    }
+
+    /// Whether something is said that only datasets have.
+    pub fn is_of_datasets(&self) -> bool {
+        let shape = self.chunklen.is_some() || self.chunkshape.is_some();
+        shape || self.spare.is_some() || self.superchunk.is_some()
     }
 
     /// The filter that `-s` and `--shuffle` come to.

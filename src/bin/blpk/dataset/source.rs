@@ -1,12 +1,13 @@
 //! Rows on their way from one place to another.
 
 use std::fs::File;
-use std::io::{self, Seek as _};
+use std::io::{self, Read, Seek as _};
 use std::path::Path;
 
 use bloscpack::exchange::{Batch, BoxedSource, Format, ImportOptions, Schema, Source, open_at};
 use bloscpack::{Category, Error};
 
+use super::BLOCK;
 use crate::input::{self, Input, is_standard_input};
 use crate::interrupt;
 use crate::message::Failure;
@@ -51,6 +52,38 @@ impl Source for Watched<'_> {
             None => self.progress.finish(),
         }
         Ok(batch)
+    }
+}
+
+/// The bytes of the elements of an array, one batch after another.
+pub struct Elements<'a> {
+    source: &'a mut dyn Source,
+    batch: io::Cursor<Vec<u8>>,
+}
+
+impl<'a> Elements<'a> {
+    pub fn new(source: &'a mut dyn Source) -> Self {
+        Self {
+            source,
+            batch: io::Cursor::default(),
+        }
+    }
+}
+
+impl Read for Elements<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let count = self.batch.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            interrupt::check()?;
+            let Some(batch) = self.source.next_batch(BLOCK)? else {
+                return Ok(0);
+            };
+            let bytes = batch.columns.into_iter().next().unwrap_or_default();
+            self.batch = io::Cursor::new(bytes);
+        }
     }
 }
 

@@ -10,7 +10,8 @@ use clap::Args;
 use crate::dataset::edit::Target;
 use crate::dataset::rows::{self, Rows};
 use crate::dataset::slice::{self, Box, Slice};
-use crate::dataset::{BLOCK, needs_column, no_columns, read};
+use crate::dataset::source::Elements;
+use crate::dataset::{needs_column, no_columns, read};
 use crate::input::{Awaited, Input, STANDARD};
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;
@@ -58,8 +59,13 @@ impl Set {
         let place = self.place(&dataset, &target)?;
         let progress = Progress::new(session, Some(place.wanted.bytes(place.itemsize)));
         if Format::of_path(&self.input) == Some(Format::Npy) {
-            let mut elements = self.elements(&place, &input, &target)?;
-            self.copy(&mut elements, &place, &mut dataset, &target)?;
+            let mut source = self.elements(&place, &input, &target)?;
+            self.copy(
+                &mut Elements::new(&mut *source),
+                &place,
+                &mut dataset,
+                &target,
+            )?;
         } else {
             let bytes = Awaited::begin(&input, &progress);
             let mut bytes = bytes.map_err(|error| Failure::io(input.name(), &error))?;
@@ -102,7 +108,7 @@ impl Set {
         place: &Place,
         input: &Input,
         target: &Target<'_>,
-    ) -> Result<Elements, Failure> {
+    ) -> Result<BoxedSource<'static>, Failure> {
         let file = input.file().try_clone();
         let file = file.map_err(|error| Failure::io(input.name(), &error))?;
         let source = open_at(file, Format::Npy, &ImportOptions::new());
@@ -119,10 +125,7 @@ impl Set {
                 return Err(Failure::usage(title));
             }
         }
-        Ok(Elements {
-            source,
-            batch: io::Cursor::default(),
-        })
+        Ok(source)
     }
 
     /// Puts the bytes into their places, which have to be as many.
@@ -175,27 +178,4 @@ struct Place {
     itemsize: u64,
     dtype: bloscpack::DType,
     chunk: Vec<u64>,
-}
-
-/// The bytes of an array, one batch after another.
-struct Elements {
-    source: BoxedSource<'static>,
-    batch: io::Cursor<Vec<u8>>,
-}
-
-impl Read for Elements {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = self.batch.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                return Ok(count);
-            }
-            crate::interrupt::check()?;
-            let Some(batch) = self.source.next_batch(BLOCK)? else {
-                return Ok(0);
-            };
-            let bytes = batch.columns.into_iter().next().unwrap_or_default();
-            self.batch = io::Cursor::new(bytes);
-        }
-    }
 }
