@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// let array = DatasetOptions::new()
 ///     .threads(2)
 ///     .cache(16 << 20)
-///     .open("testdata/datasets/bcolz/int_int64")?;
+///     .open("testdata/datasets/bcolz/py2_int64")?;
 /// assert_eq!(array.rows(), 1000);
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
