@@ -81,6 +81,7 @@ impl Format {
     }
 
     /// What to say where this build lacks it.
+    #[cfg(not(all(feature = "arrow", feature = "csv")))]
     fn missing(self) -> Error {
         let feature = if self == Self::Csv { "csv" } else { "arrow" };
         let what = format!(
@@ -116,8 +117,23 @@ pub fn export(
     to: impl Write + Send,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
-    let _ = (source, to, progress);
-    Err(format.missing())
+    match format {
+        Format::Npy => super::npy::write_npy(source, to, progress),
+        Format::JsonLines => super::jsonl::write_jsonl(source, to, progress),
+        Format::Bytes => super::bytes::write_bytes(source, to, progress),
+        #[cfg(feature = "csv")]
+        Format::Csv => super::csv::write_csv(source, to, progress),
+        #[cfg(not(feature = "csv"))]
+        Format::Csv => Err(format.missing()),
+        #[cfg(feature = "arrow")]
+        Format::Arrow => super::arrow::write_arrow(source, to, progress),
+        #[cfg(feature = "arrow")]
+        Format::ArrowStream => super::arrow::write_arrow_stream(source, to, progress),
+        #[cfg(feature = "arrow")]
+        Format::Parquet => super::arrow::write_parquet(source, to, progress),
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow | Format::ArrowStream | Format::Parquet => Err(format.missing()),
+    }
 }
 
 /// Opens a file of another format, which the ending of its name tells.
@@ -145,6 +161,21 @@ pub fn open_at(
     format: Format,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
-    let _ = (bytes, options);
-    Err(format.missing())
+    match format {
+        Format::Npy => super::npy::open_npy(bytes),
+        #[cfg(feature = "csv")]
+        Format::Csv => super::csv::open_csv(bytes, options),
+        #[cfg(not(feature = "csv"))]
+        Format::Csv => Err(format.missing()),
+        #[cfg(feature = "arrow")]
+        Format::Arrow => super::arrow::open_arrow(bytes, options),
+        #[cfg(feature = "arrow")]
+        Format::Parquet => super::arrow::open_parquet(bytes, options),
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow | Format::Parquet => Err(format.missing()),
+        Format::JsonLines | Format::ArrowStream | Format::Bytes => {
+            let what = format!("{format} is written, but not read");
+            Err(Error::dataset(Fault::Unsupported, what))
+        }
+    }
 }

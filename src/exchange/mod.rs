@@ -37,14 +37,29 @@
 
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+#[cfg(feature = "arrow")]
+mod arrow;
+mod bytes;
+mod cells;
+#[cfg(feature = "csv")]
+mod csv;
 mod format;
 mod import;
+mod jsonl;
+mod npy;
 mod options;
 mod schema;
 mod source;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{write_arrow, write_arrow_stream, write_parquet};
+pub use bytes::write_bytes;
+#[cfg(feature = "csv")]
+pub use csv::write_csv;
 pub use format::{Format, export, open, open_at};
 pub use import::{import_array, import_table};
+pub use jsonl::write_jsonl;
+pub use npy::write_npy;
 pub use options::ImportOptions;
 pub use schema::{Batch, Column, Schema};
 pub use source::{

@@ -1,5 +1,6 @@
 //! [`ImportOptions`]: what a file of another format does not say itself.
 
+use super::cells::is_value_of_nothing;
 use super::schema::Column;
 use crate::dataset::{CArray, CTable};
 use crate::error::Result;
@@ -98,5 +99,12 @@ impl ImportOptions {
     pub fn delimiter(mut self, byte: u8) -> Self {
         self.delimiter = byte;
         self
+    }
+
+    /// What stands in a column where a value is missing, if that does not follow from its type.
+    pub(super) fn filling(&self, column: &Column) -> Option<String> {
+        let of_itself = column.row_shape.is_empty() && is_value_of_nothing(&column.dtype);
+        let rest = self.fill_rest.as_ref().filter(|_| !of_itself);
+        self.fills.get(&column.name).or(rest).cloned()
     }
 }

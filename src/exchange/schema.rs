@@ -3,6 +3,7 @@
 use crate::dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
 use crate::error::{Error, Result};
 use crate::wire::DType;
+use crate::wire::dtype::{ByteOrder, Field, Kind, Struct};
 
 /// A column: what it is called and what its elements are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +134,24 @@ pub(super) const ARRAY: &str = "value";
 pub(super) fn names(columns: &[Column]) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     names.join(", ")
+}
+
+/// Elements that have these columns as fields.
+pub(super) fn structured(columns: &[Column]) -> Result<DType> {
+    let (mut fields, mut offset) = (Vec::new(), 0u64);
+    for column in columns {
+        fields.push(Field {
+            name: column.name.clone(),
+            title: None,
+            dtype: column.dtype.clone(),
+            shape: column.row_shape.clone(),
+            offset,
+        });
+        offset = offset.saturating_add(column.row_bytes());
+    }
+    let aligned = false;
+    let kind = Kind::Struct(Box::new(Struct { fields, aligned }));
+    DType::new(kind, ByteOrder::Little, offset).map_err(|error| Error::usage(error.to_string()))
 }
 
 /// Some rows of each column.

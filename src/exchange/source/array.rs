@@ -11,8 +11,8 @@ use std::ops::Range;
 /// use bloscpack::dataset::CArray;
 /// use bloscpack::exchange::{ArraySource, Source};
 ///
-/// let array = CArray::open("testdata/datasets/bcolz/int_int64")?;
-/// let mut source = ArraySource::new(&array).rows(10..20)?;
+/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let mut source = ArraySource::new(&array).range(10..20)?;
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
 /// assert_eq!(batch.columns, [array.read_rows(10..20)?]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,7 +56,7 @@ impl<'a> ArraySource<'a> {
     ///
     /// # Errors
     /// Wrong usage if there are not so many.
-    pub fn rows(mut self, rows: Range<u64>) -> Result<Self> {
+    pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.array.rows())?;
         self.rows = rows.end.saturating_sub(rows.start);
         self.rest = rows;
@@ -73,7 +73,7 @@ impl<'a> ArraySource<'a> {
             column.row_shape = lens(&within);
         }
         self.within = within;
-        self.rows(rows)
+        self.range(rows)
     }
 }
 

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// use bloscpack::exchange::{Source, TableSource};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
-/// let mut source = TableSource::new(&table)?.columns(&["id", "close"])?.rows(0..5)?;
+/// let mut source = TableSource::new(&table)?.columns(&["id", "close"])?.range(0..5)?;
 /// assert_eq!(source.rows(), 5);
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
 /// assert_eq!(batch.columns, table.read_rows(&["id", "close"], 0..5)?);
@@ -70,7 +70,7 @@ impl<'a> TableSource<'a> {
     ///
     /// # Errors
     /// Wrong usage if there are not so many.
-    pub fn rows(mut self, rows: Range<u64>) -> Result<Self> {
+    pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.there)?;
         self.rows = rows.end.saturating_sub(rows.start);
         self.rest = rows;
