@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use bloscpack::DType;
 use bloscpack::dataset::DatasetLayout;
-use bloscpack::exchange::{BoxedSource, Format, ImportOptions, Schema, import_array, import_table};
+use bloscpack::exchange::{
+    BoxedSource, Format, ImportOptions, Schema, Source, import_array, import_table,
+};
 use clap::Args;
 
 use crate::args;
@@ -157,7 +159,7 @@ impl Import {
             return Err(Failure::usage(title).hint("leave --table out"));
         }
         let mut watched = Watched::new(&mut *source, session);
-        let rows = bloscpack::exchange::Source::rows(&watched);
+        let rows = watched.rows();
         let done = self.copy(&mut watched, &schema, rows, &new, session)?;
         done.map_err(|error| explain(&error))?;
         let made = new.name();

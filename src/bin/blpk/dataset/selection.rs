@@ -59,8 +59,8 @@ impl Selection<'_> {
             source = source.columns(self.columns).map_err(failed)?;
         }
         if let Some(rows) = self.rows {
-            let rows = rows.resolve(Source::rows(&source), &quoted(path))?;
-            source = source.rows(rows).map_err(failed)?;
+            let rows = rows.resolve(source.rows(), &quoted(path))?;
+            source = source.range(rows).map_err(failed)?;
         }
         take(&mut source)
     }

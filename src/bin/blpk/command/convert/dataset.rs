@@ -114,7 +114,7 @@ impl Convert {
         let mut made = builder.create(new.folder())?;
         let mut source = TableSource::new(table)?;
         let bytes = source.schema().row_bytes();
-        let bytes = bytes.saturating_mul(bloscpack::exchange::Source::rows(&source));
+        let bytes = bytes.saturating_mul(source.rows());
         import_table(
             &mut Watched::new(&mut source, session),
             &mut made,

@@ -3,6 +3,7 @@
 mod append;
 mod attrs;
 mod columns;
+mod repair;
 mod rows;
 mod set;
 
@@ -25,6 +26,7 @@ pub enum Dataset {
     Attrs(attrs::Attrs),
     AddColumn(columns::AddColumn),
     DeleteColumn(columns::DeleteColumn),
+    Repair(repair::Repair),
 }
 
 impl Dataset {
@@ -37,6 +39,7 @@ impl Dataset {
             Self::Attrs(command) => command.run(session),
             Self::AddColumn(command) => command.run(session),
             Self::DeleteColumn(command) => command.run(session),
+            Self::Repair(command) => command.run(session),
         }
     }
 }
