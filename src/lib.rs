@@ -77,6 +77,7 @@ extern crate self as bloscpack;
 pub mod blosc;
 pub mod dataset;
 mod error;
+pub mod exchange;
 mod file;
 mod limits;
 pub mod storage;

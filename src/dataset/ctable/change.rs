@@ -300,6 +300,14 @@ impl CTable {
         self.column_mut(name)?.set_attribute(key, value)
     }
 
+    /// Removes an attribute of a column; false if there is none of this name.
+    ///
+    /// # Errors
+    /// As [`CArray::set_attribute`].
+    pub fn remove_column_attribute(&mut self, name: &str, key: &str) -> Result<bool> {
+        self.column_mut(name)?.remove_attribute(key)
+    }
+
     /// Removes an attribute; false if there is none of this name.
     ///
     /// # Errors

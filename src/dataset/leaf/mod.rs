@@ -137,6 +137,10 @@ impl Leaf {
         &self.spec.grid
     }
 
+    pub(crate) fn root(&self) -> &Root {
+        &self.root
+    }
+
     pub(crate) fn means(&self) -> &Means {
         &self.means
     }
@@ -166,7 +170,7 @@ impl Leaf {
     }
 
     /// What a superchunk says of its chunks.
-    fn contents(&self, number: u64, file: &dyn Object) -> Result<Arc<Contents>> {
+    pub(crate) fn contents(&self, number: u64, file: &dyn Object) -> Result<Arc<Contents>> {
         let locked = || self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = locked().get(&number) {
             return Ok(Arc::clone(known));
