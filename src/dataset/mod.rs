@@ -92,6 +92,7 @@ impl Dataset {
             layout: sign.layout,
             access,
             in_table,
+            failed: Arc::default(),
         };
         Ok(match sign.is_table {
             true => Self::Table(Box::new(CTable::open_beneath(home, options)?)),

@@ -80,7 +80,8 @@ impl CTable {
             }
         }
         let mut arrays = self.all_mut()?.into_iter().zip(columns);
-        arrays.try_for_each(|(array, bytes)| array.leaf_mut().append(bytes))
+        let done = arrays.try_for_each(|(array, bytes)| array.leaf_mut().append(bytes));
+        self.home.tried(done)
     }
 
     /// Sets a box of elements of a column, a range for each axis, to these bytes.
@@ -104,10 +105,11 @@ impl CTable {
         }
         for array in self.all_mut()? {
             let at = array.home().clone();
-            array.leaf_mut().trim(rows, |leaf| match shared {
+            let done = array.leaf_mut().trim(rows, |leaf| match shared {
                 true => Ok(()),
                 false => layout::put_sizes(at.layout, &home.root, &at.at, &[leaf.spec()]),
-            })?;
+            });
+            home.tried(done)?;
         }
         Ok(())
     }
@@ -138,9 +140,9 @@ impl CTable {
         if rows < self.check_even()? {
             return self.trim(rows);
         }
-        self.all_mut()?
-            .into_iter()
-            .try_for_each(|array| array.leaf_mut().grow(rows))
+        let mut columns = self.all_mut()?.into_iter();
+        let done = columns.try_for_each(|array| array.leaf_mut().grow(rows));
+        self.home.tried(done)
     }
 
     /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows.
@@ -179,7 +181,7 @@ impl CTable {
                 "{given} rows for a column of a table that has {rows}"
             )));
         }
-        column.leaf_mut().append(data)?;
+        self.home.tried(column.leaf_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());
         self.columns.insert(position, Column::opened(column));
@@ -229,6 +231,11 @@ impl CTable {
 
     /// Writes which columns there are, and how many rows.
     fn settle(&mut self) -> Result<()> {
+        let done = self.write_columns();
+        self.home.tried(done)
+    }
+
+    fn write_columns(&self) -> Result<()> {
         self.open_all_if_shared()?;
         for column in &self.columns {
             if let Some(array) = column.array.get() {

@@ -181,8 +181,10 @@ impl Leaf {
             grid.full_bands().saturating_mul(grid.chunks_per_band())
         };
         for chunk in full(&shorter)..full(&self.spec.grid) {
-            let gone = self.stored(chunk)?.bytes;
-            self.count(gone.len(), -1);
+            // What is damaged can go, too.
+            if let Ok(gone) = self.stored(chunk) {
+                self.count(gone.bytes.len(), -1);
+            }
         }
         let old_files = self.files();
         self.spec.grid = shorter;

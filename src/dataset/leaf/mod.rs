@@ -219,9 +219,12 @@ impl Leaf {
 
     fn stored_in(&self, number: u64, index: usize, chunk: u64) -> Result<Stored> {
         let file = self.open(number, chunk)?;
-        let stored = self
-            .contents(number, file.as_ref())?
-            .chunk(file.as_ref(), index, chunk)?;
+        let stored = self.contents(number, file.as_ref())?.chunk(
+            file.as_ref(),
+            index,
+            chunk,
+            self.most(),
+        )?;
         self.check_nbytes(&stored, chunk)?;
         Ok(stored)
     }
@@ -237,6 +240,14 @@ impl Leaf {
                 Err(Error::dataset(Fault::Damaged, what))
             }
             file => Ok(file?),
+        }
+    }
+
+    /// Bytes of data that a chunk has at most; pickles are of any length.
+    fn most(&self) -> u64 {
+        match self.spec.dtype.has_object() {
+            true => self.means.limits.chunk.into(),
+            false => self.spec.grid.chunk_bytes(),
         }
     }
 
@@ -274,7 +285,7 @@ impl Leaf {
             self.spec
                 .container
                 .read(file.as_ref())?
-                .chunk(file.as_ref(), 0, number)
+                .chunk(file.as_ref(), 0, number, self.most())
         };
         read().map_err(|error| error.in_file(&key))
     }
