@@ -17,6 +17,7 @@ mod leaf;
 mod new;
 mod options;
 mod remove;
+mod repair;
 mod superchunk;
 mod verify;
 mod walk;
@@ -27,6 +28,7 @@ pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use element::Element;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
+pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
 pub use verify::{DatasetReport, Oddity};
 pub use walk::{Found, walk};
 
@@ -51,7 +53,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack::dataset::Dataset;
-    /// let dataset = Dataset::open("testdata/datasets/bcolz/int_int64")?;
+    /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
     /// assert_eq!(dataset.rows(), 1000);
     /// # Ok::<(), bloscpack::Error>(())

@@ -2,3 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod corpus;
+#[path = "../support/datasets.rs"]
+mod datasets;
+#[path = "../documents/mod.rs"]
+mod documents;
+#[path = "../oracle/mod.rs"]
+mod oracle;
+mod repair;

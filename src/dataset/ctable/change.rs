@@ -18,7 +18,7 @@ impl CTable {
     }
 
     /// All columns, opened, to be changed; nothing is changed yet.
-    fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
+    pub(in crate::dataset) fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
         self.home.check_writable()?;
         self.open_all()?;
         Ok(self

@@ -195,12 +195,7 @@ impl Leaf {
         self.write_tail(&tail)?;
         self.put_tail(Some(tail));
         for number in self.files()..old_files {
-            match self.root.remove(&self.key(number)?) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error.into());
-                }
-                _ => {}
-            }
+            self.remove_file(number)?;
         }
         Ok(())
     }

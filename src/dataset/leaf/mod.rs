@@ -262,6 +262,47 @@ impl Leaf {
         Err(Error::dataset(Fault::Damaged, what))
     }
 
+    /// The first chunk of a superchunk, whatever the array should have there.
+    pub(crate) fn alone(&self, number: u64) -> Result<Stored> {
+        let key = self.key(number)?;
+        let read = || -> Result<Stored> {
+            let file = self.open(number, number)?;
+            self.spec
+                .container
+                .read(file.as_ref())?
+                .chunk(file.as_ref(), 0, number)
+        };
+        read().map_err(|error| error.in_file(&key))
+    }
+
+    /// Counts other rows, which the superchunks hold.
+    pub(crate) fn set_rows(&mut self, rows: u64) -> Result<()> {
+        self.spec.grid = self.spec.grid.with_rows(rows)?;
+        self.put_tail(None);
+        self.contents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        self.cache.forget(0..u64::MAX);
+        Ok(())
+    }
+
+    /// Counts other compressed bytes.
+    pub(crate) fn set_cbytes(&mut self, cbytes: i64) {
+        self.spec.cbytes = cbytes;
+    }
+
+    /// Removes a superchunk, if it is there.
+    pub(crate) fn remove_file(&self, number: u64) -> Result<()> {
+        let key = self.key(number)?;
+        match self.root.remove(&key) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::from(error).in_file(&key))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Forgets what was read of a superchunk that has changed.
     fn forget(&self, number: u64) {
         self.contents
