@@ -108,8 +108,8 @@ def bcolz_reads(array, wanted, rng):
     for row in rng.integers(0, rows, items).tolist():
         found = numpy.asarray(array[row], wanted.dtype)
         same(found.reshape(1, *wanted.row_shape), elements[row:row + 1], "bcolz %d" % row)
-    # It takes the first axis off blocks of one row.
-    blocks = [block.reshape(-1, *wanted.row_shape) for block in
+    # It takes the first axis off blocks of one row, and the order of bytes.
+    blocks = [numpy.asarray(block, wanted.dtype).reshape(-1, *wanted.row_shape) for block in
               bcolz.iterblocks(array, blen=max(array.chunklen // 2, 1))]
     if blocks:
         same(joined(wanted.dtype, blocks), elements, "blocks in bcolz")
