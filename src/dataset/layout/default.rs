@@ -2,7 +2,7 @@
 
 use crate::dataset::boxes::to_usize;
 use crate::wire::DType;
-use crate::wire::dtype::Kind;
+use crate::wire::dtype::{Kind, TimeUnit};
 use serde_json::Value;
 
 /// The bytes of a default: an element, or a row of them where the text is a list of as many. Nothing if it is neither.
@@ -83,8 +83,18 @@ fn one(dtype: &DType, element: &[u8]) -> String {
                 .iter_mut()
                 .zip(little)
                 .for_each(|(to, from)| *to = from);
-            i64::from_le_bytes(bytes).to_string()
+            match i64::from_le_bytes(bytes) {
+                // No moment, which is no number to bcolz.
+                i64::MIN => "null".to_owned(),
+                _ if is_bare_moment(dtype.kind()) => "null".to_owned(),
+                count => count.to_string(),
+            }
         }
         _ => crate::wire::dataset::python_json(&dtype.value(element)),
     }
+}
+
+/// Whether these are moments of which nobody says what they are counted in: NumPy takes no number for one.
+fn is_bare_moment(kind: &Kind) -> bool {
+    matches!(kind, Kind::Datetime(unit) if *unit == TimeUnit::GENERIC)
 }
