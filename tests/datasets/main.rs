@@ -2,3 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod corpus;
+mod model;
+
+#[path = "../support/dataset_model/mod.rs"]
+mod dataset_model;
+#[path = "../documents/mod.rs"]
+mod documents;
+#[path = "../oracle/mod.rs"]
+mod oracle;
+
+use bloscpack::dataset::DatasetLayout;
+
+/// All that are written.
+fn layouts() -> Vec<DatasetLayout> {
+    DatasetLayout::ALL[..3].to_vec()
+}

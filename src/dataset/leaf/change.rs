@@ -209,7 +209,7 @@ impl Leaf {
     pub(crate) fn grow(&mut self, rows: u64) -> Result<()> {
         let row_bytes = self.spec.grid.row_bytes();
         // Refused now rather than after all the disk is full.
-        self.spec.grid.with_rows(rows)?;
+        self.grown_to(rows)?;
         let at_once = (BATCH / row_bytes.max(1))
             .max(1)
             .next_multiple_of(self.spec.grid.band_rows());
