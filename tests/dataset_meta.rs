@@ -7,8 +7,8 @@
 )]
 
 use bloscpack::wire::dataset::{
-    Attributes, ChunkBase, ChunkOverhead, DtypeText, ParamsKey, RootDirs, Sizes, Storage,
-    StorageStyle, counted_bytes, default_chunk_rows,
+    Attributes, ChunkBase, ChunkOverhead, DtypeText, ParamsKey, RootDirs, SingleChunk, Sizes,
+    Storage, StorageStyle, SuperchunkCheck, counted_bytes, default_chunk_rows,
 };
 use bloscpack::{Filter, Metadata};
 use serde_json::Value;
@@ -300,4 +300,21 @@ fn compressed_bytes_are_counted_as_the_formula_says() {
         checked += 1;
     }
     println!("{checked} arrays");
+}
+
+/// Stale ones included, and those that nobody counts yet.
+#[test]
+fn superchunks_have_nothing_odd() {
+    let mut checked = 0;
+    for array in Corpus::read().unwrap_or_default().arrays {
+        for entry in std::fs::read_dir(array.folder.join("data")).unwrap() {
+            let path = entry.unwrap().path();
+            let file = std::fs::read(&path).unwrap();
+            let chunk = SingleChunk::check(&file, file.len() as u64, SuperchunkCheck::Strict);
+            let chunk = chunk.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(chunk.range(), 16..file.len() as u64);
+            checked += 1;
+        }
+    }
+    println!("{checked} superchunks");
 }

@@ -1,6 +1,7 @@
 //! The types that real datasets name, where the corpus is unpacked.
 
 use bloscpack::DType;
+use bloscpack::wire::NpyHeader;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,33 @@ fn types_of_real_datasets_are_read_and_written_as_they_stand_there() {
             // Older versions of NumPy left the spaces out.
             let written = dtype.to_string().replace(' ', "");
             assert_eq!(written, text.replace(' ', ""), "{}", folder.display());
+        }
+    }
+}
+
+#[test]
+fn arrays_of_the_corpus_are_as_long_as_their_headers_say() {
+    for folder in folders() {
+        let entries = fs::read_dir(&folder).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let arrays: Vec<_> = paths
+            .filter(|path| path.extension().is_some_and(|ending| ending == "npy"))
+            .collect();
+        assert!(arrays.len() > 20, "{}: {}", folder.display(), arrays.len());
+        for path in arrays {
+            let bytes = fs::read(&path).unwrap();
+            let (header, len) = NpyHeader::parse(&bytes).unwrap();
+            let start = &bytes[..NpyHeader::START];
+            assert_eq!(NpyHeader::len_of(start), Ok(len), "{}", path.display());
+            let content = u64::try_from(bytes.len() - len).unwrap();
+            assert_eq!(header.content_len(), Some(content), "{}", path.display());
+            // Other versions leave other room behind it.
+            let again = header.encode().unwrap();
+            let end = |bytes: &[u8]| bytes[10..].iter().position(|byte| *byte == b'}');
+            assert_eq!(
+                again[10..10 + end(&again).unwrap()],
+                bytes[10..10 + end(&bytes).unwrap()]
+            );
         }
     }
 }

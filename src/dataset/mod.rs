@@ -18,6 +18,8 @@ mod new;
 mod options;
 mod remove;
 mod superchunk;
+mod verify;
+mod walk;
 
 pub use crate::wire::dataset::Attributes;
 pub use carray::{Blocks, CArray, CArrayBuilder};
@@ -25,6 +27,8 @@ pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use element::Element;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
+pub use verify::{DatasetReport, Oddity};
+pub use walk::{Found, walk};
 
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
@@ -47,7 +51,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack::dataset::Dataset;
-    /// let dataset = Dataset::open("testdata/datasets/bcolz/int_int64")?;
+    /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
     /// assert_eq!(dataset.rows(), 1000);
     /// # Ok::<(), bloscpack::Error>(())

@@ -19,7 +19,7 @@ pub(crate) const DEFAULT_CACHE: usize = 256 << 20;
 /// let array = DatasetOptions::new()
 ///     .threads(2)
 ///     .cache(16 << 20)
-///     .open("testdata/datasets/bcolz/int_int64")?;
+///     .open("testdata/datasets/bcolz/py2_int64")?;
 /// assert_eq!(array.rows(), 1000);
 /// # Ok::<(), bloscpack::Error>(())
 /// ```

@@ -214,3 +214,13 @@ fn the_whole_corpus_reads_as_its_manifests_say() {
     }
     assert_eq!(seen, 507);
 }
+
+#[test]
+fn the_chosen_part_reads_as_its_manifests_say() {
+    let chosen = crate::datasets::chosen();
+    let mut seen = 0;
+    for name in ["bcolz", "bcolz-legacy", "blz", "carray05"] {
+        seen += walk(&chosen.path().join(name));
+    }
+    assert_eq!(seen, 149);
+}

@@ -6,6 +6,8 @@ mod model;
 
 #[path = "../support/dataset_model/mod.rs"]
 mod dataset_model;
+#[path = "../support/datasets.rs"]
+mod datasets;
 #[path = "../documents/mod.rs"]
 mod documents;
 #[path = "../oracle/mod.rs"]
@@ -15,5 +17,5 @@ use bloscpack::dataset::DatasetLayout;
 
 /// All that are written.
 fn layouts() -> Vec<DatasetLayout> {
-    DatasetLayout::ALL[..3].to_vec()
+    DatasetLayout::ALL.to_vec()
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Bytes of a chunk where nothing is known of how long the array will be.
 const CHUNK: u64 = 1 << 20;
 /// Chunks of a superchunk in the layouts that have several.
-const PER_FILE: NonZeroU64 = NonZeroU64::new(16).unwrap();
+const PER_FILE: NonZeroU64 = NonZeroU64::MIN.saturating_add(15);
 
 /// What a new array is to be; ends in [`create`](Self::create).
 ///

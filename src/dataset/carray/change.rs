@@ -1,7 +1,6 @@
 //! Elements in.
 
 use super::CArray;
-use crate::dataset::boxes::to_usize;
 use crate::dataset::element::{self, Element};
 use crate::dataset::layout;
 use crate::error::{Error, Result};
@@ -160,10 +159,5 @@ impl CArray {
                 "{bytes} bytes are not whole rows of {row} bytes"
             ))),
         }
-    }
-
-    /// The bytes of so many rows.
-    pub(in crate::dataset) fn bytes_of(&self, rows: u64) -> usize {
-        to_usize(rows.saturating_mul(self.leaf.grid().row_bytes()))
     }
 }

@@ -15,7 +15,7 @@ impl CArray {
     ///
     /// ```
     /// # use bloscpack::dataset::CArray;
-    /// let array = CArray::open("testdata/datasets/bcolz/int_int64")?;
+    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert_eq!(array.read_rows(0..2)?.len(), 16);
     /// # Ok::<(), bloscpack::Error>(())
     /// ```
@@ -106,7 +106,7 @@ impl CArray {
     ///
     /// ```
     /// # use bloscpack::dataset::CArray;
-    /// let array = CArray::open("testdata/datasets/bcolz/int_int64")?;
+    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// let mut values = [0i64; 3];
     /// array.read(&[10..13], &mut values)?;
     /// assert_eq!(array.to_vec::<i64>(10..13)?, values);

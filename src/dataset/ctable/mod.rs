@@ -229,8 +229,4 @@ impl CTable {
             self.names.join(", ")
         ))
     }
-
-    pub(super) fn home(&self) -> &Home {
-        &self.home
-    }
 }

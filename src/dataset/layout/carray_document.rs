@@ -1,33 +1,277 @@
-//! What the carray proposal describes.
+//! What the carray proposal describes, and no carray ever wrote.
+//!
+//! ```text
+//! root/meta/shape                        (300, 200)
+//! root/meta/{storage,attributes}         YAML
+//! root/data/__1__.bin, ...               an array: chunks of any shape in C order, `superchunksize` a superchunk
+//! root/data/COLUMN/[COLUMN/]__1__.bin    a table: columns of the same shape, described together
+//! ```
 
-use super::{ArrayParts, TableParts};
-use crate::dataset::leaf::Spec;
+use super::blz_document::framing;
+use super::{
+    ArrayParts, ColumnParts, ColumnPlace, TableParts, default, get, get_if_there, nested, put,
+};
+use crate::blosc::{Fault, Filter};
+use crate::dataset::boxes::to_usize;
+use crate::dataset::grid::Grid;
+use crate::dataset::leaf::{Naming, Press, Spec};
 use crate::dataset::new::NewArray;
+use crate::dataset::superchunk::Container;
 use crate::error::{Error, Result};
 use crate::storage::{Key, Root};
 use crate::wire::dataset::Attributes;
+use crate::wire::dataset::proposal::{
+    Compression, Elements, ProposalFilter, Storage, encode_attributes, encode_shape,
+    parse_attributes, parse_shape,
+};
+use crate::wire::dtype::ByteOrder;
+use crate::wire::{Checksum, DType};
+use serde_json::Value;
+use std::num::NonZeroU64;
 
-fn todo<T>() -> Result<T> {
-    Err(Error::usage("not yet"))
+fn meta(at: &Key, name: &str) -> Result<Key> {
+    Ok(at.join("meta")?.join(name)?)
 }
-pub(super) fn is_table(_: &Root, _: &Key) -> Result<bool> {
-    todo()
+
+fn storage(root: &Root, at: &Key) -> Result<Storage> {
+    let key = meta(at, "storage")?;
+    Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
 }
-pub(super) fn open_array(_: &Root, _: &Key) -> Result<ArrayParts> {
-    todo()
+
+fn shape(root: &Root, at: &Key) -> Result<Vec<u64>> {
+    let key = meta(at, "shape")?;
+    parse_shape(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
 }
-pub(super) fn open_table(_: &Root, _: &Key) -> Result<TableParts> {
-    todo()
+
+pub(super) fn is_table(root: &Root, at: &Key) -> Result<bool> {
+    Ok(matches!(storage(root, at)?.elements, Elements::Columns(_)))
 }
-pub(super) fn new_spec(_: &Key, _: &NewArray) -> Result<Spec> {
-    todo()
+
+/// The dtype of a name, in the byte order that all share unless the name has one of its own.
+fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
+    let dtype = DType::parse(name)?;
+    match name.starts_with(['<', '>', '=']) {
+        true => Ok(dtype),
+        false => Ok(dtype.with_order(order)),
+    }
 }
-pub(super) fn put_storage(_: &Root, _: &Key, _: &[(&str, &Spec)]) -> Result<()> {
-    todo()
+
+/// One of its leaves.
+fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage) -> Result<Spec> {
+    let grid = Grid::padded(
+        shape.to_vec(),
+        storage.chunk_shape.clone(),
+        dtype.itemsize(),
+    )?;
+    let text = storage
+        .default
+        .as_ref()
+        .map_or_else(|| "0".to_owned(), Value::to_string);
+    let zeros = || vec![0; to_usize(dtype.itemsize())];
+    let mut framing = framing(Checksum::default(), true, 0, &dtype, grid.chunk_bytes());
+    let mut spec = Spec {
+        default: default::parse(&text, &dtype, 1).unwrap_or_else(zeros),
+        folder,
+        naming: Naming::FromOne,
+        container: Container::Proposal(framing),
+        per_file: storage
+            .superchunk_chunks
+            .and_then(NonZeroU64::new)
+            .unwrap_or(NonZeroU64::MIN),
+        press: Press {
+            compressor: storage.compression.compressor()?,
+            level: storage.compression.level,
+            filter: storage.compression.filter(),
+        },
+        expected_rows: grid.rows(),
+        dtype,
+        grid,
+        cbytes: 0,
+        chunk_overhead: 0,
+    };
+    if spec.grid.chunks() > 0 {
+        let key = spec.folder.join(&spec.naming.name(0))?;
+        let file = root.read(&key).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                Error::dataset(Fault::Damaged, "this superchunk is missing").in_file(&key)
+            }
+            _ => Error::from(error).in_file(&key),
+        })?;
+        let contents = spec
+            .container
+            .read(file.as_ref())
+            .map_err(|error| error.in_file(&key))?;
+        framing.checksum = contents.checksum;
+        framing.offsets = contents.spare;
+        framing.spare = contents.usual_spare(file.as_ref());
+        spec.container = Container::Proposal(framing);
+        if storage.superchunk_chunks.is_none() {
+            let count = u64::try_from(contents.places.len()).unwrap_or(0);
+            spec.per_file = NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN);
+        }
+    }
+    Ok(spec)
 }
-pub(super) fn put_sizes(_: &Root, _: &Key, _: &[&Spec]) -> Result<()> {
-    todo()
+
+fn attributes(root: &Root, at: &Key) -> Result<Attributes> {
+    let key = meta(at, "attributes")?;
+    let mut attributes = Attributes::default();
+    let Some(text) = get_if_there(root, &key)? else {
+        return Ok(attributes);
+    };
+    for (name, value) in
+        parse_attributes(&text).map_err(|error| Error::from(error).in_file(&key))?
+    {
+        attributes.set(&name, &value)?;
+    }
+    Ok(attributes)
 }
-pub(super) fn put_attributes(_: &Root, _: &Key, _: &Attributes) -> Result<()> {
-    todo()
+
+pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
+    let (storage, shape) = (storage(root, at)?, shape(root, at)?);
+    let Elements::Of(name) = &storage.elements else {
+        return Err(Error::usage("a table, not an array"));
+    };
+    let spec = spec(
+        root,
+        at.join("data")?,
+        dtype(name, storage.order)?,
+        &shape,
+        &storage,
+    )?;
+    Ok(ArrayParts {
+        spec,
+        attributes: attributes(root, at)?,
+        notes: Vec::new(),
+    })
+}
+
+pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
+    let (storage, shape) = (storage(root, at)?, shape(root, at)?);
+    let mut columns = Vec::new();
+    for (names, name) in storage.elements.leaves() {
+        let folder = names
+            .iter()
+            .try_fold(at.join("data")?, |key, name| key.join(name))?;
+        nested::check_names(&names)?;
+        let spec = spec(root, folder, dtype(name, storage.order)?, &shape, &storage)?;
+        columns.push(ColumnParts {
+            name: names.join("."),
+            place: ColumnPlace::Shared(Box::new(spec)),
+        });
+    }
+    Ok(TableParts {
+        columns,
+        attributes: attributes(root, at)?,
+        notes: Vec::new(),
+    })
+}
+
+pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
+    let framing = new.framing;
+    if framing.spare > 0 && !framing.offsets {
+        return Err(Error::usage(
+            "spare space needs a table of offsets, without which nobody finds the next chunk",
+        ));
+    }
+    if new.default.len() != to_usize(new.dtype.itemsize()) {
+        return Err(Error::usage("the default of this layout is one element"));
+    }
+    let shape = std::iter::once(0)
+        .chain(new.row_shape.iter().copied())
+        .collect();
+    let grid = Grid::padded(shape, new.chunk_shape.clone(), new.dtype.itemsize())
+        .map_err(|error| Error::usage(error.to_string()))?;
+    let container = Container::Proposal(self::framing(
+        framing.checksum,
+        framing.offsets,
+        framing.spare,
+        &new.dtype,
+        grid.chunk_bytes(),
+    ));
+    Ok(Spec {
+        dtype: new.dtype.clone(),
+        grid,
+        folder: folder.clone(),
+        naming: Naming::FromOne,
+        container,
+        per_file: framing.per_file,
+        press: new.press,
+        default: new.default.clone(),
+        expected_rows: new.expected_rows,
+        cbytes: 0,
+        chunk_overhead: 0,
+    })
+}
+
+/// The name of a dtype where `endianness` says the byte order.
+fn name_of(dtype: &DType, order: ByteOrder) -> String {
+    let own = dtype.to_string();
+    let shared = dtype.clone().with_order(ByteOrder::Little).to_string();
+    match dtype.order() == order && !shared.starts_with(['<', '>', '[', '{']) {
+        true => shared,
+        false if own.starts_with(['<', '>', '|', '[', '{']) => own,
+        false => dtype.code(),
+    }
+}
+
+/// All columns, or the only array with no name, share what is said but the dtype.
+pub(super) fn put_storage(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> Result<()> {
+    let Some((_, first)) = columns.first() else {
+        return Err(Error::usage(
+            "a table of this layout has at least one column",
+        ));
+    };
+    let same = |spec: &Spec| {
+        spec.grid.chunk_shape() == first.grid.chunk_shape()
+            && spec.grid.shape().get(1..) == first.grid.shape().get(1..)
+    };
+    if !columns.iter().all(|(_, spec)| same(spec)) {
+        return Err(Error::usage(
+            "in this layout all columns have rows and chunks of the same shape",
+        ));
+    }
+    let order = first.dtype.order();
+    let elements = match columns {
+        [("", only)] => Elements::Of(name_of(&only.dtype, order)),
+        _ => nested::elements(
+            columns
+                .iter()
+                .map(|(name, spec)| (*name, name_of(&spec.dtype, order))),
+        )?,
+    };
+    let filters = match first.press.filter {
+        Filter::None => Vec::new(),
+        Filter::Byte => vec![ProposalFilter::Shuffle],
+        Filter::Bit => vec![ProposalFilter::Bitshuffle],
+    };
+    let has_default = columns.len() == 1 && first.default.iter().any(|byte| *byte != 0);
+    let storage = Storage {
+        elements,
+        chunk_shape: first.grid.chunk_shape().to_vec(),
+        superchunk_chunks: Some(first.per_file.get()),
+        order,
+        compression: Compression {
+            library: first.press.compressor.name().to_owned(),
+            level: first.press.level,
+            filters,
+        },
+        default: has_default.then(|| first.dtype.value(&first.default)),
+    };
+    put(root, &meta(at, "storage")?, &storage.encode()?)
+}
+
+/// Rows of the first column stand for all.
+pub(super) fn put_sizes(root: &Root, at: &Key, specs: &[&Spec]) -> Result<()> {
+    let shape = specs
+        .first()
+        .map_or_else(Vec::new, |spec| spec.grid.shape().to_vec());
+    put(root, &meta(at, "shape")?, &encode_shape(&shape))
+}
+
+pub(super) fn put_attributes(root: &Root, at: &Key, attributes: &Attributes) -> Result<()> {
+    match attributes.to_value() {
+        Value::Object(map) => put(root, &meta(at, "attributes")?, &encode_attributes(&map)?),
+        _ => Ok(()),
+    }
 }

@@ -3,6 +3,7 @@
 use crate::dataset::leaf::Spec;
 use crate::error::{Error, Result};
 use crate::wire::DType;
+use crate::wire::dataset::proposal::Elements;
 use crate::wire::dtype::Kind;
 
 /// A column that has no columns within.
@@ -60,29 +61,73 @@ fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// A tree of columns, as they are put together again.
-#[derive(Default)]
-struct Tree {
-    children: Vec<(String, Node)>,
+/// Refuses names of columns that would be confused.
+pub(super) fn check_names(names: &[&str]) -> Result<()> {
+    if names.len() > MAX_DEPTH {
+        return Err(Error::usage(format!(
+            "columns within columns more than {MAX_DEPTH} deep"
+        )));
+    }
+    names.iter().try_for_each(|name| check_name(name))
 }
 
-enum Node {
-    Leaf(DType, Vec<u64>),
-    Tree(Tree),
+/// A tree of columns, as they are put together again.
+struct Tree<T> {
+    children: Vec<(String, Node<T>)>,
+}
+
+enum Node<T> {
+    Leaf(T),
+    Tree(Tree<T>),
 }
 
 /// The dtype of these columns, whose names have dots between the levels.
 pub(super) fn join<'a>(columns: impl Iterator<Item = (&'a str, &'a Spec)>) -> Result<DType> {
-    let mut tree = Tree::default();
-    for (name, spec) in columns {
+    let leaf = |spec: &Spec| {
         let shape = spec.grid.shape().get(1..).unwrap_or_default().to_vec();
-        tree.insert(name, name, Node::Leaf(spec.dtype.clone(), shape))?;
-    }
-    tree.dtype()
+        (spec.dtype.clone(), shape)
+    };
+    let tree = Tree::of(columns.map(|(name, spec)| (name, leaf(spec))))?;
+    dtype(tree)
 }
 
-impl Tree {
-    fn insert(&mut self, whole: &str, name: &str, node: Node) -> Result<()> {
+fn dtype(tree: Tree<(DType, Vec<u64>)>) -> Result<DType> {
+    let fields = tree.children.into_iter().map(|(name, node)| match node {
+        Node::Leaf((dtype, shape)) => Ok((name, dtype, shape)),
+        Node::Tree(tree) => Ok((name, dtype(tree)?, Vec::new())),
+    });
+    Ok(DType::structured(
+        fields.collect::<Result<Vec<_>>>()?,
+        false,
+    )?)
+}
+
+/// The names of the dtypes of these columns, as the carray proposal nests them.
+pub(super) fn elements<'a>(columns: impl Iterator<Item = (&'a str, String)>) -> Result<Elements> {
+    Ok(columns_of(Tree::of(columns)?))
+}
+
+fn columns_of(tree: Tree<String>) -> Elements {
+    let columns = tree.children.into_iter().map(|(name, node)| match node {
+        Node::Leaf(dtype) => (name, Elements::Of(dtype)),
+        Node::Tree(tree) => (name, columns_of(tree)),
+    });
+    Elements::Columns(columns.collect())
+}
+
+impl<T> Tree<T> {
+    fn of<'a>(columns: impl Iterator<Item = (&'a str, T)>) -> Result<Self> {
+        let mut tree = Self {
+            children: Vec::new(),
+        };
+        for (name, leaf) in columns {
+            check_names(&name.split('.').collect::<Vec<_>>())?;
+            tree.insert(name, name, leaf)?;
+        }
+        Ok(tree)
+    }
+
+    fn insert(&mut self, whole: &str, name: &str, leaf: T) -> Result<()> {
         let twice = || {
             Error::usage(format!(
                 "the column {whole:?} is there twice, or has the name of one with columns within"
@@ -92,31 +137,24 @@ impl Tree {
             if self.children.iter().any(|(known, _)| known == name) {
                 return Err(twice());
             }
-            self.children.push((name.to_owned(), node));
+            self.children.push((name.to_owned(), Node::Leaf(leaf)));
             return Ok(());
         };
         let place = match self.children.iter().position(|(known, _)| known == first) {
             Some(place) => place,
             None => {
-                self.children
-                    .push((first.to_owned(), Node::Tree(Self::default())));
+                self.children.push((
+                    first.to_owned(),
+                    Node::Tree(Self {
+                        children: Vec::new(),
+                    }),
+                ));
                 self.children.len().saturating_sub(1)
             }
         };
         match self.children.get_mut(place) {
-            Some((_, Node::Tree(tree))) => tree.insert(whole, rest, node),
+            Some((_, Node::Tree(tree))) => tree.insert(whole, rest, leaf),
             _ => Err(twice()),
         }
-    }
-
-    fn dtype(self) -> Result<DType> {
-        let fields = self.children.into_iter().map(|(name, node)| match node {
-            Node::Leaf(dtype, shape) => Ok((name, dtype, shape)),
-            Node::Tree(tree) => Ok((name, tree.dtype()?, Vec::new())),
-        });
-        Ok(DType::structured(
-            fields.collect::<Result<Vec<_>>>()?,
-            false,
-        )?)
     }
 }

@@ -38,8 +38,12 @@ pub(crate) fn each<J: Send>(
     let whole = thread::scope(|scope| {
         let crew: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         work();
-        crew.into_iter()
-            .fold(true, |whole, worker| worker.join().is_ok() && whole)
+        // All are waited for, whatever came of the first.
+        let ends: Vec<_> = crew
+            .into_iter()
+            .map(thread::ScopedJoinHandle::join)
+            .collect();
+        ends.iter().all(std::result::Result::is_ok)
     });
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),

@@ -98,6 +98,21 @@ impl Naming {
             Self::FromOne => format!("__{}__.bin", number.saturating_add(1)),
         }
     }
+
+    /// The number of the superchunk with this name, if it is one as it is written here.
+    pub(crate) fn number(self, name: &str) -> Option<u64> {
+        let digits = name.strip_prefix("__")?;
+        let number: u64 = match self {
+            Self::FromZero => digits.strip_suffix(".blp")?.parse().ok()?,
+            Self::FromOne => digits
+                .strip_suffix("__.bin")?
+                .parse::<u64>()
+                .ok()?
+                .checked_sub(1)?,
+        };
+        // Not `__01.blp` or `__+1.blp`.
+        (self.name(number) == name).then_some(number)
+    }
 }
 
 impl Leaf {
@@ -135,6 +150,14 @@ impl Leaf {
     fn file_of(&self, chunk: u64) -> (u64, u64) {
         let per_file = self.spec.per_file.get();
         (chunk / per_file, chunk % per_file)
+    }
+
+    /// What lies in the folder of its superchunks; nothing if that is missing.
+    pub(crate) fn list(&self) -> Result<Vec<crate::storage::Entry>> {
+        match self.root.list(&self.spec.folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            entries => entries.map_err(|error| Error::from(error).in_file(&self.spec.folder)),
+        }
     }
 
     /// How many superchunks there are.
@@ -214,6 +237,10 @@ impl Leaf {
     }
 
     fn check_nbytes(&self, stored: &Stored, chunk: u64) -> Result<()> {
+        if self.spec.dtype.has_object() {
+            // Pickles are of any length.
+            return Ok(());
+        }
         let (found, limit) = (stored.header.nbytes, self.means.limits.chunk);
         if found > limit {
             let what = format!(

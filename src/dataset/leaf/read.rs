@@ -5,6 +5,7 @@ use super::{Leaf, crew};
 use crate::blosc::ChunkError;
 use crate::dataset::boxes::{Frame, runs, to_usize};
 use crate::dataset::grid::Part;
+use crate::dataset::superchunk::Stored;
 use crate::error::{Error, ErrorKind, Result};
 use crate::wire::{Position, Section};
 use std::ops::Range;
@@ -177,12 +178,16 @@ impl Leaf {
     /// All data of a chunk that is wanted of it, decompressed where it is to be.
     pub(super) fn read_chunk(&self, chunk: u64, out: &mut [u8]) -> Result<()> {
         let stored = self.stored(chunk)?;
-        let decoded = self.decoders.with(|decoder| {
-            match u64::from(stored.header.nbytes) == u64::try_from(out.len()).unwrap_or(0) {
-                true => decoder.decode(&stored.bytes, out),
-                // What a dead writer has left may be longer.
-                false => decoder.decode_range(&stored.bytes, 0, out),
-            }
+        self.decompress(chunk, &stored, out)
+    }
+
+    /// The beginning of a chunk's data, as much as `out` holds.
+    pub(crate) fn decompress(&self, chunk: u64, stored: &Stored, out: &mut [u8]) -> Result<()> {
+        let is_whole = u64::try_from(out.len()) == Ok(stored.header.nbytes.into());
+        let decoded = self.decoders.with(|decoder| match is_whole {
+            true => decoder.decode(&stored.bytes, out),
+            // What a dead writer has left may be longer.
+            false => decoder.decode_range(&stored.bytes, 0, out),
         });
         decoded
             .map(|_| ())

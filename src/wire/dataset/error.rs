@@ -49,7 +49,7 @@ impl MetaError {
         Self::new(Fault::Usage, what)
     }
 
-    fn new(fault: Fault, what: impl Into<String>) -> Self {
+    pub(super) fn new(fault: Fault, what: impl Into<String>) -> Self {
         let what = what.into();
         Self { fault, what }
     }

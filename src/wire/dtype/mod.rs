@@ -11,6 +11,7 @@ mod date;
 mod element;
 mod error;
 mod float;
+mod layout;
 mod name;
 mod order;
 mod parse;
@@ -23,6 +24,7 @@ mod value;
 pub use error::DTypeError;
 
 pub(super) use parse::of_literal;
+pub(super) use spell::tuple;
 
 /// Which end of a number comes first. Types of single bytes, and what has no order, are little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -1,14 +1,14 @@
 //! A type from its text, a Python literal or JSON. Nothing is ever evaluated.
 
-use super::build::laid_out;
 use super::error::{DTypeError, excerpt};
+use super::layout::laid_out;
 use super::name::of_name;
 use super::{ByteOrder, DType, Field, Kind, Struct};
 use crate::wire::literal::Literal;
 
 /// More than the description of 65,536 fields takes. A hostile one would be parsed into some fifty
 /// times its length.
-const MAX_TEXT: usize = 1 << 22;
+const MAX_TEXT: usize = 1 << 21;
 
 impl DType {
     /// Reads any spelling that NumPy writes: the names and codes of plain types, the lists and maps

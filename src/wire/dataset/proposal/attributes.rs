@@ -1,0 +1,120 @@
+//! `meta/attributes`: what users say of a dataset, as YAML.
+
+use super::yaml;
+use crate::wire::dataset::error::{MetaError, shown};
+use serde_json::{Map, Value};
+
+/// Parses the attributes, in their order. An attribute of the proposal's kind (`value`, `type`, `dtype`) is a
+/// map like any other.
+///
+/// ```
+/// use bloscpack::wire::dataset::proposal::{encode_attributes, parse_attributes};
+/// let text = b"ids:\n  value: [1, 3, 6, 10]\n  type: array\n  dtype: int32\n";
+/// let attributes = parse_attributes(text)?;
+/// assert_eq!(attributes["ids"]["value"][3], 10);
+/// assert_eq!(encode_attributes(&attributes)?, text);
+/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// ```
+///
+/// # Errors
+/// It is not YAML, or not a map. [`Fault::Unsupported`](crate::Fault::Unsupported) for anchors, aliases, tags
+/// and keys that are not scalars.
+pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>, MetaError> {
+    match yaml::parse(file)? {
+        Value::Object(map) => Ok(map),
+        other => {
+            let found = shown(&other.to_string());
+            let what = format!("it is {found}, should be a map");
+            Err(MetaError::damaged(what))
+        }
+    }
+}
+
+/// The file for these attributes.
+///
+/// # Errors
+/// [`Fault::Usage`](crate::Fault::Usage) for what could not be read again: a key of more than a thousand
+/// characters, too deep or too much.
+pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>, MetaError> {
+    let mut text = String::new();
+    yaml::write_map(&mut text, attributes, 0);
+    if attributes.is_empty() {
+        text.push_str("{}\n");
+    }
+    match parse_attributes(text.as_bytes()) {
+        Ok(again) if again == *attributes => Ok(text.into_bytes()),
+        Ok(_) => Err(MetaError::usage(
+            "the attributes would not be the same when read again",
+        )),
+        Err(error) => Err(MetaError::usage(format!(
+            "the attributes could not be read again: {error}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{encode_attributes, parse_attributes};
+    use crate::blosc::Fault;
+    use serde_json::{Map, Value, json};
+
+    /// The proposal's own.
+    const EXAMPLE: &str = "temperature:
+  value: 23.5
+  type: scalar
+  dtype: float32
+pressure:
+  value: 225.5
+  type: scalar
+  dtype: float32
+ids:
+  value: [1,3,6,10]
+  type: array
+  dtype: int32
+";
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn the_proposals_example_is_read_and_written() {
+        let attributes = parse_attributes(EXAMPLE.as_bytes()).unwrap();
+        let scalar = |value| json!({"value": value, "type": "scalar", "dtype": "float32"});
+        let ids = json!({"value": [1, 3, 6, 10], "type": "array", "dtype": "int32"});
+        let expected = json!({"temperature": scalar(23.5), "pressure": scalar(225.5), "ids": ids});
+        assert_eq!(Value::Object(attributes.clone()), expected);
+        assert!(attributes.keys().eq(["temperature", "pressure", "ids"]));
+        let file = encode_attributes(&attributes).unwrap();
+        assert_eq!(
+            String::from_utf8(file).unwrap(),
+            EXAMPLE.replace("1,3,6,10", "1, 3, 6, 10")
+        );
+    }
+
+    #[test]
+    fn no_attributes_are_an_empty_map_and_not_an_empty_file() {
+        assert_eq!(encode_attributes(&Map::new()).unwrap(), b"{}\n");
+        assert!(parse_attributes(b"{}\n").unwrap().is_empty());
+        assert_eq!(parse_attributes(b"").unwrap_err().fault(), Fault::CutShort);
+        assert_eq!(
+            parse_attributes(b"[1]").unwrap_err().fault(),
+            Fault::Damaged
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let deep = (0..130).fold(json!(1), |value, _| json!([value]));
+        for value in [
+            json!({"a": deep}),
+            json!({"k".repeat(2000): 1}),
+            json!({"a": vec![0; 1 << 21]}),
+        ] {
+            assert_eq!(
+                encode_attributes(&map(value)).unwrap_err().fault(),
+                Fault::Usage
+            );
+        }
+    }
+}

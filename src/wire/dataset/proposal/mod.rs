@@ -1,0 +1,22 @@
+//! The files of the carray proposal, the first design for datasets on disk.
+//!
+//! | file | what it is | here |
+//! |---|---|---|
+//! | `meta/shape` | a Python tuple | [`parse_shape`], [`encode_shape`] |
+//! | `meta/storage` | YAML | [`Storage`] |
+//! | `meta/attributes` | YAML | [`parse_attributes`], [`encode_attributes`] |
+//! | `data/__1__.bin` | header, index, chunks | [`SuperchunkHeader`] |
+//!
+//! Of YAML, what can be said in JSON is read, however it is laid out; anchors, aliases and tags are
+//! refused. Written is only what the proposal shows.
+
+mod attributes;
+mod shape;
+mod storage;
+mod superchunk;
+mod yaml;
+
+pub use attributes::{encode_attributes, parse_attributes};
+pub use shape::{encode_shape, parse_shape};
+pub use storage::{Compression, Elements, ProposalFilter, Storage};
+pub use superchunk::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};

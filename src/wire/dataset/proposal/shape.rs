@@ -1,0 +1,129 @@
+//! `meta/shape`: a Python tuple, as text.
+
+use crate::wire::dataset::error::{MetaError, shown};
+
+/// A shape longer than this would be none.
+const MAX_LEN: usize = 1 << 16;
+
+/// Parses the shape of a dataset.
+///
+/// Python 2 writes long numbers with an `L`, which is accepted, and so is `(5)` for `(5,)`.
+///
+/// ```
+/// use bloscpack::wire::dataset::proposal::{encode_shape, parse_shape};
+/// assert_eq!(parse_shape(b"(300, 200)\n")?, [300, 200]);
+/// assert_eq!(encode_shape(&[5]), b"(5,)\n");
+/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// ```
+///
+/// # Errors
+/// It is not a tuple of whole numbers.
+pub fn parse_shape(file: &[u8]) -> Result<Vec<u64>, MetaError> {
+    if file.trim_ascii().is_empty() {
+        return Err(MetaError::cut_short(
+            "it is empty, should be a shape such as (300, 200)",
+        ));
+    }
+    let text = std::str::from_utf8(file).ok();
+    let tuple = text.filter(|_| file.len() <= MAX_LEN).and_then(parse_tuple);
+    tuple.ok_or_else(|| {
+        let found = shown(String::from_utf8_lossy(file).trim());
+        let what = format!("it is \"{found}\", should be a shape such as (300, 200)");
+        MetaError::damaged(what)
+    })
+}
+
+/// The file for a shape.
+#[must_use]
+pub fn encode_shape(shape: &[u64]) -> Vec<u8> {
+    format!("{}\n", tuple(shape)).into_bytes()
+}
+
+/// The numbers of a tuple, with space around it.
+pub(super) fn parse_tuple(text: &str) -> Option<Vec<u64>> {
+    let inside = text.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
+    if inside.is_empty() {
+        return Some(Vec::new());
+    }
+    let inside = inside.strip_suffix(',').unwrap_or(inside);
+    inside.split(',').map(number).collect()
+}
+
+fn number(text: &str) -> Option<u64> {
+    let digits = text.trim().trim_end_matches('L');
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}
+
+/// A tuple as Python writes it: one number has a comma behind it.
+pub(super) fn tuple(numbers: &[u64]) -> String {
+    match numbers {
+        [single] => format!("({single},)"),
+        _ => {
+            let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
+            format!("({})", numbers.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{encode_shape, parse_shape};
+    use crate::blosc::Fault;
+
+    #[test]
+    fn tuples_are_read_as_python_writes_them() {
+        let facts: [(&str, &[u64]); 8] = [
+            ("(300, 200)", &[300, 200]),
+            ("(300, 200)\n", &[300, 200]),
+            ("  ( 300,200 ) \r\n\n", &[300, 200]),
+            ("(5,)", &[5]),
+            ("(5)", &[5]),
+            ("()", &[]),
+            ("(300L, 0L)", &[300, 0]),
+            ("(18446744073709551615,)", &[u64::MAX]),
+        ];
+        for (text, shape) in facts {
+            assert_eq!(parse_shape(text.as_bytes()).unwrap(), shape, "{text}");
+        }
+    }
+
+    /// What `str` of Python 3.11 gave, with a newline.
+    #[test]
+    fn tuples_are_written_as_python_writes_them() {
+        assert_eq!(encode_shape(&[]), b"()\n");
+        assert_eq!(encode_shape(&[5]), b"(5,)\n");
+        assert_eq!(encode_shape(&[300, 200, 0]), b"(300, 200, 0)\n");
+    }
+
+    #[test]
+    fn what_is_no_tuple_is_refused() {
+        for text in [
+            "300, 200",
+            "[300, 200]",
+            "(300, 200",
+            "(-1, 2)",
+            "(+1,)",
+            "(1.5,)",
+            "(,)",
+            "(1,,2)",
+            "(1, 2,,)",
+            "((1), 2)",
+            "(18446744073709551616,)",
+            "(L,)",
+            "(a)",
+            "\u{ff}",
+        ] {
+            let error = parse_shape(text.as_bytes()).unwrap_err();
+            assert_eq!(error.fault(), Fault::Damaged, "{text}");
+        }
+        for text in ["", " \n"] {
+            assert_eq!(
+                parse_shape(text.as_bytes()).unwrap_err().fault(),
+                Fault::CutShort
+            );
+        }
+        let long = format!("({})", "1, ".repeat(1 << 20));
+        assert!(parse_shape(long.as_bytes()).unwrap_err().to_string().len() < 200);
+    }
+}

@@ -1,0 +1,627 @@
+//! `meta/storage`: what the elements are and how they are stored, as YAML.
+//!
+//! ```text
+//! dtype:
+//!   col1: int8
+//!   col2: float32
+//! chunkshape: (30, 20)
+//! superchunksize: 10  # max. number of chunks in a single file
+//! endianness: big  # default: little
+//! order: C         # default: C
+//! compression:
+//!   library: blosclz   # could be zlib, fastlz or others
+//!   level: 5
+//!   filters: [shuffle, truncate]  # order matters
+//! ```
+
+use super::shape::{parse_tuple, tuple};
+use super::yaml;
+use crate::blosc::{Compressor, Filter};
+use crate::wire::dataset::error::{MetaError, shown};
+use crate::wire::dtype::ByteOrder;
+use serde_json::{Map, Value};
+
+/// What an element is: of one type, or of columns that lie in folders of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Elements {
+    /// NumPy's name of the type.
+    Of(String),
+    /// Names of columns, and what each is.
+    Columns(Vec<(String, Elements)>),
+}
+
+impl Elements {
+    /// The columns that are not divided further, in order: the names that lead there, and the type. A
+    /// single type is one column that no name leads to.
+    ///
+    /// ```
+    /// use bloscpack::wire::dataset::proposal::Elements;
+    /// let of = |name: &str| Elements::Of(name.to_owned());
+    /// let nested = Elements::Columns(vec![("sc1".to_owned(), of("int8"))]);
+    /// let elements = Elements::Columns(vec![("col1".to_owned(), of("int16")), ("col2".to_owned(), nested)]);
+    /// let leaves = elements.leaves();
+    /// assert_eq!(leaves[0], (vec!["col1"], "int16"));
+    /// assert_eq!(leaves[1], (vec!["col2", "sc1"], "int8"));
+    /// ```
+    #[must_use]
+    pub fn leaves(&self) -> Vec<(Vec<&str>, &str)> {
+        match self {
+            Self::Of(dtype) => vec![(Vec::new(), dtype)],
+            Self::Columns(columns) => {
+                let below = columns.iter().flat_map(|(name, elements)| {
+                    let leaves = elements.leaves().into_iter();
+                    leaves.map(move |(names, dtype)| ([vec![name.as_str()], names].concat(), dtype))
+                });
+                below.collect()
+            }
+        }
+    }
+}
+
+/// What happens to a chunk before it is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProposalFilter {
+    /// Bytes of equal rank are put together.
+    Shuffle,
+    /// Bits of equal rank are put together. The proposal does not name it; it is ours.
+    Bitshuffle,
+    /// Digits that do not matter are set to zero. Nothing of it need be undone, and nothing here does it.
+    Truncate,
+}
+
+impl ProposalFilter {
+    const ALL: [Self; 3] = [Self::Shuffle, Self::Bitshuffle, Self::Truncate];
+
+    /// Its name in the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Shuffle => "shuffle",
+            Self::Bitshuffle => "bitshuffle",
+            Self::Truncate => "truncate",
+        }
+    }
+}
+
+/// How new chunks are compressed. For reading it does not matter: chunks tell for themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compression {
+    /// The compressor's name, known or not.
+    pub library: String,
+    /// Level, 0 to 9.
+    pub level: u8,
+    /// What comes before it, in order.
+    pub filters: Vec<ProposalFilter>,
+}
+
+impl Default for Compression {
+    /// As in the proposal's example, without its `truncate`.
+    fn default() -> Self {
+        let library = Compressor::Blosclz.name().to_owned();
+        let filters = vec![ProposalFilter::Shuffle];
+        Self {
+            library,
+            level: 5,
+            filters,
+        }
+    }
+}
+
+impl Compression {
+    /// The compressor for new chunks.
+    ///
+    /// # Errors
+    /// [`Fault::Unsupported`](crate::Fault::Unsupported) if there is none of this name.
+    pub fn compressor(&self) -> Result<Compressor, MetaError> {
+        self.library.parse().map_err(|_| {
+            let names: Vec<_> = Compressor::ALL.iter().map(|known| known.name()).collect();
+            let (name, names) = (shown(&self.library), names.join(", "));
+            MetaError::unsupported(format!(
+                "no compressor is called \"{name}\"; there are {names}"
+            ))
+        })
+    }
+
+    /// The filter for new chunks.
+    #[must_use]
+    pub fn filter(&self) -> Filter {
+        let shuffle = self.filters.iter().find_map(|filter| match filter {
+            ProposalFilter::Shuffle => Some(Filter::Byte),
+            ProposalFilter::Bitshuffle => Some(Filter::Bit),
+            ProposalFilter::Truncate => None,
+        });
+        shuffle.unwrap_or(Filter::None)
+    }
+}
+
+/// What `meta/storage` says. Elements lie in C order.
+///
+/// ```
+/// use bloscpack::wire::dataset::proposal::{Elements, Storage};
+/// let text = b"dtype: float64\nchunkshape: (30, 20)\nsuperchunksize: 10\nendianness: little\norder: C\n\
+///     compression:\n  library: zstd\n  level: 4\n  filters: [shuffle]\n";
+/// let storage = Storage::parse(text)?;
+/// assert_eq!(storage.elements, Elements::Of("float64".to_owned()));
+/// assert_eq!((storage.chunk_shape.as_slice(), storage.superchunk_chunks), (&[30, 20][..], Some(10)));
+/// assert_eq!(storage.encode()?, text);
+/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// What an element is.
+    pub elements: Elements,
+    /// Elements of a chunk along each axis, at least 1 each.
+    pub chunk_shape: Vec<u64>,
+    /// Chunks of each superchunk but the last, at least 1; where the file does not say, the first
+    /// superchunk tells.
+    pub superchunk_chunks: Option<u64>,
+    /// Which byte of an element comes first.
+    pub order: ByteOrder,
+    /// How new chunks are compressed.
+    pub compression: Compression,
+    /// What new elements are, where that is not zero. The proposal has no word for it; it is written as
+    /// `dflt`, which others leave alone.
+    pub default: Option<Value>,
+}
+
+impl Storage {
+    /// Parses the file. Keys that nothing defines are left alone.
+    ///
+    /// # Errors
+    /// It is not a YAML map, or something is missing or not what it should be.
+    /// [`Fault::Unsupported`](crate::Fault::Unsupported) for elements in Fortran's order, and for a filter that
+    /// nobody here can undo.
+    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+        let document = yaml::parse(file)?;
+        let map = Node {
+            path: String::new(),
+            value: &document,
+        };
+        check_order(&map)?;
+        Ok(Self {
+            elements: elements(&map.need("dtype")?)?,
+            chunk_shape: chunk_shape(&map.need("chunkshape")?)?,
+            superchunk_chunks: map
+                .find("superchunksize")?
+                .map(|node| node.count())
+                .transpose()?,
+            order: byte_order(&map)?,
+            compression: match map.find("compression")? {
+                Some(node) => compression(&node)?,
+                None => Compression::default(),
+            },
+            default: map.find("dflt")?.map(|node| node.value.clone()),
+        })
+    }
+
+    /// The file, laid out as the proposal's example.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`](crate::Fault::Usage) for `truncate`, which nothing here does, and for what could not be
+    /// read again.
+    pub fn encode(&self) -> Result<Vec<u8>, MetaError> {
+        let Compression {
+            library,
+            level,
+            filters,
+        } = &self.compression;
+        if filters.contains(&ProposalFilter::Truncate) {
+            return Err(MetaError::usage(
+                "the filter \"truncate\" is read, but not written",
+            ));
+        }
+        let mut text = String::new();
+        let dtype = Map::from_iter([("dtype".to_owned(), self.elements.value())]);
+        yaml::write_map(&mut text, &dtype, 0);
+        text.push_str(&format!("chunkshape: {}\n", tuple(&self.chunk_shape)));
+        if let Some(chunks) = self.superchunk_chunks {
+            text.push_str(&format!("superchunksize: {chunks}\n"));
+        }
+        let order = match self.order {
+            ByteOrder::Little => "little",
+            ByteOrder::Big => "big",
+        };
+        let library = yaml::scalar(library);
+        let filters: Vec<_> = filters.iter().map(|filter| filter.name()).collect();
+        let filters = filters.join(", ");
+        text.push_str(&format!(
+            "endianness: {order}\norder: C\ncompression:\n  library: {library}\n  level: {level}\n  filters: [{filters}]\n"
+        ));
+        if let Some(default) = &self.default {
+            let default = Map::from_iter([("dflt".to_owned(), default.clone())]);
+            yaml::write_map(&mut text, &default, 0);
+        }
+        match Self::parse(text.as_bytes()) {
+            Ok(again) if again == *self => Ok(text.into_bytes()),
+            Ok(_) => Err(MetaError::usage("it would not be the same when read again")),
+            Err(error) => Err(MetaError::usage(format!(
+                "it could not be read again: {error}"
+            ))),
+        }
+    }
+}
+
+impl Elements {
+    fn value(&self) -> Value {
+        match self {
+            Self::Of(dtype) => Value::String(dtype.clone()),
+            Self::Columns(columns) => {
+                let columns = columns.iter();
+                Value::Object(
+                    columns
+                        .map(|(name, elements)| (name.clone(), elements.value()))
+                        .collect(),
+                )
+            }
+        }
+    }
+}
+
+/// A value in the file, and the keys that lead to it.
+struct Node<'a> {
+    path: String,
+    value: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    fn find(&self, key: &str) -> Result<Option<Node<'a>>, MetaError> {
+        let map = self.value.as_object().ok_or_else(|| self.wrong("a map"))?;
+        let value = map.get(key).filter(|value| !value.is_null());
+        Ok(value.map(|value| self.below(key, value)))
+    }
+
+    fn need(&self, key: &str) -> Result<Node<'a>, MetaError> {
+        self.find(key)?.ok_or_else(|| {
+            let path = self.below(key, self.value).path;
+            MetaError::damaged(format!("\"{path}\" is missing"))
+        })
+    }
+
+    fn below(&self, key: &str, value: &'a Value) -> Node<'a> {
+        let path = match self.path.as_str() {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        };
+        Node { path, value }
+    }
+
+    fn text(&self) -> Result<&'a str, MetaError> {
+        self.value.as_str().ok_or_else(|| self.wrong("a word"))
+    }
+
+    /// A whole number, 1 or more.
+    fn count(&self) -> Result<u64, MetaError> {
+        let count = self.value.as_u64().filter(|count| *count > 0);
+        count.ok_or_else(|| self.wrong("a whole number, 1 or more"))
+    }
+
+    fn wrong(&self, expected: &str) -> MetaError {
+        let found = shown(&self.value.to_string());
+        let what = match self.path.as_str() {
+            "" => "it".to_owned(),
+            path => format!("\"{}\"", shown(path)),
+        };
+        MetaError::damaged(format!("{what} is {found}, should be {expected}"))
+    }
+}
+
+fn elements(node: &Node<'_>) -> Result<Elements, MetaError> {
+    match node.value {
+        Value::String(dtype) if !dtype.is_empty() => Ok(Elements::Of(dtype.clone())),
+        Value::Object(columns) if !columns.is_empty() => {
+            let column = |(name, value): (&String, _)| {
+                elements(&node.below(name, value)).map(|elements| (name.clone(), elements))
+            };
+            let columns: Result<_, _> = columns.iter().map(column).collect();
+            columns.map(Elements::Columns)
+        }
+        _ => Err(node.wrong("the name of a type, or columns with theirs")),
+    }
+}
+
+/// A tuple as text, or a list.
+fn chunk_shape(node: &Node<'_>) -> Result<Vec<u64>, MetaError> {
+    let shape = match node.value {
+        Value::String(text) => parse_tuple(text),
+        Value::Array(items) => items.iter().map(Value::as_u64).collect(),
+        _ => None,
+    };
+    let shape = shape.filter(|shape| !shape.contains(&0));
+    shape.ok_or_else(|| node.wrong("a shape such as (30, 20), of numbers from 1 on"))
+}
+
+/// Elements in another order would be taken for their neighbours.
+fn check_order(map: &Node<'_>) -> Result<(), MetaError> {
+    let Some(node) = map.find("order")? else {
+        return Ok(());
+    };
+    match node.text()? {
+        "C" => Ok(()),
+        "F" => Err(MetaError::unsupported(
+            "\"order\" is F, which is not read here: should be C",
+        )),
+        _ => Err(node.wrong("C or F")),
+    }
+}
+
+fn byte_order(map: &Node<'_>) -> Result<ByteOrder, MetaError> {
+    let Some(node) = map.find("endianness")? else {
+        return Ok(ByteOrder::Little);
+    };
+    match node.text()? {
+        "little" => Ok(ByteOrder::Little),
+        "big" => Ok(ByteOrder::Big),
+        _ => Err(node.wrong("little or big")),
+    }
+}
+
+fn compression(map: &Node<'_>) -> Result<Compression, MetaError> {
+    let default = Compression::default();
+    let level = |node: Node<'_>| {
+        let level = node
+            .value
+            .as_u64()
+            .and_then(|level| u8::try_from(level).ok());
+        level
+            .filter(|level| *level <= 9)
+            .ok_or_else(|| node.wrong("0 to 9"))
+    };
+    Ok(Compression {
+        library: match map.find("library")? {
+            Some(node) => node.text()?.to_owned(),
+            None => default.library,
+        },
+        level: map.find("level")?.map_or(Ok(default.level), level)?,
+        filters: match map.find("filters")? {
+            Some(node) => filters(&node)?,
+            None => default.filters,
+        },
+    })
+}
+
+fn filters(node: &Node<'_>) -> Result<Vec<ProposalFilter>, MetaError> {
+    let items = node
+        .value
+        .as_array()
+        .ok_or_else(|| node.wrong("a list of filters"))?;
+    items.iter().map(|item| filter(node, item)).collect()
+}
+
+/// What a filter of unknown name did to the chunks, nobody could undo.
+fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter, MetaError> {
+    let name = item
+        .as_str()
+        .ok_or_else(|| node.wrong("a list of filters"))?;
+    let known = ProposalFilter::ALL
+        .into_iter()
+        .find(|known| known.name() == name);
+    known.ok_or_else(|| {
+        let names = ProposalFilter::ALL.map(ProposalFilter::name).join(", ");
+        let name = shown(name);
+        MetaError::unsupported(format!("no filter is called \"{name}\"; known are {names}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compression, Elements, ProposalFilter, Storage};
+    use crate::blosc::{Compressor, Fault, Filter};
+    use crate::wire::dtype::ByteOrder;
+
+    /// The proposal's own, spaces behind `dtype:` included.
+    const EXAMPLE: &str = "dtype: \n  col1: int8\n  col2: float32\nchunkshape: (30, 20)\nsuperchunksize: 10  # max. number of chunks in a single file\nendianness: big  # default: little\norder: C         # default: C\ncompression:\n  library: blosclz   # could be zlib, fastlz or others\n  level: 5\n  filters: [shuffle, truncate]  # order matters\n";
+
+    fn parsed(text: &str) -> Storage {
+        Storage::parse(text.as_bytes()).unwrap()
+    }
+
+    fn columns(columns: &[(&str, Elements)]) -> Elements {
+        Elements::Columns(
+            columns
+                .iter()
+                .map(|(name, elements)| ((*name).to_owned(), elements.clone()))
+                .collect(),
+        )
+    }
+
+    fn of(dtype: &str) -> Elements {
+        Elements::Of(dtype.to_owned())
+    }
+
+    #[test]
+    fn the_proposals_example_is_read() {
+        let storage = parsed(EXAMPLE);
+        assert_eq!(
+            storage.elements,
+            columns(&[("col1", of("int8")), ("col2", of("float32"))])
+        );
+        assert_eq!(
+            (storage.chunk_shape, storage.superchunk_chunks),
+            (vec![30, 20], Some(10))
+        );
+        assert_eq!(storage.order, ByteOrder::Big);
+        let compression = storage.compression;
+        assert_eq!(
+            (compression.compressor(), compression.filter()),
+            (Ok(Compressor::Blosclz), Filter::Byte)
+        );
+        assert_eq!(
+            compression.filters,
+            [ProposalFilter::Shuffle, ProposalFilter::Truncate]
+        );
+    }
+
+    #[test]
+    fn it_is_written_as_the_proposal_lays_it_out() {
+        let mut storage = parsed(EXAMPLE);
+        assert_eq!(storage.encode().unwrap_err().fault(), Fault::Usage);
+        storage.compression.filters.pop();
+        let expected = "dtype:\n  col1: int8\n  col2: float32\nchunkshape: (30, 20)\nsuperchunksize: 10\nendianness: big\norder: C\ncompression:\n  library: blosclz\n  level: 5\n  filters: [shuffle]\n";
+        assert_eq!(
+            String::from_utf8(storage.encode().unwrap()).unwrap(),
+            expected
+        );
+    }
+
+    #[test]
+    fn what_is_not_said_is_the_default() {
+        let storage = parsed("dtype: int8\nchunkshape: (5,)\n");
+        assert_eq!(
+            (storage.order, storage.superchunk_chunks),
+            (ByteOrder::Little, None)
+        );
+        assert_eq!(storage.compression, Compression::default());
+        assert_eq!(
+            parsed("dtype: int8\nchunkshape: [5, 6]\nmore: 1\n").chunk_shape,
+            [5, 6]
+        );
+    }
+
+    #[test]
+    fn nested_columns_and_odd_names_come_back() {
+        let inner = columns(&[("sc1", of(">i4")), ("sc 2", of("|S10"))]);
+        let elements = columns(&[
+            ("yes", of("float64")),
+            ("\u{e9}t\u{e9}", inner),
+            ("1", of("U7")),
+        ]);
+        let storage = Storage {
+            elements,
+            ..parsed(EXAMPLE)
+        };
+        let storage = Storage {
+            compression: Compression {
+                filters: Vec::new(),
+                ..Compression::default()
+            },
+            ..storage
+        };
+        let file = storage.encode().unwrap();
+        assert_eq!(Storage::parse(&file).unwrap(), storage);
+        assert!(file.starts_with(b"dtype:\n  \"yes\": float64\n  \"\\xe9t\\xe9\":\n    sc1: \">i4\"\n    \"sc 2\": \"|S10\"\n  \"1\": U7\n"));
+        assert_eq!(
+            storage.elements.leaves().last().unwrap(),
+            &(vec!["1"], "U7")
+        );
+        assert_eq!(storage.compression.filter(), Filter::None);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_and_named() {
+        let wrong = [
+            (
+                "order: C ",
+                "order: F ",
+                Fault::Unsupported,
+                "\"order\" is F, which is not read here",
+            ),
+            (
+                "order: C ",
+                "order: c ",
+                Fault::Damaged,
+                "\"order\" is \"c\", should be C or F",
+            ),
+            (
+                "truncate]",
+                "delta]",
+                Fault::Unsupported,
+                "no filter is called \"delta\"; known are shuffle, bitshuffle, truncate",
+            ),
+            (
+                "[shuffle, truncate]",
+                "shuffle",
+                Fault::Damaged,
+                "\"compression.filters\"",
+            ),
+            (
+                "level: 5",
+                "level: 10",
+                Fault::Damaged,
+                "\"compression.level\" is 10, should be 0 to 9",
+            ),
+            (
+                "level: 5",
+                "level: x",
+                Fault::Damaged,
+                "\"compression.level\"",
+            ),
+            ("(30, 20)", "(30, 0)", Fault::Damaged, "\"chunkshape\""),
+            ("(30, 20)", "30", Fault::Damaged, "\"chunkshape\""),
+            ("(30, 20)", "[30, -1]", Fault::Damaged, "\"chunkshape\""),
+            (
+                "superchunksize: 10",
+                "superchunksize: 0",
+                Fault::Damaged,
+                "\"superchunksize\"",
+            ),
+            ("big", "middle", Fault::Damaged, "\"endianness\""),
+            (
+                "col1: int8",
+                "col1:",
+                Fault::Damaged,
+                "\"dtype.col1\" is null",
+            ),
+            ("col1: int8", "col1: 8", Fault::Damaged, "\"dtype.col1\""),
+            ("dtype:", "type:", Fault::Damaged, "\"dtype\" is missing"),
+            (
+                "chunkshape:",
+                "shape:",
+                Fault::Damaged,
+                "\"chunkshape\" is missing",
+            ),
+        ];
+        for (old, new, fault, message) in wrong {
+            let text = EXAMPLE.replacen(old, new, 1);
+            assert_ne!(text, EXAMPLE);
+            let error = Storage::parse(text.as_bytes()).unwrap_err();
+            assert_eq!(error.fault(), fault, "{text}");
+            assert!(error.to_string().starts_with(message), "{error}");
+        }
+        assert_eq!(
+            Storage::parse(b"- a\n").unwrap_err().to_string(),
+            "it is [\"a\"], should be a map"
+        );
+    }
+
+    #[test]
+    fn a_library_that_nobody_knows_is_no_reason_not_to_read() {
+        let compression = parsed(&EXAMPLE.replace("blosclz", "fastlz")).compression;
+        assert_eq!(
+            compression.compressor().unwrap_err().fault(),
+            Fault::Unsupported
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let storage = parsed("dtype: int8\nchunkshape: (5,)\n");
+        let twice = columns(&[("a", of("int8")), ("a", of("int16"))]);
+        for wrong in [
+            Storage {
+                elements: columns(&[]),
+                ..storage.clone()
+            },
+            Storage {
+                elements: twice,
+                ..storage.clone()
+            },
+            Storage {
+                chunk_shape: vec![0],
+                ..storage.clone()
+            },
+            Storage {
+                superchunk_chunks: Some(0),
+                ..storage.clone()
+            },
+            Storage {
+                compression: Compression {
+                    level: 10,
+                    ..Compression::default()
+                },
+                ..storage.clone()
+            },
+        ] {
+            assert_eq!(wrong.encode().unwrap_err().fault(), Fault::Usage);
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! The header and index of a superchunk of the carray proposal.
+//!
+//! ```text
+//!      0 1 2 3   4         5          6       7   8 .. 12      12 .. 16
+//!    | b l p k | version | checksum | index | 0 | chunk size | zero     |
+//!     16 .. 24               24 .. 32
+//!    | bytes of the file   | number of chunks     |
+//!    | where chunk 0 begins (i64) | ... of chunk 1 | ...                       if there is an index
+//!    | chunk | [digest] | [spare] | chunk | ...
+//! ```
+//!
+//! All numbers are little-endian. The proposal has no word for a number that is not known.
+
+use crate::blosc::{HEADER_LEN, MAX_NBYTES};
+use crate::wire::checksum::Checksum;
+use crate::wire::dataset::error::MetaError;
+use crate::wire::fields::{i64_at, put, u8_at, u32_at};
+use crate::wire::header::MAGIC;
+
+/// Length of the header in bytes.
+pub const SUPERCHUNK_HEADER_LEN: usize = 32;
+
+const VERSION: usize = 4;
+const CHECKSUM: usize = 5;
+const INDEX: usize = 6;
+const RESERVED: usize = 7;
+const CHUNK_SIZE: usize = 8;
+const RESERVED_WORD: usize = 12;
+const FILE_LEN: usize = 16;
+const NCHUNKS: usize = 24;
+
+const ENTRY_LEN: usize = 8;
+/// The proposal gives no number; 1 to 3 are versions of other headers.
+const OUR_VERSION: u8 = 4;
+
+/// The header of a superchunk.
+///
+/// ```
+/// use bloscpack::Checksum;
+/// use bloscpack::wire::dataset::proposal::SuperchunkHeader;
+/// let header = SuperchunkHeader {
+///     checksum: Checksum::Adler32,
+///     index: true,
+///     file_len: 100,
+///     ..SuperchunkHeader::new(600, 2)
+/// };
+/// let bytes = header.encode()?;
+/// assert_eq!(bytes[..8], *b"blpk\x04\x01\x01\x00");
+/// assert_eq!(SuperchunkHeader::decode(&bytes, 100)?, header);
+/// assert!(SuperchunkHeader::decode(&bytes, 99).is_err());
+/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuperchunkHeader {
+    /// The version byte: 4 where it is ours, and it means nothing.
+    pub version: u8,
+    /// What is computed over each chunk.
+    pub checksum: Checksum,
+    /// Whether the index of chunks lies behind the header.
+    pub index: bool,
+    /// Uncompressed bytes of every chunk.
+    pub chunk_size: u32,
+    /// Bytes of the whole file.
+    pub file_len: u64,
+    /// Number of chunks.
+    pub nchunks: u64,
+}
+
+impl SuperchunkHeader {
+    /// The header of so many chunks, without checksum and index, as long as a file of nothing else.
+    #[must_use]
+    pub fn new(chunk_size: u32, nchunks: u64) -> Self {
+        let header = Self {
+            version: OUR_VERSION,
+            checksum: Checksum::None,
+            index: false,
+            chunk_size,
+            file_len: 0,
+            nchunks,
+        };
+        let file_len = header.least_len().unwrap_or(u64::MAX);
+        Self { file_len, ..header }
+    }
+
+    /// Decodes the header of a file of this length, and checks it.
+    ///
+    /// # Errors
+    /// [`Fault::CutShort`](crate::Fault::CutShort) if the file is shorter than its header says,
+    /// [`Fault::Unsupported`](crate::Fault::Unsupported) for what no superchunk of the proposal begins with,
+    /// [`Fault::Damaged`](crate::Fault::Damaged) for fields that cannot be.
+    pub fn decode(head: &[u8], file_len: u64) -> Result<Self, MetaError> {
+        let Some(bytes) = head.first_chunk::<SUPERCHUNK_HEADER_LEN>() else {
+            let found = head.len();
+            return Err(MetaError::cut_short(format!(
+                "{found} bytes of the {SUPERCHUNK_HEADER_LEN} of a superchunk's header are there"
+            )));
+        };
+        check_fixed(bytes)?;
+        let id = u8_at(bytes, CHECKSUM);
+        let header = Self {
+            version: u8_at(bytes, VERSION),
+            checksum: Checksum::from_id(id).ok_or_else(|| {
+                MetaError::unsupported(format!("unknown checksum id {id}; known are 0 to 8"))
+            })?,
+            index: u8_at(bytes, INDEX) == 1,
+            chunk_size: u32_at(bytes, CHUNK_SIZE),
+            file_len: count(bytes, FILE_LEN, "file size")?,
+            nchunks: count(bytes, NCHUNKS, "number of chunks")?,
+        };
+        header.check()?;
+        header.check_len(file_len)?;
+        Ok(header)
+    }
+
+    /// The 32 bytes of this header.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`](crate::Fault::Usage) for fields that no reader would accept.
+    pub fn encode(&self) -> Result<[u8; SUPERCHUNK_HEADER_LEN], MetaError> {
+        self.check()
+            .map_err(|error| MetaError::usage(error.to_string()))?;
+        let mut bytes = [0; SUPERCHUNK_HEADER_LEN];
+        put(&mut bytes, 0, &MAGIC);
+        let marks = [self.version, self.checksum.id(), u8::from(self.index)];
+        put(&mut bytes, VERSION, &marks);
+        put(&mut bytes, CHUNK_SIZE, &self.chunk_size.to_le_bytes());
+        put(&mut bytes, FILE_LEN, &self.file_len.to_le_bytes());
+        put(&mut bytes, NCHUNKS, &self.nchunks.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Bytes of the index; 0 where there is none.
+    ///
+    /// No more than the file has, for a header that was decoded.
+    #[must_use]
+    pub fn index_len(&self) -> u64 {
+        if self.index {
+            self.nchunks.saturating_mul(ENTRY_LEN as u64)
+        } else {
+            0
+        }
+    }
+
+    /// Where the first chunk begins.
+    #[must_use]
+    pub fn chunks_begin(&self) -> u64 {
+        self.index_len()
+            .saturating_add(SUPERCHUNK_HEADER_LEN as u64)
+    }
+
+    /// Parses the index, given its [`index_len`](Self::index_len) bytes: where each chunk begins.
+    ///
+    /// # Errors
+    /// [`Fault::CutShort`](crate::Fault::CutShort) for too few bytes, [`Fault::Damaged`](crate::Fault::Damaged) if
+    /// the first chunk does not begin behind the index, one begins before the last one can have ended, or
+    /// has no room in the file.
+    pub fn parse_index(&self, bytes: &[u8]) -> Result<Vec<u64>, MetaError> {
+        let (found, expected) = (bytes.len(), self.index_len());
+        if u64::try_from(found) != Ok(expected) {
+            let what = format!("the index has {found} bytes, should have {expected}");
+            return Err(MetaError::cut_short(what));
+        }
+        let (entries, _) = bytes.as_chunks::<ENTRY_LEN>();
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|entry| i64::from_le_bytes(*entry))
+            .collect();
+        self.check_index(&entries)
+    }
+
+    /// The bytes of the index.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`](crate::Fault::Usage) for an index that [`parse_index`](Self::parse_index) would refuse.
+    pub fn encode_index(&self, index: &[u64]) -> Result<Vec<u8>, MetaError> {
+        let entry = |position: &u64| i64::try_from(*position).unwrap_or(i64::MAX);
+        let entries: Vec<_> = index.iter().map(entry).collect();
+        let bytes: Vec<u8> = entries
+            .iter()
+            .flat_map(|entry| entry.to_le_bytes())
+            .collect();
+        match self.parse_index(&bytes) {
+            Ok(again) if again == index => Ok(bytes),
+            Ok(_) => Err(MetaError::usage("a chunk lies beyond 2^63 bytes")),
+            Err(error) => Err(MetaError::usage(error.to_string())),
+        }
+    }
+
+    fn check_index(&self, entries: &[i64]) -> Result<Vec<u64>, MetaError> {
+        let mut index: Vec<u64> = Vec::with_capacity(entries.len());
+        let last = self.file_len.saturating_sub(self.least_chunk());
+        for (number, entry) in entries.iter().enumerate() {
+            let bad = |expected: String| {
+                MetaError::damaged(format!(
+                    "entry {number} of the index is {entry}, should be {expected}"
+                ))
+            };
+            let position = u64::try_from(*entry).ok();
+            let good = match index.last() {
+                None => {
+                    let begin = self.chunks_begin();
+                    let at = position.filter(|at| *at == begin);
+                    at.ok_or_else(|| bad(format!("{begin}, where the chunks begin")))?
+                }
+                Some(before) => {
+                    let least = before.saturating_add(self.least_chunk());
+                    let at = position.filter(|at| *at >= least && *at <= last);
+                    at.ok_or_else(|| bad(format!("{least} to {last}")))?
+                }
+            };
+            index.push(good);
+        }
+        Ok(index)
+    }
+
+    /// The least bytes of a chunk: its header and its digest.
+    fn least_chunk(&self) -> u64 {
+        HEADER_LEN.saturating_add(self.checksum.digest_len()) as u64
+    }
+
+    /// The least bytes of a file with such a header.
+    fn least_len(&self) -> Option<u64> {
+        let chunks = self.nchunks.checked_mul(self.least_chunk())?;
+        let index = if self.index {
+            self.nchunks.checked_mul(ENTRY_LEN as u64)?
+        } else {
+            0
+        };
+        chunks
+            .checked_add(index)?
+            .checked_add(SUPERCHUNK_HEADER_LEN as u64)
+    }
+
+    /// What the fields say of one another. It bounds the index by the file, before anybody takes memory
+    /// for it.
+    fn check(&self) -> Result<(), MetaError> {
+        let Self {
+            chunk_size,
+            nchunks,
+            file_len,
+            ..
+        } = *self;
+        if chunk_size > MAX_NBYTES || (chunk_size == 0 && nchunks > 0) {
+            return Err(MetaError::damaged(format!(
+                "chunk size is {chunk_size}, should be 1 to {MAX_NBYTES}"
+            )));
+        }
+        let most = i64::MAX.unsigned_abs();
+        match self.least_len() {
+            Some(least) if (least..=most).contains(&file_len) => Ok(()),
+            least => {
+                let least = least.unwrap_or(u64::MAX);
+                Err(MetaError::damaged(format!(
+                    "file size is {file_len}, should be {least} or more for {nchunks} chunks"
+                )))
+            }
+        }
+    }
+
+    fn check_len(&self, found: u64) -> Result<(), MetaError> {
+        let expected = self.file_len;
+        match found.cmp(&expected) {
+            std::cmp::Ordering::Equal => Ok(()),
+            std::cmp::Ordering::Less => Err(MetaError::cut_short(format!(
+                "cut short: {found} of {expected} bytes are there"
+            ))),
+            std::cmp::Ordering::Greater => Err(MetaError::damaged(format!(
+                "the file has {found} bytes, by its header it should have {expected}"
+            ))),
+        }
+    }
+}
+
+/// The bytes that are the same in every superchunk, or have only two values.
+fn check_fixed(bytes: &[u8; SUPERCHUNK_HEADER_LEN]) -> Result<(), MetaError> {
+    if !bytes.starts_with(&MAGIC) {
+        let found = bytes.first_chunk::<4>().copied().unwrap_or_default();
+        let found = found.escape_ascii();
+        return Err(MetaError::unsupported(format!(
+            "no superchunk: it begins with \"{found}\", should be \"blpk\""
+        )));
+    }
+    let index = u8_at(bytes, INDEX);
+    if index > 1 {
+        let what = format!("index is {index}, should be 0 or 1");
+        return Err(MetaError::damaged(what));
+    }
+    let (byte, word) = (u8_at(bytes, RESERVED), u32_at(bytes, RESERVED_WORD));
+    if byte != 0 || word != 0 {
+        return Err(MetaError::damaged(format!(
+            "reserved bytes 7 and 12 to 15 are {byte:#04x} and {word:#010x}, should be zero"
+        )));
+    }
+    Ok(())
+}
+
+fn count(bytes: &[u8], at: usize, name: &str) -> Result<u64, MetaError> {
+    let found = i64_at(bytes, at);
+    u64::try_from(found)
+        .map_err(|_| MetaError::damaged(format!("{name} is {found}, should be 0 or more")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
+    use crate::blosc::Fault;
+    use crate::wire::checksum::Checksum;
+
+    /// 3 chunks of up to 600 bytes, adler32, with an index, 250 bytes in all; by hand.
+    const EXAMPLE: [u8; SUPERCHUNK_HEADER_LEN] = [
+        0x62, 0x6c, 0x70, 0x6b, 4, 1, 1, 0, 0x58, 0x02, 0, 0, 0, 0, 0, 0, //
+        250, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,
+    ];
+
+    fn example() -> SuperchunkHeader {
+        SuperchunkHeader {
+            version: 4,
+            checksum: Checksum::Adler32,
+            index: true,
+            chunk_size: 600,
+            file_len: 250,
+            nchunks: 3,
+        }
+    }
+
+    fn changed(changes: &[(usize, u8)]) -> Result<SuperchunkHeader, Fault> {
+        let mut bytes = EXAMPLE;
+        for (at, byte) in changes {
+            bytes[*at] = *byte;
+        }
+        SuperchunkHeader::decode(&bytes, 250).map_err(|error| error.fault())
+    }
+
+    #[test]
+    fn fields_lie_where_the_proposal_has_them() {
+        assert_eq!(SuperchunkHeader::decode(&EXAMPLE, 250).unwrap(), example());
+        assert_eq!(example().encode().unwrap(), EXAMPLE);
+        assert_eq!((example().index_len(), example().chunks_begin()), (24, 56));
+    }
+
+    #[test]
+    fn any_version_is_read() {
+        for version in [0, 1, 2, 3, 255] {
+            assert_eq!(changed(&[(4, version)]).unwrap().version, version);
+        }
+    }
+
+    #[test]
+    fn headers_that_cannot_be_are_refused() {
+        let wrong: [(&[(usize, u8)], Fault); 14] = [
+            (&[(0, b'x')], Fault::Unsupported),
+            (&[(5, 9)], Fault::Unsupported),
+            (&[(6, 2)], Fault::Damaged),
+            (&[(7, 1)], Fault::Damaged),
+            (&[(12, 1)], Fault::Damaged),
+            (&[(15, 0x80)], Fault::Damaged),
+            (&[(8, 0), (9, 0)], Fault::Damaged),
+            (&[(11, 0x80)], Fault::Damaged),
+            // Another length than the file's.
+            (&[(16, 249)], Fault::Damaged),
+            (&[(16, 251)], Fault::CutShort),
+            (&[(23, 0x80)], Fault::Damaged),
+            // More chunks than have room.
+            (&[(24, 8)], Fault::Damaged),
+            (&[(30, 0x40)], Fault::Damaged),
+            (&[(31, 0x80)], Fault::Damaged),
+        ];
+        for (changes, fault) in wrong {
+            assert_eq!(changed(changes), Err(fault), "{changes:?}");
+        }
+        let torn = SuperchunkHeader::decode(&EXAMPLE[..31], 31).unwrap_err();
+        assert_eq!(torn.fault(), Fault::CutShort);
+    }
+
+    #[test]
+    fn any_single_flipped_bit_but_of_version_and_chunk_size_shows() {
+        for bit in 0..8 * SUPERCHUNK_HEADER_LEN {
+            let mut bytes = EXAMPLE;
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let (byte, found) = (bit / 8, SuperchunkHeader::decode(&bytes, 250));
+            // The checksum, the index and the number of chunks show when chunks and digests are read.
+            if !matches!(byte, 4 | 5 | 6 | 8..=11 | 24) {
+                assert!(found.is_err(), "bit {bit}");
+            }
+        }
+    }
+
+    fn index(entries: &[i64]) -> Result<Vec<u64>, Fault> {
+        let bytes: Vec<u8> = entries
+            .iter()
+            .flat_map(|entry| entry.to_le_bytes())
+            .collect();
+        example().parse_index(&bytes).map_err(|error| error.fault())
+    }
+
+    #[test]
+    fn indexes_ascend_inside_of_the_file() {
+        assert_eq!(index(&[56, 100, 230]), Ok(vec![56, 100, 230]));
+        assert_eq!(index(&[56, 76, 96]), Ok(vec![56, 76, 96]));
+        let wrong = [
+            [-1, -1, -1],
+            [32, 100, 200],
+            [57, 100, 200],
+            [56, 75, 200],
+            [56, 100, 100],
+            [56, 200, 100],
+            [56, 100, 231],
+            [56, 100, i64::MAX],
+            [56, 100, i64::MIN],
+            [0, 0, 0],
+        ];
+        for entries in wrong {
+            assert_eq!(index(&entries), Err(Fault::Damaged), "{entries:?}");
+        }
+        assert_eq!(index(&[56, 100]), Err(Fault::CutShort));
+    }
+
+    #[test]
+    fn indexes_are_written_as_they_are_read() {
+        let bytes = example().encode_index(&[56, 100, 230]).unwrap();
+        assert_eq!(
+            bytes[..16],
+            [56, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0]
+        );
+        assert_eq!(example().parse_index(&bytes).unwrap(), [56, 100, 230]);
+        for wrong in [&[56, 100][..], &[56, 100, 240], &[56, 100, u64::MAX]] {
+            assert_eq!(
+                example().encode_index(wrong).unwrap_err().fault(),
+                Fault::Usage
+            );
+        }
+        let without = SuperchunkHeader {
+            index: false,
+            ..example()
+        };
+        assert!(without.parse_index(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_superchunk_may_be_empty() {
+        let header = SuperchunkHeader::new(0, 0);
+        assert_eq!(header.file_len, 32);
+        let bytes = header.encode().unwrap();
+        assert_eq!(SuperchunkHeader::decode(&bytes, 32).unwrap(), header);
+        assert!(SuperchunkHeader::new(8, u64::MAX).encode().is_err());
+    }
+}
