@@ -1,5 +1,10 @@
 //! Directory datasets: real ones read, ours written, changed and read back.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test"
+)]
 
 mod corpus;
 mod model;

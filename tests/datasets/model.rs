@@ -18,7 +18,7 @@ fn write(flushed: &Flushed<'_>, folder: &Key, to: &Path) {
     for entry in flushed.store.list(folder).unwrap() {
         let name = entry.name.to_str().unwrap();
         let key = folder.join(name).unwrap();
-        let kept = flushed.kept.iter().any(|kept| key.as_str() == kept);
+        let kept = kept(flushed).any(|kept| key.as_str() == kept);
         // A writer has its own folder there as long as it is at work.
         if kept || key.as_str() == ".blpk" {
             continue;
@@ -35,6 +35,30 @@ fn write(flushed: &Flushed<'_>, folder: &Key, to: &Path) {
     }
 }
 
+/// The folders of columns that were left behind.
+fn kept<'a>(flushed: &'a Flushed<'_>) -> impl Iterator<Item = String> + 'a {
+    let described_together = matches!(
+        flushed.layout,
+        DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument
+    );
+    flushed
+        .kept
+        .iter()
+        .map(move |kept| match described_together {
+            true => format!("data/{}", kept.replace('.', "/")),
+            false => kept.clone(),
+        })
+}
+
+/// Takes away what is around columns that were left behind, and around nothing else.
+fn clear(flushed: &Flushed<'_>, root: &Path) {
+    for kept in kept(flushed) {
+        let around = Path::new(&kept).ancestors().skip(1);
+        let around = around.filter(|around| around.components().count() > 1);
+        around.for_each(|around| drop(std::fs::remove_dir(root.join(around))));
+    }
+}
+
 fn read(layout: DatasetLayout, root: &Path, relaxed: Relaxed) -> Read {
     match layout {
         DatasetLayout::Bcolz => read_real(root, bcolz::SINCE_1_1, relaxed),
@@ -48,6 +72,7 @@ fn read(layout: DatasetLayout, root: &Path, relaxed: Relaxed) -> Read {
 fn judge(flushed: &Flushed<'_>) {
     let folder = tempfile::tempdir().unwrap();
     write(flushed, &Key::root(), folder.path());
+    clear(flushed, folder.path());
     let read = read(flushed.layout, folder.path(), Relaxed::default());
     assert_eq!(
         read.attributes, flushed.attributes,

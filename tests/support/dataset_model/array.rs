@@ -4,6 +4,7 @@ use super::choices::Choices;
 use super::{Flushed, Judge, Leaf, Step, Tale, boxes, compare, sample};
 use bloscpack::dataset::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
 use bloscpack::storage::MemoryStore;
+use bloscpack::wire::dtype::Kind;
 use bloscpack::{Category, Checksum, DType};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
@@ -88,12 +89,20 @@ impl Making {
             }
             _ => builder.chunk_rows(chunk_rows),
         };
-        Self::of(builder, (layout, dtype, row_shape, chunk_rows), choices)
+        Self::of(
+            builder,
+            (layout, dtype, row_shape, chunk_rows),
+            (true, choices),
+        )
     }
 
     /// A column of a table.
     pub fn column(layout: DatasetLayout, choices: &mut Choices<'_>) -> Self {
-        let dtype = sample::dtype(choices);
+        let mut dtype = sample::dtype(choices);
+        if is_document(layout) && dtype.fields().is_some() {
+            // Its fields would be columns.
+            dtype = DType::I16;
+        }
         let axes = match layout {
             DatasetLayout::CarrayDocument => 0,
             _ => [0, 0, 0, 1, 2][choices.below(5)],
@@ -101,13 +110,19 @@ impl Making {
         let row_shape: Vec<u64> = (0..axes).map(|_| 1 + choices.below(3) as u64).collect();
         let chunk_rows = choices.pick(&[3, 1, 2, 5, 16]);
         let builder = CArray::builder(dtype.clone()).chunk_rows(chunk_rows);
-        Self::of(builder, (layout, dtype, row_shape, chunk_rows), choices)
+        // Columns that are described together have no place for a default each.
+        let has_default = !is_document(layout);
+        Self::of(
+            builder,
+            (layout, dtype, row_shape, chunk_rows),
+            (has_default, choices),
+        )
     }
 
     fn of(
         builder: CArrayBuilder,
         (layout, dtype, row_shape, chunk_rows): (DatasetLayout, DType, Vec<u64>, u64),
-        choices: &mut Choices<'_>,
+        (has_default, choices): (bool, &mut Choices<'_>),
     ) -> Self {
         let (compressor, filter, level) = sample::press(layout, choices);
         let mut builder = builder
@@ -124,13 +139,34 @@ impl Making {
         }
         let item = dtype.itemsize() as usize;
         let len = row_shape.iter().product::<u64>() as usize;
+        let mut default = vec![0; item * len];
+        // The proposal does not say how moments are spelled.
+        let is_time = matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
+        let has_default = has_default && !(is_time && layout == DatasetLayout::CarrayDocument);
+        if has_default && choices.yes() {
+            let mut element = sample::element(&dtype, choices);
+            if layout == DatasetLayout::CarrayDocument && *dtype.kind() == Kind::Float {
+                // The proposal has no word for what is no number.
+                dtype.parse_text("1.5", &mut element).unwrap();
+            }
+            default = element.repeat(len);
+            builder = builder.default_element(&element);
+        } else if has_default
+            && choices.yes()
+            && matches!(layout, DatasetLayout::Blz | DatasetLayout::BlzDocument)
+        {
+            // bcolz has one element for all of a row.
+            let row = (0..len).flat_map(|_| sample::element(&dtype, choices));
+            default = row.collect();
+            builder = builder.default_element(&default);
+        }
         Self {
             builder,
             layout,
             row_shape,
             chunk_rows,
             item,
-            default: vec![0; item * len],
+            default,
             attributes: Map::new(),
         }
     }
@@ -279,6 +315,8 @@ pub fn run(layout: DatasetLayout, making: &[u8], steps: &[Step], judge: Judge<'_
     let options = options(&mut choices);
     let making = Making::new(layout, &mut choices);
     let store = MemoryStore::new();
+    let mut tale = Tale::default();
+    tale.tell(format!("{making:?}"));
     let builder = making.builder.clone().options(options.clone());
     let array = builder.create_in(store.clone()).unwrap();
     let mut run = Run {
@@ -289,9 +327,8 @@ pub fn run(layout: DatasetLayout, making: &[u8], steps: &[Step], judge: Judge<'_
         making,
         options,
         judge,
-        tale: Tale::default(),
+        tale,
     };
-    run.tale.tell(format!("{:?}", run.making));
     for step in steps {
         let mut choices = Choices::new(&step[2..]);
         if run.step(step[0], &mut choices).is_none() {

@@ -3,6 +3,7 @@
 use super::choices::Choices;
 use bloscpack::DType;
 use bloscpack::dataset::DatasetLayout;
+use bloscpack::wire::dtype::Kind;
 use bloscpack::{Compressor, Filter};
 
 /// Of every kind, both orders, and some whose elements are longer than a typesize can tell.
@@ -43,6 +44,36 @@ pub fn dtype(choices: &mut Choices<'_>) -> DType {
     DType::parse(choices.pick(&DTYPES)).unwrap()
 }
 
+/// An element that is no zeros, mostly.
+pub fn element(dtype: &DType, choices: &mut Choices<'_>) -> Vec<u8> {
+    let len = dtype.itemsize() as usize;
+    let mut element = vec![0; len];
+    match dtype.kind() {
+        Kind::Bool => element.fill(choices.byte() & 1),
+        Kind::Float => {
+            let text = choices.pick(&["1.5", "nan", "inf", "-inf", "-0.25"]);
+            dtype.parse_text(text, &mut element).unwrap();
+        }
+        Kind::Complex => dtype.parse_text("1.5-2.0j", &mut element).unwrap(),
+        Kind::Bytes => element[..len.min(2)].copy_from_slice(&b"z\""[..len.min(2)]),
+        Kind::Text => dtype
+            .from_value(&"\u{e9}\u{20ac}".into(), &mut element)
+            .unwrap(),
+        Kind::Struct(of) => {
+            for field in &of.fields {
+                let size = field.dtype.itemsize() as usize;
+                let count = field.shape.iter().product::<u64>() as usize;
+                for at in (0..count).map(|number| field.offset as usize + number * size) {
+                    let inside = self::element(&field.dtype, choices);
+                    element[at..at + size].copy_from_slice(&inside);
+                }
+            }
+        }
+        _ => element = data(len, choices.byte() & 0xfc | 2),
+    }
+    element
+}
+
 /// Some rows that compress now well, now not at all.
 pub fn data(len: usize, seed: u8) -> Vec<u8> {
     let mut state = u32::from(seed).wrapping_mul(0x9E37_79B9) | 1;
@@ -54,7 +85,7 @@ pub fn data(len: usize, seed: u8) -> Vec<u8> {
             0 => state as u8,
             1 => seed,
             2 => (at / 3) as u8 ^ seed,
-            _ => (state % 7 == 0).into(),
+            _ => (state.is_multiple_of(7)).into(),
         }
     };
     (0..len).map(&mut next).collect()
@@ -96,7 +127,7 @@ pub fn value(choices: &mut Choices<'_>) -> serde_json::Value {
         2 => serde_json::json!("temp\u{e9}rature \"\u{1f600}\"\n\\"),
         3 => serde_json::json!(number as f64 / 8.0),
         4 => serde_json::json!("x".repeat(number.unsigned_abs() as usize)),
-        _ => serde_json::json!([[], {}, ""]),
+        _ => serde_json::json!([[], [1, [2.5]], ""]),
     }
 }
 

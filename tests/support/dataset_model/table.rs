@@ -3,7 +3,8 @@
 use super::array::{self, Making, Model, how_few, how_many, is_document};
 use super::choices::Choices;
 use super::{Flushed, Judge, Step, Tale, boxes, compare, sample};
-use bloscpack::dataset::{CTable, DatasetLayout, DatasetOptions};
+use bloscpack::DType;
+use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack::storage::MemoryStore;
 use bloscpack::{Category, Result};
 use serde_json::{Map, Value, json};
@@ -58,6 +59,24 @@ fn exclude(layout: DatasetLayout, one: &str, other: &str) -> bool {
     one == other || (is_document(layout) && (around(one, other) || around(other, one)))
 }
 
+/// Columns within the same column are side by side where they are described together.
+fn grouped(columns: Vec<(String, Model)>, depth: usize) -> Vec<(String, Model)> {
+    let outer = |name: &str| name.split('.').nth(depth).map(str::to_owned);
+    let (mut rest, mut all) = (columns, Vec::new());
+    while let Some((first, _)) = rest.first() {
+        let first = outer(first);
+        let same = |(name, _): &(String, Model)| outer(name) == first;
+        let (within, others) = rest.into_iter().partition(same);
+        rest = others;
+        all.extend(if first.is_some() {
+            grouped(within, depth + 1)
+        } else {
+            within
+        });
+    }
+    all
+}
+
 /// Makes a table, does these steps to it, and compares.
 pub fn run(layout: DatasetLayout, making: &[u8], steps: &[Step], judge: Judge<'_>) {
     let mut choices = Choices::new(making);
@@ -91,6 +110,9 @@ pub fn run(layout: DatasetLayout, making: &[u8], steps: &[Step], judge: Judge<'_
         }
         now.columns.push((name.to_owned(), making.model()));
         builder = builder.column(name, making.builder);
+    }
+    if is_document(layout) {
+        now.columns = grouped(now.columns, 0);
     }
     let store = MemoryStore::new();
     let mut tale = Tale::default();
@@ -226,7 +248,7 @@ impl Run<'_> {
         self.tale
             .tell(format!("add {name} at {given:?}: {making:?}"));
         let builder = making.builder;
-        if how % 4 == 0 && (!empty || model.row_bytes() > 1) {
+        if how.is_multiple_of(4) && (!empty || model.row_bytes() > 1) {
             let added = self
                 .table()
                 .add_column(name, builder.clone(), &wrong, given);
@@ -246,6 +268,9 @@ impl Run<'_> {
             self.now.kept.retain(|kept| kept != name);
             self.now.columns.insert(position, (name.to_owned(), model));
             self.now.rows = rows;
+            if is_document(self.layout) {
+                self.now.columns = grouped(std::mem::take(&mut self.now.columns), 0);
+            }
         }
     }
 
@@ -384,6 +409,14 @@ impl Run<'_> {
                     .replace_column(&name, &[model.bytes, data.remove(index)].concat()),
             );
             let (builder, empty) = (Making::column(self.layout, choices).builder, &[]);
+            if is_document(self.layout) {
+                let fields = DType::parse("[('x', '<i4'), ('y', '<f8')]").unwrap();
+                let data = vec![0; 12 * rows as usize];
+                refused.push(
+                    self.table()
+                        .add_column("new", CArray::builder(fields), &data, None),
+                );
+            }
             for bad in ["", "..", "a/b", "\0", "__rootdirs__"] {
                 refused.push(self.table().add_column(bad, builder.clone(), empty, None));
             }
