@@ -80,7 +80,8 @@ impl CTable {
             }
         }
         let mut arrays = self.all_mut()?.into_iter().zip(columns);
-        arrays.try_for_each(|(array, bytes)| array.leaf_mut().append(bytes))
+        let done = arrays.try_for_each(|(array, bytes)| array.leaf_mut().append(bytes));
+        self.home.tried(done)
     }
 
     /// Sets a box of elements of a column, a range for each axis, to these bytes.
@@ -104,10 +105,11 @@ impl CTable {
         }
         for array in self.all_mut()? {
             let at = array.home().clone();
-            array.leaf_mut().trim(rows, |leaf| match shared {
+            let done = array.leaf_mut().trim(rows, |leaf| match shared {
                 true => Ok(()),
                 false => layout::put_sizes(at.layout, &home.root, &at.at, &[leaf.spec()]),
-            })?;
+            });
+            home.tried(done)?;
         }
         Ok(())
     }
@@ -138,12 +140,13 @@ impl CTable {
         if rows < self.check_even()? {
             return self.trim(rows);
         }
-        self.all_mut()?
-            .into_iter()
-            .try_for_each(|array| array.leaf_mut().grow(rows))
+        let mut columns = self.all_mut()?.into_iter();
+        let done = columns.try_for_each(|array| array.leaf_mut().grow(rows));
+        self.home.tried(done)
     }
 
-    /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows.
+    /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows. Columns
+    /// within the same column stay side by side.
     ///
     /// # Errors
     /// Wrong usage for a name that cannot be or is there, another number of rows, or a table opened for reading; those of the
@@ -157,12 +160,11 @@ impl CTable {
     ) -> Result<()> {
         self.home.check_writable()?;
         let rows = self.check_even()?;
-        check_name(self.home.layout, name)?;
-        if self.names.iter().any(|known| known == name) {
-            return Err(Error::usage(format!(
-                "there is a column {name:?} already: replace it"
-            )));
-        }
+        check_name(
+            self.home.layout,
+            name,
+            self.names.iter().map(String::as_str),
+        )?;
         let shared = !self.home.layout.columns_are_datasets();
         let chunk_rows = match self.names.first() {
             Some(first) if shared => Some(self.column(first)?.leaf().grid().band_rows()),
@@ -172,17 +174,22 @@ impl CTable {
             (true, Some(first)) => array.framed_as(self.column(first)?),
             _ => array.expecting(rows),
         };
-        let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
-        let given = column.rows_of(data.len())?;
-        if given != rows && !self.names.is_empty() {
+        // Nothing is staged for what is refused.
+        let row = array.plan(self.home.layout)?.row_bytes();
+        let given = data.len().checked_div(row).unwrap_or(0);
+        let is_enough = self.names.is_empty() || u64::try_from(given) == Ok(rows);
+        if !data.len().is_multiple_of(row) || !is_enough {
             return Err(Error::usage(format!(
-                "{given} rows for a column of a table that has {rows}"
+                "{} bytes for a column of {rows} rows of {row} bytes",
+                data.len()
             )));
         }
-        column.leaf_mut().append(data)?;
+        let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
+        self.home.tried(column.leaf_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());
         self.columns.insert(position, Column::opened(column));
+        self.group();
         self.settle()
     }
 
@@ -229,6 +236,11 @@ impl CTable {
 
     /// Writes which columns there are, and how many rows.
     fn settle(&mut self) -> Result<()> {
+        let done = self.write_columns();
+        self.home.tried(done)
+    }
+
+    fn write_columns(&self) -> Result<()> {
         self.open_all_if_shared()?;
         for column in &self.columns {
             if let Some(array) = column.array.get() {
@@ -298,6 +310,14 @@ impl CTable {
     /// As [`CArray::set_attribute`].
     pub fn set_column_attribute(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
         self.column_mut(name)?.set_attribute(key, value)
+    }
+
+    /// Removes an attribute of a column; false if there is none of this name.
+    ///
+    /// # Errors
+    /// As [`CArray::set_attribute`].
+    pub fn remove_column_attribute(&mut self, name: &str, key: &str) -> Result<bool> {
+        self.column_mut(name)?.remove_attribute(key)
     }
 
     /// Removes an attribute; false if there is none of this name.

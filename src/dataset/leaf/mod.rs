@@ -137,6 +137,10 @@ impl Leaf {
         &self.spec.grid
     }
 
+    pub(crate) fn root(&self) -> &Root {
+        &self.root
+    }
+
     pub(crate) fn means(&self) -> &Means {
         &self.means
     }
@@ -166,7 +170,7 @@ impl Leaf {
     }
 
     /// What a superchunk says of its chunks.
-    fn contents(&self, number: u64, file: &dyn Object) -> Result<Arc<Contents>> {
+    pub(crate) fn contents(&self, number: u64, file: &dyn Object) -> Result<Arc<Contents>> {
         let locked = || self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = locked().get(&number) {
             return Ok(Arc::clone(known));
@@ -215,9 +219,12 @@ impl Leaf {
 
     fn stored_in(&self, number: u64, index: usize, chunk: u64) -> Result<Stored> {
         let file = self.open(number, chunk)?;
-        let stored = self
-            .contents(number, file.as_ref())?
-            .chunk(file.as_ref(), index, chunk)?;
+        let stored = self.contents(number, file.as_ref())?.chunk(
+            file.as_ref(),
+            index,
+            chunk,
+            self.most(),
+        )?;
         self.check_nbytes(&stored, chunk)?;
         Ok(stored)
     }
@@ -233,6 +240,14 @@ impl Leaf {
                 Err(Error::dataset(Fault::Damaged, what))
             }
             file => Ok(file?),
+        }
+    }
+
+    /// Bytes of data that a chunk has at most; pickles are of any length.
+    fn most(&self) -> u64 {
+        match self.spec.dtype.has_object() {
+            true => self.means.limits.chunk.into(),
+            false => self.spec.grid.chunk_bytes(),
         }
     }
 
@@ -270,7 +285,7 @@ impl Leaf {
             self.spec
                 .container
                 .read(file.as_ref())?
-                .chunk(file.as_ref(), 0, number)
+                .chunk(file.as_ref(), 0, number, self.most())
         };
         read().map_err(|error| error.in_file(&key))
     }
@@ -312,6 +327,12 @@ impl Leaf {
         let per_file = self.spec.per_file.get();
         let first = number.saturating_mul(per_file);
         self.cache.forget(first..first.saturating_add(per_file));
+    }
+
+    /// The grid with more rows, which cannot be any number of them.
+    pub(super) fn grown_to(&self, rows: u64) -> Result<Grid> {
+        let grown = self.spec.grid.with_rows(rows);
+        grown.map_err(|error| Error::usage(error.to_string()))
     }
 
     /// Refuses what cannot be read or written as plain bytes.
