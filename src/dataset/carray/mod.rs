@@ -217,9 +217,10 @@ impl CArray {
             .map(|note| (note.path.as_str(), note.what.as_str()))
     }
 
-    /// As a column of a table.
-    pub(super) fn in_table(mut self) -> Self {
+    /// As a column of the table that lies there.
+    pub(super) fn in_table(mut self, table: &Home) -> Self {
         self.home.in_table = true;
+        self.home.failed = Arc::clone(&table.failed);
         self
     }
 

@@ -13,7 +13,7 @@ use super::superchunk::{Container, Contents, Stored};
 use crate::blosc::{ChunkSettings, Compressor, Fault, Filter};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::storage::{Key, Object, Root};
+use crate::storage::{EntryKind, Key, Object, Root};
 use crate::wire::DType;
 use crate::wire::dtype::Kind;
 use append::Tail;
@@ -316,6 +316,20 @@ impl Leaf {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Removes superchunks that are in the folder of a new array: those of a column that was taken out of its table and kept.
+    pub(crate) fn clear(&self) -> Result<()> {
+        for entry in self.list()? {
+            let number = entry
+                .name
+                .to_str()
+                .and_then(|name| self.spec.naming.number(name));
+            if let (Some(number), EntryKind::File) = (number, entry.kind) {
+                self.remove_file(number)?;
+            }
+        }
+        Ok(())
     }
 
     /// Forgets what was read of a superchunk that has changed.
