@@ -318,18 +318,24 @@ impl Leaf {
         }
     }
 
-    /// Removes superchunks that are in the folder of a new array: those of a column that was taken out of its table and kept.
+    /// The numbers of all superchunks that are there, ascending.
+    pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
+        let entries = self
+            .list()?
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::File);
+        let mut numbers: Vec<u64> = entries
+            .filter_map(|entry| self.spec.naming.number(entry.name.to_str()?))
+            .collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Removes all superchunks that are there, counted or not.
     pub(crate) fn clear(&self) -> Result<()> {
-        for entry in self.list()? {
-            let number = entry
-                .name
-                .to_str()
-                .and_then(|name| self.spec.naming.number(name));
-            if let (Some(number), EntryKind::File) = (number, entry.kind) {
-                self.remove_file(number)?;
-            }
-        }
-        Ok(())
+        self.numbers()?
+            .into_iter()
+            .try_for_each(|number| self.remove_file(number))
     }
 
     /// Forgets what was read of a superchunk that has changed.

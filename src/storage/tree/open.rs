@@ -137,7 +137,12 @@ fn settle(store: &dyn Store, own: &Own, patience: &Patience) -> Result<bool> {
 fn sync_folders(store: &dyn Store) -> io::Result<()> {
     let (mut open, mut all) = (vec![Key::root()], Vec::new());
     while let Some(folder) = open.pop() {
-        for entry in store.list(&folder)? {
+        let entries = match store.list(&folder) {
+            // Not of a dataset, or somebody has just removed it.
+            Err(error) if is_foreign(&error) && folder != Key::root() => continue,
+            entries => entries?,
+        };
+        for entry in entries {
             // Others are not of a dataset.
             if let (EntryKind::Folder, Some(name)) = (entry.kind, entry.name.to_str())
                 && let Ok(inside) = folder.join(name)
@@ -148,6 +153,14 @@ fn sync_folders(store: &dyn Store) -> io::Result<()> {
         all.push(folder);
     }
     sync_all(store, &all)
+}
+
+/// Whether a folder may be passed over that no step of ours can lie in.
+fn is_foreign(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+    )
 }
 
 /// Removes what some writer has staged, but for the files of these numbers.
