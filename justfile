@@ -20,6 +20,11 @@ bench-records data="target/records-data":
     benches/records/data.sh {{data}}
     cargo run --release --manifest-path benches/records/Cargo.toml -- bench {{data}}
 
+# Datasets beside bcolz-zipline, in one run; PYTHON has bcolz-zipline and numpy. Takes a quarter of an hour.
+bench-datasets python rounds="3":
+    cargo build --release --bench datasets
+    benches/datasets.py "$(ls -t target/release/deps/datasets-* | grep -v '\.d$' | head -n 1)" {{python}} {{rounds}}
+
 # The real Bloscpack reads what we write, and we what it writes.
 interop:
     cargo build --release

@@ -42,6 +42,11 @@
 //! them, one to a chunk or many small ones packed, [`RecordReader`] reads them in order from anything
 //! that gives bytes, [`IndexedRecordReader`] by number, and [`RecordEditor`] appends them to a file.
 //!
+//! # Arrays and tables
+//!
+//! [`dataset`] reads and writes arrays and tables that lie in directories: those of bcolz, BLZ and carray, and those that two of
+//! their documents describe.
+//!
 //! # Reading and changing in other ways
 //!
 //! [`Editor`] appends to a file, patches it and gives it other metadata, each as a whole or not at
@@ -72,6 +77,7 @@ extern crate self as bloscpack;
 pub mod blosc;
 pub mod dataset;
 mod error;
+pub mod exchange;
 mod file;
 mod limits;
 pub mod storage;

@@ -33,7 +33,11 @@ impl Target {
 
 /// A root with nothing in it, or with what is to be replaced taken away in the same change.
 pub(crate) fn begin(target: Target, replace: bool, options: &DatasetOptions) -> Result<Arc<Root>> {
-    let root = Arc::new(Root::open(target.store, Access::Write)?);
+    let root = Arc::new(Root::open_with(
+        target.store,
+        Access::Write,
+        options.patience.clone(),
+    )?);
     if root.list(&Key::root())?.is_empty() {
         return Ok(root);
     }

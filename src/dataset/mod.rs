@@ -17,7 +17,9 @@ mod leaf;
 mod new;
 mod options;
 mod remove;
+mod repair;
 mod superchunk;
+mod survey;
 mod verify;
 mod walk;
 
@@ -27,6 +29,8 @@ pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use element::Element;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
+pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
+pub use survey::ArraySurvey;
 pub use verify::{DatasetReport, Oddity};
 pub use walk::{Found, walk};
 
@@ -88,6 +92,7 @@ impl Dataset {
             layout: sign.layout,
             access,
             in_table,
+            failed: Arc::default(),
         };
         Ok(match sign.is_table {
             true => Self::Table(Box::new(CTable::open_beneath(home, options)?)),

@@ -4,13 +4,17 @@ use super::leaf::Means;
 use super::{CArray, CTable, Dataset};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::storage::{Access, DiskStore, Key, Root, Store};
+use crate::storage::{Access, DiskStore, Key, Patience, Root, Store};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 /// Chunks that are kept in memory, in bytes, unless it is said otherwise.
 pub(crate) const DEFAULT_CACHE: usize = 256 << 20;
+
+/// How long a change waits for readers, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How a dataset is opened.
 ///
@@ -27,6 +31,7 @@ pub(crate) const DEFAULT_CACHE: usize = 256 << 20;
 pub struct DatasetOptions {
     pub(super) means: Means,
     pub(super) lenient: bool,
+    pub(super) patience: Patience,
 }
 
 impl Default for DatasetOptions {
@@ -39,6 +44,7 @@ impl Default for DatasetOptions {
                 limits: Limits::default(),
             },
             lenient: false,
+            patience: Patience::of(PATIENCE),
         }
     }
 }
@@ -78,6 +84,24 @@ impl DatasetOptions {
         self
     }
 
+    /// How long [`flush`](CArray::flush) waits for those who are reading, which keeps it from being made; ten seconds by default.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience.set(patience);
+        self
+    }
+
+    /// Asks while it waits for readers, many times a second and with the time that it has waited; it waits on as long as the
+    /// answer is true and its patience lasts.
+    #[must_use]
+    pub fn while_waiting(
+        mut self,
+        goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.patience.ask(goes_on);
+        self
+    }
+
     /// Opens the dataset in this directory for reading. Nothing is written, whatever is called.
     ///
     /// # Errors
@@ -114,7 +138,7 @@ impl DatasetOptions {
     }
 
     fn open_at(&self, store: Arc<dyn Store>, at: &Key, access: Access) -> Result<Dataset> {
-        let root = Arc::new(Root::open(store, access)?);
+        let root = Arc::new(Root::open_with(store, access, self.patience.clone())?);
         Dataset::open_beneath(&root, at, self, access)
     }
 

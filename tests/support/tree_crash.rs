@@ -250,8 +250,11 @@ pub fn for_each_state(
     }
 }
 
+/// Keys, with bytes and the number of the first name of the same file, or nothing for folders.
+type Shape = Vec<(String, Option<(usize, Vec<u8>)>)>;
+
 /// What makes a state different from another one: names, bytes, and which names lead to the same file.
-fn shape(disk: &Disk) -> Vec<(String, Option<(usize, Vec<u8>)>)> {
+fn shape(disk: &Disk) -> Shape {
     let (mut shape, mut numbers) = (Vec::new(), Vec::new());
     let mut open = vec![(0, String::new())];
     while let Some((folder, way)) = open.pop() {

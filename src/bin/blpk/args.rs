@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use anstream::ColorChoice;
 use bloscpack::blosc::{ChunkSettings, MAX_NBYTES};
+use bloscpack::dataset::DatasetLayout;
+use bloscpack::exchange::Format;
 use bloscpack::{Checksum, Compressor, EditorBuilder, Filter, Limits};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
@@ -140,7 +142,7 @@ pub struct Encoding {
 
     /// Filter before compression
     #[arg(help_heading = BLOSC, long, value_name = "FILTER", default_value_t = ChunkSettings::default().filter,
-          value_parser = named(&[Filter::None, Filter::Byte, Filter::Bit], Filter::name))]
+          value_parser = filter())]
     pub shuffle: Filter,
 
     /// Compressor
@@ -184,7 +186,7 @@ pub struct Joining {
 
     /// Filter before compression [default: that of the file]
     #[arg(help_heading = BLOSC, long, value_name = "FILTER",
-          value_parser = named(&[Filter::None, Filter::Byte, Filter::Bit], Filter::name))]
+          value_parser = filter())]
     pub shuffle: Option<Filter>,
 
     /// Compressor [default: that of the file]
@@ -226,6 +228,23 @@ pub fn codec() -> impl TypedValueParser<Value = Compressor> {
 /// Parses `--checksum`.
 pub fn checksum() -> impl TypedValueParser<Value = Checksum> {
     named(&Checksum::ALL, Checksum::name)
+}
+
+/// Parses `--shuffle`.
+pub fn filter() -> impl TypedValueParser<Value = Filter> {
+    named(&[Filter::None, Filter::Byte, Filter::Bit], Filter::name)
+}
+
+/// Parses `--layout`.
+pub fn dataset_layout() -> impl TypedValueParser<Value = DatasetLayout> {
+    named(&DatasetLayout::ALL, DatasetLayout::name)
+}
+
+/// Parses `--from` and `--to`: the ending of a name, without its dot.
+pub fn format(text: &str) -> Result<Format, String> {
+    let path = format!("x.{}", text.trim_start_matches('.'));
+    Format::of_path(path)
+        .ok_or_else(|| "known are npy, csv, jsonl, arrow, arrows, parquet and bin".to_owned())
 }
 
 /// Parses one of `all` by its name.

@@ -16,9 +16,9 @@ use crate::message::{self, Failure, quoted};
 use crate::session::Session;
 
 /// How long a change waits for those who are reading the file.
-const PATIENCE: Duration = Duration::from_secs(600);
+pub const PATIENCE: Duration = Duration::from_secs(600);
 /// How long it waits before it says so.
-const SILENCE: Duration = Duration::from_secs(1);
+pub const SILENCE: Duration = Duration::from_secs(1);
 
 /// The file that is to be changed. While this lives, Ctrl-C lets the change end in order.
 #[derive(Debug)]

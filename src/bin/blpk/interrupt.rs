@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::status::Status;
 
-/// Temporary files that exist now.
+/// Temporary files and directories that exist now.
 ///
 /// Whoever creates, renames or removes one holds the lock meanwhile. So the handler never sees a
 /// file that is not listed, and never removes what has just got its final name.
@@ -110,7 +110,10 @@ fn stop() {
     }
     let pending = pending();
     for path in pending.iter() {
-        let _ = fs::remove_file(path);
+        // A new dataset is a directory.
+        if fs::remove_file(path).is_err() {
+            let _ = fs::remove_dir_all(path);
+        }
     }
     // Still locked: nothing is renamed between the removal and the end.
     process::exit(Status::Interrupted.code().into());

@@ -6,6 +6,7 @@
 mod args;
 mod change;
 mod command;
+mod dataset;
 mod input;
 mod interrupt;
 mod message;

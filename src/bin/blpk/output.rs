@@ -5,7 +5,7 @@ mod stream;
 mod target;
 mod whole;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -42,16 +42,24 @@ impl Output {
     /// `inputs` are those that it may not be the same file as. A new file may be read by no one
     /// who may not read the first of them.
     pub fn create(path: &Path, inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
+        let like = inputs.first().and_then(|input| input.permissions());
+        Self::create_like(path, inputs, like, session)
+    }
+
+    /// The same; a new file has at most these permissions.
+    pub fn create_like(
+        path: &Path,
+        inputs: &[&Input],
+        like: Option<Permissions>,
+        session: &Session,
+    ) -> Result<Self, Failure> {
         if is_standard_output(path) {
             return Self::standard(inputs, session);
         }
         let name = quoted(path);
         let failed = |error: io::Error| Failure::io(&name, &error);
         let sink = match Target::find(path).map_err(failed)? {
-            Target::New(place) => {
-                let like = inputs.first().and_then(|input| input.permissions());
-                Sink::Whole(Whole::begin(place, like).map_err(failed)?.into())
-            }
+            Target::New(place) => Sink::Whole(Whole::begin(place, like).map_err(failed)?.into()),
             Target::Regular(place, old) => {
                 refuse_same_file(&name, Handle::from_path(&place).ok(), inputs)?;
                 if !session.force {

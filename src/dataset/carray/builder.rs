@@ -280,6 +280,7 @@ impl CArrayBuilder {
             layout,
             access: Access::Write,
             in_table: false,
+            failed: Arc::default(),
         };
         let leaf = Leaf::new(Arc::clone(root), spec, self.options.means);
         Ok(CArray {

@@ -25,7 +25,8 @@ impl CArray {
     /// Wrong usage if these are not whole rows or the array was opened for reading; those of the store.
     pub fn append(&mut self, rows: &[u8]) -> Result<()> {
         self.check_resizable()?;
-        self.leaf.append(rows)
+        let done = self.leaf.append(rows);
+        self.home.tried(done)
     }
 
     /// Appends values, which are whole rows.
@@ -49,7 +50,8 @@ impl CArray {
     /// damage of the chunks that are changed in part; those of the store.
     pub fn set_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.home.check_writable()?;
-        self.leaf.set_box(slice, data)
+        let done = self.leaf.set_box(slice, data);
+        self.home.tried(done)
     }
 
     /// Sets a box of elements to these values.
@@ -70,9 +72,10 @@ impl CArray {
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
         let home = self.home.clone();
-        self.leaf.trim(rows, |leaf| {
+        let done = self.leaf.trim(rows, |leaf| {
             layout::put_sizes(home.layout, &home.root, &home.at, &[leaf.spec()])
-        })
+        });
+        self.home.tried(done)
     }
 
     /// Cuts rows off or appends default values, until there are so many.
@@ -83,7 +86,10 @@ impl CArray {
         self.check_resizable()?;
         match rows < self.rows() {
             true => self.trim(rows),
-            false => self.leaf.grow(rows),
+            false => {
+                let done = self.leaf.grow(rows);
+                self.home.tried(done)
+            }
         }
     }
 

@@ -9,12 +9,13 @@ use super::boxes::to_usize;
 use super::layout::{self, DatasetLayout, Note};
 use super::leaf::{Leaf, Spec};
 use super::options::DatasetOptions;
-use crate::error::{Error, Result};
+use crate::error::{Category, Error, Result};
 use crate::storage::{Access, Key, Root};
 use crate::wire::DType;
 use crate::wire::dataset::Attributes;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use blocks::Blocks;
 pub use builder::CArrayBuilder;
@@ -57,17 +58,33 @@ pub(super) struct Home {
     pub access: Access,
     /// A column, whose table has to be asked to add rows.
     pub in_table: bool,
+    /// Whether a change failed halfway, so that nothing of it may be made permanent. All columns of a table share it.
+    pub failed: Arc<AtomicBool>,
 }
 
 impl Home {
-    /// Refuses to change what was opened for reading, before anything is touched.
+    /// Refuses to change what was opened for reading, before anything is touched, and what a change has failed of.
     pub fn check_writable(&self) -> Result<()> {
         match self.access {
+            Access::Write if self.failed.load(Ordering::Relaxed) => Err(Error::usage(
+                "an earlier change failed halfway: open the dataset again, which is as it was last flushed",
+            )),
             Access::Write => Ok(()),
             Access::Read => Err(Error::usage(
                 "the dataset was opened for reading: open it for changes",
             )),
         }
+    }
+
+    /// The outcome of a change. What is refused has changed nothing; anything else may have been done in part.
+    pub fn tried<T>(&self, done: Result<T>) -> Result<T> {
+        if done
+            .as_ref()
+            .is_err_and(|error| error.category() != Category::Usage)
+        {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        done
     }
 }
 

@@ -161,6 +161,7 @@ impl CTableBuilder {
             layout,
             access: Access::Write,
             in_table: false,
+            failed: Arc::default(),
         };
         let mut arrays = Vec::new();
         for (name, array) in &self.columns {

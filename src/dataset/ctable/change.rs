@@ -18,7 +18,7 @@ impl CTable {
     }
 
     /// All columns, opened, to be changed; nothing is changed yet.
-    fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
+    pub(in crate::dataset) fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
         self.home.check_writable()?;
         self.open_all()?;
         Ok(self
@@ -80,7 +80,8 @@ impl CTable {
             }
         }
         let mut arrays = self.all_mut()?.into_iter().zip(columns);
-        arrays.try_for_each(|(array, bytes)| array.leaf_mut().append(bytes))
+        let done = arrays.try_for_each(|(array, bytes)| array.leaf_mut().append(bytes));
+        self.home.tried(done)
     }
 
     /// Sets a box of elements of a column, a range for each axis, to these bytes.
@@ -104,10 +105,11 @@ impl CTable {
         }
         for array in self.all_mut()? {
             let at = array.home().clone();
-            array.leaf_mut().trim(rows, |leaf| match shared {
+            let done = array.leaf_mut().trim(rows, |leaf| match shared {
                 true => Ok(()),
                 false => layout::put_sizes(at.layout, &home.root, &at.at, &[leaf.spec()]),
-            })?;
+            });
+            home.tried(done)?;
         }
         Ok(())
     }
@@ -138,9 +140,14 @@ impl CTable {
         if rows < self.check_even()? {
             return self.trim(rows);
         }
-        self.all_mut()?
-            .into_iter()
-            .try_for_each(|array| array.leaf_mut().grow(rows))
+        let mut columns = self.all_mut()?;
+        // What one of them cannot be, none becomes.
+        for array in &columns {
+            array.leaf().grown_to(rows)?;
+        }
+        let mut columns = columns.iter_mut();
+        let done = columns.try_for_each(|array| array.leaf_mut().grow(rows));
+        self.home.tried(done)
     }
 
     /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows. Columns
@@ -182,8 +189,9 @@ impl CTable {
                 data.len()
             )));
         }
-        let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
-        column.leaf_mut().append(data)?;
+        let column = new_column(&self.home, name, &array, chunk_rows, &self.options);
+        let mut column = self.home.tried(column)?;
+        self.home.tried(column.leaf_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());
         self.columns.insert(position, Column::opened(column));
@@ -234,6 +242,11 @@ impl CTable {
 
     /// Writes which columns there are, and how many rows.
     fn settle(&mut self) -> Result<()> {
+        let done = self.write_columns();
+        self.home.tried(done)
+    }
+
+    fn write_columns(&self) -> Result<()> {
         self.open_all_if_shared()?;
         for column in &self.columns {
             if let Some(array) = column.array.get() {
@@ -303,6 +316,14 @@ impl CTable {
     /// As [`CArray::set_attribute`].
     pub fn set_column_attribute(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
         self.column_mut(name)?.set_attribute(key, value)
+    }
+
+    /// Removes an attribute of a column; false if there is none of this name.
+    ///
+    /// # Errors
+    /// As [`CArray::set_attribute`].
+    pub fn remove_column_attribute(&mut self, name: &str, key: &str) -> Result<bool> {
+        self.column_mut(name)?.remove_attribute(key)
     }
 
     /// Removes an attribute; false if there is none of this name.

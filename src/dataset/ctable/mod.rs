@@ -255,4 +255,8 @@ impl CTable {
             self.names.join(", ")
         ))
     }
+
+    pub(super) fn home(&self) -> &Home {
+        &self.home
+    }
 }

@@ -125,7 +125,7 @@ pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
 }
 
 /// The whole of a small file that need not be there.
-pub(super) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
+pub(crate) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
     match root.get(key, MAX_META) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         bytes => bytes
@@ -135,7 +135,7 @@ pub(super) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
 }
 
 /// Writes a small file, unless it is so already: what is written last is seen last, so nothing is written twice.
-pub(super) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
+pub(crate) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
     if get_if_there(root, key)?.is_some_and(|there| there == bytes) {
         return Ok(());
     }

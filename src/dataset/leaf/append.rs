@@ -88,32 +88,63 @@ impl Leaf {
 
     /// Compresses full bands, the first of which has this number, and writes the superchunks that are full then.
     fn put_bands(&mut self, tail: &mut Tail, band: u64, rows: &[u8]) -> Result<()> {
-        let per_band = self.spec.grid.chunks_per_band();
         let pieces = self.cut(rows);
+        let first = band.saturating_mul(self.spec.grid.chunks_per_band());
+        if self.spec.per_file.get() == 1 {
+            return self.put_singles(first, &pieces);
+        }
         let mut chunks = vec![Vec::new(); pieces.len()];
-        let first = band.saturating_mul(per_band);
-        let is_single = self.spec.per_file.get() == 1;
-        let jobs = (first..)
-            .zip(pieces.iter().zip(chunks.iter_mut()))
-            .collect::<Vec<_>>()
-            .into_iter();
-        crew::each(self.means.threads, jobs, |(number, (piece, chunk))| {
+        let jobs = pieces.iter().zip(chunks.iter_mut());
+        crew::each(self.means.threads, jobs, |(piece, chunk)| {
             *chunk = self.compress(piece)?;
-            if is_single {
-                self.put_file(number, &[], &[&*chunk])
-            } else {
-                Ok(())
-            }
+            Ok(())
         })?;
         for chunk in &chunks {
-            self.count(chunk, 1);
+            self.count(chunk.len(), 1);
         }
-        if !is_single {
-            tail.held.append(&mut chunks);
-            let end = first.saturating_add(u64::try_from(pieces.len()).unwrap_or(0));
-            self.put_full(tail, end)?;
+        tail.held.append(&mut chunks);
+        let end = first.saturating_add(u64::try_from(pieces.len()).unwrap_or(0));
+        self.put_full(tail, end)
+    }
+
+    /// Writes superchunks of one chunk each, from this number on, by the threads that have compressed them.
+    fn put_singles(&mut self, first: u64, pieces: &[Cow<'_, [u8]>]) -> Result<()> {
+        let mut lens = vec![0; pieces.len()];
+        let jobs: Vec<_> = (first..).zip(pieces.iter().zip(lens.iter_mut())).collect();
+        crew::each(
+            self.means.threads,
+            jobs.into_iter(),
+            |(number, (piece, len))| {
+                *len = self.put_single(number, piece)?;
+                Ok(())
+            },
+        )?;
+        for len in lens {
+            self.count(len, 1);
         }
         Ok(())
+    }
+
+    /// Compresses the only chunk of a superchunk where it is written from; returns its length.
+    fn put_single(&self, number: u64, data: &[u8]) -> Result<usize> {
+        let Some(front) = self.spec.container.front()? else {
+            let chunk = self.compress(data)?;
+            self.put_file(number, &[], &[&chunk])?;
+            return Ok(chunk.len());
+        };
+        let key = self.key(number)?;
+        let mut len = 0;
+        self.encoders
+            .with(|encoder, bytes| {
+                bytes.clear();
+                bytes.extend_from_slice(&front);
+                encoder.encode(data, bytes)?;
+                len = bytes.len().saturating_sub(front.len());
+                Ok(self.root.put(&key, bytes))
+            })?
+            .map_err(|error| Error::from(error).in_file(&key))?;
+        self.forget(number);
+        Ok(len)
     }
 
     /// Writes the superchunks that the held chunks fill, of which the last is that before `end`.
@@ -263,9 +294,12 @@ impl Leaf {
     }
 
     pub(super) fn compress(&self, data: &[u8]) -> Result<Vec<u8>> {
-        let mut chunk = Vec::new();
-        self.encoders
-            .with(|encoder| encoder.encode(data, &mut chunk))?;
+        let chunk = self.encoders.with(|encoder, bytes| {
+            bytes.clear();
+            encoder.encode(data, bytes)?;
+            // As long as it is, where the buffer is as long as the longest.
+            Ok(bytes.as_slice().to_vec())
+        })?;
         Ok(chunk)
     }
 
@@ -286,8 +320,8 @@ impl Leaf {
     }
 
     /// Counts a chunk that came, or one that went.
-    pub(super) fn count(&mut self, chunk: &[u8], sign: i64) {
-        let len = i64::try_from(chunk.len()).unwrap_or(i64::MAX);
+    pub(super) fn count(&mut self, len: usize, sign: i64) {
+        let len = i64::try_from(len).unwrap_or(i64::MAX);
         let change = len
             .saturating_add(self.spec.chunk_overhead)
             .saturating_mul(sign);

@@ -184,8 +184,10 @@ impl Leaf {
             grid.full_bands().saturating_mul(grid.chunks_per_band())
         };
         for chunk in full(&shorter)..full(&self.spec.grid) {
-            let gone = self.stored(chunk)?.bytes;
-            self.count(&gone, -1);
+            // What is damaged can go, too.
+            if let Ok(gone) = self.stored(chunk) {
+                self.count(gone.bytes.len(), -1);
+            }
         }
         let old_files = self.files();
         self.spec.grid = shorter;
@@ -198,12 +200,7 @@ impl Leaf {
         self.write_tail(&tail)?;
         self.put_tail(Some(tail));
         for number in self.files()..old_files {
-            match self.root.remove(&self.key(number)?) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error.into());
-                }
-                _ => {}
-            }
+            self.remove_file(number)?;
         }
         Ok(())
     }

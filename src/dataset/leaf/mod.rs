@@ -137,6 +137,10 @@ impl Leaf {
         &self.spec.grid
     }
 
+    pub(crate) fn root(&self) -> &Root {
+        &self.root
+    }
+
     pub(crate) fn means(&self) -> &Means {
         &self.means
     }
@@ -166,7 +170,7 @@ impl Leaf {
     }
 
     /// What a superchunk says of its chunks.
-    fn contents(&self, number: u64, file: &dyn Object) -> Result<Arc<Contents>> {
+    pub(crate) fn contents(&self, number: u64, file: &dyn Object) -> Result<Arc<Contents>> {
         let locked = || self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = locked().get(&number) {
             return Ok(Arc::clone(known));
@@ -215,9 +219,12 @@ impl Leaf {
 
     fn stored_in(&self, number: u64, index: usize, chunk: u64) -> Result<Stored> {
         let file = self.open(number, chunk)?;
-        let stored = self
-            .contents(number, file.as_ref())?
-            .chunk(file.as_ref(), index, chunk)?;
+        let stored = self.contents(number, file.as_ref())?.chunk(
+            file.as_ref(),
+            index,
+            chunk,
+            self.most(),
+        )?;
         self.check_nbytes(&stored, chunk)?;
         Ok(stored)
     }
@@ -233,6 +240,14 @@ impl Leaf {
                 Err(Error::dataset(Fault::Damaged, what))
             }
             file => Ok(file?),
+        }
+    }
+
+    /// Bytes of data that a chunk has at most; pickles are of any length.
+    fn most(&self) -> u64 {
+        match self.spec.dtype.has_object() {
+            true => self.means.limits.chunk.into(),
+            false => self.spec.grid.chunk_bytes(),
         }
     }
 
@@ -262,6 +277,47 @@ impl Leaf {
         Err(Error::dataset(Fault::Damaged, what))
     }
 
+    /// The first chunk of a superchunk, whatever the array should have there.
+    pub(crate) fn alone(&self, number: u64) -> Result<Stored> {
+        let key = self.key(number)?;
+        let read = || -> Result<Stored> {
+            let file = self.open(number, number)?;
+            self.spec
+                .container
+                .read(file.as_ref())?
+                .chunk(file.as_ref(), 0, number, self.most())
+        };
+        read().map_err(|error| error.in_file(&key))
+    }
+
+    /// Counts other rows, which the superchunks hold.
+    pub(crate) fn set_rows(&mut self, rows: u64) -> Result<()> {
+        self.spec.grid = self.spec.grid.with_rows(rows)?;
+        self.put_tail(None);
+        self.contents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        self.cache.forget(0..u64::MAX);
+        Ok(())
+    }
+
+    /// Counts other compressed bytes.
+    pub(crate) fn set_cbytes(&mut self, cbytes: i64) {
+        self.spec.cbytes = cbytes;
+    }
+
+    /// Removes a superchunk, if it is there.
+    pub(crate) fn remove_file(&self, number: u64) -> Result<()> {
+        let key = self.key(number)?;
+        match self.root.remove(&key) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::from(error).in_file(&key))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Forgets what was read of a superchunk that has changed.
     fn forget(&self, number: u64) {
         self.contents
@@ -274,7 +330,7 @@ impl Leaf {
     }
 
     /// The grid with more rows, which cannot be any number of them.
-    pub(super) fn grown_to(&self, rows: u64) -> Result<Grid> {
+    pub(crate) fn grown_to(&self, rows: u64) -> Result<Grid> {
         let grown = self.spec.grid.with_rows(rows);
         grown.map_err(|error| Error::usage(error.to_string()))
     }

@@ -52,7 +52,8 @@ impl Decoders {
 
 pub(super) struct Encoders {
     settings: ChunkSettings,
-    idle: Pool<ChunkEncoder>,
+    /// Each with a buffer for what it makes.
+    idle: Pool<(ChunkEncoder, Vec<u8>)>,
 }
 
 impl Encoders {
@@ -65,14 +66,14 @@ impl Encoders {
 
     pub(super) fn with<T>(
         &self,
-        act: impl FnOnce(&mut ChunkEncoder) -> Result<T, ChunkError>,
+        act: impl FnOnce(&mut ChunkEncoder, &mut Vec<u8>) -> Result<T, ChunkError>,
     ) -> Result<T, ChunkError> {
-        let mut encoder = match self.idle.take() {
-            Some(encoder) => encoder,
-            None => ChunkEncoder::new(self.settings)?,
+        let (mut encoder, mut bytes) = match self.idle.take() {
+            Some(kept) => kept,
+            None => (ChunkEncoder::new(self.settings)?, Vec::new()),
         };
-        let done = act(&mut encoder);
-        self.idle.give_back(encoder);
+        let done = act(&mut encoder, &mut bytes);
+        self.idle.give_back((encoder, bytes));
         done
     }
 }

@@ -99,6 +99,14 @@ impl Container {
         }
     }
 
+    /// What stands before the only chunk, where there is nothing else but that.
+    pub(crate) fn front(&self) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Single { .. } => single::front().map(Some),
+            Self::Bloscpack(_) | Self::Proposal(_) => Ok(None),
+        }
+    }
+
     /// The bytes of a file that holds these chunks.
     pub(crate) fn write(&self, metadata: &[u8], chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
         match self {
@@ -122,7 +130,7 @@ impl Contents {
         }
         let first = self.places.iter().take(4).enumerate();
         let spare = first
-            .filter_map(|(index, _)| self.chunk(file, index, 0).ok())
+            .filter_map(|(index, _)| self.chunk(file, index, 0, u64::MAX).ok())
             .map(|stored| stored.behind)
             .max();
         spare
@@ -130,20 +138,33 @@ impl Contents {
             .unwrap_or(0)
     }
 
-    /// Reads a chunk and compares its digest. `number` is what errors call it.
-    pub(crate) fn chunk(&self, file: &dyn Object, index: usize, number: u64) -> Result<Stored> {
+    /// Reads a chunk of at most so many bytes of data, and compares its digest. `number` is what errors call it.
+    pub(crate) fn chunk(
+        &self,
+        file: &dyn Object,
+        index: usize,
+        number: u64,
+        most: u64,
+    ) -> Result<Stored> {
         let place = self.places.get(index).ok_or_else(|| {
+            let count = self.places.len();
             damaged(format!(
-                "chunk {number} should be number {index} of this superchunk, which has {}",
-                self.places.len()
+                "chunk {number} should be number {index} of this superchunk, which has {count}"
             ))
         })?;
-        let mut bytes = read_all(file, place.at, place.room)?;
         let fail = |error: FormatError| at(place.at, Section::Chunk, Some(number), error);
-        let head = bytes.first_chunk::<HEADER_LEN>();
+        let head = read_all(file, place.at, place.room.min(16))?;
+        let head = head.first_chunk::<HEADER_LEN>();
         let head =
             head.ok_or_else(|| damaged(format!("cut short within the header of chunk {number}")))?;
         let header = ChunkHeader::parse(head).map_err(|error| fail(error.into()))?;
+        // Memory is taken for what is there and can be, not for what a header says.
+        if u64::from(header.nbytes) > most {
+            let found = header.nbytes;
+            return Err(damaged(format!(
+                "chunk {number} has {found} bytes of data, where {most} at most can be"
+            )));
+        }
         let len = u64::from(header.ctbytes);
         let used = len.saturating_add(digest_len(self.checksum));
         let Some(behind) = place.room.checked_sub(used) else {
@@ -158,6 +179,7 @@ impl Contents {
                 "{behind} bytes lie behind chunk {number}, where nothing should"
             )));
         }
+        let mut bytes = read_all(file, place.at, used)?;
         self.compare(&bytes, to_usize(len)).map_err(fail)?;
         bytes.truncate(to_usize(len));
         Ok(Stored {

@@ -58,12 +58,17 @@ fn check(head: &[u8]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn write(chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
+/// The 16 bytes.
+pub(super) fn front() -> Result<Vec<u8>> {
     let header = Header {
         nchunks: Some(1),
         ..Header::new(Layout::V1)
     };
-    let mut bytes = header.encode()?;
+    Ok(header.encode()?)
+}
+
+pub(super) fn write(chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
+    let mut bytes = front()?;
     for chunk in chunks {
         bytes.extend_from_slice(chunk.as_ref());
     }

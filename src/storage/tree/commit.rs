@@ -166,7 +166,10 @@ impl Root {
                 Fate::Remove => Act::Remove {
                     old: self.print(&key)?.ok_or_else(|| changed(&key))?,
                 },
-                Fate::MakeFolder => Act::MakeFolder,
+                Fate::MakeFolder => match self.store.kind(&key)? {
+                    None | Some(EntryKind::Folder) => Act::MakeFolder,
+                    Some(_) => return Err(changed(&key).into()),
+                },
                 Fate::RemoveFolder => self.plan_remove_folder(&key)?,
             };
             plan.ops.push(Op { key, act });
@@ -257,6 +260,6 @@ impl Drop for Root {
 }
 
 fn changed(key: &Key) -> io::Error {
-    let what = format!("{key}: another program has changed this file meanwhile: open it again");
+    let what = format!("{key}: another program has changed this meanwhile");
     io::Error::other(what)
 }

@@ -3,6 +3,12 @@
 //! What a root does is recorded; then the power fails after each operation, and of what was not yet synced anything may be
 //! on the disk. A normal run tries some ten thousands of such states. `BLOSCPACK_CRASH_STATES=10000000` goes on until there
 //! were so many; `BLOSCPACK_CRASH_SEED` makes up other changes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use super::test_model::{Model, changes};
 use super::tree_crash::{Depth, Random, for_each_state};

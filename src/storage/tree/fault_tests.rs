@@ -1,6 +1,12 @@
 //! Whatever fails, at whichever operation: the old files or the new ones, and never a lie.
 //!
 //! The N-th operation fails for N = 0, 1, ... until none is left to fail: once, or from then on.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use super::crash_tests::seen;
 use super::test_model::{Change, Model, changes};

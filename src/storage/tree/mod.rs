@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "datasets stand on it")]
 
 mod apply;
+mod change;
 mod commit;
 mod disk;
 mod journal;
@@ -14,6 +15,7 @@ mod memory;
 mod op;
 mod open;
 mod own;
+mod patch;
 mod pieces;
 mod root;
 mod state;
@@ -29,7 +31,11 @@ pub use store::{Entry, EntryKind, Guard, Object, Store};
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod disk_tests;
+#[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod test_model;
 #[cfg(test)]

@@ -1,19 +1,13 @@
 //! [`Root`]: a store as its last complete change left it, and its next change.
 
-use super::op::Print;
 use super::own::{self, Own, invalid};
-use super::pieces::{Patch, Patched, Piece};
-use super::state::{BOTH, Fate, OTHER, Staged, State};
+use super::pieces::Patched;
+use super::state::{Fate, State};
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::error::Result;
 use crate::storage::{Access, Patience};
-use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
-/// Bytes of patches kept in memory; what comes then is spilled into a file, which tests are to reach.
-const MOST_LAID: u64 = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 
 /// A store whose files are changed many at a time, as a whole or not at all.
 ///
@@ -37,7 +31,7 @@ pub(crate) struct Root {
     /// Changes hold it together, a commit alone.
     gate: RwLock<()>,
     /// Patches come one after another.
-    patching: Mutex<()>,
+    pub(super) patching: Mutex<()>,
     state: Mutex<State>,
     was_interrupted: bool,
     /// The hold of the root by a reader, or of our folder by a writer.
@@ -102,7 +96,11 @@ impl Root {
             let what = format!("{key}: {size} bytes, where at most {max} should be");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
-        let mut bytes = vec![0; usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?];
+        let size = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut bytes = Vec::new();
+        let room = bytes.try_reserve_exact(size);
+        room.map_err(|_| io::ErrorKind::OutOfMemory)?;
+        bytes.resize(size, 0);
         object.read_exact_at(0, &mut bytes)?;
         Ok(bytes)
     }
@@ -134,175 +132,6 @@ impl Root {
             |state| (state.fate(folder).cloned(), state.changed_in(folder)),
             |(fate, changed)| self.list_as(folder, fate.as_ref(), changed),
         )
-    }
-
-    /// Puts a file, in the place of the one that is there if one is. It is staged at once.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) if the folder is not there;
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if something else than a file is; those of the store.
-    pub(crate) fn put(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        let _gate = self.begin(key)?;
-        let around = self.kind_of_folder(key)?;
-        let base = self.store.kind(key)?;
-        let number = {
-            let mut state = self.state();
-            state.check_folder(key, around)?;
-            state.check_put(key, base)?;
-            state.next_number()
-        };
-        let staged = self.own.staged(number)?;
-        if let Err(error) = self.store.create_like(&staged, key, bytes) {
-            self.discard(number);
-            return Err(error);
-        }
-        let fate = Fate::Put(Staged {
-            number,
-            len: len_of(bytes),
-            sum: Some((crc32fast::hash(bytes), Print::of(&bytes)?)),
-        });
-        let mut state = self.state();
-        // Another thread may have changed what is around it.
-        let fits = state.check_folder(key, around);
-        match fits.and_then(|()| state.check_put(key, base)) {
-            Ok(()) => {
-                let old = state.set(key, fate);
-                drop(state);
-                self.supersede(old);
-                Ok(())
-            }
-            Err(error) => {
-                drop(state);
-                self.discard(number);
-                Err(error)
-            }
-        }
-    }
-
-    /// Overwrites bytes of a file, or appends to it.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it would leave a hole, and
-    /// for a file of several names; those of the store.
-    pub(crate) fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let _gate = self.begin(key)?;
-        let _one = locked(&self.patching);
-        let fate = self.state().fate(key).cloned();
-        match fate {
-            Some(Fate::Put(staged)) => self.patch_staged(key, staged, (at, bytes)),
-            Some(Fate::Remove | Fate::RemoveFolder) => Err(not_found(key)),
-            Some(Fate::MakeFolder) => Err(invalid(key, "a folder, not a file")),
-            Some(Fate::Patch(_)) => self.lay(key, None, (at, bytes)),
-            None => {
-                let base = self.store.open(key)?.size()?;
-                // Whatever keeps it from being patched should do so now.
-                self.store.patch(key, 0, &[])?;
-                self.lay(key, Some(base), (at, bytes))
-            }
-        }
-    }
-
-    /// Removes a file.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no file; those of
-    /// the store.
-    pub(crate) fn remove(&self, key: &Key) -> io::Result<()> {
-        let _gate = self.begin(key)?;
-        let base = self.store.kind(key)?;
-        let mut state = self.state();
-        let kind = state.fate(key).map_or(base, Fate::kind);
-        match kind {
-            Some(EntryKind::File) => {}
-            Some(EntryKind::Folder) => return Err(invalid(key, "a folder, not a file")),
-            Some(EntryKind::Other) => return Err(invalid(key, OTHER)),
-            None => return Err(not_found(key)),
-        }
-        let old = match base {
-            Some(_) => state.set(key, Fate::Remove),
-            None => state.forget(key),
-        };
-        drop(state);
-        self.supersede(old);
-        Ok(())
-    }
-
-    /// Makes a folder, if it is not there.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) if the one that it is to lie in is not there;
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is something else; those of the store.
-    pub(crate) fn make_folder(&self, key: &Key) -> io::Result<()> {
-        if *key == Key::root() {
-            return self.check();
-        }
-        let _gate = self.begin(key)?;
-        let around = self.kind_of_folder(key)?;
-        let base = self.store.kind(key)?;
-        let mut state = self.state();
-        state.check_folder(key, around)?;
-        match (state.fate(key), base) {
-            (Some(Fate::MakeFolder), _) | (None, Some(EntryKind::Folder)) => {}
-            // It is there, and so it stays.
-            (Some(Fate::RemoveFolder), _) => drop(state.forget(key)),
-            (None, None) => drop(state.set(key, Fate::MakeFolder)),
-            (Some(Fate::Remove), _) => return Err(invalid(key, BOTH)),
-            (Some(Fate::Put(_) | Fate::Patch(_)), _)
-            | (None, Some(EntryKind::File | EntryKind::Other)) => {
-                let what = format!("{key}: something is there that is no folder");
-                return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes an empty folder.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound), [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no folder; those of the store.
-    pub(crate) fn remove_folder(&self, key: &Key) -> io::Result<()> {
-        let _gate = self.begin(key)?;
-        let base = self.store.kind(key)?;
-        let inside = match base {
-            Some(EntryKind::Folder) => self.store.list(key)?,
-            _ => Vec::new(),
-        };
-        let mut state = self.state();
-        match state.fate(key).map_or(base, Fate::kind) {
-            Some(EntryKind::Folder) => {}
-            Some(_) => return Err(invalid(key, "not a folder")),
-            None => return Err(not_found(key)),
-        }
-        if !overlaid(inside, state.changed_in(key)).is_empty() {
-            let what = format!("{key}: there is something in this folder");
-            return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, what));
-        }
-        match base {
-            Some(_) => drop(state.set(key, Fate::RemoveFolder)),
-            None => drop(state.forget(key)),
-        }
-        Ok(())
-    }
-
-    /// Forgets what was changed since the last commit.
-    ///
-    /// # Errors
-    /// An earlier error that leaves the state of the store unknown.
-    pub(crate) fn rollback(&self) -> Result<()> {
-        let _gate = self.begin_alone()?;
-        let mut numbers: Vec<u64> = Vec::new();
-        let mut state = self.state();
-        numbers.extend(state.spill.as_ref().map(|spill| spill.number));
-        for (_, fate) in state.in_order()? {
-            if let Fate::Put(staged) = fate {
-                numbers.push(staged.number);
-            }
-        }
-        state.clear();
-        drop(state);
-        numbers.into_iter().for_each(|number| self.discard(number));
-        Ok(())
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -409,7 +238,7 @@ impl Root {
     }
 
     /// What every change begins with.
-    fn begin(&self, key: &Key) -> io::Result<RwLockReadGuard<'_, ()>> {
+    pub(super) fn begin(&self, key: &Key) -> io::Result<RwLockReadGuard<'_, ()>> {
         self.check_writer()?;
         own::check(key)?;
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
@@ -434,128 +263,7 @@ impl Root {
             )),
         }
     }
-
-    /// What the store has where the folder of a key should be.
-    fn kind_of_folder(&self, key: &Key) -> io::Result<Option<EntryKind>> {
-        match key.split() {
-            Some((folder, _)) => self.store.kind(&folder),
-            None => Ok(None),
-        }
-    }
-
-    /// A fate has given way to another one.
-    fn supersede(&self, old: Option<Fate>) {
-        if let Some(Fate::Put(staged)) = old {
-            let mut state = self.state();
-            state.epoch = state.epoch.wrapping_add(1);
-            drop(state);
-            self.discard(staged.number);
-        }
-    }
-
-    fn patch_staged(&self, key: &Key, staged: Staged, (at, bytes): (u64, &[u8])) -> io::Result<()> {
-        if at > staged.len {
-            return Err(invalid(key, HOLE));
-        }
-        let patched = self
-            .store
-            .patch(&self.own.staged(staged.number)?, at, bytes);
-        let mut state = self.state();
-        let now = state.fate(key).cloned();
-        match now {
-            Some(Fate::Put(now)) if now.number == staged.number => {
-                let len = now.len.max(at.saturating_add(len_of(bytes)));
-                // Of what failed, a part may be there.
-                let sum = None;
-                match patched.is_ok() {
-                    true => drop(state.set(key, Fate::Put(Staged { len, sum, ..now }))),
-                    false => state.poisoned = true,
-                }
-                patched
-            }
-            // Another thread has put or removed it meanwhile: as if that had come after this.
-            _ => Ok(()),
-        }
-    }
-
-    /// Lays bytes over a file, of this length if it is its first patch.
-    fn lay(&self, key: &Key, base: Option<u64>, (at, bytes): (u64, &[u8])) -> io::Result<()> {
-        let mut state = self.state();
-        let mut patch = match (state.fate(key), base) {
-            (Some(Fate::Patch(patch)), _) => patch.clone(),
-            (None, Some(len)) => Patch::new(len),
-            // Another thread has put or removed it meanwhile: as if that had come after this.
-            _ => return Ok(()),
-        };
-        if at > patch.new_len() || at.checked_add(len_of(bytes)).is_none() {
-            return Err(invalid(key, HOLE));
-        }
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        patch.lay(at, Piece::Memory(Bytes::copy_from_slice(bytes)));
-        state.set(key, Fate::Patch(patch));
-        state.laid = state.laid.saturating_add(len_of(bytes));
-        let full = state.laid > MOST_LAID;
-        drop(state);
-        match full {
-            true => self.spill(),
-            false => Ok(()),
-        }
-    }
-
-    /// Moves the bytes of all patches from memory into a staged file.
-    pub(super) fn spill(&self) -> io::Result<()> {
-        let (mut places, mut bytes) = (BTreeMap::new(), Vec::new());
-        let mut state = self.state();
-        let spill = state.spill.clone();
-        let number = spill.as_ref().map(|spill| spill.number);
-        let number = number.unwrap_or_else(|| state.next_number());
-        let begin = spill.as_ref().map_or(0, |spill| spill.len);
-        for (folder, name, patch) in state.patches_mut() {
-            for (at, piece) in &patch.pieces {
-                if let Piece::Memory(here) = piece {
-                    let from = begin.saturating_add(len_of(&bytes));
-                    places.insert((folder.join(name)?, *at), from);
-                    bytes.extend_from_slice(here);
-                }
-            }
-        }
-        drop(state);
-        let place = self.own.staged(number)?;
-        let written = match begin {
-            0 if spill.is_none() => self.store.create(&place, &bytes),
-            _ => self.store.patch(&place, begin, &bytes),
-        };
-        let mut state = self.state();
-        if let Err(error) = written {
-            // Something may lie there now, which another try would not expect.
-            state.poisoned = true;
-            return Err(error);
-        }
-        let mut hasher = spill.map(|spill| spill.hasher).unwrap_or_default();
-        hasher.update(&bytes);
-        let len = begin.saturating_add(len_of(&bytes));
-        state.spill = Some(super::state::Spill {
-            number,
-            len,
-            hasher,
-        });
-        state.laid = 0;
-        for (folder, name, patch) in state.patches_mut() {
-            let key = folder.join(name)?;
-            for (at, piece) in &mut patch.pieces {
-                if let Some(from) = places.get(&(key.clone(), *at)) {
-                    let (from, len) = (*from, piece.len());
-                    *piece = Piece::Spilled { from, len };
-                }
-            }
-        }
-        Ok(())
-    }
 }
-
-const HOLE: &str = "a patch behind the end would leave a hole";
 
 /// A folder with what a change makes of it.
 pub(super) fn overlaid(

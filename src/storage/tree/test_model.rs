@@ -1,4 +1,10 @@
 //! A store as a map, and changes made up at random.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use super::tree_crash::Random;
 use super::tree_recorder::Found;

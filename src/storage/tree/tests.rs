@@ -1,4 +1,10 @@
 //! What a root promises while nothing fails.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use super::*;
 use crate::storage::Access;

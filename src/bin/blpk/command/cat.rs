@@ -1,5 +1,7 @@
 //! `blpk cat`: bytes of the uncompressed content on standard output.
 
+mod dataset;
+mod numpy;
 mod packed;
 
 use std::io::{self, Read};
@@ -7,11 +9,14 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::wire::Form;
 use bloscpack::{Decoder, IndexedReader};
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::decompress::blame;
 use crate::args;
-use crate::input::{Bytes, Input, STANDARD, look};
+use crate::dataset::is_directory;
+use crate::dataset::rows::{self, Rows};
+use crate::dataset::slice::{self, Slice};
+use crate::input::{self, Bytes, Input, STANDARD, look};
 use crate::message::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -21,18 +26,34 @@ use crate::status::Status;
 
 /// Print the uncompressed bytes of a file, or some of them
 ///
-/// Of records, these are the bytes of one behind the other.
+/// Of records, these are the bytes of one behind the other; of an array in a directory, those of its
+/// elements, in C order as they are stored. For example:
+///   blpk cat --column price --rows 0..10 table | od -A n -t f8
+///   blpk cat --slice '0:10,:,-1' array
 #[derive(Args, Debug)]
+#[command(verbatim_doc_comment, group = ArgGroup::new("part"))]
 pub struct Cat {
     /// Bytes A to B, B not included; either may be left out
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = span, conflicts_with = "chunk")]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = span, group = "part")]
     range: Option<Span>,
 
     /// The bytes of chunk N, counted from 0 across the members of a concatenation
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, group = "part")]
     chunk: Option<u64>,
 
-    /// File to read, or - for standard input
+    /// Rows A to B of an array, B not included; either may be left out
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = rows::parse, group = "part")]
+    rows: Option<Rows>,
+
+    /// Some elements of an array, as Python writes it: '0:10,:,-1'
+    #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = slice::parse, group = "part")]
+    slice: Option<Slice>,
+
+    /// The column, where PATH is a table
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
+
+    /// File or dataset to read, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     path: PathBuf,
 }
@@ -49,6 +70,16 @@ const LONG: u64 = 64 << 20;
 
 impl Cat {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if is_directory(&self.path) {
+            return self.dataset(session);
+        }
+        if self.column.is_some() {
+            let title = format!("{} is no table", input::name(&self.path));
+            return Err(Failure::usage(title).hint("--column is for tables, which are directories"));
+        }
+        if self.rows.is_some() || self.slice.is_some() {
+            return self.numpy(session);
+        }
         let input = Input::open_binary(&self.path, session)?;
         let mut output = Output::create(Path::new(STANDARD), &[&input], session)?;
         let progress = Progress::new(session, input.length());
@@ -67,7 +98,7 @@ impl Cat {
             ),
         };
         progress.finish();
-        confirm(span, copied, &input)?;
+        confirm(span, copied, &input.name())?;
         output.commit()?;
         Ok(Status::Done)
     }
@@ -125,11 +156,11 @@ fn chunk(
         start: range.start,
         end: Some(range.end),
     });
-    span.ok_or_else(|| no_chunk(number, reader.chunks(), input))
+    span.ok_or_else(|| no_chunk(number, reader.chunks(), &input.name()))
 }
 
-fn no_chunk(number: u64, chunks: u64, input: &Input) -> Failure {
-    let title = format!("{}: there is no chunk {number}", input.name());
+fn no_chunk(number: u64, chunks: u64, name: &str) -> Failure {
+    let title = format!("{name}: there is no chunk {number}");
     Failure::usage(title).hint(format!("it has {chunks} chunks, counted from 0"))
 }
 
@@ -161,7 +192,7 @@ fn in_order(
 }
 
 /// Whether all that was asked for was there.
-fn confirm(span: Option<Span>, copied: u64, input: &Input) -> Result<(), Failure> {
+fn confirm(span: Option<Span>, copied: u64, name: &str) -> Result<(), Failure> {
     let Some(Span {
         start,
         end: Some(end),
@@ -171,8 +202,7 @@ fn confirm(span: Option<Span>, copied: u64, input: &Input) -> Result<(), Failure
     };
     if copied < end - start {
         let title = format!(
-            "{}: the range {start}..{end} reaches past the end; {copied} bytes of it exist",
-            input.name()
+            "{name}: the range {start}..{end} reaches past the end; {copied} bytes of it exist"
         );
         return Err(Failure::usage(title));
     }

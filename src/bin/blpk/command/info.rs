@@ -1,5 +1,7 @@
 //! `blpk info`: what a file is, told without decompressing it.
 
+mod array;
+mod dataset;
 mod json;
 mod json_text;
 mod people;
@@ -10,6 +12,7 @@ use std::path::PathBuf;
 use bloscpack::{Member, State, Survey};
 use clap::Args;
 
+use crate::dataset::is_directory;
 use crate::input::{Input, STANDARD};
 use crate::message::{Failure, shown};
 use crate::output;
@@ -17,24 +20,33 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 
-/// Tell what a file is and holds
+/// Tell what a file or a dataset is and holds
 ///
 /// Reads the headers and compares no checksum: `verify` does. Nothing is decompressed but, where
-/// only that tells how many packed records there are, the last chunk. The exit status is 4 if the
-/// file is unterminated or unfinished.
+/// only that tells how many packed records there are, the last chunk. Of an array in a directory, the
+/// headers of the first 10000 chunks tell its codecs. The exit status is 4 if the file is
+/// unterminated or unfinished, or superchunks are missing.
 #[derive(Args, Debug)]
 pub struct Info {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 
-    /// File to look at, or - for standard input
+    /// File or dataset to look at, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     path: PathBuf,
 }
 
+/// A JSON text, laid out for people.
+pub fn pretty(text: &str) -> String {
+    json_text::pretty(text, 0)
+}
+
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if is_directory(&self.path) {
+            return dataset::run(&self.path, self.json, session);
+        }
         let input = Input::open_binary(&self.path, session)?;
         let progress = Progress::new(session, input.length());
         let survey = input.survey(&progress, &session.limits);

@@ -4,8 +4,13 @@ mod append;
 mod cat;
 mod completions;
 mod compress;
+mod convert;
+mod dataset;
 mod decompress;
+mod export;
+mod import;
 mod info;
+mod ls;
 mod man;
 mod patch;
 mod records;
@@ -33,6 +38,12 @@ pub enum Command {
     Reindex(reindex::Reindex),
     #[command(visible_alias = "i")]
     Info(info::Info),
+    Ls(ls::Ls),
+    Import(import::Import),
+    Export(export::Export),
+    Convert(convert::Convert),
+    #[command(subcommand)]
+    Dataset(dataset::Dataset),
     Verify(verify::Verify),
     Recover(recover::Recover),
     #[command(subcommand)]
@@ -51,6 +62,11 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Patch(command) => command.run(session),
         Command::Reindex(command) => command.run(session),
         Command::Info(command) => command.run(session),
+        Command::Ls(command) => command.run(session),
+        Command::Import(command) => command.run(session),
+        Command::Export(command) => command.run(session),
+        Command::Dataset(command) => command.run(session),
+        Command::Convert(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),

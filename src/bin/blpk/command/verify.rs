@@ -1,16 +1,20 @@
 //! `blpk verify`: reads every chunk and reports each damage.
 
+mod dataset;
+
 use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use bloscpack::dataset::DatasetReport;
 use bloscpack::storage::ReadAt;
-use bloscpack::{Category, Damage, Report};
+use bloscpack::{Category, Damage, Error, Report};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::dataset::is_directory;
 use crate::input::{self, Bytes, Input, STANDARD};
 use crate::message::{Failure, shown};
 use crate::output;
@@ -21,26 +25,33 @@ use crate::status::Status;
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Read files through and report each damage
+/// Read files and datasets through and report each damage
 ///
-/// One line for each sound file, and one for each damage of the others. The exit status is the
-/// highest that any of the files gives.
+/// One line for each sound file or dataset, and one for each damage of the others. Of a directory that
+/// is no dataset, all datasets below it are read. Files that do not belong to a dataset, and rows that
+/// were never flushed, are warnings. The exit status is the highest that any of them gives.
 #[derive(Args, Debug)]
 pub struct Verify {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Files to verify, or - for standard input
+    /// Files and datasets to verify, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     paths: Vec<PathBuf>,
 }
 
-/// What came of one file.
-struct Outcome<'a> {
-    path: &'a Path,
+/// What came of one file or dataset.
+struct Outcome {
+    path: PathBuf,
     status: Status,
-    report: Result<Report, Failure>,
+    report: Result<Told, Failure>,
+}
+
+/// What was found.
+enum Told {
+    File(Report),
+    Dataset(DatasetReport),
 }
 
 /// A file whose bytes show as progress when they are read.
@@ -65,13 +76,23 @@ impl Verify {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let mut worst = Status::Done;
         let mut files = Vec::new();
-        for path in &self.paths {
-            let outcome = examine(path, session);
+        let mut tell = |outcome: Outcome| {
             worst = worst.max(outcome.status);
             if self.json {
                 files.push(outcome.json());
-            } else {
-                outcome.print(session)?;
+                return Ok(());
+            }
+            outcome.print(session)
+        };
+        for path in &self.paths {
+            match is_directory(path) {
+                true => dataset::examine(path, session, &mut |(path, report)| {
+                    tell(Outcome::new(path, report.map(Told::Dataset)))
+                })?,
+                false => tell(Outcome::new(
+                    path.clone(),
+                    examine(path, session).map(Told::File),
+                ))?,
             }
         }
         if self.json {
@@ -81,66 +102,58 @@ impl Verify {
     }
 }
 
-fn examine<'a>(path: &'a Path, session: &Session) -> Outcome<'a> {
-    let report = Input::open_binary(path, session).and_then(|input| {
-        let progress = Progress::new(session, input.length());
-        let (limits, threads) = (session.limits, session.threads);
-        let report = match input.at_positions() {
-            Some(file) => {
-                let counting = Counting {
-                    file,
-                    progress: &progress,
-                };
-                bloscpack::verify_at(&counting, limits, threads)
-            }
-            None => bloscpack::verify(input.source(&progress), limits, threads),
-        };
-        report.map_err(|error| Failure::library(input.name(), &error))
-    });
-    let status = match &report {
-        Ok(report) => report
-            .damages
-            .iter()
-            .map(|damage| damage.error.category().into())
-            .max()
-            .unwrap_or(Status::Done),
-        Err(failure) => failure.status(),
+fn examine(path: &Path, session: &Session) -> Result<Report, Failure> {
+    let input = Input::open_binary(path, session)?;
+    let progress = Progress::new(session, input.length());
+    let (limits, threads) = (session.limits, session.threads);
+    let report = match input.at_positions() {
+        Some(file) => {
+            let counting = Counting {
+                file,
+                progress: &progress,
+            };
+            bloscpack::verify_at(&counting, limits, threads)
+        }
+        None => bloscpack::verify(input.source(&progress), limits, threads),
     };
-    Outcome {
-        path,
-        status,
-        report,
-    }
+    report.map_err(|error| Failure::library(input.name(), &error))
 }
 
-impl Outcome<'_> {
+impl Outcome {
+    fn new(path: PathBuf, report: Result<Told, Failure>) -> Self {
+        let status = match &report {
+            Ok(told) => {
+                let errors = told.errors().into_iter();
+                let statuses = errors.map(|error| error.category().into());
+                statuses.max().unwrap_or(Status::Done)
+            }
+            Err(failure) => failure.status(),
+        };
+        Self {
+            path,
+            status,
+            report,
+        }
+    }
+
     fn print(&self, session: &Session) -> Result<(), Failure> {
-        let name = shown(self.path);
-        let report = match &self.report {
-            Ok(report) => report,
+        let name = shown(&self.path);
+        let told = match &self.report {
+            Ok(told) => told,
             Err(failure) => {
                 failure.report();
                 return Ok(());
             }
         };
         let mut text = String::new();
-        for damage in &report.damages {
-            let _ = writeln!(text, "{name}: {}", line(damage));
+        for line in told.lines() {
+            let _ = writeln!(text, "{name}: {line}");
         }
-        if report.damages.is_empty() {
-            let (chunks, bytes) = (report.chunks, report.bytes);
-            let _ = writeln!(
-                text,
-                "{name}: {GOOD}ok{GOOD:#}, {}, {}",
-                count(chunks, "chunk"),
-                match report.records {
-                    0 => count(bytes, "byte"),
-                    records => count(records, "record"),
-                }
-            );
+        if text.is_empty() {
+            let _ = writeln!(text, "{name}: {GOOD}ok{GOOD:#}, {}", told.amount());
         }
-        for warning in &report.warnings {
-            session.warning(format_args!("{}: {warning}", input::name(self.path)));
+        for warning in told.warnings() {
+            session.warning(format_args!("{}: {warning}", input::name(&self.path)));
         }
         output::print(&text)
     }
@@ -152,12 +165,13 @@ impl Outcome<'_> {
             "ok": self.status == Status::Done,
         });
         match &self.report {
-            Ok(report) => {
-                object["chunks"] = json!(report.chunks);
-                object["bytes"] = json!(report.bytes);
-                object["records"] = json!(report.records);
-                object["damages"] = report.damages.iter().map(damage).collect();
-                object["warnings"] = report.warnings.iter().map(ToString::to_string).collect();
+            Ok(told) => {
+                let (chunks, bytes, records) = told.counts();
+                object["chunks"] = json!(chunks);
+                object["bytes"] = json!(bytes);
+                object["records"] = json!(records);
+                object["damages"] = told.damages();
+                object["warnings"] = told.warnings().into();
                 object["error"] = Value::Null;
             }
             Err(failure) => {
@@ -173,9 +187,63 @@ impl Outcome<'_> {
     }
 }
 
+impl Told {
+    fn errors(&self) -> Vec<&Error> {
+        match self {
+            Self::File(report) => report.damages.iter().map(|damage| &damage.error).collect(),
+            Self::Dataset(report) => report.damages.iter().collect(),
+        }
+    }
+
+    /// A line for each damage.
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::File(report) => report.damages.iter().map(line).collect(),
+            Self::Dataset(report) => report.damages.iter().map(labelled).collect(),
+        }
+    }
+
+    fn damages(&self) -> Value {
+        match self {
+            Self::File(report) => report.damages.iter().map(damage).collect(),
+            Self::Dataset(report) => report.damages.iter().map(described).collect(),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::File(report) => report.warnings.iter().map(ToString::to_string).collect(),
+            Self::Dataset(report) => {
+                let warnings = report.warnings.iter();
+                warnings
+                    .map(|odd| format!("{}: {}", odd.path, odd.what))
+                    .collect()
+            }
+        }
+    }
+
+    /// Chunks, bytes and records.
+    fn counts(&self) -> (u64, u64, u64) {
+        match self {
+            Self::File(report) => (report.chunks, report.bytes, report.records),
+            Self::Dataset(report) => (report.chunks, report.bytes, 0),
+        }
+    }
+
+    /// `3 chunks, 1000 bytes`.
+    fn amount(&self) -> String {
+        let (chunks, bytes, records) = self.counts();
+        let amount = match records {
+            0 => count(bytes, "byte"),
+            records => count(records, "record"),
+        };
+        format!("{}, {amount}", count(chunks, "chunk"))
+    }
+}
+
 /// One damage, for people.
 pub fn line(damage: &Damage) -> String {
-    let mut text = format!("{BAD}{}{BAD:#}: {}", label(damage), damage.error);
+    let mut text = labelled(&damage.error);
     if let Some(records) = &damage.records {
         let _ = write!(text, "; {}", numbers(records));
     } else if let Some(content) = &damage.content {
@@ -199,22 +267,33 @@ pub fn range(range: &Range<u64>) -> Value {
 
 /// One damage, for scripts.
 pub fn damage(damage: &Damage) -> Value {
-    let position = damage.error.position();
+    let mut object = described(&damage.error);
+    object["bytes"] = json!(damage.bytes.as_ref().map(range));
+    object["content"] = json!(damage.content.as_ref().map(range));
+    object["records"] = json!(damage.records.as_ref().map(range));
+    object
+}
+
+/// What an error tells, for scripts.
+fn described(error: &Error) -> Value {
+    let position = error.position();
     json!({
-        "message": damage.error.to_string(),
-        "status": Status::from(damage.error.category()).code(),
+        "message": error.to_string(),
+        "status": Status::from(error.category()).code(),
+        "file": error.path(),
         "chunk": position.and_then(|position| position.chunk),
         "byte": position.map(|position| position.byte),
         "member": position.map(|position| position.member),
-        "bytes": damage.bytes.as_ref().map(range),
-        "content": damage.content.as_ref().map(range),
-        "records": damage.records.as_ref().map(range),
     })
 }
 
-/// A word to look for, before the error itself.
-fn label(damage: &Damage) -> &'static str {
-    match damage.error.category() {
+/// An error behind a word to look for.
+fn labelled(error: &Error) -> String {
+    format!("{BAD}{}{BAD:#}: {error}", label(error))
+}
+
+fn label(error: &Error) -> &'static str {
+    match error.category() {
         Category::Failed => "failed",
         Category::Damaged => "damaged",
         Category::CutShort => "incomplete",

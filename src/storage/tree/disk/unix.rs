@@ -116,7 +116,7 @@ impl Store for DiskStore {
     }
 
     fn create_like(&self, key: &Key, like: &Key, bytes: &[u8]) -> io::Result<()> {
-        let old = match self.change(like, |folder, name| stat_of(folder, name, like)) {
+        let old = match self.change(like, stat_of) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             old => Some(old?),
         };
@@ -281,7 +281,7 @@ fn open_file(folder: &File, name: &str, access: OFlags) -> io::Result<(File, Met
 }
 
 /// Owner, group and mode of a file that is to be replaced.
-fn stat_of(folder: &File, name: &str, _: &Key) -> io::Result<Metadata> {
+fn stat_of(folder: &File, name: &str) -> io::Result<Metadata> {
     Ok(open_file(folder, name, OFlags::RDONLY)?.1)
 }
 

@@ -34,7 +34,7 @@ impl Cat {
             return Err(reading(&error, input, out.output()));
         }
         if let Ok(Some(copied)) = done {
-            confirm(self.range, copied, input)?;
+            confirm(self.range, copied, &input.name())?;
         }
         out.into_output().commit()?;
         Ok(Status::Done)
@@ -56,7 +56,7 @@ fn by_chunk(
         session.warning(format_args!("{}: {warning}", input.name()));
     }
     let range = records.chunk_range(number).map_err(blame)?;
-    let range = range.ok_or_else(|| no_chunk(number, records.chunks(), input))?;
+    let range = range.ok_or_else(|| no_chunk(number, records.chunks(), &input.name()))?;
     let mut all = records.range(range);
     let done = all.try_for_each(|record| Ok(out.put(&record?)?));
     Ok(done.and_then(|()| Ok(out.flush()?)))

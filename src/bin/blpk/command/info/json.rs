@@ -8,10 +8,10 @@ use super::records;
 use super::{codecs, filters, is_indexed, kind, state, sum, whole_state};
 
 /// Stands where metadata is to stand.
-const PLACE: &str = "\u{1}";
+pub const PLACE: &str = "\u{1}";
 /// How deep a report and those of its members lie.
-const WHOLE: usize = 1;
-const MEMBER: usize = 3;
+pub const WHOLE: usize = 1;
+pub const MEMBER: usize = 3;
 
 /// One object: header fields are those of the first member, sums and sets those of all.
 pub fn describe(
@@ -44,22 +44,31 @@ pub fn describe(
 
 /// Puts the texts of the metadata in their places: that of the first member, and then those of all.
 fn with_metadata(report: &str, survey: &Survey) -> String {
-    let place = format!("\"metadata\": {}", json!(PLACE));
     let texts = survey.members.iter().map(|member| member.metadata.as_ref());
     let first = texts.clone().next().into_iter();
     let levels = [WHOLE].into_iter().chain(std::iter::repeat(MEMBER));
-    let mut texts = first
+    let texts = first
         .chain(texts)
         .zip(levels)
-        .filter_map(|(text, level)| Some((text?, level)));
+        .filter_map(|(text, level)| Some((text?.text(), level)));
+    with_texts(report, "metadata", texts)
+}
+
+/// Puts JSON texts, each with how deep it lies, in the places of the members that are called `key`.
+pub fn with_texts<'a>(
+    report: &str,
+    key: &str,
+    mut texts: impl Iterator<Item = (&'a str, usize)>,
+) -> String {
+    let place = format!("\"{key}\": {}", json!(PLACE));
     let mut out = String::new();
     let mut rest = report;
     while let Some((before, behind)) = rest.split_once(&place)
-        && let Some((metadata, level)) = texts.next()
+        && let Some((text, level)) = texts.next()
     {
         out.push_str(before);
-        out.push_str("\"metadata\": ");
-        out.push_str(&pretty(metadata.text(), level));
+        out.push_str(&format!("\"{key}\": "));
+        out.push_str(&pretty(text, level));
         rest = behind;
     }
     out.push_str(rest);
@@ -108,7 +117,7 @@ fn header(member: &Member, count: Option<u64>) -> Value {
     object
 }
 
-fn merge(object: &mut Value, more: Value) {
+pub fn merge(object: &mut Value, more: Value) {
     if let (Value::Object(object), Value::Object(more)) = (object, more) {
         object.extend(more);
     }

@@ -10,9 +10,9 @@ use super::records;
 use super::{codecs, filters, kind, state, sum};
 use crate::size::pretty;
 
-const BOLD: Style = Style::new().bold();
+pub const BOLD: Style = Style::new().bold();
 /// Width of the longest label.
-const LABEL: usize = 15;
+pub const LABEL: usize = 15;
 
 /// One block of lines for each member, and one for the whole if there are several.
 pub fn describe(
@@ -106,7 +106,7 @@ fn describe_member(text: &mut String, member: &Member, records: Option<u64>) {
     }
 }
 
-fn sizes(text: &mut String, uncompressed: u64, compressed: u64) {
+pub fn sizes(text: &mut String, uncompressed: u64, compressed: u64) {
     line(text, "uncompressed", pretty(uncompressed));
     line(text, "compressed", pretty(compressed));
     if let Some(hundredths) = (u128::from(uncompressed) * 100).checked_div(compressed.into()) {
@@ -125,7 +125,7 @@ fn state_in_full(member: &Member) -> &'static str {
     }
 }
 
-fn line(text: &mut String, label: &str, value: impl Display) {
+pub fn line(text: &mut String, label: &str, value: impl Display) {
     let _ = writeln!(text, "  {label:LABEL$}  {value}");
 }
 
@@ -133,7 +133,7 @@ fn or_unknown(value: Option<impl Display>) -> String {
     value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
 }
 
-fn list(names: &[&str]) -> String {
+pub fn list(names: &[&str]) -> String {
     if names.is_empty() {
         "none".to_owned()
     } else {

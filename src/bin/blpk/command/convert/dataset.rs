@@ -1,0 +1,125 @@
+//! One dataset into another.
+
+use std::time::Instant;
+
+use bloscpack::dataset::{CArray, CArrayBuilder, CTable, Dataset, DatasetLayout};
+use bloscpack::exchange::{ArraySource, Source as _, TableSource, import_array, import_table};
+
+use super::Convert;
+use crate::dataset::new::New;
+use crate::dataset::source::Watched;
+use crate::dataset::{failure, open, options};
+use crate::message::{Failure, quoted};
+use crate::session::Session;
+use crate::size;
+use crate::status::Status;
+
+impl Convert {
+    pub(super) fn dataset(&self, session: &Session) -> Result<Status, Failure> {
+        let begun = Instant::now();
+        let new = New::begin(&self.output, &self.path, session)?;
+        let dataset = open(&self.path, session)?;
+        let layout = self.layout.unwrap_or_else(|| dataset.layout());
+        self.making.fit(layout)?;
+        let done = match &dataset {
+            Dataset::Array(array) => self.array(array, layout, &new, session),
+            Dataset::Table(table) => self.table(table, layout, &new, session)?,
+        };
+        let explained = |error: &bloscpack::Error| failure(&self.path, error);
+        let bytes = done.map_err(|error| new.explain(&error, explained))?;
+        let name = new.name();
+        new.commit()?;
+        session.verbose(format_args!(
+            "{}, {} rows, {}, converted into {name} in {:.2?}",
+            quoted(&self.path),
+            dataset.rows(),
+            size::pretty(bytes),
+            begun.elapsed(),
+        ));
+        Ok(Status::Done)
+    }
+
+    fn array(
+        &self,
+        array: &CArray,
+        layout: DatasetLayout,
+        new: &New<'_>,
+        session: &Session,
+    ) -> bloscpack::Result<u64> {
+        let builder = self.like(array, layout).layout(layout);
+        let builder = builder.replace(new.replaces()).options(options(session));
+        let mut made = builder.create(new.folder())?;
+        let mut source = ArraySource::new(array);
+        import_array(
+            &mut Watched::new(&mut source, session),
+            &mut made,
+            &mut |_| (),
+        )?;
+        Ok(array.nbytes())
+    }
+
+    /// As the array is, but for what is said.
+    fn like(&self, array: &CArray, layout: DatasetLayout) -> CArrayBuilder {
+        let mut builder = array.like();
+        if layout != DatasetLayout::CarrayDocument {
+            // Its chunks may have any shape, those of the others have whole rows.
+            let rows = array.chunk_shape().first().copied().unwrap_or(1);
+            builder = builder.chunk_rows(rows.max(1));
+        }
+        self.making.array(builder)
+    }
+
+    fn table(
+        &self,
+        table: &CTable,
+        layout: DatasetLayout,
+        new: &New<'_>,
+        session: &Session,
+    ) -> Result<bloscpack::Result<u64>, Failure> {
+        let builder = CTable::builder()
+            .attributes(table.attributes().clone())
+            .layout(layout)
+            .replace(new.replaces())
+            .options(options(session));
+        let mut builder = self.making.table(builder)?;
+        let documented = [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument];
+        let mut rows = None;
+        for name in table.names() {
+            let array = table.column(name);
+            let array = array.map_err(|error| failure(&self.path, &error))?;
+            if documented.contains(&layout) && !array.attributes().is_empty() {
+                session.warning(format_args!(
+                    "{}: the attributes of column {name} are left out: columns have none in the layout {layout}",
+                    quoted(&self.path)
+                ));
+            }
+            rows = rows.max(array.chunk_shape().first().copied());
+            builder = builder.column(name, self.like(array, layout));
+        }
+        // There the columns share it, so that the longest of theirs is taken.
+        if let (true, None, Some(rows)) = (documented.contains(&layout), self.making.chunklen, rows)
+        {
+            builder = builder.chunk_rows(rows);
+        }
+        Ok(self.copy(table, builder, new, session))
+    }
+
+    fn copy(
+        &self,
+        table: &CTable,
+        builder: bloscpack::dataset::CTableBuilder,
+        new: &New<'_>,
+        session: &Session,
+    ) -> bloscpack::Result<u64> {
+        let mut made = builder.create(new.folder())?;
+        let mut source = TableSource::new(table)?;
+        let bytes = source.schema().row_bytes();
+        let bytes = bytes.saturating_mul(source.rows());
+        import_table(
+            &mut Watched::new(&mut source, session),
+            &mut made,
+            &mut |_| (),
+        )?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,45 @@
+//! `blpk dataset ...`: arrays and tables in directories, changed in their place.
+
+mod append;
+mod attrs;
+mod columns;
+mod repair;
+mod rows;
+mod set;
+
+use clap::Subcommand;
+
+use crate::message::Failure;
+use crate::session::Session;
+use crate::status::Status;
+
+/// Change arrays and tables in directories
+///
+/// Each change is made as a whole: after an error, Ctrl-C or a power cut there is the old dataset or
+/// the new one, and who reads it meanwhile sees the old one.
+#[derive(Debug, Subcommand)]
+pub enum Dataset {
+    Append(append::Append),
+    Trim(rows::Trim),
+    Resize(rows::Resize),
+    Set(set::Set),
+    Attrs(attrs::Attrs),
+    AddColumn(columns::AddColumn),
+    DeleteColumn(columns::DeleteColumn),
+    Repair(repair::Repair),
+}
+
+impl Dataset {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        match self {
+            Self::Append(command) => command.run(session),
+            Self::Trim(command) => command.run(session),
+            Self::Resize(command) => command.run(session),
+            Self::Set(command) => command.run(session),
+            Self::Attrs(command) => command.run(session),
+            Self::AddColumn(command) => command.run(session),
+            Self::DeleteColumn(command) => command.run(session),
+            Self::Repair(command) => command.run(session),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A new dataset, which appears under its name only when it is whole.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::path::Path;
+
+use bloscpack::Error;
+use bloscpack::storage::{Disk, Folder as _};
+use tempfile::{Builder, TempDir};
+
+use super::edit::is_ended;
+use super::is_directory;
+use crate::interrupt::{self, Orderly};
+use crate::message::{Failure, quoted};
+use crate::output::is_standard_output;
+use crate::session::Session;
+use crate::status::Status;
+
+/// A directory on its way to becoming a dataset.
+#[derive(Debug)]
+pub struct New<'a> {
+    path: &'a Path,
+    /// Where it is made meanwhile; nothing where it takes the place of another, which is one change.
+    made: Option<TempDir>,
+    _orderly: Orderly,
+}
+
+impl<'a> New<'a> {
+    /// Begins a dataset at `path`, made of what is at `input`: what is made of something private is private.
+    pub fn begin(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
+        let name = quoted(path);
+        if is_standard_output(path) {
+            return Err(Failure::usage("a dataset is a directory: name it"));
+        }
+        refuse_within(path, input)?;
+        let orderly = Orderly::begin();
+        let failed = |error: io::Error| Failure::io(&name, &error);
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+            Ok(_) if !session.force => return Err(exists(&name)),
+            Ok(_) if !is_directory(path) => {
+                let title = format!("output {name} is there and no directory");
+                return Err(Failure::new(Status::Failed, title).hint("remove it first"));
+            }
+            Ok(_) => {
+                return Ok(Self {
+                    path,
+                    made: None,
+                    _orderly: orderly,
+                });
+            }
+        }
+        let mut builder = Builder::new();
+        builder.prefix(".blpk-").suffix(".tmp");
+        if let Some(permissions) = permissions(input) {
+            builder.permissions(permissions);
+        }
+        let mut pending = interrupt::pending();
+        let made = builder.tempdir_in(parent(path));
+        let made = made.map_err(|error| Failure::io(&name, &without_path(&error)))?;
+        pending.push(made.path().to_owned());
+        Ok(Self {
+            path,
+            made: Some(made),
+            _orderly: orderly,
+        })
+    }
+
+    /// How messages call it.
+    pub fn name(&self) -> String {
+        quoted(self.path)
+    }
+
+    /// Where it is to be created.
+    pub fn folder(&self) -> &Path {
+        self.made.as_ref().map_or(self.path, TempDir::path)
+    }
+
+    /// Whether it takes the place of one that is there.
+    pub fn replaces(&self) -> bool {
+        self.made.is_none()
+    }
+
+    /// Why nothing came of it.
+    pub fn explain(&self, error: &Error, failure: impl FnOnce(&Error) -> Failure) -> Failure {
+        let outcome = match self.replaces() {
+            true => format!("{} is left as it was", self.name()),
+            false => format!("{} is not written", self.name()),
+        };
+        if interrupt::is_asked() && is_ended(error) {
+            return Failure::interrupted().detail(outcome);
+        }
+        failure(error).detail(outcome)
+    }
+
+    /// Gives it its name, since all of it is there.
+    pub fn commit(self) -> Result<(), Failure> {
+        let name = self.name();
+        let Some(made) = self.made else { return Ok(()) };
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => exists(&name),
+            _ => Failure::io(&name, &error),
+        };
+        let mut pending = interrupt::pending();
+        if interrupt::is_asked() {
+            return Err(Failure::interrupted().detail(format!("{name} is not written")));
+        }
+        fs::rename(made.path(), self.path).map_err(failed)?;
+        let here = made.keep();
+        pending.retain(|path| *path != here);
+        drop(pending);
+        match Disk::new(parent(self.path)).sync() {
+            // A folder to which files may be added, but which may not be looked at.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            done => done.map_err(failed),
+        }
+    }
+}
+
+/// Refuses an output within the input, or around it.
+pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
+    let real = |path: &Path| {
+        let folder = parent(path).canonicalize().ok()?;
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(folder.join(path.file_name()?)))
+    };
+    let (Some(out), Some(inside)) = (real(output), real(input)) else {
+        return Ok(());
+    };
+    if out == inside || is_directory(input) && out.starts_with(&inside) {
+        let title = format!(
+            "output {} is the input {}, or lies in it",
+            quoted(output),
+            quoted(input)
+        );
+        return Err(Failure::usage(title).hint("write to another place, then rename it"));
+    }
+    Ok(())
+}
+
+fn exists(name: &str) -> Failure {
+    Failure::new(Status::Failed, format!("output {name} exists"))
+        .hint("-f replaces a dataset, as one change")
+}
+
+/// The folder that holds `path`.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The error without the name of the temporary directory, which means nothing to the user.
+fn without_path(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let text = text
+        .split_once(" at path ")
+        .map_or(text.as_str(), |(text, _)| text);
+    io::Error::new(error.kind(), text)
+}
+
+/// What a directory made of `input` may be at most: who may not read that may not look into it.
+#[cfg(unix)]
+fn permissions(input: &Path) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    let readable = readable(input)?;
+    let all = readable | readable >> 1 | readable >> 2;
+    Some(Permissions::from_mode(all))
+}
+
+/// The same for a file made of a dataset.
+#[cfg(unix)]
+pub fn file_permissions(dataset: &Path) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    let readable = readable(dataset)?;
+    Some(Permissions::from_mode(readable | readable >> 1))
+}
+
+/// Who may read it, and its owner.
+#[cfg(unix)]
+fn readable(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(path).ok()?.permissions().mode();
+    Some((mode & 0o444) | 0o400)
+}
+
+/// What a directory made of `input` may be at most. Here the folder decides.
+#[cfg(not(unix))]
+fn permissions(_: &Path) -> Option<Permissions> {
+    None
+}
+
+/// The same for a file made of a dataset.
+#[cfg(not(unix))]
+pub fn file_permissions(_: &Path) -> Option<Permissions> {
+    None
+}

@@ -1,0 +1,117 @@
+//! What is taken of a dataset, or of an array in a file: columns, rows, or a box.
+
+use std::path::Path;
+
+use bloscpack::dataset::{CArray, CTable, Dataset};
+use bloscpack::exchange::{ArraySource, FileSource, Source, TableSource};
+use bloscpack::{Error, IndexedReader};
+
+use super::rows::Rows;
+use super::slice::{Box, Slice};
+use super::{failure, no_columns, open};
+use crate::input::Input;
+use crate::message::{Failure, quoted};
+use crate::session::Session;
+
+/// What is taken; all of it where nothing is said.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection<'a> {
+    /// The columns of a table.
+    pub columns: &'a [String],
+    pub rows: Option<Rows>,
+    pub slice: Option<&'a Slice>,
+}
+
+impl Selection<'_> {
+    /// Gives what is taken of the dataset at `path` to `take`.
+    pub fn of_dataset<T>(
+        &self,
+        path: &Path,
+        session: &Session,
+        take: impl FnOnce(&mut dyn Source) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        match open(path, session)? {
+            Dataset::Array(array) if self.columns.is_empty() => {
+                take(&mut self.array(path, "value", &array)?)
+            }
+            Dataset::Array(_) => Err(no_columns(path)),
+            Dataset::Table(table) => self.of_table(path, &table, take),
+        }
+    }
+
+    fn of_table<T>(
+        &self,
+        path: &Path,
+        table: &CTable,
+        take: impl FnOnce(&mut dyn Source) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let failed = |error: Error| failure(path, &error);
+        if self.slice.is_some() {
+            let [name] = self.columns else {
+                let title = format!("{}: a slice is one of a single column", quoted(path));
+                return Err(Failure::usage(title).hint("--columns NAME, or --rows A..B of all"));
+            };
+            let array = table.column(name).map_err(failed)?;
+            return take(&mut self.array(path, name, array)?);
+        }
+        let mut source = TableSource::new(table).map_err(failed)?;
+        if !self.columns.is_empty() {
+            source = source.columns(self.columns).map_err(failed)?;
+        }
+        if let Some(rows) = self.rows {
+            let rows = rows.resolve(source.rows(), &quoted(path))?;
+            source = source.range(rows).map_err(failed)?;
+        }
+        take(&mut source)
+    }
+
+    fn array<'a>(
+        &self,
+        path: &Path,
+        name: &str,
+        array: &'a CArray,
+    ) -> Result<ArraySource<'a>, Failure> {
+        let wanted = self.wanted(array.shape(), &quoted(path))?;
+        let source = ArraySource::new(array).named(name).slice(&wanted.ranges);
+        source.map_err(|error| failure(path, &error))
+    }
+
+    /// The same for the array in a Bloscpack file, as its metadata describes it.
+    pub fn of_file<T>(
+        &self,
+        input: &Input,
+        session: &Session,
+        take: impl FnOnce(&mut dyn Source) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let name = input.name();
+        let failed = |error: Error| Failure::library(&name, &error);
+        if !self.columns.is_empty() {
+            return Err(Failure::usage(format!("{name} is no table")));
+        }
+        let Some(file) = input.at_positions() else {
+            let title = format!("{name}: this needs a regular file, read from its beginning");
+            return Err(Failure::usage(title));
+        };
+        let reader = IndexedReader::builder().limits(session.limits).open(file);
+        let reader = reader.map_err(failed)?;
+        for warning in reader.warnings() {
+            session.warning(format_args!("{name}: {warning}"));
+        }
+        let mut source = FileSource::new(reader).map_err(failed)?;
+        let mut shape = vec![source.rows()];
+        let columns = source.schema().columns.iter();
+        shape.extend(columns.flat_map(|column| column.row_shape.iter().copied()));
+        let wanted = self.wanted(&shape, &name)?;
+        source = source.slice(&wanted.ranges).map_err(failed)?;
+        take(&mut source)
+    }
+
+    fn wanted(&self, shape: &[u64], name: &str) -> Result<Box, Failure> {
+        if let Some(slice) = self.slice {
+            return slice.resolve(shape, name);
+        }
+        let rows = shape.first().copied().unwrap_or(1);
+        let rows = self.rows.unwrap_or_default().resolve(rows, name)?;
+        Ok(Box::of_rows(rows, shape))
+    }
+}

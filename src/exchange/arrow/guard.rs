@@ -1,0 +1,175 @@
+//! The border to the crates of Arrow and Parquet: what they panic about and what fails behind them becomes an error.
+
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use crate::exchange::source::{to_u64, to_usize};
+use crate::storage::ReadAt;
+use arrow_schema::ArrowError;
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use std::io::{self, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Runs code of another crate, which may panic about a damaged file.
+pub(super) fn guarded<T>(what: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What is half done is dropped with the reader or writer: nothing follows an error.
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let why = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(why), _) => (*why).to_owned(),
+            (None, Some(why)) => why.clone(),
+            (None, None) => "no reason given".to_owned(),
+        };
+        let what = format!("{what}: damaged, or more than its reader can do: it panicked: {why}");
+        Err(Error::dataset(Fault::Damaged, what))
+    })
+}
+
+/// The first error of a source of bytes or a writer, which the crates turn into text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tap(Arc<Mutex<Option<io::Error>>>);
+
+impl Tap {
+    fn note<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            let told = io::Error::new(error.kind(), error.to_string());
+            let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(error);
+            told
+        })
+    }
+
+    fn take(&self) -> Option<Error> {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.take().map(Error::from)
+    }
+
+    /// What went wrong, in the words of Arrow's crate.
+    pub fn arrow(&self, error: &ArrowError) -> Error {
+        let fault = match error {
+            ArrowError::NotYetImplemented(_) => Fault::Unsupported,
+            _ => Fault::Damaged,
+        };
+        self.or(fault, &format!("Arrow: {error}"))
+    }
+
+    /// What went wrong, in the words of Parquet's crate.
+    pub fn parquet(&self, error: &ParquetError) -> Error {
+        let text = error.to_string();
+        let disabled = text.contains("Disabled feature") || text.contains("not supported");
+        let fault = match error {
+            ParquetError::NYI(_) => Fault::Unsupported,
+            _ if disabled => Fault::Unsupported,
+            ParquetError::EOF(_) => Fault::CutShort,
+            _ => Fault::Damaged,
+        };
+        self.or(fault, &format!("Parquet: {error}"))
+    }
+
+    fn or(&self, fault: Fault, what: &str) -> Error {
+        self.take().unwrap_or_else(|| Error::dataset(fault, what))
+    }
+}
+
+/// A writer whose first error is kept.
+pub(super) struct Tapped<W> {
+    pub to: W,
+    pub tap: Tap,
+}
+
+impl<W: Write> Write for Tapped<W> {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self.to.write(buf) {
+            // The caller tries again.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            done => self.tap.note(done),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.tap.note(self.to.flush())
+    }
+}
+
+/// A source of bytes whose first error is kept, and of which nothing is read that is not there.
+#[derive(Debug)]
+pub(super) struct Chunks<S> {
+    bytes: Arc<S>,
+    size: u64,
+    pub tap: Tap,
+}
+
+impl<S> Clone for Chunks<S> {
+    fn clone(&self) -> Self {
+        Self {
+            bytes: Arc::clone(&self.bytes),
+            size: self.size,
+            tap: self.tap.clone(),
+        }
+    }
+}
+
+impl<S: ReadAt> Chunks<S> {
+    pub fn new(bytes: S) -> Result<Self> {
+        let size = bytes.size()?;
+        Ok(Self {
+            bytes: Arc::new(bytes),
+            size,
+            tap: Tap::default(),
+        })
+    }
+
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// These bytes, if they are there: before any memory is taken for them.
+    pub fn read(&self, at: u64, len: u64) -> io::Result<Vec<u8>> {
+        let end = at.checked_add(len);
+        if end.is_none_or(|end| end > self.size) {
+            let what = format!("{len} bytes at {at} of a file that has {}", self.size);
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+        }
+        let mut bytes = vec![0; to_usize(len)];
+        self.tap.note(self.bytes.read_exact_at(at, &mut bytes))?;
+        Ok(bytes)
+    }
+}
+
+impl<S: ReadAt + Send + Sync> Length for Chunks<S> {
+    fn len(&self) -> u64 {
+        self.size
+    }
+}
+
+impl<S: ReadAt + Send + Sync> ChunkReader for Chunks<S> {
+    type T = io::BufReader<From<S>>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let from = From {
+            chunks: self.clone(),
+            at: start,
+        };
+        Ok(io::BufReader::new(from))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        Ok(self.read(start, to_u64(length))?.into())
+    }
+}
+
+/// The bytes from a place on.
+pub(super) struct From<S> {
+    chunks: Chunks<S>,
+    at: u64,
+}
+
+impl<S: ReadAt> Read for From<S> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let done = self.chunks.bytes.read_at(self.at, buf);
+        let len = self.chunks.tap.note(done)?;
+        self.at = self.at.saturating_add(to_u64(len));
+        Ok(len)
+    }
+}

@@ -1,0 +1,33 @@
+//! Arrow and Parquet.
+//!
+//! | NumPy | Arrow |
+//! |---|---|
+//! | integers, floats, truth values | the same; in another byte order turned |
+//! | `S` | Binary, without the zeros behind |
+//! | `U` | Utf8 |
+//! | `V`, and extended floats | FixedSizeBinary |
+//! | complex | Struct of `re` and `im` |
+//! | fields | Struct |
+//! | `datetime64` of s, ms, us, ns | Timestamp without a zone; "not a time" is null |
+//! | `datetime64[D]` | Date32 |
+//! | `timedelta64` of s, ms, us, ns | Duration |
+//! | other times | Int64 |
+//! | rows of several elements | FixedSizeList, one in the other |
+//!
+//! The type of NumPy is noted at each field as `bloscpack.dtype`, so that it comes back where the two fit; attributes are in the
+//! metadata of the schema as `bloscpack.attributes`. Parquet has no seconds: they become milliseconds there.
+
+mod from;
+mod guard;
+mod measure;
+mod parquet;
+mod read;
+mod thrift;
+mod to;
+mod types;
+mod write;
+
+pub(super) use parquet::open_parquet;
+pub use parquet::write_parquet;
+pub(super) use read::open_arrow;
+pub use write::{write_arrow, write_arrow_stream};

@@ -1,0 +1,156 @@
+//! Files of Parquet's.
+
+use super::guard::{Chunks, Tap, Tapped, guarded};
+use super::measure::Plans;
+use super::read::ArrowSource;
+use super::thrift;
+use super::types::{Target, noted, schema_of};
+use super::write::record_batch;
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use crate::exchange::options::ImportOptions;
+use crate::exchange::source::{BATCH, BoxedSource, Progress, Source, for_each, to_u64, to_usize};
+use crate::storage::ReadAt;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+
+/// Rows of a group at the most.
+const GROUP_ROWS: usize = 1 << 20;
+/// Bytes of a group at the most, about: it is held in memory until it is complete.
+const GROUP_BYTES: usize = 64 << 20;
+/// What a file begins and ends with.
+const MAGIC: &[u8] = b"PAR1";
+/// Length of the footer, and magic.
+const TAIL: u64 = 8;
+/// Rows that are decoded at once at the most.
+const AT_ONCE: u64 = 1 << 16;
+
+/// Writes a file of Parquet's, compressed with Zstandard.
+///
+/// ```
+/// use bloscpack::dataset::CTable;
+/// use bloscpack::exchange::{Format, ImportOptions, Source, TableSource, open_at, write_parquet};
+///
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
+/// let mut file = Vec::new();
+/// write_parquet(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
+/// let back = open_at(file, Format::Parquet, &ImportOptions::new())?;
+/// assert_eq!(back.schema(), TableSource::new(&table)?.schema());
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Wrong usage for what Parquet has no type for; those of the source; those of the writer.
+pub fn write_parquet(
+    source: &mut dyn Source,
+    to: impl Write + Send,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let tap = Tap::default();
+    let to = Tapped {
+        to: BufWriter::new(to),
+        tap: tap.clone(),
+    };
+    let schema = Arc::new(schema_of(source.schema(), Target::Parquet)?);
+    guarded("Parquet", || {
+        let wrong = |error| tap.parquet(&error);
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .build();
+        let writer = ArrowWriter::try_new(to, Arc::clone(&schema), Some(properties));
+        let mut writer = writer.map_err(wrong)?;
+        for_each(source, progress, |columns, batch| {
+            let rows = record_batch(&schema, columns, &batch, Target::Parquet)?;
+            writer.write(&rows).map_err(wrong)?;
+            match writer.in_progress_size() > GROUP_BYTES {
+                true => writer.flush().map_err(wrong),
+                false => Ok(()),
+            }
+        })?;
+        let mut to = writer.into_inner().map_err(wrong)?;
+        Ok(to.flush()?)
+    })
+}
+
+/// Opens a file of Parquet's. Where strings are only as long as the longest, all of them are looked at.
+pub(in crate::exchange) fn open_parquet(
+    bytes: impl ReadAt + Send + Sync + 'static,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
+    guarded("Parquet", || {
+        let chunks = Chunks::new(bytes)?;
+        check_footer(&chunks)?;
+        let metadata = ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new());
+        let metadata = metadata.map_err(|error| chunks.tap.parquet(&error))?;
+        let mut plans = Plans::of(metadata.schema(), options)?;
+        let rows = metadata.metadata().file_metadata().num_rows();
+        let rows = u64::try_from(rows).map_err(|_| damaged("less than no rows"))?;
+        let unknown = plans.unknown();
+        if !unknown.is_empty() {
+            let roots = ProjectionMask::roots(metadata.parquet_schema(), unknown);
+            let mut reader = reader(&chunks, &metadata, 1024, Some(roots))?;
+            for rows in &mut reader {
+                plans.see(&rows.map_err(|error| chunks.tap.arrow(&error))?);
+            }
+        }
+        let schema = noted(metadata.schema(), plans.columns()?)?;
+        let at_once = (to_u64(BATCH) / schema.row_bytes().max(1)).clamp(1, AT_ONCE);
+        let mut reader = reader(&chunks, &metadata, to_usize(at_once), None)?;
+        let batches = Box::new(move || {
+            let rows = reader.next().transpose();
+            rows.map_err(|error| chunks.tap.arrow(&error))
+        });
+        let source = ArrowSource::new("Parquet", schema, options, rows, batches);
+        Ok(Box::new(source) as BoxedSource<'static>)
+    })
+}
+
+fn reader<S: ReadAt + Send + Sync + 'static>(
+    chunks: &Chunks<S>,
+    metadata: &ArrowReaderMetadata,
+    at_once: usize,
+    columns: Option<ProjectionMask>,
+) -> Result<ParquetRecordBatchReader> {
+    let builder =
+        ParquetRecordBatchReaderBuilder::new_with_metadata(chunks.clone(), metadata.clone());
+    let builder = builder.with_batch_size(at_once);
+    let builder = match columns {
+        Some(columns) => builder.with_projection(columns),
+        None => builder,
+    };
+    builder.build().map_err(|error| chunks.tap.parquet(&error))
+}
+
+fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::dataset(Fault::Damaged, format!("Parquet: {what}"))
+}
+
+/// Refuses a footer whose lengths are lies, for which the crate would take memory.
+fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
+    let size = chunks.size();
+    let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
+    if !MAGIC.starts_with(&start) || start.is_empty() {
+        let what = "Parquet: this is no file of Parquet's: it begins with something else";
+        return Err(Error::dataset(Fault::Unsupported, what));
+    }
+    let cut = || Error::dataset(Fault::CutShort, "Parquet: cut short: the footer is missing");
+    let end = size.checked_sub(TAIL).ok_or_else(cut)?;
+    let tail = chunks.read(end, TAIL)?;
+    let (len, magic) = tail.split_first_chunk::<4>().ok_or_else(cut)?;
+    if magic != MAGIC {
+        return Err(cut());
+    }
+    let len = u64::from(u32::from_le_bytes(*len));
+    let start = end.checked_sub(len);
+    let start =
+        start.ok_or_else(|| damaged(format!("a footer of {len} bytes in a file of {size}")))?;
+    thrift::check(&chunks.read(start, len)?).map_err(damaged)
+}

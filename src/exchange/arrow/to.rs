@@ -1,0 +1,209 @@
+//! Elements as arrays of Arrow.
+
+use super::types::{Target, parts, unit_of};
+use crate::error::{Error, Result};
+use crate::exchange::source::to_usize;
+use crate::wire::DType;
+use crate::wire::dtype::{Kind, TimeUnit};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, StringArray, StructArray,
+    make_array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit as Unit};
+use std::sync::Arc;
+
+/// What cannot be said in Arrow's types.
+fn no_place(error: &ArrowError) -> Error {
+    Error::usage(format!("Arrow: {error}"))
+}
+
+/// The elements of a column, or lists of them, as an array of the type of its field.
+pub(super) fn array_of(
+    of: &Field,
+    dtype: &DType,
+    shape: &[u64],
+    bytes: &[u8],
+    target: Target,
+) -> Result<ArrayRef> {
+    let (Some((_, within)), DataType::FixedSizeList(item, len)) =
+        (shape.split_first(), of.data_type())
+    else {
+        return elements(of.data_type(), dtype, bytes, target);
+    };
+    let values = array_of(item, dtype, within, bytes, target)?;
+    let list = FixedSizeListArray::try_new(Arc::clone(item), *len, values, None);
+    Ok(Arc::new(list.map_err(|error| no_place(&error))?))
+}
+
+fn elements(data_type: &DataType, dtype: &DType, bytes: &[u8], target: Target) -> Result<ArrayRef> {
+    let itemsize = to_usize(dtype.itemsize()).max(1);
+    Ok(match (dtype.kind(), data_type) {
+        (Kind::Bool, _) => {
+            let bits: BooleanBuffer = bytes.iter().map(|byte| *byte != 0).collect();
+            Arc::new(BooleanArray::new(bits, None))
+        }
+        (Kind::Bytes, _) => {
+            let rows = bytes.chunks_exact(itemsize).map(without_zeros);
+            check_offsets(bytes)?;
+            Arc::new(BinaryArray::from_iter_values(rows))
+        }
+        (Kind::Text, _) => {
+            check_offsets(bytes)?;
+            Arc::new(texts(dtype, bytes, itemsize)?)
+        }
+        (Kind::Complex, DataType::Struct(_)) => complex(dtype, bytes, itemsize)?,
+        (Kind::Struct(_), DataType::Struct(fields)) => {
+            structs(fields, dtype, bytes, itemsize, target)?
+        }
+        (Kind::Datetime(unit) | Kind::Timedelta(unit), _) => times(data_type, dtype, *unit, bytes)?,
+        _ => raw(data_type.clone(), &little(dtype, bytes), itemsize, None)?,
+    })
+}
+
+/// Offsets of strings in an array have 32 bits.
+fn check_offsets(bytes: &[u8]) -> Result<()> {
+    match i32::try_from(bytes.len()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::usage("Arrow: a row of strings of more than 2 GiB")),
+    }
+}
+
+fn little(dtype: &DType, bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    dtype.to_little(&mut bytes);
+    bytes
+}
+
+/// An array of elements of a fixed length, which are as they are.
+fn raw(
+    data_type: DataType,
+    bytes: &[u8],
+    itemsize: usize,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let len = bytes.len().checked_div(itemsize).unwrap_or(0);
+    let data = ArrayData::builder(data_type)
+        .len(len)
+        .add_buffer(Buffer::from(bytes))
+        .nulls(nulls)
+        .build();
+    Ok(make_array(data.map_err(|error| no_place(&error))?))
+}
+
+/// A string without the zeros behind it.
+pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let last = bytes.iter().rposition(|byte| *byte != 0);
+    let len = last.map_or(0, |last| last.saturating_add(1));
+    bytes.get(..len).unwrap_or_default()
+}
+
+fn texts(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<StringArray> {
+    let bytes = little(dtype, bytes);
+    let texts = bytes.chunks_exact(itemsize).map(|element| {
+        let (chars, _) = element.as_chunks::<4>();
+        let codes = chars.iter().map(|code| u32::from_le_bytes(*code));
+        let text: Option<String> = codes.map(char::from_u32).collect();
+        let mut text = text.ok_or_else(|| {
+            Error::usage("Arrow: text with numbers that are no characters has no place there")
+        })?;
+        text.truncate(text.trim_end_matches('\0').len());
+        Ok(text)
+    });
+    Ok(StringArray::from_iter_values(
+        texts.collect::<Result<Vec<_>>>()?,
+    ))
+}
+
+fn complex(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<ArrayRef> {
+    let bytes = little(dtype, bytes);
+    let half = itemsize / 2;
+    let part_type = match half {
+        4 => DataType::Float32,
+        _ => DataType::Float64,
+    };
+    let part = |start: usize| {
+        let elements = bytes.chunks_exact(itemsize);
+        let parts = elements.filter_map(|element| element.get(start..)?.get(..half));
+        let dense: Vec<u8> = parts.flatten().copied().collect();
+        raw(part_type.clone(), &dense, half, None)
+    };
+    let arrays = vec![part(0)?, part(half)?];
+    let both = StructArray::try_new(parts(part_type.clone()), arrays, None);
+    Ok(Arc::new(both.map_err(|error| no_place(&error))?))
+}
+
+fn structs(
+    fields: &Fields,
+    dtype: &DType,
+    bytes: &[u8],
+    itemsize: usize,
+    target: Target,
+) -> Result<ArrayRef> {
+    let len = bytes.len() / itemsize;
+    let parts = dtype.fields().unwrap_or_default().iter().zip(fields);
+    let arrays = parts.map(|(part, of)| {
+        let start = to_usize(part.offset);
+        let each = part
+            .shape
+            .iter()
+            .fold(part.dtype.itemsize(), |len, axis| len.saturating_mul(*axis));
+        let elements = bytes.chunks_exact(itemsize);
+        let dense = elements.filter_map(|element| element.get(start..)?.get(..to_usize(each)));
+        let dense: Vec<u8> = dense.flatten().copied().collect();
+        array_of(of, &part.dtype, &part.shape, &dense, target)
+    });
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    if arrays.iter().any(|array| array.len() != len) {
+        return Err(Error::usage(
+            "Arrow: fields outside of their elements, or of no bytes, have no place there",
+        ));
+    }
+    let both = StructArray::try_new(fields.clone(), arrays, None);
+    Ok(Arc::new(both.map_err(|error| no_place(&error))?))
+}
+
+/// Counts of a unit of time, in which "not a time" is null.
+fn times(data_type: &DataType, dtype: &DType, unit: TimeUnit, bytes: &[u8]) -> Result<ArrayRef> {
+    let bytes = little(dtype, bytes);
+    let (counts, _) = bytes.as_chunks::<8>();
+    let counts: Vec<i64> = counts
+        .iter()
+        .map(|count| i64::from_le_bytes(*count))
+        .collect();
+    let nulls = NullBuffer::from_iter(counts.iter().map(|count| *count != i64::MIN));
+    let nulls = Some(nulls).filter(|nulls| nulls.null_count() > 0);
+    if *data_type == DataType::Date32 {
+        let days: Vec<u8> = counts
+            .iter()
+            .map(|count| match *count {
+                i64::MIN => Ok(0),
+                count => i32::try_from(count).map_err(|_| too_far(count, dtype, data_type)),
+            })
+            .map(|days| days.map(i32::to_le_bytes))
+            .collect::<Result<Vec<_>>>()?
+            .concat();
+        return raw(DataType::Date32, &days, 4, nulls);
+    }
+    let finer = match (data_type, unit_of(unit)) {
+        (DataType::Timestamp(Unit::Millisecond, None), Some(Unit::Second)) => 1000,
+        _ => 1,
+    };
+    let scaled = counts.iter().map(|count| match *count {
+        i64::MIN => Ok(0),
+        count => count
+            .checked_mul(finer)
+            .filter(|scaled| *scaled != i64::MIN)
+            .ok_or_else(|| too_far(count, dtype, data_type)),
+    });
+    let scaled = scaled.map(|count| count.map(i64::to_le_bytes));
+    let scaled = scaled.collect::<Result<Vec<_>>>()?.concat();
+    raw(data_type.clone(), &scaled, 8, nulls)
+}
+
+fn too_far(count: i64, dtype: &DType, data_type: &DataType) -> Error {
+    Error::usage(format!(
+        "{count} of {dtype} is too far from 1970 for {data_type}"
+    ))
+}

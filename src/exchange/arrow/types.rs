@@ -1,0 +1,258 @@
+//! Types of NumPy as those of Arrow.
+
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use crate::exchange::schema::{Column, Schema};
+use crate::wire::DType;
+use crate::wire::dataset::Attributes;
+use crate::wire::dtype::{ByteOrder, Kind, TimeBase, TimeUnit};
+use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, TimeUnit as Unit};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where the type of NumPy is noted.
+pub(super) const DTYPE: &str = "bloscpack.dtype";
+const ATTRIBUTES: &str = "bloscpack.attributes";
+const KIND: &str = "bloscpack.kind";
+
+/// Which of the two formats a type is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Arrow,
+    /// Where seconds are milliseconds.
+    Parquet,
+}
+
+/// The schema of what is written.
+pub(super) fn schema_of(schema: &Schema, target: Target) -> Result<ArrowSchema> {
+    let fields = schema.columns.iter().map(|column| {
+        let noted = HashMap::from([(DTYPE.to_owned(), column.dtype.to_string())]);
+        Ok(field(&column.name, &column.dtype, &column.row_shape, target)?.with_metadata(noted))
+    });
+    let fields: Vec<Field> = fields.collect::<Result<_>>()?;
+    let mut noted = HashMap::new();
+    if !schema.attributes.is_empty() {
+        noted.insert(ATTRIBUTES.to_owned(), schema.attributes.text().to_owned());
+    }
+    if !schema.is_table {
+        noted.insert(KIND.to_owned(), "array".to_owned());
+    }
+    Ok(ArrowSchema::new_with_metadata(fields, noted))
+}
+
+/// What the metadata of a schema says: whether it is a table, and the attributes.
+pub(super) fn noted(schema: &ArrowSchema, columns: Vec<Column>) -> Result<Schema> {
+    let is_array = schema
+        .metadata
+        .get(KIND)
+        .is_some_and(|kind| kind == "array");
+    let attributes = match schema.metadata.get(ATTRIBUTES) {
+        Some(text) => Attributes::parse(text.as_bytes())?,
+        None => Attributes::default(),
+    };
+    Ok(Schema {
+        is_table: !(is_array && columns.len() == 1),
+        columns,
+        attributes,
+    })
+}
+
+/// A field of elements, or of lists of this shape.
+pub(super) fn field(name: &str, dtype: &DType, shape: &[u64], target: Target) -> Result<Field> {
+    let data_type = data_type(dtype, shape, target)?;
+    let nulls = shape.is_empty() && has_null(dtype);
+    Ok(Field::new(name, data_type, nulls))
+}
+
+/// Whether elements can be "not a time".
+pub(super) fn has_null(dtype: &DType) -> bool {
+    matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_))
+}
+
+fn data_type(dtype: &DType, shape: &[u64], target: Target) -> Result<DataType> {
+    let Some((len, within)) = shape.split_first() else {
+        return element_type(dtype, target);
+    };
+    let len = i32::try_from(*len)
+        .map_err(|_| Error::usage(format!("Arrow: lists of {len} are too long")))?;
+    let item = field("item", dtype, within, target)?;
+    Ok(DataType::FixedSizeList(Arc::new(item), len))
+}
+
+fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
+    Ok(match (dtype.kind(), dtype.itemsize()) {
+        (Kind::Bool, _) => DataType::Boolean,
+        (Kind::Int, 1) => DataType::Int8,
+        (Kind::Int, 2) => DataType::Int16,
+        (Kind::Int, 4) => DataType::Int32,
+        (Kind::Int, _) => DataType::Int64,
+        (Kind::Uint, 1) => DataType::UInt8,
+        (Kind::Uint, 2) => DataType::UInt16,
+        (Kind::Uint, 4) => DataType::UInt32,
+        (Kind::Uint, _) => DataType::UInt64,
+        (Kind::Float, 2) => DataType::Float16,
+        (Kind::Float, 4) => DataType::Float32,
+        (Kind::Float, 8) => DataType::Float64,
+        (Kind::Complex, 8) => DataType::Struct(parts(DataType::Float32)),
+        (Kind::Complex, 16) => DataType::Struct(parts(DataType::Float64)),
+        (Kind::Bytes, _) => DataType::Binary,
+        (Kind::Text, _) => DataType::Utf8,
+        (Kind::Datetime(unit), _) => match (unit_of(*unit), target) {
+            (Some(Unit::Second), Target::Parquet) => DataType::Timestamp(Unit::Millisecond, None),
+            (Some(unit), _) => DataType::Timestamp(unit, None),
+            (None, _) if *unit == TimeUnit::one(TimeBase::Day) => DataType::Date32,
+            (None, _) => DataType::Int64,
+        },
+        (Kind::Timedelta(unit), _) => unit_of(*unit).map_or(DataType::Int64, DataType::Duration),
+        (Kind::Void | Kind::Float | Kind::Complex, itemsize) => {
+            let len = i32::try_from(itemsize);
+            let len = len.map_err(|_| Error::usage(format!("Arrow: {dtype} is too long")))?;
+            DataType::FixedSizeBinary(len)
+        }
+        (Kind::Struct(of), _) => {
+            let fields = of
+                .fields
+                .iter()
+                .map(|part| field(&part.name, &part.dtype, &part.shape, target));
+            DataType::Struct(fields.collect::<Result<_>>()?)
+        }
+        (Kind::Object, _) => {
+            let what = "Python objects are pickles, which nothing here reads or writes";
+            return Err(Error::dataset(Fault::Unsupported, what));
+        }
+    })
+}
+
+/// The parts of a complex number.
+pub(super) fn parts(part: DataType) -> Fields {
+    let part = |name: &str| Field::new(name, part.clone(), false);
+    Fields::from(vec![part("re"), part("im")])
+}
+
+/// The units that Arrow has, too.
+pub(super) fn unit_of(unit: TimeUnit) -> Option<Unit> {
+    match (unit.base, unit.count) {
+        (Some(TimeBase::Second), 1) => Some(Unit::Second),
+        (Some(TimeBase::Milli), 1) => Some(Unit::Millisecond),
+        (Some(TimeBase::Micro), 1) => Some(Unit::Microsecond),
+        (Some(TimeBase::Nano), 1) => Some(Unit::Nanosecond),
+        _ => None,
+    }
+}
+
+fn base_of(unit: Unit) -> TimeUnit {
+    TimeUnit::one(match unit {
+        Unit::Second => TimeBase::Second,
+        Unit::Millisecond => TimeBase::Milli,
+        Unit::Microsecond => TimeBase::Micro,
+        Unit::Nanosecond => TimeBase::Nano,
+    })
+}
+
+/// Whether such strings have a length of their own each.
+pub(super) fn is_string(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+    )
+}
+
+/// Whether such strings are text.
+pub(super) fn is_text(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+    )
+}
+
+/// The type of NumPy for single elements that need no look at the data.
+pub(super) fn plain(data_type: &DataType) -> Option<DType> {
+    let little = |kind| DType::new(kind, ByteOrder::Little, 8).ok();
+    Some(match data_type {
+        DataType::Boolean => DType::BOOL,
+        DataType::Int8 => DType::I8,
+        DataType::Int16 => DType::I16,
+        DataType::Int32 => DType::I32,
+        DataType::Int64 => DType::I64,
+        DataType::UInt8 => DType::U8,
+        DataType::UInt16 => DType::U16,
+        DataType::UInt32 => DType::U32,
+        DataType::UInt64 => DType::U64,
+        DataType::Float16 => DType::F16,
+        DataType::Float32 => DType::F32,
+        DataType::Float64 => DType::F64,
+        DataType::FixedSizeBinary(len) => DType::void(u64::try_from(*len).ok()?).ok()?,
+        DataType::Date32 => little(Kind::Datetime(TimeUnit::one(TimeBase::Day)))?,
+        DataType::Date64 => little(Kind::Datetime(TimeUnit::one(TimeBase::Milli)))?,
+        // A zone tells how to show it: the count is of UTC anyway.
+        DataType::Timestamp(unit, _) => little(Kind::Datetime(base_of(*unit)))?,
+        DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) => {
+            little(Kind::Timedelta(base_of(*unit)))?
+        }
+        _ => return None,
+    })
+}
+
+/// Whether elements of this type of Arrow become those of this one of NumPy.
+pub(super) fn fits(dtype: &DType, data_type: &DataType) -> bool {
+    if let DataType::Dictionary(_, values) = data_type {
+        return fits(dtype, values);
+    }
+    match (dtype.kind(), data_type) {
+        (Kind::Bytes | Kind::Text, _) => is_string(data_type),
+        (Kind::Datetime(unit), DataType::Timestamp(..) | DataType::Date32 | DataType::Date64) => {
+            scale_of(*unit).is_some()
+        }
+        (
+            Kind::Timedelta(unit),
+            DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_),
+        ) => scale_of(*unit).is_some(),
+        (Kind::Datetime(_) | Kind::Timedelta(_), DataType::Int64) => true,
+        (Kind::Struct(of), DataType::Struct(fields)) => {
+            let same = |(part, field): (&crate::wire::dtype::Field, &Arc<Field>)| {
+                part.name == *field.name() && fits_rows(&part.dtype, &part.shape, field.data_type())
+            };
+            of.fields.len() == fields.len() && of.fields.iter().zip(fields).all(same)
+        }
+        (Kind::Complex, DataType::Struct(fields)) => {
+            let same = |(field, name): (&Arc<Field>, &str)| {
+                let len = dtype.itemsize() / 2;
+                let width = field.data_type().primitive_width();
+                field.name() == name
+                    && field.data_type().is_floating()
+                    && width.and_then(|width| u64::try_from(width).ok()) == Some(len)
+            };
+            fields.len() == 2 && fields.iter().zip(["re", "im"]).all(same)
+        }
+        _ => element_type(dtype, Target::Arrow).is_ok_and(|expected| expected == *data_type),
+    }
+}
+
+/// The same for lists of a shape.
+pub(super) fn fits_rows(dtype: &DType, shape: &[u64], data_type: &DataType) -> bool {
+    match (shape.split_first(), data_type) {
+        (None, _) => fits(dtype, data_type),
+        (Some((len, within)), DataType::FixedSizeList(item, found)) => {
+            u64::try_from(*found) == Ok(*len) && fits_rows(dtype, within, item.data_type())
+        }
+        _ => false,
+    }
+}
+
+/// How many nanoseconds one step is, for units of days or below that nanoseconds divide.
+pub(super) fn scale_of(unit: TimeUnit) -> Option<i128> {
+    let each = match unit.base? {
+        TimeBase::Day => 86_400_000_000_000,
+        TimeBase::Second => 1_000_000_000,
+        TimeBase::Milli => 1_000_000,
+        TimeBase::Micro => 1000,
+        TimeBase::Nano => 1,
+        _ => return None,
+    };
+    (unit.count == 1).then_some(each)
+}

@@ -1,0 +1,98 @@
+//! Files and streams of Arrow's.
+
+use super::guard::{Tap, Tapped, guarded};
+use super::to::array_of;
+use super::types::{Target, schema_of};
+use crate::error::{Error, Result};
+use crate::exchange::schema::{Batch, Schema};
+use crate::exchange::source::{Progress, Source, for_each, to_usize};
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::SchemaRef;
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+
+/// Writes a file of Arrow's, which its libraries also call Feather.
+///
+/// ```
+/// use bloscpack::dataset::CTable;
+/// use bloscpack::exchange::{Format, ImportOptions, Source, TableSource, open_at, write_arrow};
+///
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
+/// let mut file = Vec::new();
+/// write_arrow(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
+/// let back = open_at(file, Format::Arrow, &ImportOptions::new())?;
+/// assert_eq!(back.schema(), TableSource::new(&table)?.schema());
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Wrong usage for what Arrow has no type for; those of the source; those of the writer.
+pub fn write_arrow(
+    source: &mut dyn Source,
+    to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let tap = Tap::default();
+    let to = Tapped {
+        to: BufWriter::new(to),
+        tap: tap.clone(),
+    };
+    let schema = Arc::new(schema_of(source.schema(), Target::Arrow)?);
+    guarded("Arrow", || {
+        let wrong = |error| tap.arrow(&error);
+        let mut writer = FileWriter::try_new(to, &schema).map_err(wrong)?;
+        for_each(source, progress, |columns, batch| {
+            let rows = record_batch(&schema, columns, &batch, Target::Arrow)?;
+            writer.write(&rows).map_err(wrong)
+        })?;
+        writer.finish().map_err(wrong)?;
+        Ok(writer.get_mut().flush()?)
+    })
+}
+
+/// Writes a stream of Arrow's, which needs no end to be read from its beginning.
+///
+/// # Errors
+/// As [`write_arrow`].
+pub fn write_arrow_stream(
+    source: &mut dyn Source,
+    to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let tap = Tap::default();
+    let to = Tapped {
+        to: BufWriter::new(to),
+        tap: tap.clone(),
+    };
+    let schema = Arc::new(schema_of(source.schema(), Target::Arrow)?);
+    guarded("Arrow", || {
+        let wrong = |error| tap.arrow(&error);
+        let mut writer = StreamWriter::try_new(to, &schema).map_err(wrong)?;
+        for_each(source, progress, |columns, batch| {
+            let rows = record_batch(&schema, columns, &batch, Target::Arrow)?;
+            writer.write(&rows).map_err(wrong)
+        })?;
+        writer.finish().map_err(wrong)?;
+        Ok(writer.get_mut().flush()?)
+    })
+}
+
+/// Rows as Arrow has them.
+pub(super) fn record_batch(
+    schema: &SchemaRef,
+    columns: &Schema,
+    batch: &Batch,
+    target: Target,
+) -> Result<RecordBatch> {
+    let fields = schema.fields().iter();
+    let parts = fields.zip(columns.columns.iter().zip(&batch.columns));
+    let arrays = parts.map(|(field, (column, bytes))| {
+        array_of(field, &column.dtype, &column.row_shape, bytes, target)
+            .map_err(|error| error.in_file(format!("column {}", column.name)))
+    });
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let rows = RecordBatchOptions::new().with_row_count(Some(to_usize(batch.rows)));
+    RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &rows)
+        .map_err(|error| Error::usage(format!("Arrow: {error}")))
+}

@@ -1,0 +1,35 @@
+//! Nothing but the elements.
+
+use super::source::{Progress, Source, for_each};
+use crate::error::Result;
+use std::io::Write;
+
+/// Writes the elements of the only column, in C order and as its dtype has them.
+///
+/// ```
+/// use bloscpack::dataset::CArray;
+/// use bloscpack::exchange::{ArraySource, write_bytes};
+///
+/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let mut bytes = Vec::new();
+/// write_bytes(&mut ArraySource::new(&array).range(3..5)?, &mut bytes, &mut |_| ())?;
+/// assert_eq!(bytes, array.read_rows(3..5)?);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Wrong usage for several columns; those of the source; those of the writer.
+pub fn write_bytes(
+    source: &mut dyn Source,
+    mut to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    source.schema().only("bytes are those of one column")?;
+    for_each(source, progress, |_, batch| {
+        Ok(batch
+            .columns
+            .iter()
+            .try_for_each(|bytes| to.write_all(bytes))?)
+    })?;
+    Ok(to.flush()?)
+}

@@ -1,0 +1,162 @@
+//! What the cells of a column are, from looking at all of them.
+
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use crate::wire::DType;
+use crate::wire::dtype::{TimeBase, TimeUnit};
+
+/// Characters or bytes of a string beyond which nobody meant a column of strings of that length.
+const LONGEST: u64 = 1 << 16;
+/// Whole numbers up to here are floats without loss.
+const EXACT: i128 = 1 << 53;
+/// From the coarsest on.
+const UNITS: [TimeBase; 5] = [
+    TimeBase::Day,
+    TimeBase::Second,
+    TimeBase::Milli,
+    TimeBase::Micro,
+    TimeBase::Nano,
+];
+
+/// What the cells seen so far could be.
+pub(super) struct Guess {
+    /// Whether there was a cell with something in it, and one without.
+    any: bool,
+    empty: bool,
+    truth: bool,
+    signed: bool,
+    unsigned: bool,
+    /// Whether the whole numbers are floats, too.
+    exact: bool,
+    float: bool,
+    /// The units that all times can be counted in.
+    units: Vec<DType>,
+    utf8: bool,
+    chars: u64,
+    bytes: u64,
+}
+
+impl Guess {
+    pub fn new() -> Self {
+        let unit = |base: &TimeBase| DType::datetime(TimeUnit::one(*base)).ok();
+        Self {
+            any: false,
+            empty: false,
+            truth: true,
+            signed: true,
+            unsigned: true,
+            exact: true,
+            float: true,
+            units: UNITS.iter().filter_map(unit).collect(),
+            utf8: true,
+            chars: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Looks at one more cell.
+    pub fn see(&mut self, cell: &[u8]) {
+        if cell.is_empty() {
+            self.empty = true;
+            return;
+        }
+        self.any = true;
+        let Ok(text) = std::str::from_utf8(cell) else {
+            self.measure(cell.len(), cell.len());
+            self.utf8 = false;
+            self.no_value();
+            return;
+        };
+        let chars = text.chars().count();
+        match escaped(text) {
+            // Bytes that are no text were written so.
+            Some(len) => {
+                self.measure(len, len);
+                self.utf8 = false;
+            }
+            None => self.measure(chars, cell.len()),
+        }
+        self.truth &= matches!(text, "true" | "false" | "True" | "False");
+        self.see_number(text);
+        // A year and a month alone may be anything.
+        if text.len() < 10 {
+            self.units.clear();
+        }
+        let mut count = [0; 8];
+        self.units
+            .retain(|unit| unit.parse_text(text, &mut count).is_ok());
+    }
+
+    fn see_number(&mut self, text: &str) {
+        if !(self.signed || self.unsigned || self.float) {
+            return;
+        }
+        // What begins with zeros is a name more than a number, and would lose them.
+        let digits = text.trim_start_matches(['-', '+']);
+        let named = digits.len() > 1
+            && digits.starts_with('0')
+            && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let whole: Option<i128> = text.parse().ok().filter(|_| !named);
+        let fits = |bound: &dyn Fn(i128) -> bool| whole.is_some_and(bound);
+        self.signed &= fits(&|number| i64::try_from(number).is_ok());
+        self.unsigned &= fits(&|number| u64::try_from(number).is_ok());
+        self.exact &= whole.is_none_or(|number| number.abs() <= EXACT);
+        self.float &= !named && self.exact && DType::F64.parse_text(text, &mut [0; 8]).is_ok();
+    }
+
+    fn no_value(&mut self) {
+        (self.truth, self.signed, self.unsigned, self.float) = (false, false, false, false);
+        self.units.clear();
+    }
+
+    fn measure(&mut self, chars: usize, bytes: usize) {
+        let longer = |known: u64, len: usize| known.max(u64::try_from(len).unwrap_or(u64::MAX));
+        (self.chars, self.bytes) = (longer(self.chars, chars), longer(self.bytes, bytes));
+    }
+
+    /// The type of the column; `filled` if something is to stand in empty cells.
+    pub fn dtype(&self, name: &str, filled: bool) -> Result<DType> {
+        let gaps = self.empty && !filled;
+        Ok(match self {
+            Self { any: false, .. } => DType::F64,
+            Self { truth: true, .. } if !gaps => DType::BOOL,
+            Self { signed: true, .. } if !gaps => DType::I64,
+            Self { unsigned: true, .. } if !gaps => DType::U64,
+            Self { float: true, .. } => DType::F64,
+            // Whole numbers that no float holds, with gaps: reading says what to do.
+            Self { signed: true, .. } => DType::I64,
+            Self { unsigned: true, .. } => DType::U64,
+            _ => match self.units.first() {
+                Some(unit) => unit.clone(),
+                None if self.utf8 => self.text(name)?,
+                None => self.bytes(name)?,
+            },
+        })
+    }
+
+    /// Text as long as the longest.
+    pub fn text(&self, name: &str) -> Result<DType> {
+        Ok(DType::text(sound(name, self.chars)?)?)
+    }
+
+    /// Bytes as long as the longest.
+    pub fn bytes(&self, name: &str) -> Result<DType> {
+        Ok(DType::bytes(sound(name, self.bytes)?)?)
+    }
+}
+
+fn sound(name: &str, longest: u64) -> Result<u64> {
+    if longest > LONGEST {
+        let what = format!(
+            "CSV: column {name:?} has a string of {longest} characters, and each would take as much: say of what type it is"
+        );
+        return Err(Error::dataset(Fault::OverLimit, what));
+    }
+    Ok(longest.max(1))
+}
+
+/// Bytes in `{"hex": "..."}`.
+fn escaped(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix("{\"hex\":")?.strip_suffix("\"}")?;
+    Some(digits.trim_start().strip_prefix('"')?.len() / 2)
+}

@@ -1,0 +1,68 @@
+//! CSV: values separated by commas, as RFC 4180 has them, with the names of the columns in the first line.
+
+mod guess;
+mod input;
+mod read;
+
+use super::cells::row_text;
+use super::source::{Progress, Source, for_each, to_usize};
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use std::io::{self, Write};
+
+pub(super) use read::open_csv;
+
+/// Writes a line with the names of the columns, and one for each row.
+///
+/// Elements are as [`DType::write_text`](crate::DType::write_text) writes them, rows of more than one element are lists of JSON.
+/// Cells with commas, quotes or ends of lines stand in quotes.
+///
+/// ```
+/// use bloscpack::dataset::{CArray, CTable};
+/// use bloscpack::exchange::{TableSource, write_csv};
+/// use bloscpack::{DType, storage::MemoryStore};
+///
+/// let mut table = CTable::builder()
+///     .column("what", CArray::builder(DType::bytes(4)?))
+///     .column("price", CArray::of::<f64>())
+///     .create_in(MemoryStore::new())?;
+/// let prices = [1.5f64.to_le_bytes(), f64::NAN.to_le_bytes()].concat();
+/// table.append(&[b"a,b\0\"\0\0\0", &prices])?;
+/// let mut text = Vec::new();
+/// write_csv(&mut TableSource::new(&table)?, &mut text, &mut |_| ())?;
+/// assert_eq!(text, b"what,price\n\"a,b\",1.5\n\"\"\"\",nan\n");
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the source; those of the writer.
+pub fn write_csv(
+    source: &mut dyn Source,
+    to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    let columns = source.schema().columns.iter();
+    let names = columns.map(|column| column.name.as_str());
+    writer.write_record(names).map_err(io::Error::from)?;
+    let mut cell = String::new();
+    for_each(source, progress, |schema, batch| {
+        for row in 0..to_usize(batch.rows) {
+            for (column, bytes) in schema.columns.iter().zip(&batch.columns) {
+                cell.clear();
+                row_text(column, bytes, row, &mut cell);
+                writer.write_field(&cell).map_err(io::Error::from)?;
+            }
+            writer
+                .write_record(None::<&[u8]>)
+                .map_err(io::Error::from)?;
+        }
+        Ok(())
+    })?;
+    Ok(writer.flush()?)
+}
+
+/// What is wrong with a file.
+fn wrong(line: u64, what: &str) -> Error {
+    Error::dataset(Fault::Damaged, format!("CSV: line {line}: {what}"))
+}

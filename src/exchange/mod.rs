@@ -1,0 +1,67 @@
+//! Datasets out to the formats of other programs, and in from them.
+//!
+//! A [`Source`] is columns of the same number of rows, given a [`Batch`] at a time in bounded memory: an array
+//! ([`ArraySource`]), a table ([`TableSource`]), a Bloscpack file with an array of NumPy in it ([`FileSource`]), or a file of
+//! another format ([`open`]). It is written as one of the [`Format`]s by [`export`], and into a dataset by [`import_array`]
+//! and [`import_table`].
+//!
+//! ```
+//! use bloscpack::dataset::CTable;
+//! use bloscpack::exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
+//! use bloscpack::storage::MemoryStore;
+//!
+//! let table = CTable::open("testdata/datasets/bcolz/table_trimmed")?;
+//! let mut lines = Vec::new();
+//! export(&mut TableSource::new(&table)?, Format::JsonLines, &mut lines, &mut |_| ())?;
+//! assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, table.rows()?);
+//!
+//! let mut array = Vec::new();
+//! export(&mut TableSource::new(&table)?, Format::Npy, &mut array, &mut |_| ())?;
+//! let mut back = open_at(array, Format::Npy, &ImportOptions::new())?.fields()?;
+//! let mut copy = back.schema().table_builder(|_, column| column).create_in(MemoryStore::new())?;
+//! import_table(&mut *back, &mut copy, &mut |_| ())?;
+//! assert_eq!(copy.rows()?, table.rows()?);
+//! # Ok::<(), bloscpack::Error>(())
+//! ```
+//!
+//! # What is kept
+//!
+//! | format | types | missing values |
+//! |---|---|---|
+//! | `.npy` | all that NumPy writes; a table becomes fields of one array | – |
+//! | `.csv` | as text, see [`DType::write_text`](crate::DType::write_text); guessed on the way back, or given | an empty cell |
+//! | `.jsonl` | as [`DType::value`](crate::DType::value), written only | null |
+//! | `.arrow`, `.arrows`, `.parquet` | all; the NumPy type is noted at each field, so that it comes back | null |
+//!
+//! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`.
+
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
+
+#[cfg(feature = "arrow")]
+mod arrow;
+mod bytes;
+mod cells;
+#[cfg(feature = "csv")]
+mod csv;
+mod format;
+mod import;
+mod jsonl;
+mod npy;
+mod options;
+mod schema;
+mod source;
+
+#[cfg(feature = "arrow")]
+pub use arrow::{write_arrow, write_arrow_stream, write_parquet};
+pub use bytes::write_bytes;
+#[cfg(feature = "csv")]
+pub use csv::write_csv;
+pub use format::{Format, export, open, open_at};
+pub use import::{import_array, import_table};
+pub use jsonl::write_jsonl;
+pub use npy::write_npy;
+pub use options::ImportOptions;
+pub use schema::{Batch, Column, Schema};
+pub use source::{
+    ArraySource, BoxedSource, FieldsSource, FileSource, Progress, Source, TableSource,
+};

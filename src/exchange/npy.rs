@@ -1,0 +1,131 @@
+//! `.npy`: an array of NumPy in a file.
+
+use super::schema::{Batch, Schema, structured};
+use super::source::{Content, Flat, Progress, Source, for_each, to_u64, to_usize};
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use crate::storage::ReadAt;
+use crate::wire::npy::{NpyError, NpyHeader};
+use std::io::Write;
+
+/// Writes an array as NumPy's `save` does, byte for byte, in C order. A table becomes an array whose elements have its
+/// columns as fields, one behind the other.
+///
+/// ```
+/// use bloscpack::dataset::CArray;
+/// use bloscpack::exchange::{ArraySource, write_npy};
+///
+/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let mut file = Vec::new();
+/// write_npy(&mut ArraySource::new(&array), &mut file, &mut |_| ())?;
+/// assert!(file[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }"));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Wrong usage for elements whose fields overlap, or several columns of one name, which the format cannot say; those of the
+/// source; those of the writer.
+pub fn write_npy(
+    source: &mut dyn Source,
+    mut to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let schema = source.schema();
+    let (dtype, row_shape) = match schema.columns.as_slice() {
+        [column] if !schema.is_table => (column.dtype.clone(), column.row_shape.as_slice()),
+        columns => (structured(columns)?, &[][..]),
+    };
+    let shape = std::iter::once(source.rows()).chain(row_shape.iter().copied());
+    let header = NpyHeader {
+        dtype,
+        fortran_order: false,
+        shape: shape.collect(),
+    };
+    let no_place = |error: NpyError| Error::usage(error.to_string());
+    to.write_all(&header.encode().map_err(no_place)?)?;
+    for_each(source, progress, |schema, batch| {
+        match batch.columns.as_slice() {
+            [bytes] => to.write_all(bytes)?,
+            _ => to.write_all(&interleaved(schema, &batch))?,
+        }
+        Ok(())
+    })?;
+    Ok(to.flush()?)
+}
+
+/// Rows one behind the other, of columns one behind the other.
+fn interleaved(schema: &Schema, batch: &Batch) -> Vec<u8> {
+    let row = to_usize(schema.row_bytes());
+    let mut out = vec![0; row.saturating_mul(to_usize(batch.rows))];
+    let mut start = 0usize;
+    for (column, bytes) in schema.columns.iter().zip(&batch.columns) {
+        let len = to_usize(column.row_bytes());
+        let places = out.chunks_exact_mut(row.max(1));
+        for (element, part) in places.zip(bytes.chunks_exact(len.max(1))) {
+            if let Some(place) = element.get_mut(start..start.saturating_add(len)) {
+                place.copy_from_slice(part);
+            }
+        }
+        start = start.saturating_add(len);
+    }
+    out
+}
+
+/// The bytes of a file behind its header.
+#[derive(Debug)]
+struct Behind<S> {
+    bytes: S,
+    header: u64,
+}
+
+impl<S: ReadAt> Content for Behind<S> {
+    fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
+        let at = self.header.saturating_add(at);
+        Ok(self.bytes.read_exact_at(at, buf)?)
+    }
+}
+
+/// Opens a `.npy` file. An array in Fortran's order is turned as it is read.
+pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> {
+    let size = bytes.size()?;
+    let (header, len) = header_of(&bytes, size)?;
+    let there = size.saturating_sub(to_u64(len));
+    let said = header.content_len().unwrap_or(u64::MAX);
+    if there != said {
+        let fault = if there < said {
+            Fault::CutShort
+        } else {
+            Fault::Damaged
+        };
+        let what = format!(
+            ".npy: an array of {} with shape {:?} has {said} bytes, but {there} follow the header",
+            header.dtype, header.shape
+        );
+        return Err(Error::dataset(fault, what));
+    }
+    let content = Behind {
+        bytes,
+        header: to_u64(len),
+    };
+    let flat = Flat::new(content, header.dtype, &header.shape, header.fortran_order)?;
+    Ok(Box::new(flat))
+}
+
+/// The header and its length; no more is read than that.
+fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
+    let wrong = |error: NpyError| Error::dataset(Fault::Damaged, error.to_string());
+    let mut start = vec![0; to_usize(size.min(to_u64(NpyHeader::START)))];
+    bytes.read_exact_at(0, &mut start)?;
+    if !start.starts_with(b"\x93NUMPY") {
+        let what = "this is no .npy file: it begins with something else";
+        return Err(Error::dataset(Fault::Unsupported, what));
+    }
+    let len = NpyHeader::len_of(&start).map_err(wrong)?;
+    if to_u64(len) > size {
+        let what = format!(".npy: cut short after {size} bytes of a header of {len}");
+        return Err(Error::dataset(Fault::CutShort, what));
+    }
+    let mut all = vec![0; len];
+    bytes.read_exact_at(0, &mut all)?;
+    NpyHeader::parse(&all).map_err(wrong)
+}

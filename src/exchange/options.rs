@@ -1,0 +1,110 @@
+//! [`ImportOptions`]: what a file of another format does not say itself.
+
+use super::cells::is_value_of_nothing;
+use super::schema::Column;
+use crate::dataset::{CArray, CTable};
+use crate::error::Result;
+use crate::wire::DType;
+use std::collections::BTreeMap;
+
+/// What a file of another format does not say itself: types of text, values for what is missing.
+///
+/// ```
+/// use bloscpack::{DType, exchange::ImportOptions};
+/// let options = ImportOptions::new()
+///     .dtype("day", DType::parse("datetime64[D]")?)
+///     .fill("volume", "0")
+///     .delimiter(b';');
+/// # let _ = options;
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    pub(super) types: BTreeMap<String, Column>,
+    pub(super) fills: BTreeMap<String, String>,
+    pub(super) fill_rest: Option<String>,
+    pub(super) delimiter: u8,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self {
+            types: BTreeMap::new(),
+            fills: BTreeMap::new(),
+            fill_rest: None,
+            delimiter: b',',
+        }
+    }
+}
+
+impl ImportOptions {
+    /// Types guessed where the file has none, nothing in place of what is missing, commas.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The type of a column: of CSV any, of Arrow and Parquet for strings. `S` and `U` without a length (itemsize 0) take that of the longest.
+    #[must_use]
+    pub fn dtype(self, name: impl Into<String>, dtype: DType) -> Self {
+        self.column(Column::new(name, dtype))
+    }
+
+    /// The type of a column of CSV whose cells are lists of this shape, as JSON.
+    #[must_use]
+    pub fn column(mut self, column: Column) -> Self {
+        self.types.insert(column.name.clone(), column);
+        self
+    }
+
+    /// The types of all columns as this table has them, to append to it.
+    ///
+    /// # Errors
+    /// Those of opening the columns.
+    pub fn for_table(mut self, table: &CTable) -> Result<Self> {
+        for name in table.names() {
+            let array = table.column(name)?;
+            let mut column = Column::new(name, array.dtype().clone());
+            column.row_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+            self = self.column(column);
+        }
+        Ok(self)
+    }
+
+    /// The type of a column of this name as this array has it, to append to it.
+    #[must_use]
+    pub fn for_array(self, name: &str, array: &CArray) -> Self {
+        let mut column = Column::new(name, array.dtype().clone());
+        column.row_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+        self.column(column)
+    }
+
+    /// What stands in this column where a value is missing, as text. Without it, floats are not a number, times "not a
+    /// time", strings empty, and anything else is an error.
+    #[must_use]
+    pub fn fill(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.fills.insert(name.into(), text.into());
+        self
+    }
+
+    /// What stands in integers and truth values where one is missing, in columns for which nothing else is said.
+    #[must_use]
+    pub fn fill_all(mut self, text: impl Into<String>) -> Self {
+        self.fill_rest = Some(text.into());
+        self
+    }
+
+    /// What separates the cells of CSV, instead of a comma.
+    #[must_use]
+    pub fn delimiter(mut self, byte: u8) -> Self {
+        self.delimiter = byte;
+        self
+    }
+
+    /// What stands in a column where a value is missing, if that does not follow from its type.
+    pub(super) fn filling(&self, column: &Column) -> Option<String> {
+        let of_itself = column.row_shape.is_empty() && is_value_of_nothing(&column.dtype);
+        let rest = self.fill_rest.as_ref().filter(|_| !of_itself);
+        self.fills.get(&column.name).or(rest).cloned()
+    }
+}

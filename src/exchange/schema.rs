@@ -1,0 +1,164 @@
+//! [`Schema`]: what the columns of a source are.
+
+use crate::dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
+use crate::error::{Error, Result};
+use crate::wire::DType;
+use crate::wire::dtype::{ByteOrder, Field, Kind, Struct};
+
+/// A column: what it is called and what its elements are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its name; that of an array, which has none, is `value`.
+    pub name: String,
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Elements of a row along each axis; none where a row is one element.
+    pub row_shape: Vec<u64>,
+}
+
+impl Column {
+    /// A column whose rows are single elements.
+    ///
+    /// ```
+    /// use bloscpack::{DType, exchange::Column};
+    /// assert_eq!(Column::new("price", DType::F64).row_bytes(), 8);
+    /// ```
+    #[must_use]
+    pub fn new(name: impl Into<String>, dtype: DType) -> Self {
+        Self {
+            name: name.into(),
+            dtype,
+            row_shape: Vec::new(),
+        }
+    }
+
+    /// Elements of a row.
+    #[must_use]
+    pub fn row_len(&self) -> u64 {
+        self.row_shape
+            .iter()
+            .fold(1, |len, axis| len.saturating_mul(*axis))
+    }
+
+    /// Bytes of a row.
+    #[must_use]
+    pub fn row_bytes(&self) -> u64 {
+        self.row_len().saturating_mul(self.dtype.itemsize())
+    }
+
+    /// A new array for it.
+    fn builder(&self) -> CArrayBuilder {
+        CArray::builder(self.dtype.clone()).row_shape(&self.row_shape)
+    }
+}
+
+/// The columns of a source, and what is said of all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Schema {
+    /// The columns, in their order.
+    pub columns: Vec<Column>,
+    /// Whether it is a table; else it is one array, and the only column has no name of its own.
+    pub is_table: bool,
+    /// What users have said of it, if the source has a place for that.
+    pub attributes: Attributes,
+}
+
+impl Schema {
+    /// A table of these columns.
+    #[must_use]
+    pub fn table(columns: Vec<Column>) -> Self {
+        Self {
+            columns,
+            is_table: true,
+            attributes: Attributes::default(),
+        }
+    }
+
+    /// An array of such elements, with rows of this shape.
+    #[must_use]
+    pub fn array(dtype: DType, row_shape: &[u64]) -> Self {
+        let mut column = Column::new(ARRAY, dtype);
+        column.row_shape = row_shape.to_vec();
+        Self {
+            columns: vec![column],
+            is_table: false,
+            attributes: Attributes::default(),
+        }
+    }
+
+    /// Bytes of a row of all columns.
+    #[must_use]
+    pub fn row_bytes(&self) -> u64 {
+        self.columns
+            .iter()
+            .fold(0, |sum, column| sum.saturating_add(column.row_bytes()))
+    }
+
+    /// A new table of these columns with these attributes, where `each` says more of every column.
+    #[must_use]
+    pub fn table_builder(
+        &self,
+        mut each: impl FnMut(&Column, CArrayBuilder) -> CArrayBuilder,
+    ) -> CTableBuilder {
+        let table = CTable::builder().attributes(self.attributes.clone());
+        self.columns.iter().fold(table, |table, column| {
+            table.column(&column.name, each(column, column.builder()))
+        })
+    }
+
+    /// A new array of the only column with these attributes.
+    ///
+    /// # Errors
+    /// Wrong usage if there are more columns, or none.
+    pub fn array_builder(&self) -> Result<CArrayBuilder> {
+        let column = self.only("an array has one column")?;
+        Ok(column.builder().attributes(self.attributes.clone()))
+    }
+
+    /// The only column.
+    pub(super) fn only(&self, why: &str) -> Result<&Column> {
+        match self.columns.as_slice() {
+            [column] => Ok(column),
+            columns => Err(Error::usage(format!(
+                "{why}: choose one of {}",
+                names(columns)
+            ))),
+        }
+    }
+}
+
+/// What the column of an array is called where columns have names.
+pub(super) const ARRAY: &str = "value";
+
+/// The names, for an error.
+pub(super) fn names(columns: &[Column]) -> String {
+    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    names.join(", ")
+}
+
+/// Elements that have these columns as fields.
+pub(super) fn structured(columns: &[Column]) -> Result<DType> {
+    let (mut fields, mut offset) = (Vec::new(), 0u64);
+    for column in columns {
+        fields.push(Field {
+            name: column.name.clone(),
+            title: None,
+            dtype: column.dtype.clone(),
+            shape: column.row_shape.clone(),
+            offset,
+        });
+        offset = offset.saturating_add(column.row_bytes());
+    }
+    let aligned = false;
+    let kind = Kind::Struct(Box::new(Struct { fields, aligned }));
+    DType::new(kind, ByteOrder::Little, offset).map_err(|error| Error::usage(error.to_string()))
+}
+
+/// Some rows of each column.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Batch {
+    /// How many rows.
+    pub rows: u64,
+    /// The bytes of each column, in C order and as its dtype has them.
+    pub columns: Vec<Vec<u8>>,
+}

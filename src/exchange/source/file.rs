@@ -1,0 +1,99 @@
+//! [`FileSource`]: the array of NumPy in a Bloscpack file.
+
+use super::{Batch, Content, Flat, Schema, Source};
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
+use crate::file::IndexedReader;
+use crate::storage::ReadAt;
+use crate::wire::{DType, Metadata, NumpyArray, NumpyOrder};
+use std::ops::Range;
+
+/// The array in a Bloscpack file, as its metadata describes it: what Bloscpack's `pack_ndarray` writes.
+///
+/// An array in Fortran's order is turned as it is read.
+///
+/// ```
+/// use bloscpack::exchange::{FileSource, Source};
+/// use bloscpack::{Encoder, IndexedReader, Metadata};
+/// use std::io::Write;
+///
+/// let text = r#"{"dtype": "'<i2'", "shape": [2, 3], "order": "F", "container": "numpy"}"#;
+/// let mut encoder = Encoder::builder().metadata(Metadata::from_json(text)?).write_to(Vec::new())?;
+/// for number in [11i16, 21, 12, 22, 13, 23] {
+///     encoder.write_all(&number.to_le_bytes())?;
+/// }
+/// let mut source = FileSource::new(IndexedReader::open(encoder.finish()?)?)?;
+/// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
+/// assert_eq!(batch.columns, [[11, 0, 12, 0, 13, 0, 21, 0, 22, 0, 23, 0]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FileSource<S> {
+    flat: Flat<IndexedReader<S>>,
+}
+
+impl<S: ReadAt> Content for IndexedReader<S> {
+    fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
+        self.read_exact_at(at, buf)
+    }
+}
+
+impl<S: ReadAt> FileSource<S> {
+    /// The whole array.
+    ///
+    /// # Errors
+    /// Wrong usage if the metadata describes no array; damage if it does not fit the content; unsupported if the elements are
+    /// Python objects.
+    pub fn new(reader: IndexedReader<S>) -> Result<Self> {
+        let no_array = "this file holds bytes: its metadata describes no array of NumPy";
+        let metadata = reader.metadata().ok_or_else(|| Error::usage(no_array))?;
+        let array = NumpyArray::of(metadata)?.ok_or_else(|| Error::usage(no_array))?;
+        let dtype = dtype_of(metadata)?;
+        if dtype.has_object() {
+            let what = "the elements are Python objects: pickles, which nothing here reads";
+            return Err(Error::dataset(Fault::Unsupported, what));
+        }
+        let (said, there) = (array.content_len(), reader.content_len());
+        if said != there || dtype.itemsize() != array.itemsize {
+            let what =
+                format!("the array of {dtype} should have {said} bytes, but {there} are there");
+            return Err(Error::dataset(Fault::Damaged, what));
+        }
+        let fortran = array.order == NumpyOrder::F;
+        let flat = Flat::new(reader, dtype, &array.shape, fortran)?;
+        Ok(Self { flat })
+    }
+
+    /// Only this box of it, a range for each axis; axes that are not named are whole.
+    ///
+    /// # Errors
+    /// Wrong usage for more axes than there are, or a range outside of its axis.
+    pub fn slice(self, slice: &[Range<u64>]) -> Result<Self> {
+        let flat = self.flat.slice(slice)?;
+        Ok(Self { flat })
+    }
+}
+
+fn dtype_of(metadata: &Metadata) -> Result<DType> {
+    let value: serde_json::Value = serde_json::from_str(metadata.text())
+        .map_err(|error| Error::dataset(Fault::Damaged, format!("metadata: {error}")))?;
+    Ok(match value.get("dtype") {
+        Some(serde_json::Value::String(text)) => DType::parse(text)?,
+        Some(other) => DType::from_json(other)?,
+        None => return Err(Error::dataset(Fault::Damaged, "metadata without a dtype")),
+    })
+}
+
+impl<S: ReadAt> Source for FileSource<S> {
+    fn schema(&self) -> &Schema {
+        self.flat.schema()
+    }
+
+    fn rows(&self) -> u64 {
+        self.flat.rows()
+    }
+
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        self.flat.next_batch(bytes)
+    }
+}

@@ -1,0 +1,122 @@
+//! [`Source`]: columns of the same number of rows, some rows at a time.
+
+mod array;
+mod fields;
+mod file;
+mod flat;
+mod table;
+
+pub use array::ArraySource;
+pub use fields::FieldsSource;
+pub use file::FileSource;
+pub(super) use flat::{Content, Flat};
+pub use table::TableSource;
+
+use super::schema::{Batch, Schema};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// Told after each batch how many rows are done.
+pub type Progress<'a> = dyn FnMut(u64) + 'a;
+
+/// A source whose type is not known.
+pub type BoxedSource<'a> = Box<dyn Source + 'a>;
+
+/// Bytes of a batch where nobody says otherwise.
+pub(super) const BATCH: usize = 16 << 20;
+
+/// Columns of the same number of rows, some rows at a time.
+pub trait Source {
+    /// The columns.
+    fn schema(&self) -> &Schema;
+
+    /// How many rows there are in all, from the first batch to the last.
+    fn rows(&self) -> u64;
+
+    /// The next rows, of about so many bytes but at least one; `None` behind the last.
+    ///
+    /// # Errors
+    /// Those of reading, and whatever is wrong with what is read. Nothing follows an error.
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>>;
+}
+
+impl<'a> dyn Source + 'a {
+    /// An array whose elements have fields as a table that has them as columns; anything else as it is.
+    ///
+    /// # Errors
+    /// Damage if fields lie outside of their elements.
+    pub fn fields(self: Box<Self>) -> Result<BoxedSource<'a>> {
+        FieldsSource::split(self)
+    }
+}
+
+/// Goes through all batches, and tells how far it is.
+pub(super) fn for_each(
+    source: &mut dyn Source,
+    progress: &mut Progress<'_>,
+    mut take: impl FnMut(&Schema, Batch) -> Result<()>,
+) -> Result<()> {
+    let schema = source.schema().clone();
+    let mut done = 0u64;
+    while let Some(batch) = source.next_batch(BATCH)? {
+        done = done.saturating_add(batch.rows);
+        take(&schema, batch)?;
+        progress(done);
+    }
+    match done == source.rows() {
+        true => Ok(()),
+        false => Err(Error::usage(format!(
+            "{done} rows came of {}: the source changed meanwhile",
+            source.rows()
+        ))),
+    }
+}
+
+/// As many rows from `rest` as fit these bytes, to the next multiple of `stride` where that is possible, so that no chunk is
+/// decompressed twice.
+pub(super) fn next_rows(
+    rest: &mut Range<u64>,
+    row_bytes: u64,
+    stride: u64,
+    bytes: usize,
+) -> Option<Range<u64>> {
+    if rest.is_empty() {
+        return None;
+    }
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    let most = (bytes / row_bytes.max(1)).max(1);
+    let stride = stride.max(1);
+    let at_once = if most >= stride {
+        most - most % stride
+    } else {
+        most
+    };
+    let end = (rest.start / at_once)
+        .saturating_add(1)
+        .saturating_mul(at_once)
+        .min(rest.end);
+    let rows = rest.start..end;
+    rest.start = end;
+    Some(rows)
+}
+
+/// Refuses rows that are not there.
+pub(super) fn check_rows(rows: &Range<u64>, there: u64) -> Result<()> {
+    match rows.start <= rows.end && rows.end <= there {
+        true => Ok(()),
+        false => Err(Error::usage(format!(
+            "rows {}..{} of {there}",
+            rows.start, rows.end
+        ))),
+    }
+}
+
+/// A length that is an index into memory; one that is not leads to an error where it is used.
+pub(super) fn to_usize(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+/// A length of something in memory.
+pub(super) fn to_u64(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,210 @@
+//! Disorder that real programs left is put right, and nothing else is touched.
+
+use crate::datasets;
+use bloscpack::dataset::{CArray, Dataset, Remedy, RepairOptions, Uncounted};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                all.insert(
+                    path.strip_prefix(root).unwrap().to_owned(),
+                    std::fs::read(&path).unwrap(),
+                );
+            }
+        }
+    }
+    all
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[test]
+fn rows_that_were_never_flushed_are_counted() {
+    let chosen = datasets::chosen();
+    let root = chosen.path().join("bcolz/crash_never_flushed");
+    let manifest = std::fs::read_to_string(chosen.path().join("bcolz/manifest.json")).unwrap();
+    let manifest = manifest
+        .replace("-Infinity", "0")
+        .replace("Infinity", "0")
+        .replace("NaN", "0");
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let entry = manifest["datasets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["name"] == "crash_never_flushed")
+        .unwrap();
+
+    let before = files(&root);
+    RepairOptions::new().dry_run(true).repair(&root).unwrap();
+    assert_eq!(files(&root), before, "a dry run changes nothing");
+    RepairOptions::new()
+        .uncounted(Uncounted::Drop)
+        .dry_run(true)
+        .repair(&root)
+        .unwrap();
+    assert_eq!(files(&root), before, "a dry run changes nothing");
+
+    RepairOptions::new().repair(&root).unwrap();
+    let array = CArray::open(&root).unwrap();
+    assert_eq!(Some(array.rows()), entry["recoverable_rows"].as_u64());
+    assert_eq!(
+        hex(&array.read_rows(0..array.rows()).unwrap()),
+        entry["recoverable_sha256_le"].as_str().unwrap()
+    );
+    drop(array);
+    assert_eq!(
+        RepairOptions::new().repair(&root).unwrap(),
+        [],
+        "nothing is left to repair"
+    );
+}
+
+#[test]
+fn a_stale_superchunk_of_a_trimmed_array_is_removed() {
+    let chosen = datasets::chosen();
+    let root = chosen
+        .path()
+        .join("bcolz-legacy/v012_trimmed_to_boundary_stale_file");
+    let array = CArray::open(&root).unwrap();
+    let (rows, bytes) = (array.rows(), array.read_rows(0..array.rows()).unwrap());
+    let stale = root.join(format!("data/__{}.blp", array.chunks()));
+    drop(array);
+    assert!(stale.is_file());
+    let found = RepairOptions::new().repair(&root).unwrap();
+    assert!(
+        found
+            .iter()
+            .any(|finding| finding.what.contains("stale")
+                && matches!(finding.remedy, Remedy::Done(_)))
+    );
+    assert!(!stale.exists());
+    let array = CArray::open(&root).unwrap();
+    assert_eq!(
+        (array.rows(), array.read_rows(0..rows).unwrap()),
+        (rows, bytes)
+    );
+}
+
+/// Whatever real programs left, values that they count stay what they are.
+#[test]
+fn repairing_keeps_all_counted_values() {
+    let chosen = datasets::chosen();
+    let mut repaired = 0;
+    for dataset in ["bcolz", "bcolz-legacy", "blz", "carray05"]
+        .iter()
+        .flat_map(|corpus| {
+            bloscpack::dataset::walk(chosen.path().join(corpus), |_, _| {})
+                .unwrap()
+                .into_iter()
+                .map(move |found| (corpus, found))
+        })
+    {
+        let root = chosen.path().join(dataset.0).join(&dataset.1.path);
+        if dataset.1.path.ends_with("crash_never_flushed") {
+            continue;
+        }
+        let Ok(before) = values(&root) else { continue };
+        let found = RepairOptions::new()
+            .repair(&root)
+            .unwrap_or_else(|error| panic!("{}: {error}", root.display()));
+        let after = values(&root).unwrap();
+        let kept = after
+            .iter()
+            .zip(&before)
+            .all(|(after, before)| after.starts_with(before));
+        assert!(
+            kept && after.len() == before.len(),
+            "{}: {found:?}",
+            root.display()
+        );
+        let report = Dataset::open(&root).unwrap().verify(|_| {});
+        assert!(
+            report.is_sound(),
+            "{}: {:?}",
+            root.display(),
+            report.damages
+        );
+        repaired += 1;
+    }
+    assert!(repaired > 100, "{repaired}");
+}
+
+fn values(root: &Path) -> bloscpack::Result<Vec<Vec<u8>>> {
+    match Dataset::open(root)? {
+        Dataset::Array(array) => Ok(vec![array.read_rows(0..array.rows())?]),
+        Dataset::Table(table) => {
+            let rows = table.rows()?;
+            table.read_rows(table.names(), 0..rows)
+        }
+    }
+}
+
+#[test]
+fn lost_counts_and_attributes_are_written_anew() {
+    let chosen = datasets::chosen();
+    let root = chosen.path().join("bcolz/py2_int64");
+    let before = values(&root).unwrap();
+    std::fs::write(root.join("meta/sizes"), "").unwrap();
+    std::fs::remove_file(root.join("__attrs__")).unwrap();
+    assert!(Dataset::open(&root).is_err());
+    let found = RepairOptions::new()
+        .uncounted(Uncounted::Keep)
+        .repair(&root)
+        .unwrap();
+    assert!(found.len() >= 2, "{found:?}");
+    assert!(values(&root).unwrap() == before);
+    assert_eq!(std::fs::read(root.join("__attrs__")).unwrap(), b"{}\n");
+}
+
+#[test]
+fn missing_superchunks_at_the_end_are_cut_off_when_asked() {
+    let chosen = datasets::chosen();
+    let root = chosen.path().join("bcolz/py2_int64");
+    let array = CArray::open(&root).unwrap();
+    let (chunk, before) = (array.chunk_shape()[0], values(&root).unwrap());
+    let last = array.chunks() - 1;
+    drop(array);
+    std::fs::remove_file(root.join(format!("data/__{last}.blp"))).unwrap();
+    let found = RepairOptions::new().repair(&root).unwrap();
+    assert!(
+        matches!(&found[0].remedy, Remedy::Left(advice) if advice.contains("cutting")),
+        "{found:?}"
+    );
+    assert!(values(&root).is_err());
+    RepairOptions::new().cut(true).repair(&root).unwrap();
+    let kept = (last * chunk) as usize * 8;
+    assert!(values(&root).unwrap()[0] == before[0][..kept]);
+}
+
+#[test]
+fn litter_goes_and_strangers_stay() {
+    let chosen = datasets::chosen();
+    let root = chosen.path().join("bcolz/table_mixed");
+    for name in ["._id", "id/data/.___0.blp", "id/meta/._sizes"] {
+        std::fs::write(root.join(name), "litter").unwrap();
+    }
+    std::fs::write(root.join("notes.txt"), "mine").unwrap();
+    RepairOptions::new().repair(&root).unwrap();
+    let left: Vec<_> = files(&root)
+        .into_keys()
+        .filter(|path| path.to_string_lossy().contains("._"))
+        .collect();
+    assert_eq!(left, [PathBuf::new(); 0]);
+    assert!(root.join("notes.txt").is_file());
+}
