@@ -8,6 +8,7 @@
 
 mod corpus;
 mod model;
+mod repair;
 
 #[path = "../support/dataset_model/mod.rs"]
 mod dataset_model;

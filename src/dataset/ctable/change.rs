@@ -114,7 +114,12 @@ impl CTable {
         if rows < self.check_even()? {
             return self.trim(rows);
         }
-        let mut columns = self.all_mut()?.into_iter();
+        let mut columns = self.all_mut()?;
+        // What one of them cannot be, none becomes.
+        for array in &columns {
+            array.leaf().grown_to(rows)?;
+        }
+        let mut columns = columns.iter_mut();
         let done = columns.try_for_each(|array| array.leaf_mut().grow(rows));
         self.home.tried(done)
     }
@@ -166,7 +171,8 @@ impl CTable {
                 data.len()
             )));
         }
-        let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
+        let column = new_column(&self.home, name, &array, chunk_rows, &self.options);
+        let mut column = self.home.tried(column)?;
         self.home.tried(column.leaf_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());

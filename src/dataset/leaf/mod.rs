@@ -350,7 +350,7 @@ impl Leaf {
     }
 
     /// The grid with more rows, which cannot be any number of them.
-    pub(super) fn grown_to(&self, rows: u64) -> Result<Grid> {
+    pub(crate) fn grown_to(&self, rows: u64) -> Result<Grid> {
         let grown = self.spec.grid.with_rows(rows);
         grown.map_err(|error| Error::usage(error.to_string()))
     }
