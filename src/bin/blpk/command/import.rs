@@ -129,9 +129,10 @@ impl Reading {
         &self,
         path: &Path,
         options: &ImportOptions,
+        session: &Session,
     ) -> Result<(BoxedSource<'static>, Format), Failure> {
         let format = source::format_of(path, self.from)?;
-        Ok((source::open(path, format, options)?, format))
+        Ok((source::open(path, format, options, session)?, format))
     }
 }
 
@@ -144,7 +145,9 @@ impl Import {
             return Err(Failure::usage(title).hint("blpk convert makes one dataset of another"));
         }
         let new = New::begin(&self.output, &self.input, session)?;
-        let (source, format) = self.reading.open(&self.input, &self.reading.options())?;
+        let (source, format) = self
+            .reading
+            .open(&self.input, &self.reading.options(), session)?;
         let name = input::name(&self.input);
         let explain = |error: &bloscpack::Error| {
             new.explain(error, |error| source::failure(&name, format, error))

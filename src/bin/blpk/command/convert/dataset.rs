@@ -8,7 +8,7 @@ use bloscpack::exchange::{ArraySource, Source as _, TableSource, import_array, i
 use super::Convert;
 use crate::dataset::new::New;
 use crate::dataset::source::Watched;
-use crate::dataset::{failure, open, options};
+use crate::dataset::{failure, no_columns, open, options};
 use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::size;
@@ -21,9 +21,13 @@ impl Convert {
         let dataset = open(&self.path, session)?;
         let layout = self.layout.unwrap_or_else(|| dataset.layout());
         self.making.fit(layout)?;
-        let done = match &dataset {
-            Dataset::Array(array) => self.array(array, layout, &new, session),
-            Dataset::Table(table) => self.table(table, layout, &new, session)?,
+        let done = match (&dataset, &self.column) {
+            (Dataset::Array(array), None) => self.array(array, layout, &new, session),
+            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
+            (Dataset::Table(table), None) => self.table(table, layout, &new, session)?,
+            (Dataset::Table(table), Some(name)) => table
+                .column(name)
+                .and_then(|array| self.array(array, layout, &new, session)),
         };
         let explained = |error: &bloscpack::Error| failure(&self.path, error);
         let bytes = done.map_err(|error| new.explain(&error, explained))?;

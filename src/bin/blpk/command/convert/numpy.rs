@@ -52,15 +52,7 @@ impl Convert {
     /// An array into a Bloscpack file.
     pub(super) fn array_to_file(&self, session: &Session) -> Result<Status, Failure> {
         refuse_within(&self.output, &self.path)?;
-        let array = Array::open(&self.path, None, session).map_err(|failure| {
-            match failure
-                .title()
-                .is_some_and(|title| title.contains("is a table"))
-            {
-                true => failure.hint("convert PATH/COLUMN, or write all of it by blpk export"),
-                false => failure,
-            }
-        })?;
+        let array = Array::open(&self.path, self.column.as_deref(), session)?;
         let array = array.get(&self.path)?;
         let metadata = self.metadata(array, &self.path)?;
         let like = file_permissions(&self.path);

@@ -43,7 +43,7 @@ impl Append {
         let options = options(&dataset).map_err(|error| target.blame(&error))?;
         let (source, _) = self
             .reading
-            .open(&self.input, &self.reading.apply(options))?;
+            .open(&self.input, &self.reading.apply(options), session)?;
         let mut source = self.fit(source, &dataset, &target)?;
         let mut watched = Watched::new(&mut *source, session);
         let rows = watched.rows();
@@ -83,7 +83,7 @@ impl Append {
             target.name()
         );
         Err(Failure::usage(title)
-            .hint("blpk dataset append DIR/COLUMN does not do: all columns have as many rows"))
+            .hint("all columns get rows at once: give fields, or a file with columns"))
     }
 }
 
