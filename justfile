@@ -25,9 +25,9 @@ bench-datasets python rounds="3":
     cargo build --release --bench datasets
     benches/datasets.py "$(ls -t target/release/deps/datasets-* | grep -v '\.d$' | head -n 1)" {{python}} {{rounds}}
 
-# The real Bloscpack reads what we write, and we what it writes.
+# The real Bloscpack and bcolz read what we write, and we what they write.
 interop:
-    cargo build --release
+    cargo build --release --bins --examples
     tests/interop/run.sh target/release/blpk
 
 # Fuzz one target for some seconds: `just fuzz stream_decoder 600`.

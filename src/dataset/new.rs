@@ -1,5 +1,6 @@
 //! What a new array or table is to be.
 
+use super::boxes::to_usize;
 use super::leaf::Press;
 use crate::wire::dataset::Attributes;
 use crate::wire::{Checksum, DType};
@@ -18,6 +19,16 @@ pub(crate) struct NewArray {
     pub press: Press,
     pub attributes: Attributes,
     pub framing: NewFraming,
+}
+
+impl NewArray {
+    /// Bytes of a row.
+    pub(crate) fn row_bytes(&self) -> usize {
+        let sides = self.row_shape.iter();
+        to_usize(sides.fold(self.dtype.itemsize(), |bytes, side| {
+            bytes.saturating_mul(*side)
+        }))
+    }
 }
 
 /// What the documents' layouts leave to the writer.

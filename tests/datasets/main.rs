@@ -1,7 +1,16 @@
 //! Directory datasets: real ones read, ours written, changed and read back.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test"
+)]
 
 mod corpus;
+mod model;
+
+#[path = "../support/dataset_model/mod.rs"]
+mod dataset_model;
 #[path = "../support/datasets.rs"]
 mod datasets;
 #[path = "../documents/mod.rs"]
@@ -9,3 +18,10 @@ mod documents;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 mod repair;
+
+use bloscpack::dataset::DatasetLayout;
+
+/// All that are written.
+fn layouts() -> Vec<DatasetLayout> {
+    DatasetLayout::ALL.to_vec()
+}

@@ -167,11 +167,39 @@ fn quoted(text: &str) -> (String, &str) {
             rest = more;
         }
     }
-    // What JSON writes between quotation marks is YAML, too.
-    let mut strings = serde_json::Deserializer::from_str(text).into_iter::<String>();
-    let unquoted = strings.next().unwrap();
+    let (mut end, bytes) = (1, text.as_bytes());
+    while bytes[end] != b'"' {
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    let (string, rest) = text.split_at(end + 1);
+    // What JSON writes between quotation marks is YAML, too, which has two more kinds of escapes.
+    let unquoted = serde_json::from_str(&without_long_escapes(string));
     let unquoted = unquoted.unwrap_or_else(|error| panic!("YAML: {text:?}: {error}"));
-    (unquoted, &text[strings.byte_offset()..])
+    (unquoted, rest)
+}
+
+/// With the characters that are meant by `\xe9` and `\U0001f600`.
+fn without_long_escapes(string: &str) -> String {
+    let (mut whole, mut rest) = (String::new(), string);
+    while let Some((before, after)) = rest.split_once('\\') {
+        whole += before;
+        let digits = match after.as_bytes()[0] {
+            b'x' => 2,
+            b'U' => 8,
+            _ => {
+                whole.push('\\');
+                whole += &after[..1];
+                rest = &after[1..];
+                continue;
+            }
+        };
+        let number = u32::from_str_radix(&after[1..=digits], 16).unwrap();
+        let escaped: String = std::char::from_u32(number).unwrap().into();
+        let escaped = serde_json::to_string(&escaped).unwrap();
+        whole += escaped.trim_matches('"');
+        rest = &after[digits + 1..];
+    }
+    whole + rest
 }
 
 /// A scalar without quotation marks.

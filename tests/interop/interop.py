@@ -1,15 +1,17 @@
-"""Compares the command `blpk` with the real Bloscpack. See README.md."""
+"""Compares the command `blpk` with the real Bloscpack, and datasets with the real bcolz. See README.md."""
 
 import argparse
 import os
 import sys
 import time
 
+import bcolz
 import blosc
 import bloscpack
 from bloscpack.constants import CNAME_AVAIL
 
 import append
+import datasets
 import habits
 import pipes
 import read
@@ -18,7 +20,8 @@ import recovered
 import written
 from common import Command, Place, Tally, prepare_reference
 
-PARTS = {part.__name__: part for part in (written, read, pipes, append, habits, recovered, records)}
+PARTS = {part.__name__: part for part in (
+    written, read, pipes, append, habits, recovered, records, datasets)}
 
 
 def main():
@@ -34,7 +37,10 @@ def main():
     prepare_reference()
     print("reference: bloscpack %s, blosc %s (C-Blosc %s; %s)" % (
         bloscpack.__version__, blosc.__version__,
-        blosc.blosclib_version.split()[0], " ".join(CNAME_AVAIL)), flush=True)
+        blosc.blosclib_version.split()[0], " ".join(CNAME_AVAIL)))
+    print("           bcolz %s (C-Blosc %s; %s)" % (
+        bcolz.__version__, bcolz.blosc_version()[0], " ".join(bcolz.blosc_compressor_list())),
+        flush=True)
     blpk, reference = (Command(os.path.abspath(program))
                        for program in (chosen.blpk, chosen.reference))
     passed = failed = 0

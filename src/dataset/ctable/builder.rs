@@ -39,8 +39,12 @@ pub struct CTableBuilder {
 /// Names that mean something else in a table's directory, or nothing to its readers.
 const TAKEN: [&str; 3] = ["__attrs__", "__rootdirs__", ".blpk"];
 
-/// Refuses what cannot be the name of a column, which is that of a folder, too.
-pub(super) fn check_name(layout: DatasetLayout, name: &str) -> Result<()> {
+/// Refuses what cannot be the name of a column beside these, which is that of a folder, too.
+pub(super) fn check_name<'a>(
+    layout: DatasetLayout,
+    name: &str,
+    mut others: impl Iterator<Item = &'a str>,
+) -> Result<()> {
     let usable = |name: &str| Key::root().join(name).is_ok() && !name.starts_with("._");
     let sound = match layout.columns_are_datasets() {
         true => usable(name) && !TAKEN.contains(&name),
@@ -48,10 +52,22 @@ pub(super) fn check_name(layout: DatasetLayout, name: &str) -> Result<()> {
             .split('.')
             .all(|part| usable(part) && !part.starts_with("__")),
     };
-    match sound {
-        true => Ok(()),
-        false => Err(Error::usage(format!(
+    if !sound {
+        return Err(Error::usage(format!(
             "{name:?} cannot be the name of a column, which is that of a directory, too"
+        )));
+    }
+    let is_around = |one: &str, other: &str| {
+        let rest = other.strip_prefix(one);
+        !layout.columns_are_datasets() && rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    match others.find(|other| *other == name || is_around(other, name) || is_around(name, other)) {
+        None => Ok(()),
+        Some(other) if other == name => {
+            Err(Error::usage(format!("there is a column {name:?} already")))
+        }
+        Some(other) => Err(Error::usage(format!(
+            "the column {name:?} cannot be beside {other:?}: of one of them the other is a part"
         ))),
     }
 }
@@ -129,16 +145,9 @@ impl CTableBuilder {
     }
 
     fn check(&self) -> Result<()> {
-        for (index, (name, _)) in self.columns.iter().enumerate() {
-            check_name(self.layout, name)?;
-            if self
-                .columns
-                .iter()
-                .take(index)
-                .any(|(known, _)| known == name)
-            {
-                return Err(Error::usage(format!("two columns with the name {name:?}")));
-            }
+        let names = self.columns.iter().map(|(name, _)| name.as_str());
+        for (index, name) in names.clone().enumerate() {
+            check_name(self.layout, name, names.clone().take(index))?;
         }
         Ok(())
     }
@@ -174,14 +183,16 @@ impl CTableBuilder {
                 .zip(&arrays),
         )?;
         layout::put_attributes(layout, &root, &home.at, &self.attributes)?;
-        Ok(CTable {
+        let mut table = CTable {
             home,
             names: self.columns.into_iter().map(|(name, _)| name).collect(),
             columns: arrays.into_iter().map(Column::opened).collect(),
             attributes: self.attributes,
             notes: Vec::new(),
             options: self.options,
-        })
+        };
+        table.group();
+        Ok(table)
     }
 }
 
@@ -216,6 +227,7 @@ pub(super) fn new_column(
         .chunk_rows(chunk_rows.unwrap_or(SHARED_CHUNK_ROWS))
         .plan(home.layout)?;
     let spec = layout::new_leaf(home.layout, &home.at, name, &new)?;
+    layout::make_folders_of(&home.root, &spec.folder)?;
     Ok(CArray::of_spec(in_table, spec, options))
 }
 

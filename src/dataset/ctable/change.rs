@@ -145,7 +145,8 @@ impl CTable {
         self.home.tried(done)
     }
 
-    /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows.
+    /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows. Columns
+    /// within the same column stay side by side.
     ///
     /// # Errors
     /// Wrong usage for a name that cannot be or is there, another number of rows, or a table opened for reading; those of the
@@ -159,12 +160,11 @@ impl CTable {
     ) -> Result<()> {
         self.home.check_writable()?;
         let rows = self.check_even()?;
-        check_name(self.home.layout, name)?;
-        if self.names.iter().any(|known| known == name) {
-            return Err(Error::usage(format!(
-                "there is a column {name:?} already: replace it"
-            )));
-        }
+        check_name(
+            self.home.layout,
+            name,
+            self.names.iter().map(String::as_str),
+        )?;
         let shared = !self.home.layout.columns_are_datasets();
         let chunk_rows = match self.names.first() {
             Some(first) if shared => Some(self.column(first)?.leaf().grid().band_rows()),
@@ -174,17 +174,22 @@ impl CTable {
             (true, Some(first)) => array.framed_as(self.column(first)?),
             _ => array.expecting(rows),
         };
-        let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
-        let given = column.rows_of(data.len())?;
-        if given != rows && !self.names.is_empty() {
+        // Nothing is staged for what is refused.
+        let row = array.plan(self.home.layout)?.row_bytes();
+        let given = data.len().checked_div(row).unwrap_or(0);
+        let is_enough = self.names.is_empty() || u64::try_from(given) == Ok(rows);
+        if !data.len().is_multiple_of(row) || !is_enough {
             return Err(Error::usage(format!(
-                "{given} rows for a column of a table that has {rows}"
+                "{} bytes for a column of {rows} rows of {row} bytes",
+                data.len()
             )));
         }
+        let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
         self.home.tried(column.leaf_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());
         self.columns.insert(position, Column::opened(column));
+        self.group();
         self.settle()
     }
 

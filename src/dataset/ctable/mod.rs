@@ -216,6 +216,32 @@ impl CTable {
         )
     }
 
+    /// Puts columns within the same column side by side, as they are when the table is opened again.
+    fn group(&mut self) {
+        if self.home.layout.columns_are_datasets() {
+            return;
+        }
+        let names = std::mem::take(&mut self.names);
+        let first_of = |outer: &str| {
+            let is_within = |name: &String| {
+                let rest = name.strip_prefix(outer);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            names.iter().position(is_within)
+        };
+        let places = names.iter().map(|name| {
+            let ends = name.match_indices('.').map(|(at, _)| at);
+            let outer = ends.chain([name.len()]).filter_map(|end| name.get(..end));
+            outer.map(first_of).collect::<Vec<_>>()
+        });
+        let mut order: Vec<_> = places.zip(self.columns.drain(..)).zip(&names).collect();
+        order.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
+        for ((_, column), name) in order {
+            self.names.push(name.clone());
+            self.columns.push(column);
+        }
+    }
+
     fn index(&self, name: &str) -> Result<usize> {
         self.names
             .iter()

@@ -75,8 +75,8 @@ impl Described {
     /// One of its leaves.
     fn spec(&mut self, root: &Root, folder: Key, dtype: DType, shape: Vec<u64>) -> Result<Spec> {
         let grid = Grid::of_rows(shape, self.storage.chunk_rows, dtype.itemsize())?;
-        let row_len = grid.row_len();
-        let default = default::parse(&self.storage.default, &dtype, row_len)
+        let row_shape = grid.shape().get(1..).unwrap_or_default();
+        let default = default::parse(&self.storage.default, &dtype, row_shape)
             .unwrap_or_else(|| vec![0; to_usize(dtype.itemsize())]);
         let compressor = self.storage.compressor()?;
         let mut spec = Spec {
@@ -265,8 +265,10 @@ pub(super) fn put_sizes(root: &Root, at: &Key, specs: &[&Spec]) -> Result<()> {
             .iter()
             .fold(0i64, |sum, spec| sum.saturating_add(of(spec)))
     };
+    let data = at.join("data")?;
     let shape = match specs {
-        [only] => only.grid.shape().to_vec(),
+        // A table of one column is a table, whatever the shape of its rows.
+        [only] if only.folder == data => only.grid.shape().to_vec(),
         specs => specs
             .first()
             .map_or_else(Vec::new, |spec| vec![spec.grid.rows()]),

@@ -70,7 +70,7 @@ fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage
     let zeros = || vec![0; to_usize(dtype.itemsize())];
     let mut framing = framing(Checksum::default(), true, 0, &dtype, grid.chunk_bytes());
     let mut spec = Spec {
-        default: default::parse(&text, &dtype, 1).unwrap_or_else(zeros),
+        default: default::parse(&text, &dtype, &[]).unwrap_or_else(zeros),
         folder,
         naming: Naming::FromOne,
         container: Container::Proposal(framing),

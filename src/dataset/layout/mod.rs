@@ -224,6 +224,11 @@ pub(crate) fn new_leaf(
     name: &str,
     new: &NewArray,
 ) -> Result<Spec> {
+    if new.dtype.fields().is_some() {
+        let what =
+            "its fields would be columns in this layout: add them one by one, as COLUMN.FIELD";
+        return Err(Error::usage(format!("column {name:?} has fields: {what}")));
+    }
     let folder = name
         .split('.')
         .try_fold(at.join("data")?, |key, name| key.join(name))?;
@@ -283,7 +288,7 @@ fn make_folders(root: &Root, at: &Key, names: &[&str]) -> Result<()> {
 }
 
 /// Makes a folder, and those that it lies in.
-pub(super) fn make_folders_of(root: &Root, folder: &Key) -> Result<()> {
+pub(crate) fn make_folders_of(root: &Root, folder: &Key) -> Result<()> {
     let mut key = Key::root();
     for name in folder.names() {
         key = key.join(name)?;

@@ -40,6 +40,8 @@ pub(super) fn layout_of_table(root: &Root, at: &Key) -> Result<DatasetLayout> {
     let dirs = rootdirs(root, at)?;
     match dirs.names.first() {
         Some(name) => layout_of_array(root, &column_at(root, at, &dirs, name)?),
+        // Only BLZ lists where no columns are.
+        None if dirs.dirs.is_some() => Ok(DatasetLayout::Blz),
         None => Ok(DatasetLayout::Bcolz),
     }
 }
@@ -83,7 +85,8 @@ pub(super) fn open_array(root: &Root, at: &Key, lenient: bool) -> Result<ArrayPa
         level: storage.level,
         filter: storage.filter,
     };
-    let default = default::parse(&storage.default, &dtype, grid.row_len()).unwrap_or_else(|| {
+    let row_shape = grid.shape().get(1..).unwrap_or_default();
+    let default = default::parse(&storage.default, &dtype, row_shape).unwrap_or_else(|| {
         let what = format!(
             "the default {} is no {dtype}: new elements are zeros",
             storage.default
@@ -201,6 +204,8 @@ pub(super) fn new_spec(folder: &Key, new: &crate::dataset::new::NewArray) -> Res
 
 /// What describes an array in the style of one of these.
 pub(super) fn storage_of(spec: &Spec, params_key: ParamsKey) -> Storage {
+    let row_shape = spec.grid.shape().get(1..).unwrap_or_default();
+    let listed = params_key == ParamsKey::Bparams;
     Storage {
         dtype: DtypeText::Text(spec.dtype.to_string()),
         params_key,
@@ -210,7 +215,7 @@ pub(super) fn storage_of(spec: &Spec, params_key: ParamsKey) -> Storage {
         quantize: Some(0),
         chunk_rows: spec.grid.band_rows(),
         expected_rows: spec.expected_rows,
-        default: default::text(&spec.dtype, &spec.default),
+        default: default::text(&spec.dtype, &spec.default, row_shape, listed),
     }
 }
 

@@ -39,10 +39,7 @@ impl Leaf {
             )));
         }
         let count = u64::try_from(rows.len() / row_bytes).unwrap_or(u64::MAX);
-        let grown = self
-            .spec
-            .grid
-            .with_rows(self.spec.grid.rows().saturating_add(count))?;
+        let grown = self.grown_to(self.spec.grid.rows().saturating_add(count))?;
         let mut tail = match self.take_tail() {
             Some(tail) => tail,
             None => self.load_tail(self.spec.grid.rows())?,

@@ -115,11 +115,14 @@ impl Leaf {
             let Some(place) = contents.places.get(to_usize(index)) else {
                 return Ok(false);
             };
+            // Without a table the next chunk begins where this one ends.
+            let len = bytes.len().saturating_add(contents.checksum.digest_len());
+            if !contents.spare && len != to_usize(place.room) {
+                return Ok(false);
+            }
             match fitted(bytes, contents.checksum, place.room) {
-                Some(bytes) if contents.spare || bytes.len() == to_usize(place.room) => {
-                    patches.push((place.at, bytes))
-                }
-                _ => return Ok(false),
+                Some(bytes) => patches.push((place.at, bytes)),
+                None => return Ok(false),
             }
         }
         let key = self.key(number)?;
@@ -206,7 +209,7 @@ impl Leaf {
     pub(crate) fn grow(&mut self, rows: u64) -> Result<()> {
         let row_bytes = self.spec.grid.row_bytes();
         // Refused now rather than after all the disk is full.
-        self.spec.grid.with_rows(rows)?;
+        self.grown_to(rows)?;
         let at_once = (BATCH / row_bytes.max(1))
             .max(1)
             .next_multiple_of(self.spec.grid.band_rows());

@@ -329,6 +329,12 @@ impl Leaf {
         self.cache.forget(first..first.saturating_add(per_file));
     }
 
+    /// The grid with more rows, which cannot be any number of them.
+    pub(super) fn grown_to(&self, rows: u64) -> Result<Grid> {
+        let grown = self.spec.grid.with_rows(rows);
+        grown.map_err(|error| Error::usage(error.to_string()))
+    }
+
     /// Refuses what cannot be read or written as plain bytes.
     pub(crate) fn check_plain(&self) -> Result<()> {
         if self.spec.dtype.has_object() {

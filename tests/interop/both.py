@@ -1,0 +1,183 @@
+"""What bcolz and our library say of the same directory, each compared with an array in memory."""
+
+import ast
+import json
+import math
+
+import bcolz
+import numpy
+
+from common import equal, expect
+
+bcolz.set_nthreads(1)
+ITEM_LIMIT = 7      # single elements looked at, each time
+
+
+class Wanted:
+    """An array as it has to be: its elements, default and attributes."""
+
+    def __init__(self, elements, default=None, attributes=None):
+        self.elements = elements
+        self.default = numpy.zeros((), elements.dtype) if default is None else default
+        self.attributes = dict(attributes or {})
+
+    def __len__(self):
+        return len(self.elements)
+
+    @property
+    def dtype(self):
+        return self.elements.dtype
+
+    @property
+    def row_shape(self):
+        return self.elements.shape[1:]
+
+    def append(self, elements):
+        self.elements = joined(self.dtype, [self.elements, elements])
+
+    def set(self, begin, end, elements):
+        self.elements = joined(self.dtype, [self.elements])
+        self.elements[begin:end] = elements
+
+    def resize(self, rows):
+        """What comes anew is the default."""
+        missing = max(rows - len(self), 0)
+        blank = self.default.tobytes() * (missing * math.prod(self.row_shape))
+        self.elements = self.elements[:rows]
+        self.append(numpy.frombuffer(blank, self.dtype).reshape(missing, *self.row_shape))
+
+
+def joined(dtype, parts):
+    """A copy, one part behind the other, byte by byte: NumPy would turn what is big-endian, and leave
+    out what lies between fields."""
+    copied = bytearray().join(numpy.ascontiguousarray(part).tobytes() for part in parts)
+    return numpy.frombuffer(copied, dtype).reshape(-1, *parts[0].shape[1:])
+
+
+def same(found, wanted, what):
+    """Byte by byte: of NaN there are many."""
+    found = numpy.asarray(found)
+    equal(found.dtype, wanted.dtype, "dtype of " + what)
+    equal(found.shape, wanted.shape, "shape of " + what)
+    if found.tobytes() != wanted.tobytes():
+        rows = [number for number in range(len(wanted))
+                if found[number].tobytes() != wanted[number].tobytes()] if wanted.ndim else []
+        expect(False, "other elements:", what, "rows", rows[:5], "of", len(rows))
+
+
+def ranges(rng, rows, chunk, count=8):
+    """Rows around the borders of chunks, and any."""
+    found = {(0, rows), (0, min(1, rows)), (max(rows - 1, 0), rows)}
+    for border in (chunk, rows // chunk * chunk, rng.integers(0, rows + 1)):
+        found.add((max(min(border, rows) - 3, 0), min(border + 3, rows)))
+        found.add((min(border, rows), min(border + 1, rows)))
+    for _ in range(count):
+        found.add(tuple(sorted(rng.integers(0, rows + 1, 2))))
+    return sorted((int(begin), int(end)) for begin, end in found)
+
+
+# bcolz --------------------------------------------------------------------
+
+def bcolz_has(path, wanted, rng, modes="ra"):
+    """Opens the array as a user would, and reads it in every way that bcolz has."""
+    for mode in modes:
+        bcolz_reads(bcolz.carray(rootdir=str(path), mode=mode), wanted, rng)
+    opened = bcolz.open(str(path), mode="r")
+    expect(isinstance(opened, bcolz.carray), "bcolz.open gives", type(opened))
+    return opened
+
+
+def bcolz_reads(array, wanted, rng):
+    elements, rows = wanted.elements, len(wanted)
+    equal(array.dtype, wanted.dtype, "dtype in bcolz")
+    equal(array.shape, elements.shape, "shape in bcolz")
+    # Of raw bytes it keeps the text that JSON has for them.
+    if wanted.dtype.kind != "V":
+        equal(numpy.asarray(array.dflt, wanted.dtype).tobytes(), wanted.default.tobytes(),
+              "default in bcolz")
+    equal(json.dumps(array.attrs.getall()), json.dumps(wanted.attributes), "attributes in bcolz")
+    equal(array.nbytes, elements.nbytes, "nbytes in bcolz")
+    same(array[:], elements, "all in bcolz")
+    for begin, end in ranges(rng, rows, array.chunklen):
+        same(array[begin:end], elements[begin:end], "bcolz %d:%d" % (begin, end))
+        step = int(rng.integers(2, 5))
+        same(array[begin:end:step], elements[begin:end:step],
+             "bcolz %d:%d:%d" % (begin, end, step))
+    # Of moments without a unit it loses single ones.
+    items = 0 if wanted.dtype.str[1:] == "M8" else min(rows, ITEM_LIMIT)
+    for row in rng.integers(0, rows, items).tolist():
+        found = numpy.asarray(array[row], wanted.dtype)
+        same(found.reshape(1, *wanted.row_shape), elements[row:row + 1], "bcolz %d" % row)
+    # It takes the first axis off blocks of one row, and the order of bytes.
+    blocks = [numpy.asarray(block, wanted.dtype).reshape(-1, *wanted.row_shape) for block in
+              bcolz.iterblocks(array, blen=max(array.chunklen // 2, 1))]
+    if blocks:
+        same(joined(wanted.dtype, blocks), elements, "blocks in bcolz")
+
+
+def bcolz_table_has(path, columns, attributes, rng, modes="ra"):
+    for mode in modes:
+        table = bcolz.ctable(rootdir=str(path), mode=mode)
+        equal(table.names, list(columns), "names in bcolz")
+        equal(json.dumps(table.attrs.getall()), json.dumps(attributes), "attributes in bcolz")
+        for name, wanted in columns.items():
+            equal(len(table), len(wanted), "rows in bcolz")
+            bcolz_reads(table[name], wanted, rng)
+        for row in rng.integers(0, len(table), min(len(table), 2)).tolist():
+            for name, value in zip(columns, table[row]):
+                wanted = columns[name]
+                found = numpy.asarray(value, wanted.dtype).reshape(1, *wanted.row_shape)
+                same(found, wanted.elements[row:row + 1], "row %d in bcolz" % row)
+    expect(isinstance(bcolz.open(str(path), mode="r"), bcolz.ctable), "bcolz sees no table")
+
+
+# Ours ---------------------------------------------------------------------
+
+def ours_has(ours, path, wanted, rng):
+    """Opens the array anew, for reading, and reads it in every way that there is."""
+    ours = ours.reader
+    ours.open(path)
+    ours_reads(ours, ours.info(), wanted, rng)
+    ours.close()
+
+
+def ours_reads(ours, info, wanted, rng, **column):
+    elements, rows = wanted.elements, len(wanted)
+    text = info["dtype"]
+    dtype = numpy.dtype(ast.literal_eval(text) if text[0] in "[{" else text)
+    equal(dtype, wanted.dtype, "dtype in ours")
+    equal(info["shape"], list(elements.shape), "shape in ours")
+    equal(info["default"], wanted.default.tobytes().hex(), "default in ours")
+    equal(json.dumps(json.loads(info["attributes"])), json.dumps(wanted.attributes),
+          "attributes in ours")
+    equal(info["notes"], [], "notes of ours")
+    is_ours(ours.read(**column), elements, "all")
+    for begin, end in ranges(rng, rows, info["chunk_shape"][0]):
+        is_ours(ours.read(rows=[begin, end], **column), elements[begin:end],
+                "%d:%d" % (begin, end))
+    if wanted.row_shape:
+        box = [sorted(rng.integers(0, side + 1, 2).tolist()) for side in elements.shape]
+        part = elements[tuple(slice(*axis) for axis in box)]
+        is_ours(ours.read(slice=box, **column), part, "box %s" % box)
+    at_once = int(rng.integers(1, 40_000))
+    is_ours(ours.call("blocks", at_once=at_once, **column)[1], elements, "blocks")
+
+
+def is_ours(found, wanted, what):
+    found = numpy.frombuffer(found, "u1")
+    same(found, numpy.frombuffer(wanted.tobytes(), "u1"), "%s in ours" % what)
+
+
+def ours_table_has(ours, path, columns, attributes, rng):
+    ours = ours.reader
+    ours.open(path)
+    info = ours.info()
+    equal(info["names"], list(columns), "names in ours")
+    equal(json.dumps(json.loads(info["attributes"])), json.dumps(attributes),
+          "attributes in ours")
+    for (name, wanted), column in zip(columns.items(), info["columns"]):
+        equal(info["rows"], len(wanted), "rows in ours")
+        ours_reads(ours, column, wanted, rng, column=name)
+    whole = b"".join(wanted.elements.tobytes() for wanted in columns.values())
+    expect(ours.call("table")[1] == whole, "other rows in ours")
+    ours.close()
