@@ -98,11 +98,14 @@ fn what_does_not_fit_changes_nothing() {
         assert_eq!(ran.status, status, "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
     }
-    folder
+    let ran = folder
         .run(["dataset", "append", "t", "text.csv"])
-        .failed(2, "text.csv")
-        .stderr
-        .contains("row");
+        .failed(3, "'text.csv': CSV: line 2");
+    assert!(
+        ran.stderr.contains("'t' is left as it was"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(csv(&folder, "t"), before);
     assert!(!folder.path("t/.blpk").exists());
 }

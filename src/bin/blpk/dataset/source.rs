@@ -19,6 +19,7 @@ pub struct Watched<'a> {
     source: &'a mut dyn Source,
     progress: Progress,
     row_bytes: u64,
+    failed: bool,
 }
 
 impl<'a> Watched<'a> {
@@ -29,7 +30,13 @@ impl<'a> Watched<'a> {
             progress: Progress::new(session, Some(total)),
             row_bytes,
             source,
+            failed: false,
         }
+    }
+
+    /// Whether an error came from the source. An error of the library does not tell.
+    pub fn has_failed(&self) -> bool {
+        self.failed
     }
 }
 
@@ -44,7 +51,9 @@ impl Source for Watched<'_> {
 
     fn next_batch(&mut self, bytes: usize) -> bloscpack::Result<Option<Batch>> {
         interrupt::check()?;
-        let batch = self.source.next_batch(bytes)?;
+        let batch = self.source.next_batch(bytes);
+        self.failed |= batch.is_err();
+        let batch = batch?;
         match &batch {
             Some(batch) => self
                 .progress

@@ -35,15 +35,18 @@ impl Convert {
         };
         selection.of_file(&input, session, |source| {
             let builder = source.schema().array_builder();
+            let (rows, mut watched) = (source.rows(), Watched::new(source, session));
             let done = builder.and_then(|builder| {
-                let builder = builder.expected_rows(source.rows()).attributes(attributes);
+                let builder = builder.expected_rows(rows).attributes(attributes);
                 let builder = self.making.array(builder).layout(layout);
                 let builder = builder.replace(new.replaces()).options(options(session));
                 let mut array = builder.create(new.folder())?;
-                import_array(&mut Watched::new(source, session), &mut array, &mut |_| ())
+                import_array(&mut watched, &mut array, &mut |_| ())
             });
-            let explained = |error: &bloscpack::Error| Failure::library(input.name(), error);
-            done.map_err(|error| new.explain(&error, explained))
+            done.map_err(|error| {
+                let unread = Failure::library(input.name(), &error).or_recover();
+                new.explain(&error, watched.has_failed().then_some(unread))
+            })
         })?;
         new.commit()?;
         Ok(Status::Done)
