@@ -185,9 +185,6 @@ impl CTable {
             )));
         }
         let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
-        // Rows may fill chunks, which are staged before the table is described anew.
-        let folder = column.leaf().spec().folder.clone();
-        layout::make_folder(&self.home.root, &folder)?;
         self.home.tried(column.leaf_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());
