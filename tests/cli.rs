@@ -10,6 +10,14 @@
 mod append;
 #[path = "cli/cat.rs"]
 mod cat;
+#[path = "support/datasets.rs"]
+mod corpora;
+#[path = "cli/datasets.rs"]
+mod datasets;
+#[path = "cli/datasets_changed.rs"]
+mod datasets_changed;
+#[path = "cli/datasets_exchanged.rs"]
+mod datasets_exchanged;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/metadata.rs"]
@@ -22,6 +30,9 @@ mod outputs;
 mod patch;
 #[path = "cli/pipes.rs"]
 mod pipes;
+#[path = "documents/python.rs"]
+#[allow(dead_code, reason = "manifests are JSON only")]
+mod python;
 #[path = "cli/records.rs"]
 mod records;
 #[path = "cli/recover.rs"]
@@ -45,3 +56,8 @@ mod support;
 #[cfg(target_os = "linux")]
 #[path = "cli/terminal.rs"]
 mod terminal;
+
+mod documents {
+    //! What `corpora` needs of the independent readers.
+    pub(crate) use crate::python;
+}

@@ -35,6 +35,11 @@ fn help_documents_the_exit_statuses() {
             "verify",
             "recover",
             "records",
+            "ls",
+            "import",
+            "export",
+            "convert",
+            "dataset",
             "completions",
             "man",
         ] {
@@ -79,6 +84,10 @@ fn every_subcommand_has_help() {
         "i",
         "verify",
         "recover",
+        "ls",
+        "import",
+        "export",
+        "convert",
         "completions",
         "man",
     ] {
@@ -104,6 +113,28 @@ fn every_subcommand_of_records_has_help_with_its_separators() {
     let help = String::from_utf8(help).unwrap();
     assert!(help.contains("[OPTIONS] [IN] <OUT>"), "{help}");
     assert!(help.contains("\n  blpk records pack --small "), "{help}");
+}
+
+#[test]
+fn every_subcommand_of_dataset_has_help() {
+    let folder = Folder::new();
+    for command in [
+        "append",
+        "trim",
+        "resize",
+        "set",
+        "attrs",
+        "add-column",
+        "delete-column",
+        "repair",
+    ] {
+        let help = folder.run(["dataset", command, "--help"]).succeeded();
+        let help = String::from_utf8(help).unwrap();
+        let usage = format!("Usage: blpk dataset {command} ");
+        for part in [&usage, "--nthreads", "<DIR>"] {
+            assert!(help.contains(part), "{command}: {part}: {help}");
+        }
+    }
 }
 
 #[test]

@@ -364,7 +364,9 @@ Examples:
   producer | blpk append data.bin.blp       more behind what is there
   blpk verify *.blp                         read everything, report each damage
   blpk records pack --small app.log a.blp   a record for each line, many to a chunk
-  blpk records get a.blp 17 1000..1010      some of them, by number";
+  blpk records get a.blp 17 1000..1010      some of them, by number
+  blpk import prices.csv prices             a table in a directory
+  blpk export prices prices.parquet         and out of it";
 
 /// What `--version` prints.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {

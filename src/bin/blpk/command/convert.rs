@@ -13,7 +13,7 @@ use clap::Args;
 use crate::args;
 use crate::dataset::is_directory;
 use crate::dataset::making::Making;
-use crate::message::Failure;
+use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::status::Status;
 
@@ -43,6 +43,10 @@ pub struct Convert {
     #[command(flatten)]
     making: Making,
 
+    /// Only this column of a table, which becomes an array
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
+
     /// Dataset or Bloscpack file to read
     #[arg(value_name = "PATH")]
     path: PathBuf,
@@ -62,6 +66,10 @@ impl Convert {
         match to_dataset {
             true => self.fit_dataset()?,
             false => self.fit_file()?,
+        }
+        if self.column.is_some() && !is_directory(&self.path) {
+            let title = format!("{} is no table", quoted(&self.path));
+            return Err(Failure::usage(title));
         }
         match (is_directory(&self.path), to_dataset) {
             (true, true) => self.dataset(session),

@@ -129,9 +129,10 @@ impl Reading {
         &self,
         path: &Path,
         options: &ImportOptions,
+        session: &Session,
     ) -> Result<(BoxedSource<'static>, Format), Failure> {
         let format = source::format_of(path, self.from)?;
-        Ok((source::open(path, format, options)?, format))
+        Ok((source::open(path, format, options, session)?, format))
     }
 }
 
@@ -144,13 +145,16 @@ impl Import {
             return Err(Failure::usage(title).hint("blpk convert makes one dataset of another"));
         }
         let new = New::begin(&self.output, &self.input, session)?;
-        let (source, format) = self.reading.open(&self.input, &self.reading.options())?;
+        let opened = self
+            .reading
+            .open(&self.input, &self.reading.options(), session);
+        let (source, format) = opened.map_err(|failure| new.undone(failure))?;
         let name = input::name(&self.input);
-        let explain = |error: &bloscpack::Error| {
-            new.explain(error, |error| source::failure(&name, format, error))
-        };
+        let unread = |error: &bloscpack::Error| Some(source::failure(&name, format, error));
         let mut source = match self.table {
-            true => source.fields().map_err(|error| explain(&error))?,
+            true => source
+                .fields()
+                .map_err(|error| new.explain(&error, unread(&error)))?,
             false => source,
         };
         let schema = source.schema().clone();
@@ -161,7 +165,10 @@ impl Import {
         let mut watched = Watched::new(&mut *source, session);
         let rows = watched.rows();
         let done = self.copy(&mut watched, &schema, rows, &new, session)?;
-        done.map_err(|error| explain(&error))?;
+        done.map_err(|error| {
+            let unread = unread(&error).filter(|_| watched.has_failed());
+            new.explain(&error, unread)
+        })?;
         let made = new.name();
         new.commit()?;
         session.verbose(format_args!(

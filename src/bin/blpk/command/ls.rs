@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use bloscpack::Error;
 use bloscpack::dataset::Dataset;
 use clap::Args;
 use serde_json::{Value, json};
@@ -47,10 +48,7 @@ impl Ls {
         let (mut worst, mut found) = (Status::Done, Vec::new());
         for (below, error) in list {
             let path = join(&self.path, &below);
-            let opened = match error {
-                Some(error) => Err(error),
-                None => options(session).open(&path),
-            };
+            let opened = open(&path, error, session);
             let opened = opened.map_err(|error| failure(&path, &error));
             if let Err(failure) = &opened {
                 worst = worst.max(failure.status());
@@ -65,6 +63,14 @@ impl Ls {
             output::print(&format!("{:#}\n", json!({ "datasets": found })))?;
         }
         Ok(worst)
+    }
+}
+
+/// Opens what a walk has come upon; where that failed, the dataset itself tells the better reason.
+pub fn open(path: &Path, error: Option<Error>, session: &Session) -> bloscpack::Result<Dataset> {
+    match (options(session).open(path), error) {
+        (Err(none), Some(error)) if none.path().is_none() => Err(error),
+        (opened, _) => opened,
     }
 }
 

@@ -102,6 +102,11 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
+    /// Adds that nothing was changed.
+    pub fn undone(&self, failure: Failure) -> Failure {
+        failure.detail(self.untouched())
+    }
+
     /// That nothing was changed.
     fn untouched(&self) -> String {
         format!("{} is left as it was", self.name())

@@ -82,16 +82,20 @@ impl<'a> New<'a> {
         self.made.is_none()
     }
 
-    /// Why nothing came of it.
-    pub fn explain(&self, error: &Error, failure: impl FnOnce(&Error) -> Failure) -> Failure {
-        let outcome = match self.replaces() {
+    /// Why nothing came of it: the fault of what was read, or else of what was written.
+    pub fn explain(&self, error: &Error, read: Option<Failure>) -> Failure {
+        if interrupt::is_asked() && is_ended(error) {
+            return self.undone(Failure::interrupted());
+        }
+        self.undone(read.unwrap_or_else(|| Failure::library(self.name(), error)))
+    }
+
+    /// Adds that nothing came of it.
+    pub fn undone(&self, failure: Failure) -> Failure {
+        failure.detail(match self.replaces() {
             true => format!("{} is left as it was", self.name()),
             false => format!("{} is not written", self.name()),
-        };
-        if interrupt::is_asked() && is_ended(error) {
-            return Failure::interrupted().detail(outcome);
-        }
-        failure(error).detail(outcome)
+        })
     }
 
     /// Gives it its name, since all of it is there.

@@ -8,7 +8,7 @@ use bloscpack::exchange::{Batch, BoxedSource, Format, ImportOptions, Schema, Sou
 use bloscpack::{Category, Error};
 
 use super::BLOCK;
-use crate::input::{self, Input, is_standard_input};
+use crate::input::{self, Awaited, Input, is_standard_input};
 use crate::interrupt;
 use crate::message::Failure;
 use crate::progress::Progress;
@@ -19,6 +19,7 @@ pub struct Watched<'a> {
     source: &'a mut dyn Source,
     progress: Progress,
     row_bytes: u64,
+    failed: bool,
 }
 
 impl<'a> Watched<'a> {
@@ -29,7 +30,13 @@ impl<'a> Watched<'a> {
             progress: Progress::new(session, Some(total)),
             row_bytes,
             source,
+            failed: false,
         }
+    }
+
+    /// Whether an error came from the source. An error of the library does not tell.
+    pub fn has_failed(&self) -> bool {
+        self.failed
     }
 }
 
@@ -44,7 +51,9 @@ impl Source for Watched<'_> {
 
     fn next_batch(&mut self, bytes: usize) -> bloscpack::Result<Option<Batch>> {
         interrupt::check()?;
-        let batch = self.source.next_batch(bytes)?;
+        let batch = self.source.next_batch(bytes);
+        self.failed |= batch.is_err();
+        let batch = batch?;
         match &batch {
             Some(batch) => self
                 .progress
@@ -101,20 +110,24 @@ pub fn open(
     path: &Path,
     format: Format,
     options: &ImportOptions,
+    session: &Session,
 ) -> Result<BoxedSource<'static>, Failure> {
     let input = Input::open(path)?;
-    let failed = |error: io::Error| Failure::io(input.name(), &error);
     let file = match input.at_positions() {
         Some(_) if !is_standard_input(path) => input.file().try_clone(),
-        _ => spool(input.file()),
+        _ => spool(&input, session),
     };
-    let file = file.map_err(failed)?;
+    let file = file.map_err(|error| match interrupt::is_cause_of(&error) {
+        true => Failure::interrupted(),
+        false => Failure::io(input.name(), &error),
+    })?;
     open_at(file, format, options).map_err(|error| failure(&input.name(), format, &error))
 }
 
-fn spool(mut from: &File) -> io::Result<File> {
+fn spool(input: &Input, session: &Session) -> io::Result<File> {
+    let progress = Progress::new(session, input.length());
     let mut file = tempfile::tempfile()?;
-    io::copy(&mut from, &mut file)?;
+    io::copy(&mut Awaited::begin(input, &progress)?, &mut file)?;
     file.rewind()?;
     Ok(file)
 }

@@ -8,11 +8,14 @@ use bloscpack::exchange::{ArraySource, Source as _, TableSource, import_array, i
 use super::Convert;
 use crate::dataset::new::New;
 use crate::dataset::source::Watched;
-use crate::dataset::{failure, open, options};
+use crate::dataset::{failure, no_columns, open, options};
 use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
+
+/// What went wrong, and whether it was in reading.
+type Halt = (bloscpack::Error, bool);
 
 impl Convert {
     pub(super) fn dataset(&self, session: &Session) -> Result<Status, Failure> {
@@ -21,12 +24,18 @@ impl Convert {
         let dataset = open(&self.path, session)?;
         let layout = self.layout.unwrap_or_else(|| dataset.layout());
         self.making.fit(layout)?;
-        let done = match &dataset {
-            Dataset::Array(array) => self.array(array, layout, &new, session),
-            Dataset::Table(table) => self.table(table, layout, &new, session)?,
+        let done = match (&dataset, &self.column) {
+            (Dataset::Array(array), None) => self.array(array, layout, &new, session),
+            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
+            (Dataset::Table(table), None) => self.table(table, layout, &new, session)?,
+            (Dataset::Table(table), Some(name)) => table
+                .column(name)
+                .map_err(|error| (error, true))
+                .and_then(|array| self.array(array, layout, &new, session)),
         };
-        let explained = |error: &bloscpack::Error| failure(&self.path, error);
-        let bytes = done.map_err(|error| new.explain(&error, explained))?;
+        let bytes = done.map_err(|(error, is_read)| {
+            new.explain(&error, is_read.then(|| failure(&self.path, &error)))
+        })?;
         let name = new.name();
         new.commit()?;
         session.verbose(format_args!(
@@ -45,16 +54,16 @@ impl Convert {
         layout: DatasetLayout,
         new: &New<'_>,
         session: &Session,
-    ) -> bloscpack::Result<u64> {
+    ) -> Result<u64, Halt> {
         let builder = self.like(array, layout).layout(layout);
         let builder = builder.replace(new.replaces()).options(options(session));
-        let mut made = builder.create(new.folder())?;
+        let mut made = builder
+            .create(new.folder())
+            .map_err(|error| (error, false))?;
         let mut source = ArraySource::new(array);
-        import_array(
-            &mut Watched::new(&mut source, session),
-            &mut made,
-            &mut |_| (),
-        )?;
+        let mut watched = Watched::new(&mut source, session);
+        let done = import_array(&mut watched, &mut made, &mut |_| ());
+        done.map_err(|error| (error, watched.has_failed()))?;
         Ok(array.nbytes())
     }
 
@@ -75,7 +84,7 @@ impl Convert {
         layout: DatasetLayout,
         new: &New<'_>,
         session: &Session,
-    ) -> Result<bloscpack::Result<u64>, Failure> {
+    ) -> Result<Result<u64, Halt>, Failure> {
         let builder = CTable::builder()
             .attributes(table.attributes().clone())
             .layout(layout)
@@ -110,16 +119,16 @@ impl Convert {
         builder: bloscpack::dataset::CTableBuilder,
         new: &New<'_>,
         session: &Session,
-    ) -> bloscpack::Result<u64> {
-        let mut made = builder.create(new.folder())?;
-        let mut source = TableSource::new(table)?;
+    ) -> Result<u64, Halt> {
+        let mut made = builder
+            .create(new.folder())
+            .map_err(|error| (error, false))?;
+        let mut source = TableSource::new(table).map_err(|error| (error, true))?;
         let bytes = source.schema().row_bytes();
         let bytes = bytes.saturating_mul(source.rows());
-        import_table(
-            &mut Watched::new(&mut source, session),
-            &mut made,
-            &mut |_| (),
-        )?;
+        let mut watched = Watched::new(&mut source, session);
+        let done = import_table(&mut watched, &mut made, &mut |_| ());
+        done.map_err(|error| (error, watched.has_failed()))?;
         Ok(bytes)
     }
 }

@@ -35,15 +35,18 @@ impl Convert {
         };
         selection.of_file(&input, session, |source| {
             let builder = source.schema().array_builder();
+            let (rows, mut watched) = (source.rows(), Watched::new(source, session));
             let done = builder.and_then(|builder| {
-                let builder = builder.expected_rows(source.rows()).attributes(attributes);
+                let builder = builder.expected_rows(rows).attributes(attributes);
                 let builder = self.making.array(builder).layout(layout);
                 let builder = builder.replace(new.replaces()).options(options(session));
                 let mut array = builder.create(new.folder())?;
-                import_array(&mut Watched::new(source, session), &mut array, &mut |_| ())
+                import_array(&mut watched, &mut array, &mut |_| ())
             });
-            let explained = |error: &bloscpack::Error| Failure::library(input.name(), error);
-            done.map_err(|error| new.explain(&error, explained))
+            done.map_err(|error| {
+                let unread = Failure::library(input.name(), &error).or_recover();
+                new.explain(&error, watched.has_failed().then_some(unread))
+            })
         })?;
         new.commit()?;
         Ok(Status::Done)
@@ -52,15 +55,7 @@ impl Convert {
     /// An array into a Bloscpack file.
     pub(super) fn array_to_file(&self, session: &Session) -> Result<Status, Failure> {
         refuse_within(&self.output, &self.path)?;
-        let array = Array::open(&self.path, None, session).map_err(|failure| {
-            match failure
-                .title()
-                .is_some_and(|title| title.contains("is a table"))
-            {
-                true => failure.hint("convert PATH/COLUMN, or write all of it by blpk export"),
-                false => failure,
-            }
-        })?;
+        let array = Array::open(&self.path, self.column.as_deref(), session)?;
         let array = array.get(&self.path)?;
         let metadata = self.metadata(array, &self.path)?;
         let like = file_permissions(&self.path);

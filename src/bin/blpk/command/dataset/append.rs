@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::command::import::Reading;
 use crate::dataset::edit::Target;
-use crate::dataset::source::Watched;
+use crate::dataset::source::{self, Watched};
 use crate::input;
 use crate::message::Failure;
 use crate::session::Session;
@@ -41,9 +41,9 @@ impl Append {
         let target = Target::find(&self.path)?;
         let mut dataset = target.edit(session)?;
         let options = options(&dataset).map_err(|error| target.blame(&error))?;
-        let (source, _) = self
-            .reading
-            .open(&self.input, &self.reading.apply(options))?;
+        let (source, format) =
+            self.reading
+                .open(&self.input, &self.reading.apply(options), session)?;
         let mut source = self.fit(source, &dataset, &target)?;
         let mut watched = Watched::new(&mut *source, session);
         let rows = watched.rows();
@@ -51,6 +51,10 @@ impl Append {
             Dataset::Array(array) => import_array(&mut watched, array, &mut |_| ()),
             Dataset::Table(table) => import_table(&mut watched, table, &mut |_| ()),
         };
+        if let (Err(error), true) = (&done, watched.has_failed()) {
+            let failure = source::failure(&input::name(&self.input), format, error);
+            return Err(target.undone(failure));
+        }
         drop(watched);
         target.confirm(done)?;
         session.verbose(format_args!(
@@ -83,7 +87,7 @@ impl Append {
             target.name()
         );
         Err(Failure::usage(title)
-            .hint("blpk dataset append DIR/COLUMN does not do: all columns have as many rows"))
+            .hint("all columns get rows at once: give fields, or a file with columns"))
     }
 }
 

@@ -74,7 +74,9 @@ impl AddColumn {
         let mut dataset = target.edit(session)?;
         self.making.fit(dataset.layout())?;
         let table = table(&mut dataset, &self.path)?;
-        let (mut source, format) = self.reading.open(&self.input, &self.reading.options())?;
+        let (mut source, format) =
+            self.reading
+                .open(&self.input, &self.reading.options(), session)?;
         let builder = match source.schema().columns.as_slice() {
             [_] => source.schema().array_builder(),
             columns => {

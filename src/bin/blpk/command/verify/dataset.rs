@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use bloscpack::dataset::{Dataset, DatasetReport};
 use bloscpack::{Category, Error};
 
-use crate::command::ls::join;
+use crate::command::ls::{self, join};
 use crate::dataset::{INTERRUPTED, failure, options};
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;
@@ -51,11 +51,7 @@ fn below(
     list.sort_by(|one, other| one.0.cmp(&other.0));
     for (below, error) in list {
         let path = join(path, &below);
-        let opened = match error {
-            Some(error) => Err(error),
-            None => options(session).cache(0).open(&path),
-        };
-        let report = opened.map(|dataset| read(&dataset, session));
+        let report = ls::open(&path, error, session).map(|dataset| read(&dataset, session));
         let report = report.map_err(|error| unopened(&path, &error));
         take((path, report))?;
     }
