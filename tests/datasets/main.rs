@@ -18,7 +18,6 @@ mod datasets;
 mod documents;
 #[path = "../oracle/mod.rs"]
 mod oracle;
-mod repair;
 
 use bloscpack::dataset::DatasetLayout;
 
