@@ -17,6 +17,12 @@ pub(crate) struct Target {
 impl Target {
     /// A directory, which is made if it is not there.
     pub(crate) fn of_path(path: &Path) -> Result<Self> {
+        // Its table has another writer, and another number of rows.
+        if super::options::table_of(path).is_some() {
+            return Err(Error::usage(
+                "this is a column of a table: add or replace it through the table",
+            ));
+        }
         let store = match DiskStore::create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => DiskStore::open(path)?,
             created => created?,

@@ -163,12 +163,12 @@ pub(super) fn beneath(path: &Path) -> Result<(DiskStore, Key)> {
 }
 
 /// The table whose column lies at this path.
-fn table_of(path: &Path) -> Option<(std::path::PathBuf, String)> {
+pub(super) fn table_of(path: &Path) -> Option<(std::path::PathBuf, String)> {
     let path = std::fs::canonicalize(path).ok()?;
     let (table, column) = (path.parent()?, path.file_name()?.to_str()?);
     let store = DiskStore::open(table).ok()?;
     let rootdirs = store.open(&Key::root().join("__rootdirs__").ok()?).ok()?;
-    let mut text = vec![0; usize::try_from(rootdirs.size().ok()?.min(1 << 20)).ok()?];
+    let mut text = vec![0; usize::try_from(rootdirs.size().ok()?.min(16 << 20)).ok()?];
     rootdirs.read_exact_at(0, &mut text).ok()?;
     let dirs = crate::wire::dataset::RootDirs::parse(&text).ok()?;
     let is_column = dirs.names.iter().any(|name| dirs.folder_of(name) == column);

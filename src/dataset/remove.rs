@@ -17,7 +17,7 @@ pub(crate) fn remove_dataset(root: &Arc<Root>, at: &Key, options: &DatasetOption
         remove_if_there(root, &key)?;
     }
     match dataset {
-        Dataset::Array(array) => remove_superchunks(root, &array)?,
+        Dataset::Array(array) => array.leaf().clear()?,
         Dataset::Table(table) => {
             for name in table.names().to_vec() {
                 let column = table.column(name)?;
@@ -39,7 +39,7 @@ pub(crate) fn remove_column(root: &Root, layout: DatasetLayout, column: &CArray)
             remove_if_there(root, &key)?;
         }
     }
-    remove_superchunks(root, column)?;
+    column.leaf().clear()?;
     let mut folder = column.leaf().spec().folder.clone();
     if layout.columns_are_datasets() {
         for name in ["data", "meta"] {
@@ -54,13 +54,6 @@ pub(crate) fn remove_column(root: &Root, layout: DatasetLayout, column: &CArray)
             break;
         };
         folder = parent;
-    }
-    Ok(())
-}
-
-fn remove_superchunks(root: &Root, array: &CArray) -> Result<()> {
-    for number in 0..array.leaf().files() {
-        remove_if_there(root, &array.leaf().key(number)?)?;
     }
     Ok(())
 }

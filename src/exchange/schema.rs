@@ -59,6 +59,9 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// Whether it is a table; else it is one array, and the only column has no name of its own.
     pub is_table: bool,
+    /// Whether floats that are not a number stand for values that are missing, and are written so where the format can tell
+    /// the two apart: as null in Arrow and Parquet.
+    pub nan_is_null: bool,
     /// What users have said of it, if the source has a place for that.
     pub attributes: Attributes,
 }
@@ -70,7 +73,7 @@ impl Schema {
         Self {
             columns,
             is_table: true,
-            attributes: Attributes::default(),
+            ..Self::default()
         }
     }
 
@@ -81,8 +84,7 @@ impl Schema {
         column.row_shape = row_shape.to_vec();
         Self {
             columns: vec![column],
-            is_table: false,
-            attributes: Attributes::default(),
+            ..Self::default()
         }
     }
 

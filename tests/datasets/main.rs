@@ -8,6 +8,7 @@
 
 mod corpus;
 mod model;
+mod repair;
 
 #[path = "../support/dataset_model/mod.rs"]
 mod dataset_model;
@@ -17,7 +18,6 @@ mod datasets;
 mod documents;
 #[path = "../oracle/mod.rs"]
 mod oracle;
-mod repair;
 
 use bloscpack::dataset::DatasetLayout;
 

@@ -54,7 +54,13 @@ fn kept<'a>(flushed: &'a Flushed<'_>) -> impl Iterator<Item = String> + 'a {
 fn clear(flushed: &Flushed<'_>, root: &Path) {
     for kept in kept(flushed) {
         let around = Path::new(&kept).ancestors().skip(1);
+        let leaves = flushed
+            .leaves
+            .iter()
+            .map(|leaf| leaf.name.replace('.', "/"));
+        let leaves: Vec<_> = leaves.map(|leaf| Path::new("data").join(leaf)).collect();
         let around = around.filter(|around| around.components().count() > 1);
+        let around = around.take_while(|around| !leaves.iter().any(|leaf| leaf == around));
         around.for_each(|around| drop(std::fs::remove_dir(root.join(around))));
     }
 }

@@ -218,6 +218,7 @@ fn padding(storage: &Storage, path: &[String], element: Element, big_endian: boo
         ('b', _) => vec![u8::from(value.as_bool() == Some(true))],
         ('i' | 'M' | 'm', size) => value.as_i64().unwrap().to_le_bytes()[..size].to_vec(),
         ('u', size) => value.as_u64().unwrap().to_le_bytes()[..size].to_vec(),
+        ('f', 4 | 8) if value.is_string() => return Vec::new(),
         ('f', 8) => value.as_f64().unwrap().to_le_bytes().to_vec(),
         #[allow(
             clippy::cast_possible_truncation,

@@ -144,9 +144,18 @@ impl Disk {
         }
     }
 
+    /// Names in folders that were removed do not count.
     fn names_of(&self, file: usize) -> usize {
-        let names = self.folders.iter().flat_map(BTreeMap::values);
-        names.filter(|node| **node == Node::File(file)).count()
+        let (mut count, mut open) = (0, vec![0]);
+        while let Some(folder) = open.pop() {
+            for node in self.folders[folder].values() {
+                match node {
+                    Node::File(there) => count += usize::from(*there == file),
+                    Node::Folder(inside) => open.push(*inside),
+                }
+            }
+        }
+        count
     }
 }
 

@@ -288,6 +288,7 @@ impl CArrayBuilder {
             leaf,
             attributes: new.attributes,
             notes: Vec::new(),
+            flushed_rows: 0,
         })
     }
 
@@ -316,6 +317,16 @@ impl CArrayBuilder {
             return Err(Error::usage(
                 "Python objects are not written: a pickle is no data",
             ));
+        }
+        if self.press.level > 9 {
+            return Err(Error::usage(format!(
+                "level {}: 0 to 9 can be",
+                self.press.level
+            )));
+        }
+        if !self.press.compressor.is_available() {
+            let name = self.press.compressor.name();
+            return Err(Error::usage(format!("this build has no {name}")));
         }
         let itemsize = usize::try_from(self.dtype.itemsize()).unwrap_or(usize::MAX);
         let mut default = self.default.clone();

@@ -71,10 +71,7 @@ impl CArray {
     /// Wrong usage if there are fewer, or the array was opened for reading; damage; those of the store.
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
-        let home = self.home.clone();
-        let done = self.leaf.trim(rows, |leaf| {
-            layout::put_sizes(home.layout, &home.root, &home.at, &[leaf.spec()])
-        });
+        let done = self.leaf.trim(rows);
         self.home.tried(done)
     }
 
@@ -144,7 +141,8 @@ impl CArray {
     /// those of the store, after which the array has to be opened again.
     pub fn flush(&mut self) -> Result<()> {
         self.home.check_writable()?;
-        self.leaf.stage()?;
+        self.home.tried(self.leaf.stage())?;
+        let mut counts = Vec::new();
         if !self.home.in_table {
             layout::put_sizes(
                 self.home.layout,
@@ -152,8 +150,13 @@ impl CArray {
                 &self.home.at,
                 &[self.leaf.spec()],
             )?;
+            counts.push(layout::sizes_key(self.home.layout, &self.home.at)?);
         }
-        self.home.root.commit()
+        self.home
+            .root
+            .commit_counts(&counts, self.has_fewer_rows())?;
+        self.set_flushed();
+        Ok(())
     }
 
     /// Bytes of a row, and how many rows these bytes are.

@@ -47,6 +47,8 @@ pub struct CArray {
     leaf: Leaf,
     attributes: Attributes,
     notes: Vec<Note>,
+    /// How many rows everybody sees.
+    flushed_rows: u64,
 }
 
 /// Where a dataset lies, and whether it may be changed.
@@ -78,10 +80,9 @@ impl Home {
 
     /// The outcome of a change. What is refused has changed nothing; anything else may have been done in part.
     pub fn tried<T>(&self, done: Result<T>) -> Result<T> {
-        if done
-            .as_ref()
-            .is_err_and(|error| error.category() != Category::Usage)
-        {
+        if done.as_ref().is_err_and(|error| {
+            !matches!(error.category(), Category::Usage | Category::Unsupported)
+        }) {
             self.failed.store(true, Ordering::Relaxed);
         }
         done
@@ -127,6 +128,7 @@ impl CArray {
         let leaf = Leaf::new(Arc::clone(&home.root), parts.spec, options.means);
         Ok(Self {
             home,
+            flushed_rows: leaf.grid().rows(),
             leaf,
             attributes: parts.attributes,
             notes: parts.notes,
@@ -138,6 +140,7 @@ impl CArray {
         let leaf = Leaf::new(Arc::clone(&home.root), spec, options.means);
         Self {
             home,
+            flushed_rows: leaf.grid().rows(),
             leaf,
             attributes: Attributes::default(),
             notes: Vec::new(),
@@ -217,9 +220,20 @@ impl CArray {
             .map(|note| (note.path.as_str(), note.what.as_str()))
     }
 
-    /// As a column of a table.
-    pub(super) fn in_table(mut self) -> Self {
+    /// Whether it has fewer rows than everybody sees.
+    pub(super) fn has_fewer_rows(&self) -> bool {
+        self.rows() < self.flushed_rows
+    }
+
+    /// Everybody sees the rows that it has.
+    pub(super) fn set_flushed(&mut self) {
+        self.flushed_rows = self.rows();
+    }
+
+    /// As a column of the table that lies there.
+    pub(super) fn in_table(mut self, table: &Home) -> Self {
         self.home.in_table = true;
+        self.home.failed = Arc::clone(&table.failed);
         self
     }
 

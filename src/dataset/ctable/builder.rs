@@ -221,14 +221,17 @@ pub(super) fn new_column(
         let at = home.at.join(name)?;
         layout::make_folder(&home.root, &at)?;
         let created = array.create_beneath(&home.root, &at, home.layout, new)?;
-        return Ok(created.in_table());
+        created.leaf().clear()?;
+        return Ok(created.in_table(home));
     }
     let new = array
         .chunk_rows(chunk_rows.unwrap_or(SHARED_CHUNK_ROWS))
         .plan(home.layout)?;
     let spec = layout::new_leaf(home.layout, &home.at, name, &new)?;
     layout::make_folders_of(&home.root, &spec.folder)?;
-    Ok(CArray::of_spec(in_table, spec, options))
+    let column = CArray::of_spec(in_table, spec, options);
+    column.leaf().clear()?;
+    Ok(column)
 }
 
 /// Writes which columns there are.

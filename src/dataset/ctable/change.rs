@@ -6,6 +6,7 @@ use crate::dataset::carray::{CArray, CArrayBuilder};
 use crate::dataset::layout;
 use crate::dataset::remove::remove_column;
 use crate::error::{Error, Result};
+use crate::storage::Key;
 use serde_json::Value;
 use std::ops::Range;
 
@@ -99,36 +100,9 @@ impl CTable {
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         self.home.check_writable()?;
         self.check_even()?;
-        let (home, shared) = (self.home.clone(), !self.home.layout.columns_are_datasets());
-        if shared && rows < self.rows()? {
-            self.put_rows(rows)?;
-        }
-        for array in self.all_mut()? {
-            let at = array.home().clone();
-            let done = array.leaf_mut().trim(rows, |leaf| match shared {
-                true => Ok(()),
-                false => layout::put_sizes(at.layout, &home.root, &at.at, &[leaf.spec()]),
-            });
-            home.tried(done)?;
-        }
-        Ok(())
-    }
-
-    /// Says, before chunks go, that there are only so many rows.
-    fn put_rows(&mut self, rows: u64) -> Result<()> {
-        let home = self.home.clone();
-        let mut specs = Vec::new();
-        for array in self.all_mut()? {
-            let mut spec = array.leaf().spec().clone();
-            spec.grid = spec.grid.with_rows(rows)?;
-            specs.push(spec);
-        }
-        layout::put_sizes(
-            home.layout,
-            &home.root,
-            &home.at,
-            &specs.iter().collect::<Vec<_>>(),
-        )
+        let mut columns = self.all_mut()?.into_iter();
+        let done = columns.try_for_each(|array| array.leaf_mut().trim(rows));
+        self.home.tried(done)
     }
 
     /// Cuts rows off or appends default values in all columns, until there are so many.
@@ -140,7 +114,12 @@ impl CTable {
         if rows < self.check_even()? {
             return self.trim(rows);
         }
-        let mut columns = self.all_mut()?.into_iter();
+        let mut columns = self.all_mut()?;
+        // What one of them cannot be, none becomes.
+        for array in &columns {
+            array.leaf().grown_to(rows)?;
+        }
+        let mut columns = columns.iter_mut();
         let done = columns.try_for_each(|array| array.leaf_mut().grow(rows));
         self.home.tried(done)
     }
@@ -160,6 +139,7 @@ impl CTable {
     ) -> Result<()> {
         self.home.check_writable()?;
         let rows = self.check_even()?;
+        self.check_folders()?;
         check_name(
             self.home.layout,
             name,
@@ -175,6 +155,13 @@ impl CTable {
             _ => array.expecting(rows),
         };
         // Nothing is staged for what is refused.
+        if let (true, Some(first)) = (shared, self.names.first()) {
+            let plan = array
+                .clone()
+                .chunk_rows(chunk_rows.unwrap_or(1))
+                .plan(self.home.layout)?;
+            layout::check_beside(self.home.layout, self.column(first)?.leaf().spec(), &plan)?;
+        }
         let row = array.plan(self.home.layout)?.row_bytes();
         let given = data.len().checked_div(row).unwrap_or(0);
         let is_enough = self.names.is_empty() || u64::try_from(given) == Ok(rows);
@@ -184,7 +171,8 @@ impl CTable {
                 data.len()
             )));
         }
-        let mut column = new_column(&self.home, name, &array, chunk_rows, &self.options)?;
+        let column = new_column(&self.home, name, &array, chunk_rows, &self.options);
+        let mut column = self.home.tried(column)?;
         self.home.tried(column.leaf_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());
@@ -193,12 +181,14 @@ impl CTable {
         self.settle()
     }
 
-    /// Removes a column. With `keep` its files stay, which nobody looks at any more.
+    /// Removes a column. With `keep` its files stay, which nobody looks at any more, until a column of the same name is added, which
+    /// takes their place.
     ///
     /// # Errors
     /// Wrong usage if it is not there or the table was opened for reading; those of the store.
     pub fn delete_column(&mut self, name: &str, keep: bool) -> Result<()> {
         self.home.check_writable()?;
+        self.check_folders()?;
         let index = self.index(name)?;
         if self.columns.len() == 1 && !self.home.layout.columns_are_datasets() {
             return Err(Error::usage(
@@ -240,46 +230,58 @@ impl CTable {
         self.home.tried(done)
     }
 
+    /// Columns that were opened; of the others nothing can have changed.
+    fn opened(&self) -> impl Iterator<Item = &CArray> {
+        self.columns.iter().filter_map(|column| column.array.get())
+    }
+
     fn write_columns(&self) -> Result<()> {
-        self.open_all_if_shared()?;
-        for column in &self.columns {
-            if let Some(array) = column.array.get() {
-                array.leaf().stage()?;
-                if let Some(at) = &column.at {
-                    layout::put_sizes(
-                        array.home().layout,
-                        &self.home.root,
-                        at,
-                        &[array.leaf().spec()],
-                    )?;
-                }
-            }
-        }
-        let home = self.home.clone();
+        self.write_rows()?;
+        let (home, names) = (&self.home, self.names.iter().map(String::as_str));
         if home.layout.columns_are_datasets() {
-            let names: Vec<(&str, Option<_>)> = self
-                .names
-                .iter()
-                .map(|name| (name.as_str(), None))
-                .collect();
+            let names: Vec<(&str, Option<_>)> = names.map(|name| (name, None)).collect();
             return layout::put_table(home.layout, &home.root, &home.at, &names);
         }
-        let arrays: Vec<&CArray> = self
-            .columns
-            .iter()
-            .filter_map(|column| column.array.get())
-            .collect();
-        put_columns(
-            &home.root,
-            &home.at,
-            home.layout,
-            self.names
-                .iter()
-                .map(String::as_str)
-                .zip(arrays.iter().copied()),
-        )?;
-        let specs: Vec<_> = arrays.iter().map(|array| array.leaf().spec()).collect();
-        layout::put_sizes(home.layout, &home.root, &home.at, &specs)
+        put_columns(&home.root, &home.at, home.layout, names.zip(self.opened()))
+    }
+
+    /// Puts all rows into files, and writes how many there are; returns the keys of the counts.
+    fn write_rows(&self) -> Result<Vec<Key>> {
+        self.open_all_if_shared()?;
+        self.opened().try_for_each(|array| array.leaf().stage())?;
+        let home = &self.home;
+        if !home.layout.columns_are_datasets() {
+            let specs: Vec<_> = self.opened().map(|array| array.leaf().spec()).collect();
+            layout::put_sizes(home.layout, &home.root, &home.at, &specs)?;
+            return Ok(vec![layout::sizes_key(home.layout, &home.at)?]);
+        }
+        let mut keys = Vec::new();
+        for array in self.opened() {
+            let column = array.home();
+            layout::put_sizes(
+                column.layout,
+                &home.root,
+                &column.at,
+                &[array.leaf().spec()],
+            )?;
+            keys.push(layout::sizes_key(column.layout, &column.at)?);
+        }
+        Ok(keys)
+    }
+
+    /// Refuses to write which columns there are where that would lose where they are.
+    fn check_folders(&self) -> Result<()> {
+        let mut columns = self.names.iter().zip(&self.columns);
+        let moved = columns.find_map(|(name, column)| {
+            let (_, folder) = column.at.as_ref()?.split()?;
+            (folder != name).then(|| format!("the column {name:?} lies in the folder {folder:?}"))
+        });
+        match moved {
+            Some(what) => Err(Error::usage(format!(
+                "{what}: convert the table before its columns are changed"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn open_all_if_shared(&self) -> Result<()> {
@@ -344,7 +346,14 @@ impl CTable {
     /// As [`CArray::flush`].
     pub fn flush(&mut self) -> Result<()> {
         self.home.check_writable()?;
-        self.settle()?;
-        self.home.root.commit()
+        let counts = self.home.tried(self.write_rows())?;
+        let shrinks = self.opened().any(CArray::has_fewer_rows);
+        self.home.root.commit_counts(&counts, shrinks)?;
+        let columns = self
+            .columns
+            .iter_mut()
+            .filter_map(|column| column.array.get_mut());
+        columns.for_each(CArray::set_flushed);
+        Ok(())
     }
 }

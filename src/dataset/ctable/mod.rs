@@ -256,6 +256,14 @@ impl CTable {
         ))
     }
 
+    /// Where the columns are described that are datasets of their own.
+    pub(super) fn column_keys(&self) -> Vec<Key> {
+        self.columns
+            .iter()
+            .filter_map(|column| column.at.clone())
+            .collect()
+    }
+
     pub(super) fn home(&self) -> &Home {
         &self.home
     }

@@ -256,7 +256,7 @@ pub(super) fn put_storage(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> R
             level: first.press.level,
             filters,
         },
-        default: has_default.then(|| first.dtype.value(&first.default)),
+        default: has_default.then(|| default::value(&first.dtype, &first.default)),
     };
     put(root, &meta(at, "storage")?, &storage.encode()?)
 }

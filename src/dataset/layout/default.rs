@@ -81,6 +81,11 @@ pub(super) fn text(dtype: &DType, default: &[u8], row_shape: &[u64], listed: boo
     }
 }
 
+/// One element as a value, of which the same is read again: what is no number is text.
+pub(super) fn value(dtype: &DType, element: &[u8]) -> Value {
+    serde_json::from_str(&quoted(&one(dtype, element))).unwrap_or_default()
+}
+
 /// Elements one after the other, in lists as deep as the shape.
 fn list<'a>(dtype: &DType, shape: &[u64], elements: &mut impl Iterator<Item = &'a [u8]>) -> String {
     let Some((side, within)) = shape.split_first() else {

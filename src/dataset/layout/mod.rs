@@ -336,6 +336,28 @@ pub(crate) fn put_attributes(
     }
 }
 
+/// Refuses a column that cannot be described together with another.
+pub(crate) fn check_beside(layout: DatasetLayout, one: &Spec, new: &NewArray) -> Result<()> {
+    let row = one.grid.shape().get(1..).unwrap_or_default();
+    let fits = layout != DatasetLayout::CarrayDocument
+        || (new.row_shape == row && new.chunk_shape == one.grid.chunk_shape());
+    match fits {
+        true => Ok(()),
+        false => Err(Error::usage(
+            "in this layout all columns have rows and chunks of the same shape",
+        )),
+    }
+}
+
+/// The file that tells how many rows there are.
+pub(crate) fn sizes_key(layout: DatasetLayout, at: &Key) -> Result<Key> {
+    let name = match layout {
+        DatasetLayout::CarrayDocument => "shape",
+        _ => "sizes",
+    };
+    Ok(at.join("meta")?.join(name)?)
+}
+
 /// The files that describe an array or a table of this layout, superchunks and columns aside.
 pub(crate) fn meta_keys(layout: DatasetLayout, at: &Key) -> Result<Vec<Key>> {
     let names: &[&[&str]] = match layout {

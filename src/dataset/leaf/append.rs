@@ -5,9 +5,10 @@
 //! ```
 
 use super::{Leaf, crew};
+use crate::blosc::Fault;
 use crate::dataset::boxes::{Frame, runs, to_usize};
 use crate::dataset::grid::Grid;
-use crate::error::{Error, Result};
+use crate::error::{Category, Error, Result};
 use std::borrow::Cow;
 use std::sync::PoisonError;
 
@@ -44,12 +45,19 @@ impl Leaf {
             Some(tail) => tail,
             None => self.load_tail(self.spec.grid.rows())?,
         };
-        let done = self.append_to(&mut tail, rows);
-        if done.is_ok() {
-            self.spec.grid = grown;
-            self.put_tail(Some(tail));
-        }
-        done
+        // Whatever it is that fails from here on, rows of before may be gone with it.
+        let done = self
+            .append_to(&mut tail, rows)
+            .map_err(|error| match error.category() {
+                Category::Usage | Category::Unsupported => {
+                    Error::dataset(Fault::Damaged, error.to_string())
+                }
+                _ => error,
+            });
+        done?;
+        self.spec.grid = grown;
+        self.put_tail(Some(tail));
+        Ok(())
     }
 
     fn append_to(&mut self, tail: &mut Tail, mut rows: &[u8]) -> Result<()> {
@@ -203,7 +211,7 @@ impl Leaf {
         let len = rows
             .saturating_sub(full_rows)
             .saturating_mul(grid.row_bytes());
-        tail.rows = vec![0; to_usize(len)];
+        tail.rows = zeros(len)?;
         self.read_box(&grid.of_whole_rows(full_rows..rows), &mut tail.rows)?;
         let (end, per_file) = (
             grid.full_bands().saturating_mul(grid.chunks_per_band()),
@@ -327,4 +335,18 @@ impl Leaf {
             .saturating_mul(sign);
         self.spec.cbytes = self.spec.cbytes.saturating_add(change);
     }
+}
+
+/// So many zeros, if there is memory for them.
+fn zeros(len: u64) -> Result<Vec<u8>> {
+    let mut zeros = Vec::new();
+    let len = to_usize(len);
+    let too_large = |_| {
+        Error::usage(format!(
+            "a band of chunks has {len} bytes, which do not fit into memory"
+        ))
+    };
+    zeros.try_reserve_exact(len).map_err(too_large)?;
+    zeros.resize(len, 0);
+    Ok(zeros)
 }

@@ -2,7 +2,7 @@
 
 use super::{Leaf, crew};
 use crate::dataset::boxes::{Frame, runs, to_usize};
-use crate::dataset::grid::Part;
+use crate::dataset::grid::{Grid, Part};
 use crate::dataset::superchunk::{Contents, fitted};
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -129,7 +129,7 @@ impl Leaf {
         for (at, bytes) in patches {
             match self.root.patch(&key, at, &bytes) {
                 // Where only whole files can be put, this one is.
-                Err(error) if error.kind() == std::io::ErrorKind::Unsupported => return Ok(false),
+                Err(error) if is_refused(&error) => return Ok(false),
                 done => done.map_err(|error| Error::from(error).in_file(&key))?,
             }
         }
@@ -163,43 +163,42 @@ impl Leaf {
         self.put_file(number, &contents.metadata, &chunks)
     }
 
-    /// Cuts off all rows from this one on. `before` is called when everything is known but nothing changed, so that what says how
-    /// many rows there are comes first.
-    pub(crate) fn trim(
-        &mut self,
-        rows: u64,
-        before: impl FnOnce(&Self) -> Result<()>,
-    ) -> Result<()> {
+    /// Cuts off all rows from this one on.
+    pub(crate) fn trim(&mut self, rows: u64) -> Result<()> {
         self.check_plain()?;
         if rows > self.spec.grid.rows() {
+            let there = self.spec.grid.rows();
             return Err(Error::usage(format!(
-                "trimming to {rows} rows an array that has {}",
-                self.spec.grid.rows()
+                "trimming to {rows} rows an array that has {there}"
             )));
         }
         self.stage()?;
         let shorter = self.spec.grid.with_rows(rows)?;
         let tail = self.load_tail(rows)?;
-        let full = |grid: &crate::dataset::grid::Grid| {
+        let gone = self.numbers()?;
+        let (files, full) = (self.files(), |grid: &Grid| {
             grid.full_bands().saturating_mul(grid.chunks_per_band())
-        };
-        for chunk in full(&shorter)..full(&self.spec.grid) {
-            // What is damaged can go, too.
-            if let Ok(gone) = self.stored(chunk) {
-                self.count(gone.bytes.len(), -1);
+        });
+        let per_file = self.spec.per_file.get();
+        let counted = full(&shorter)..full(&self.spec.grid);
+        // Only what is there is gone through, whatever the counts say.
+        for number in gone.iter().filter(|number| **number < files) {
+            let first = number.saturating_mul(per_file);
+            for chunk in first.max(counted.start)..first.saturating_add(per_file).min(counted.end) {
+                // What is damaged can go, too.
+                if let Ok(gone) = self.stored(chunk) {
+                    self.count(gone.bytes.len(), -1);
+                }
             }
         }
-        let old_files = self.files();
-        self.spec.grid = shorter;
-        self.contents
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-        self.cache.forget(0..u64::MAX);
-        before(self)?;
+        self.set_rows(rows)?;
         self.write_tail(&tail)?;
         self.put_tail(Some(tail));
-        for number in self.files()..old_files {
+        let left = self.files();
+        for number in gone
+            .into_iter()
+            .filter(|number| (left..files).contains(number))
+        {
             self.remove_file(number)?;
         }
         Ok(())
@@ -224,4 +223,12 @@ impl Leaf {
         }
         Ok(())
     }
+}
+
+/// Whether a file cannot be changed in its place: where only whole ones can be put, or it has other names.
+fn is_refused(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        std::io::ErrorKind::Unsupported | std::io::ErrorKind::InvalidInput
+    )
 }

@@ -13,7 +13,7 @@ use super::superchunk::{Container, Contents, Stored};
 use crate::blosc::{ChunkSettings, Compressor, Fault, Filter};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::storage::{Key, Object, Root};
+use crate::storage::{EntryKind, Key, Object, Root};
 use crate::wire::DType;
 use crate::wire::dtype::Kind;
 use append::Tail;
@@ -318,6 +318,26 @@ impl Leaf {
         }
     }
 
+    /// The numbers of all superchunks that are there, ascending.
+    pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
+        let entries = self
+            .list()?
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::File);
+        let mut numbers: Vec<u64> = entries
+            .filter_map(|entry| self.spec.naming.number(entry.name.to_str()?))
+            .collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Removes all superchunks that are there, counted or not.
+    pub(crate) fn clear(&self) -> Result<()> {
+        self.numbers()?
+            .into_iter()
+            .try_for_each(|number| self.remove_file(number))
+    }
+
     /// Forgets what was read of a superchunk that has changed.
     fn forget(&self, number: u64) {
         self.contents
@@ -330,7 +350,7 @@ impl Leaf {
     }
 
     /// The grid with more rows, which cannot be any number of them.
-    pub(super) fn grown_to(&self, rows: u64) -> Result<Grid> {
+    pub(crate) fn grown_to(&self, rows: u64) -> Result<Grid> {
         let grown = self.spec.grid.with_rows(rows);
         grown.map_err(|error| Error::usage(error.to_string()))
     }

@@ -14,6 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Fewer bytes are not worth a second thread.
 const SHARED_FROM: usize = 512 << 10;
 
+/// Chunks that are listed at once.
+const AT_ONCE: usize = 1 << 13;
+
 /// A stretch of a chunk's data, and where it goes.
 struct Stretch<'a> {
     chunk: u64,
@@ -56,34 +59,43 @@ impl Leaf {
         grid.is_rows() && rest.all(|(range, len)| *range == (0..*len))
     }
 
+    /// Reads whole rows, some thousand chunks at a time: a hostile dataset may have one for each byte.
     fn read_rows(&self, rows: Range<u64>, mut out: &mut [u8]) -> Result<()> {
         let (band_rows, row_bytes) = (self.spec.grid.band_rows(), self.spec.grid.row_bytes());
-        let total = out.len();
-        let (mut stretches, mut row) = (Vec::new(), rows.start);
+        let threads = self.threads_for(out.len());
+        let mut row = rows.start;
         while row < rows.end {
-            let chunk = row.checked_div(band_rows).unwrap_or(0);
-            let skipped = row.saturating_sub(chunk.saturating_mul(band_rows));
-            let count = band_rows
-                .saturating_sub(skipped)
-                .min(rows.end.saturating_sub(row));
-            let len = to_usize(count.saturating_mul(row_bytes)).min(out.len());
-            let (part, rest) = out.split_at_mut(len);
-            stretches.push(Stretch {
-                chunk,
-                from: to_usize(skipped.saturating_mul(row_bytes)),
-                out: part,
-            });
-            out = rest;
-            row = row.saturating_add(count.max(1));
+            let mut stretches = Vec::new();
+            while row < rows.end && stretches.len() < AT_ONCE {
+                let chunk = row.checked_div(band_rows).unwrap_or(0);
+                let skipped = row.saturating_sub(chunk.saturating_mul(band_rows));
+                let count = band_rows
+                    .saturating_sub(skipped)
+                    .min(rows.end.saturating_sub(row));
+                let len = to_usize(count.saturating_mul(row_bytes)).min(out.len());
+                let (part, rest) = out.split_at_mut(len);
+                let from = to_usize(skipped.saturating_mul(row_bytes));
+                stretches.push(Stretch {
+                    chunk,
+                    from,
+                    out: part,
+                });
+                out = rest;
+                row = row.saturating_add(count.max(1));
+            }
+            crew::each(threads, stretches.into_iter(), |stretch| {
+                self.read_stretch(stretch)
+            })?;
         }
-        let threads = if total < SHARED_FROM {
+        Ok(())
+    }
+
+    fn threads_for(&self, bytes: usize) -> usize {
+        if bytes < SHARED_FROM {
             1
         } else {
             self.means.threads
-        };
-        crew::each(threads, stretches.into_iter(), |stretch| {
-            self.read_stretch(stretch)
-        })
+        }
     }
 
     fn read_parts(&self, wanted: &[Range<u64>], out: &mut [u8]) -> Result<()> {
@@ -92,18 +104,13 @@ impl Leaf {
             .iter()
             .map(|range| range.end.saturating_sub(range.start))
             .collect();
-        let threads = if out.len() < SHARED_FROM {
-            1
-        } else {
-            self.means.threads
-        };
+        let threads = self.threads_for(out.len());
         let out = Mutex::new(out);
         let whole = Frame {
             shape: &shape,
             origin: &origin,
         };
-        let parts: Vec<Part> = self.spec.grid.parts(wanted).collect();
-        crew::each(threads, parts.into_iter(), |part| {
+        let read = |part: Part| {
             let dense = self.read_part(&part)?;
             let part_origin: Vec<u64> = part.wanted.iter().map(|range| range.start).collect();
             let part_shape: Vec<u64> = part
@@ -125,7 +132,15 @@ impl Leaf {
                     Ok(())
                 },
             )
-        })
+        };
+        let mut parts = self.spec.grid.parts(wanted);
+        loop {
+            let some: Vec<Part> = parts.by_ref().take(AT_ONCE).collect();
+            if some.is_empty() {
+                return Ok(());
+            }
+            crew::each(threads, some.into_iter(), read)?;
+        }
     }
 
     /// The wanted part of a chunk, its elements side by side.

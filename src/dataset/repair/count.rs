@@ -4,46 +4,34 @@ use crate::blosc::ChunkHeader;
 use crate::dataset::boxes::to_usize;
 use crate::dataset::leaf::{Leaf, Naming};
 use crate::error::Result;
-use crate::storage::{EntryKind, Key, Root};
+use crate::storage::{Key, Root};
 
-/// Where rows come from that are not counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extra {
-    /// Their writer died before it counted them.
-    Appended,
-    /// Their writer cut them off, and left the file.
-    CutOff,
-    /// Either.
-    Unknown,
-}
-
-/// Superchunks behind those that are counted.
+/// What lies in the superchunks beyond what is counted.
 #[derive(Debug)]
 pub(super) struct Extras {
-    /// Their numbers, ascending.
+    /// The numbers of all superchunks behind the counted ones, ascending.
     pub numbers: Vec<u64>,
-    /// How many of them follow the counted ones without a gap, and are sound and full but for the last.
-    pub contiguous: u64,
-    /// Whether the last counted superchunk has more rows than are counted.
-    pub longer: bool,
-    /// Rows of all that follows without a gap.
-    pub rows: u64,
-    pub origin: Extra,
+    /// How many full ones follow the counted ones without a gap.
+    pub full: u64,
+    /// Rows in the last counted superchunk that are not counted.
+    pub longer: u64,
+    /// Rows of a superchunk behind the full ones that is not full.
+    pub partial: u64,
 }
 
 impl Extras {
     pub(super) fn of(leaf: &Leaf) -> Result<Self> {
-        let (files, rows) = (leaf.files(), leaf.grid().rows());
-        let numbers: Vec<u64> = numbers(leaf)?
+        let files = leaf.files();
+        let numbers: Vec<u64> = leaf
+            .numbers()?
             .into_iter()
             .filter(|number| *number >= files)
             .collect();
         let mut extras = Self {
             numbers,
-            contiguous: 0,
-            longer: false,
-            rows,
-            origin: Extra::CutOff,
+            full: 0,
+            longer: 0,
+            partial: 0,
         };
         // In the documented layouts nothing is appended but as a whole.
         if leaf.spec().naming == Naming::FromZero {
@@ -54,52 +42,49 @@ impl Extras {
 
     fn count(&mut self, leaf: &Leaf) {
         let band_rows = leaf.grid().band_rows();
-        let partial = !leaf.grid().rows().is_multiple_of(band_rows);
+        let counted = leaf.grid().rows() % band_rows;
         let mut next = leaf.files();
-        if partial {
-            // A leftover is written as long as it is counted, so that a longer one is of a writer that died.
+        if counted > 0 {
             let there = leaf.rows_in(next.saturating_sub(1)).unwrap_or(0);
-            let counted = leaf.grid().rows() % band_rows;
-            self.longer = there > counted;
-            self.rows = self.rows.saturating_add(there.saturating_sub(counted));
+            self.longer = there.saturating_sub(counted);
             if there < band_rows {
-                self.origin = if self.longer {
-                    Extra::Appended
-                } else {
-                    Extra::CutOff
-                };
                 return;
             }
         }
-        let mut last_is_full = true;
-        for number in self.numbers.clone() {
-            let rows = leaf.rows_in(number).unwrap_or(0);
-            if number != next || rows == 0 || !last_is_full {
-                break;
+        for number in &self.numbers {
+            let rows = leaf.rows_in(*number).unwrap_or(0);
+            if *number != next || rows == 0 {
+                return;
             }
-            self.rows = self.rows.saturating_add(rows);
-            self.contiguous = self.contiguous.saturating_add(1);
-            last_is_full = rows == band_rows;
+            if rows < band_rows {
+                self.partial = rows;
+                return;
+            }
+            self.full = self.full.saturating_add(1);
             next = next.saturating_add(1);
         }
-        self.origin = match (self.longer, self.contiguous) {
-            (true, _) | (false, 2..) => Extra::Appended,
-            // Only the former leftover stays behind, which is not full.
-            (false, 1) if !last_is_full => Extra::CutOff,
-            (false, 1) => Extra::Unknown,
-            (false, 0) => Extra::CutOff,
-        };
+    }
+
+    /// Whether rows were appended for sure: a leftover is written as long as it is counted, so that only a writer that died leaves a
+    /// longer one, and only such a one leaves several full ones. A single one, and what is not full, may also have been cut off.
+    pub(super) fn is_appended(&self) -> bool {
+        self.longer > 0 || self.full > 1
+    }
+
+    /// Rows that are not counted, those of what is not full with them or not.
+    pub(super) fn rows(&self, leaf: &Leaf, partial: bool) -> u64 {
+        let full = self.full.saturating_mul(leaf.grid().band_rows());
+        let partial = if partial { self.partial } else { 0 };
+        self.longer.saturating_add(full).saturating_add(partial)
     }
 
     /// Decompresses what is to be counted.
     pub(super) fn check(&self, leaf: &Leaf) -> Result<()> {
-        let first = leaf.files().saturating_sub(1);
-        (first..leaf.files().saturating_add(self.contiguous)).try_for_each(|number| {
-            match leaf.rows_in(number) {
-                Some(_) => leaf.check_file(number),
-                None => Ok(()),
-            }
-        })
+        let behind = leaf
+            .files()
+            .saturating_add(self.full)
+            .saturating_add(u64::from(self.partial > 0));
+        (leaf.files().saturating_sub(1)..behind).try_for_each(|number| leaf.check_file(number))
     }
 }
 
@@ -109,19 +94,6 @@ pub(super) fn nbytes_of(root: &Root, key: &Key) -> Option<u32> {
     root.read(key).ok()?.read_exact_at(0, &mut head).ok()?;
     let (_, chunk) = head.split_last_chunk::<16>()?;
     Some(ChunkHeader::parse(chunk).ok()?.nbytes)
-}
-
-/// The numbers of all superchunks that are there.
-fn numbers(leaf: &Leaf) -> Result<Vec<u64>> {
-    let entries = leaf
-        .list()?
-        .into_iter()
-        .filter(|entry| entry.kind == EntryKind::File);
-    let mut numbers: Vec<u64> = entries
-        .filter_map(|entry| leaf.spec().naming.number(entry.name.to_str()?))
-        .collect();
-    numbers.sort_unstable();
-    Ok(numbers)
 }
 
 impl Leaf {

@@ -147,67 +147,109 @@ impl RepairOptions {
                 Remedy::Done("completed it from its journal".to_owned()),
             );
         }
-        small::restore(&root, at, &mut found)?;
-        match Dataset::open_beneath(&root, at, &self.options, Access::Write)? {
-            Dataset::Array(mut array) => self.repair_array(&mut array, &mut found)?,
-            Dataset::Table(mut table) => self.repair_table(&mut table, &mut found)?,
-        }
+        small::restore(&root, at, self.keeps(), &mut found)?;
+        let opened = Dataset::open_beneath(&root, at, &self.options, Access::Write);
+        let shrinks = match opened {
+            Ok(Dataset::Array(mut array)) => self.repair_array(&mut array, &mut found)?,
+            Ok(Dataset::Table(mut table)) => self.repair_table(&mut table, &mut found)?,
+            // What keeps it from being opened has been told.
+            Err(_)
+                if found
+                    .iter()
+                    .any(|finding| matches!(finding.remedy, Remedy::Left(_))) =>
+            {
+                root.rollback()?;
+                return Ok(found);
+            }
+            Err(error) => return Err(error),
+        };
         small::sweep(&root, at, &mut found)?;
         match self.dry_run {
             true => root.rollback()?,
-            false => root.commit()?,
+            false => root.commit_counts(&shrinks.0, shrinks.1)?,
         }
         Ok(found)
     }
 
-    fn repair_array(&self, array: &mut CArray, found: &mut Vec<Finding>) -> Result<()> {
-        array::repair(array, self, found)?;
-        put_sizes(array)
+    fn keeps(&self) -> bool {
+        self.uncounted == Uncounted::Keep
     }
 
-    fn repair_table(&self, table: &mut CTable, found: &mut Vec<Finding>) -> Result<()> {
+    /// Repairs an array; returns the keys of its counts, and whether it has fewer rows than before.
+    fn repair_array(
+        &self,
+        array: &mut CArray,
+        found: &mut Vec<Finding>,
+    ) -> Result<(Vec<Key>, bool)> {
+        let rows = array.rows();
+        array::repair(array, self, found)?;
+        put_sizes(array)?;
+        let home = array.home();
+        Ok((
+            vec![layout::sizes_key(home.layout, &home.at)?],
+            array.rows() < rows,
+        ))
+    }
+
+    fn repair_table(
+        &self,
+        table: &mut CTable,
+        found: &mut Vec<Finding>,
+    ) -> Result<(Vec<Key>, bool)> {
         let home = table.home().clone();
-        if home.layout.columns_are_datasets() {
-            for name in table.names().to_vec() {
-                small::restore(&home.root, &home.at.join(&name)?, found)?;
+        let own = home.layout.columns_are_datasets();
+        if own {
+            for at in table.column_keys() {
+                small::restore(&home.root, &at, self.keeps(), found)?;
             }
         }
+        let before = table.rows()?;
         let mut columns = table.all_mut()?;
+        let (mut settled, mut keys) = (true, Vec::new());
         for column in &mut columns {
-            array::repair(column, self, found)?;
+            settled &= array::repair(column, self, found)?;
         }
         let rows = columns
             .iter()
             .map(|column| column.rows())
             .min()
             .unwrap_or(0);
+        let may_cut = settled && (self.cut || self.uncounted == Uncounted::Drop);
         for column in &mut columns {
-            even(column, rows, found)?;
-            if home.layout.columns_are_datasets() {
+            even(column, rows, may_cut, found)?;
+            if own {
                 put_sizes(column)?;
+                keys.push(layout::sizes_key(home.layout, &column.home().at)?);
             }
         }
-        match home.layout.columns_are_datasets() {
-            true => Ok(()),
-            false => put_shared_sizes(home.layout, &home.root, &home.at, &columns),
+        if !own {
+            put_shared_sizes(home.layout, &home.root, &home.at, &columns)?;
+            keys.push(layout::sizes_key(home.layout, &home.at)?);
         }
+        Ok((keys, rows < before))
     }
 }
 
 /// Cuts a column off where the shortest ends.
-fn even(column: &mut CArray, rows: u64, found: &mut Vec<Finding>) -> Result<()> {
+fn even(column: &mut CArray, rows: u64, may_cut: bool, found: &mut Vec<Finding>) -> Result<()> {
     let there = column.rows();
-    if there > rows {
-        let what = format!("the column has {there} rows, another has only {rows}");
-        note(
-            found,
-            &column.home().at,
-            what,
-            Remedy::Done(format!("cut it off at {rows} rows")),
-        );
-        column.leaf_mut().trim(rows, |_| Ok(()))?;
+    if there <= rows {
+        return Ok(());
     }
-    Ok(())
+    let what = format!("the column has {there} rows, another has only {rows}");
+    let at = column.home().at.clone();
+    if !may_cut {
+        let advice = "the table has as many rows as the shortest of its columns: cutting the others off would lose theirs";
+        note(found, at, what, Remedy::Left(advice.to_owned()));
+        return Ok(());
+    }
+    note(
+        found,
+        at,
+        what,
+        Remedy::Done(format!("cut it off at {rows} rows")),
+    );
+    column.leaf_mut().trim(rows)
 }
 
 fn put_sizes(array: &CArray) -> Result<()> {

@@ -8,23 +8,26 @@ use crate::wire::DType;
 use crate::wire::dataset::{DtypeText, Sizes, Storage};
 
 /// Brings back the files of an array or a table without which it cannot be opened, where that can be done.
-pub(super) fn restore(root: &Root, at: &Key, found: &mut Vec<Finding>) -> Result<()> {
-    let storage_key = at.join("meta")?.join("storage")?;
+pub(super) fn restore(root: &Root, at: &Key, keep: bool, found: &mut Vec<Finding>) -> Result<()> {
     let is_table = root.kind(&at.join("__rootdirs__")?)? == Some(EntryKind::File);
+    if is_table {
+        return attributes(root, at, found);
+    }
+    let is = |[folder, name]: [&str; 2]| -> Result<bool> {
+        Ok(root.kind(&at.join(folder)?.join(name)?)?.is_some())
+    };
+    // Those of the documents are written as a whole.
+    if is(["meta", "attributes"])? || is(["meta", "shape"])? || is(["data", "__1__.bin"])? {
+        return Ok(());
+    }
+    let storage_key = at.join("meta")?.join("storage")?;
     let Some(storage) =
         get_if_there(root, &storage_key)?.and_then(|text| Storage::parse(&text).ok())
     else {
-        if is_table {
-            attributes(root, at, found)?;
-        }
         return Ok(());
     };
-    let is_documented = root.kind(&at.join("meta")?.join("attributes")?)?.is_some();
-    if is_documented {
-        return Ok(());
-    }
     attributes(root, at, found)?;
-    sizes(root, at, &storage, found)?;
+    sizes(root, at, &storage, keep, found)?;
     let data = at.join("data")?;
     if root.kind(&data)?.is_none() {
         note(
@@ -56,9 +59,15 @@ fn attributes(root: &Root, at: &Key, found: &mut Vec<Finding>) -> Result<()> {
     put(root, &key, b"{}\n")
 }
 
-/// Where the counts cannot be read, the array has no rows until they are counted; with rows of several elements nobody knows their
-/// shape.
-fn sizes(root: &Root, at: &Key, storage: &Storage, found: &mut Vec<Finding>) -> Result<()> {
+/// Where the counts cannot be read, the array has no rows until all are counted, which has to be asked for; with rows of several
+/// elements nobody knows their shape.
+fn sizes(
+    root: &Root,
+    at: &Key,
+    storage: &Storage,
+    keep: bool,
+    found: &mut Vec<Finding>,
+) -> Result<()> {
     let key = at.join("meta")?.join("sizes")?;
     if get_if_there(root, &key)?.is_some_and(|text| Sizes::parse(&text).is_ok()) {
         return Ok(());
@@ -66,37 +75,44 @@ fn sizes(root: &Root, at: &Key, storage: &Storage, found: &mut Vec<Finding>) -> 
     let DtypeText::Text(dtype) = &storage.dtype else {
         return Ok(());
     };
-    let chunk = DType::parse(dtype)?
-        .itemsize()
-        .checked_mul(storage.chunk_rows);
-    let first = at.join("data")?.join("__0.blp")?;
-    let nbytes = super::count::nbytes_of(root, &first);
-    if nbytes.is_some_and(|nbytes| chunk.is_none_or(|chunk| u64::from(nbytes) > chunk)) {
-        let advice = "its rows have several elements, and nothing else tells their shape: write the file by hand";
-        note(
-            found,
-            &key,
-            "the counts are missing or damaged",
-            Remedy::Left(advice.to_owned()),
-        );
-        return Ok(());
-    }
+    let dtype = DType::parse(dtype)?;
+    let chunk = dtype.itemsize().checked_mul(storage.chunk_rows);
+    let nbytes = super::count::nbytes_of(root, &at.join("data")?.join("__0.blp")?);
+    let is_listed = storage.default.trim_start().starts_with('[') && dtype.fields().is_none();
+    let advice = match nbytes {
+        _ if is_listed => {
+            "its rows have several elements, and nothing else tells their shape: write the file by hand"
+        }
+        Some(nbytes) if chunk.is_none_or(|chunk| u64::from(nbytes) > chunk) => {
+            "its rows have several elements, and nothing else tells their shape: write the file by hand"
+        }
+        _ if !keep => "if its rows are single elements, say to keep all that are there",
+        _ => {
+            note(
+                found,
+                &key,
+                "the counts are missing or damaged",
+                Remedy::Done("counted rows of single elements".to_owned()),
+            );
+            return put(
+                root,
+                &key,
+                &Sizes {
+                    shape: vec![0],
+                    nbytes: 0,
+                    cbytes: 0,
+                }
+                .encode(),
+            );
+        }
+    };
     note(
         found,
         &key,
         "the counts are missing or damaged",
-        Remedy::Done("counted anew".to_owned()),
+        Remedy::Left(advice.to_owned()),
     );
-    put(
-        root,
-        &key,
-        &Sizes {
-            shape: vec![0],
-            nbytes: 0,
-            cbytes: 0,
-        }
-        .encode(),
-    )
+    Ok(())
 }
 
 /// Litter of other systems, beside the files of the dataset and its columns.

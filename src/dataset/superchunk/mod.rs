@@ -123,7 +123,7 @@ pub(crate) fn digest_len(checksum: Checksum) -> u64 {
 }
 
 impl Contents {
-    /// The most room that any of the first chunks has behind it: what its writer left free, but for chunks that grew or shrank.
+    /// The least room that any of the first chunks has behind it: what its writer left free, but for chunks that grew.
     pub(crate) fn usual_spare(&self, file: &dyn Object) -> u32 {
         if !self.spare {
             return 0;
@@ -132,7 +132,7 @@ impl Contents {
         let spare = first
             .filter_map(|(index, _)| self.chunk(file, index, 0, u64::MAX).ok())
             .map(|stored| stored.behind)
-            .max();
+            .min();
         spare
             .and_then(|spare| u32::try_from(spare).ok())
             .unwrap_or(0)

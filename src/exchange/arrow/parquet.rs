@@ -58,7 +58,11 @@ pub fn write_parquet(
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let schema = Arc::new(schema_of(source.schema(), Target::Parquet)?);
+    let target = Target {
+        parquet: true,
+        nan_is_null: source.schema().nan_is_null,
+    };
+    let schema = Arc::new(schema_of(source.schema(), target)?);
     guarded("Parquet", || {
         let wrong = |error| tap.parquet(&error);
         let properties = WriterProperties::builder()
@@ -68,7 +72,7 @@ pub fn write_parquet(
         let writer = ArrowWriter::try_new(to, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, Target::Parquet)?;
+            let rows = record_batch(&schema, columns, &batch, target)?;
             writer.write(&rows).map_err(wrong)?;
             match writer.in_progress_size() > GROUP_BYTES {
                 true => writer.flush().map_err(wrong),

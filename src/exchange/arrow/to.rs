@@ -58,8 +58,28 @@ fn elements(data_type: &DataType, dtype: &DType, bytes: &[u8], target: Target) -
             structs(fields, dtype, bytes, itemsize, target)?
         }
         (Kind::Datetime(unit) | Kind::Timedelta(unit), _) => times(data_type, dtype, *unit, bytes)?,
-        _ => raw(data_type.clone(), &little(dtype, bytes), itemsize, None)?,
+        _ => {
+            let bytes = little(dtype, bytes);
+            let nulls = target.has_null(dtype).then(|| numbers(&bytes, itemsize));
+            let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+            raw(data_type.clone(), &bytes, itemsize, nulls)?
+        }
     })
+}
+
+/// Which of these floats are a number.
+fn numbers(bytes: &[u8], itemsize: usize) -> NullBuffer {
+    let floats = bytes.chunks_exact(itemsize);
+    NullBuffer::from_iter(floats.map(|float| {
+        let bits = float.iter().rev();
+        let bits = bits.fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        // Not a number is what is beyond infinity, but for the sign.
+        match itemsize {
+            2 => bits & 0x7fff <= 0x7c00,
+            4 => bits & 0x7fff_ffff <= 0x7f80_0000,
+            _ => bits & (u64::MAX >> 1) <= 0x7ff0_0000_0000_0000,
+        }
+    }))
 }
 
 /// Offsets of strings in an array have 32 bits.

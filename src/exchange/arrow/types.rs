@@ -15,12 +15,24 @@ pub(super) const DTYPE: &str = "bloscpack.dtype";
 const ATTRIBUTES: &str = "bloscpack.attributes";
 const KIND: &str = "bloscpack.kind";
 
-/// Which of the two formats a type is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
-    Arrow,
-    /// Where seconds are milliseconds.
-    Parquet,
+/// What a type is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Target {
+    /// Parquet, where seconds are milliseconds.
+    pub parquet: bool,
+    /// Whether floats that are not a number are null.
+    pub nan_is_null: bool,
+}
+
+impl Target {
+    /// Whether elements of this type may be null.
+    pub fn has_null(self, dtype: &DType) -> bool {
+        match dtype.kind() {
+            Kind::Datetime(_) | Kind::Timedelta(_) => true,
+            Kind::Float => self.nan_is_null && dtype.itemsize() <= 8,
+            _ => false,
+        }
+    }
 }
 
 /// The schema of what is written.
@@ -54,19 +66,15 @@ pub(super) fn noted(schema: &ArrowSchema, columns: Vec<Column>) -> Result<Schema
         is_table: !(is_array && columns.len() == 1),
         columns,
         attributes,
+        ..Schema::default()
     })
 }
 
 /// A field of elements, or of lists of this shape.
 pub(super) fn field(name: &str, dtype: &DType, shape: &[u64], target: Target) -> Result<Field> {
     let data_type = data_type(dtype, shape, target)?;
-    let nulls = shape.is_empty() && has_null(dtype);
+    let nulls = shape.is_empty() && target.has_null(dtype);
     Ok(Field::new(name, data_type, nulls))
-}
-
-/// Whether elements can be "not a time".
-pub(super) fn has_null(dtype: &DType) -> bool {
-    matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_))
 }
 
 fn data_type(dtype: &DType, shape: &[u64], target: Target) -> Result<DataType> {
@@ -97,8 +105,8 @@ fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
         (Kind::Complex, 16) => DataType::Struct(parts(DataType::Float64)),
         (Kind::Bytes, _) => DataType::Binary,
         (Kind::Text, _) => DataType::Utf8,
-        (Kind::Datetime(unit), _) => match (unit_of(*unit), target) {
-            (Some(Unit::Second), Target::Parquet) => DataType::Timestamp(Unit::Millisecond, None),
+        (Kind::Datetime(unit), _) => match (unit_of(*unit), target.parquet) {
+            (Some(Unit::Second), true) => DataType::Timestamp(Unit::Millisecond, None),
             (Some(unit), _) => DataType::Timestamp(unit, None),
             (None, _) if *unit == TimeUnit::one(TimeBase::Day) => DataType::Date32,
             (None, _) => DataType::Int64,
@@ -229,7 +237,7 @@ pub(super) fn fits(dtype: &DType, data_type: &DataType) -> bool {
             };
             fields.len() == 2 && fields.iter().zip(["re", "im"]).all(same)
         }
-        _ => element_type(dtype, Target::Arrow).is_ok_and(|expected| expected == *data_type),
+        _ => element_type(dtype, Target::default()).is_ok_and(|expected| expected == *data_type),
     }
 }
 

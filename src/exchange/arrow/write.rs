@@ -38,12 +38,16 @@ pub fn write_arrow(
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let schema = Arc::new(schema_of(source.schema(), Target::Arrow)?);
+    let target = Target {
+        parquet: false,
+        nan_is_null: source.schema().nan_is_null,
+    };
+    let schema = Arc::new(schema_of(source.schema(), target)?);
     guarded("Arrow", || {
         let wrong = |error| tap.arrow(&error);
         let mut writer = FileWriter::try_new(to, &schema).map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, Target::Arrow)?;
+            let rows = record_batch(&schema, columns, &batch, target)?;
             writer.write(&rows).map_err(wrong)
         })?;
         writer.finish().map_err(wrong)?;
@@ -65,12 +69,16 @@ pub fn write_arrow_stream(
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let schema = Arc::new(schema_of(source.schema(), Target::Arrow)?);
+    let target = Target {
+        parquet: false,
+        nan_is_null: source.schema().nan_is_null,
+    };
+    let schema = Arc::new(schema_of(source.schema(), target)?);
     guarded("Arrow", || {
         let wrong = |error| tap.arrow(&error);
         let mut writer = StreamWriter::try_new(to, &schema).map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, Target::Arrow)?;
+            let rows = record_batch(&schema, columns, &batch, target)?;
             writer.write(&rows).map_err(wrong)
         })?;
         writer.finish().map_err(wrong)?;

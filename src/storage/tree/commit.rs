@@ -32,8 +32,18 @@ impl Root {
     /// commit can be tried again. Those of the store; if they leave its state unknown, everything later is refused: it is
     /// the old or the new one when it is opened again.
     pub(crate) fn commit(&self) -> Result<()> {
+        self.commit_counts(&[], false)
+    }
+
+    /// As [`commit`](Self::commit), with the steps for these files before or behind all others: what counts other files comes
+    /// first where there will be fewer of them, and last where there will be more, so that it never counts what is not there.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub(crate) fn commit_counts(&self, counts: &[Key], first: bool) -> Result<()> {
         let _gate = self.begin_alone()?;
-        let plan = self.plan()?;
+        let mut plan = self.plan()?;
+        plan.ops.sort_by_key(|op| counts.contains(&op.key) != first);
         if plan.ops.is_empty() {
             self.state().clear();
             return Ok(());

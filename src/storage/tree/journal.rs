@@ -81,6 +81,16 @@ impl Journal {
         Ok(out)
     }
 
+    /// The numbers of the staged files that it needs, unless they are in their places.
+    pub(super) fn needed(&self) -> BTreeSet<u64> {
+        let puts = self.ops.iter().filter_map(|op| match op.act {
+            Act::Put { number, .. } => Some(number),
+            _ => None,
+        });
+        puts.chain(self.spilled.map(|spilled| spilled.number))
+            .collect()
+    }
+
     /// Reads a journal; in words why it is none.
     pub(super) fn decode<J: ReadAt>(file: &J) -> io::Result<Result<Self, &'static str>> {
         let size = file.size()?;

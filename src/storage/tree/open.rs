@@ -114,9 +114,8 @@ fn hold_own_folder(store: &dyn Store, own: &Own) -> io::Result<(Box<dyn Guard>, 
 
 /// Completes an interrupted change, and removes what was staged for one that was never made; whether there was one.
 fn settle(store: &dyn Store, own: &Own, patience: &Patience) -> Result<bool> {
-    // What is seen may not be safe yet: that a journal is there, or that it is not.
-    store.sync(&own.folder)?;
-    store.sync(&Key::root())?;
+    // What is seen may not be safe yet: that a journal is there, that it is not, or a step that needed none.
+    sync_folders(store)?;
     let journal = read_journal(store, own)?;
     if let Some(journal) = &journal {
         let own = Own {
@@ -130,25 +129,64 @@ fn settle(store: &dyn Store, own: &Own, patience: &Patience) -> Result<bool> {
         let _hold = hold.ok_or_else(|| busy(READING))?;
         complete(store, &own, journal)?;
     }
+    remove_litter(store, own, &BTreeSet::new())?;
+    Ok(journal.is_some())
+}
+
+/// Makes all names safe that are there.
+fn sync_folders(store: &dyn Store) -> io::Result<()> {
+    let (mut open, mut all) = (vec![Key::root()], Vec::new());
+    while let Some(folder) = open.pop() {
+        let entries = match store.list(&folder) {
+            // Not of a dataset, or somebody has just removed it.
+            Err(error) if is_foreign(&error) && folder != Key::root() => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            // Others are not of a dataset.
+            if let (EntryKind::Folder, Some(name)) = (entry.kind, entry.name.to_str())
+                && let Ok(inside) = folder.join(name)
+            {
+                open.push(inside);
+            }
+        }
+        all.push(folder);
+    }
+    sync_all(store, &all)
+}
+
+/// Whether a folder may be passed over that no step of ours can lie in.
+fn is_foreign(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+    )
+}
+
+/// Removes what some writer has staged, but for the files of these numbers.
+fn remove_litter(store: &dyn Store, own: &Own, needed: &BTreeSet<u64>) -> io::Result<()> {
     for entry in store.list(&own.folder)? {
-        if entry.kind == EntryKind::File && own::is_staged(&entry.name) {
+        let number = own.number_of(&entry.name);
+        let is_needed = number.is_some_and(|number| needed.contains(&number));
+        if entry.kind == EntryKind::File && own::is_staged(&entry.name) && !is_needed {
             let name = entry.name.to_string_lossy();
             unless_gone(store.remove(&own.folder.join(&name)?))?;
         }
     }
-    Ok(journal.is_some())
+    Ok(())
 }
 
 fn complete(store: &dyn Store, own: &Own, journal: &Journal) -> Result<()> {
     check(store, own, journal, Depth::All)?;
     let bytes = bytes_of(store, own, journal)?;
     let parts = parts(store, own, &*bytes)?;
-    let staged = parts
-        .there
-        .iter()
-        .flatten()
-        .map(|number| own.staged(*number));
-    let mut safe = staged.collect::<io::Result<Vec<_>>>()?;
+    let needed = journal.needed();
+    // An earlier rename may have left both names, and a file of two names cannot be patched.
+    remove_litter(store, own, &needed)?;
+    let there = parts.there.iter().flatten();
+    let there = there.filter(|number| needed.contains(number));
+    let safe = there.map(|number| own.staged(*number));
+    let mut safe = safe.collect::<io::Result<Vec<_>>>()?;
     safe.push(own.journal.clone());
     sync_all(store, &safe)?;
     apply(&parts, &journal.ops)?;

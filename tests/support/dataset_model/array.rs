@@ -4,7 +4,6 @@ use super::choices::Choices;
 use super::{Flushed, Judge, Leaf, Step, Tale, boxes, compare, sample};
 use bloscpack::dataset::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
 use bloscpack::storage::MemoryStore;
-use bloscpack::wire::dtype::Kind;
 use bloscpack::{Category, Checksum, DType};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
@@ -140,15 +139,8 @@ impl Making {
         let item = dtype.itemsize() as usize;
         let len = row_shape.iter().product::<u64>() as usize;
         let mut default = vec![0; item * len];
-        // The proposal does not say how moments are spelled.
-        let is_time = matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
-        let has_default = has_default && !(is_time && layout == DatasetLayout::CarrayDocument);
         if has_default && choices.yes() {
-            let mut element = sample::element(&dtype, choices);
-            if layout == DatasetLayout::CarrayDocument && *dtype.kind() == Kind::Float {
-                // The proposal has no word for what is no number.
-                dtype.parse_text("1.5", &mut element).unwrap();
-            }
+            let element = sample::element(&dtype, choices);
             default = element.repeat(len);
             builder = builder.default_element(&element);
         } else if has_default

@@ -1,0 +1,128 @@
+//! Files that are cut or changed: an error, or at least no panic and no more memory than the file is worth.
+
+use super::{Held, available, opened, written};
+use bloscpack::exchange::{Column, Format, ImportOptions, Schema};
+use bloscpack::{Category, DType};
+
+fn sample() -> Held {
+    let columns = vec![
+        Column::new("n", DType::I32),
+        Column::new("s", DType::bytes(4).unwrap()),
+        Column::new("u", DType::parse(">U2").unwrap()),
+        Column::new("t", DType::parse("datetime64[ms]").unwrap()),
+        Column::new("b", DType::BOOL),
+    ];
+    let rows = 50u64;
+    let numbers = (0..50i32).flat_map(i32::to_le_bytes).collect();
+    let strings = (0..50u8)
+        .flat_map(|i| [b'a' + i % 26, b'b', b'\'', 0])
+        .collect();
+    let texts = (0..50u32).flat_map(|i| [(0x40 + i).to_be_bytes(), 0x20acu32.to_be_bytes()]);
+    let texts = texts.flatten().collect();
+    let times = (0..50i64)
+        .flat_map(|i| (i * 86_400_000).to_le_bytes())
+        .collect();
+    let truths = (0..50u8).map(|i| i & 1).collect();
+    let contents = vec![numbers, strings, texts, times, truths];
+    Held::new(Schema::table(columns), rows, contents)
+}
+
+fn read(file: &[u8], format: Format) -> bloscpack::Result<Held> {
+    let mut source = opened(file, format, &ImportOptions::new())?;
+    Held::of(&mut *source, 300)
+}
+
+/// Panics that are caught are still told, thousands of times.
+fn in_silence(run: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().name("silent".to_owned());
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().name() != Some("silent")
+            || info
+                .location()
+                .is_some_and(|at| at.file().contains("tests/"))
+        {
+            hook(info);
+        }
+    }));
+    thread.spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn a_file_that_is_cut_is_refused() {
+    in_silence(|| {
+        for format in available() {
+            let file = written(&mut sample(), format).unwrap();
+            assert_eq!(read(&file, format).unwrap().rows, 50);
+            for len in 0..file.len() {
+                match read(&file[..len], format) {
+                    // Of lines no one can say that there were more.
+                    Ok(held) => assert!(format == Format::Csv && held.rows <= 50),
+                    Err(error) => {
+                        let category = error.category();
+                        let sound = [Category::CutShort, Category::Damaged, Category::Unsupported];
+                        assert!(sound.contains(&category), "{format} {len}: {error}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_file_that_is_changed_does_no_harm() {
+    in_silence(|| {
+        for format in available() {
+            let file = written(&mut sample(), format).unwrap();
+            let (mut errors, mut state) = (0, 88_172_645_463_325_252u64);
+            for round in 0..4000usize {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                let mut changed = file.clone();
+                // Every byte once, and then some; what tells of the rest lies at the end of some formats.
+                let at = match round < file.len() {
+                    true => round,
+                    false => file.len() - 1 - (state >> 8) as usize % file.len().min(1500),
+                };
+                changed[at] = match state & 3 {
+                    0 => 0xff,
+                    1 => 0x7f,
+                    2 => 0,
+                    _ => changed[at] ^ (1 << (state >> 61)),
+                };
+                errors += usize::from(read(&changed, format).is_err());
+            }
+            println!("{format}: {errors} errors");
+            assert!(errors > 100, "{format}: {errors}");
+        }
+    });
+}
+
+#[test]
+fn lengths_that_lie_take_no_memory() {
+    // An array of a petabyte.
+    let mut npy = written(
+        &mut Held::new(Schema::array(DType::I8, &[]), 9, vec![vec![0; 9]]),
+        Format::Npy,
+    )
+    .unwrap();
+    let text = String::from_utf8_lossy(&npy[10..128]).replace("(9,), }        ", "(999999999,), }");
+    npy[10..128].copy_from_slice(&text.into_bytes()[..118]);
+    let error = read(&npy, Format::Npy).unwrap_err();
+    assert_eq!(error.category(), Category::CutShort, "{error}");
+    // A header of a gigabyte.
+    let error = read(b"\x93NUMPY\x02\x00\xff\xff\xff\x3f", Format::Npy).unwrap_err();
+    assert_eq!(error.category(), Category::Damaged, "{error}");
+    #[cfg(feature = "arrow")]
+    {
+        // A list of two billion groups of rows in the footer.
+        let footer = [0x15, 2, 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 7, 0];
+        let mut file = b"PAR1".to_vec();
+        file.extend(footer);
+        file.extend((footer.len() as u32).to_le_bytes());
+        file.extend(b"PAR1");
+        let error = read(&file, Format::Parquet).unwrap_err();
+        assert_eq!(error.category(), Category::Damaged, "{error}");
+    }
+}
