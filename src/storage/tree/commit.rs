@@ -53,7 +53,7 @@ impl Root {
             let counts = counts.contains(&op.key);
             // In a folder of this change nobody counts anything yet.
             if first {
-                !(counts && !is_new(&op.key))
+                !counts || is_new(&op.key)
             } else {
                 counts
             }
