@@ -1,9 +1,10 @@
-//! Rows as values and text, and back.
+//! Rows as values.
 
 use super::schema::Column;
 use super::source::to_usize;
+use crate::wire::DType;
+#[cfg(any(feature = "csv", feature = "arrow"))]
 use crate::wire::dtype::Kind;
-use crate::wire::{DType, DTypeError};
 use serde_json::Value;
 
 /// The bytes of a row of a column.
@@ -33,49 +34,8 @@ fn nested(dtype: &DType, shape: &[u64], bytes: &[u8]) -> Value {
     }
 }
 
-/// A row as text: an element as its dtype writes it, more of them as JSON.
-pub(super) fn row_text(column: &Column, bytes: &[u8], row: usize, text: &mut String) {
-    match column.row_shape.is_empty() {
-        true => column.dtype.write_text(row_of(column, bytes, row), text),
-        false => text.push_str(&row_value(column, bytes, row).to_string()),
-    }
-}
-
-/// The reverse of [`row_text`], into the bytes of a row.
-pub(super) fn parse_row(column: &Column, text: &str, row: &mut [u8]) -> Result<(), DTypeError> {
-    if column.row_shape.is_empty() {
-        return column.dtype.parse_text(text, row);
-    }
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| DTypeError::from(format!("no list of JSON: {error}")))?;
-    put_nested(&column.dtype, &column.row_shape, &value, row)
-}
-
-fn put_nested(
-    dtype: &DType,
-    shape: &[u64],
-    value: &Value,
-    bytes: &mut [u8],
-) -> Result<(), DTypeError> {
-    let Some((len, within)) = shape.split_first() else {
-        return dtype.from_value(value, bytes);
-    };
-    let values = match value {
-        Value::Array(values) if values.len() == to_usize(*len) => values,
-        _ => {
-            return Err(DTypeError::from(format!(
-                "no list of {len} where rows are of shape {shape:?}"
-            )));
-        }
-    };
-    let each = bytes.len().checked_div(values.len()).unwrap_or(0).max(1);
-    values
-        .iter()
-        .zip(bytes.chunks_exact_mut(each))
-        .try_for_each(|(value, bytes)| put_nested(dtype, within, value, bytes))
-}
-
 /// Whether no text at all is a value.
+#[cfg(any(feature = "csv", feature = "arrow"))]
 pub(super) fn is_value_of_nothing(dtype: &DType) -> bool {
     matches!(
         dtype.kind(),

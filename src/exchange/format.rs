@@ -156,6 +156,10 @@ pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSour
 /// # Errors
 /// Unsupported if this build lacks the format, it is only written, or these bytes are none; damage; those of the source of
 /// bytes; wrong usage for options that do not fit.
+#[cfg_attr(
+    not(any(feature = "csv", feature = "arrow")),
+    allow(unused_variables, reason = "`.npy` leaves nothing to say")
+)]
 pub fn open_at(
     bytes: impl ReadAt + Send + Sync + 'static,
     format: Format,

@@ -1,5 +1,6 @@
 //! [`ImportOptions`]: what a file of another format does not say itself.
 
+#[cfg(any(feature = "csv", feature = "arrow"))]
 use super::cells::is_value_of_nothing;
 use super::schema::Column;
 use crate::dataset::{CArray, CTable};
@@ -19,6 +20,13 @@ use std::collections::BTreeMap;
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[cfg_attr(
+    not(feature = "csv"),
+    allow(
+        dead_code,
+        reason = "what only CSV, or only it and Arrow, have a use for"
+    )
+)]
 pub struct ImportOptions {
     pub(super) types: BTreeMap<String, Column>,
     pub(super) fills: BTreeMap<String, String>,
@@ -101,6 +109,7 @@ impl ImportOptions {
         self
     }
 
+    #[cfg(any(feature = "csv", feature = "arrow"))]
     /// What stands in a column where a value is missing, if that does not follow from its type.
     pub(super) fn filling(&self, column: &Column) -> Option<String> {
         let of_itself = column.row_shape.is_empty() && is_value_of_nothing(&column.dtype);

@@ -1,5 +1,10 @@
 //! Datasets out to the formats of other programs, and in from them.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test, of numbers that it has made"
+)]
 
 mod corpus;
 #[path = "../support/datasets.rs"]

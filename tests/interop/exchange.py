@@ -34,7 +34,7 @@ WRITERS = {
     "zstd.parquet": lambda table, path: pyarrow.parquet.write_table(
         table, path, compression="zstd", data_page_version="2.0", use_dictionary=False),
 }
-CASES = len(TYPES) * len(SHAPES) + len(WRITERS) * 2 + 20
+CASES = len(TYPES) * len(SHAPES) + len(WRITERS) * 2 + 18
 
 
 def run(tally, blpk, reference, place):
@@ -149,7 +149,10 @@ def one_array(blpk, place, dtype, shape, number):
 def tables(blpk, place):
     fields = [("c%d" % number, dtype) for number, dtype in enumerate(TYPES)]
     for number, layout in enumerate(LAYOUTS):
-        yield "table " + layout, one_table, blpk, place, fields, layout, number
+        # In the two documents fields are columns within columns.
+        simple = [field for field in fields if isinstance(field[1], str)]
+        chosen = simple if layout.endswith("-doc") else fields
+        yield "table " + layout, one_table, blpk, place, chosen, layout, number
 
 
 def one_table(blpk, place, fields, layout, number):
@@ -186,9 +189,9 @@ def arrow_table(rows):
         "small": pyarrow.array(rng.integers(0, 200, rows), pyarrow.uint8()),
         "flag": pyarrow.array(gaps),
         "float": pyarrow.array(floats, mask=gaps),
-        "text": pyarrow.array(text),
+        "text": pyarrow.array(text, pyarrow.string()),
         "many": pyarrow.array(text, pyarrow.large_string()),
-        "category": pyarrow.array(text).dictionary_encode(),
+        "category": pyarrow.array(text, pyarrow.string()).dictionary_encode(),
         "bytes": pyarrow.array([word.encode() for word in text], pyarrow.binary()),
         "day": pyarrow.array(rng.integers(-9999, 20000, rows), pyarrow.int32()).cast(pyarrow.date32()),
         "moment": pyarrow.array(counts, pyarrow.timestamp("ns"), mask=gaps),

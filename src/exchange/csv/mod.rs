@@ -3,12 +3,13 @@
 mod guess;
 mod input;
 mod read;
+mod text;
 
-use super::cells::row_text;
 use super::source::{Progress, Source, for_each, to_usize};
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use std::io::{self, Write};
+use text::row_text;
 
 pub(super) use read::open_csv;
 

@@ -2,10 +2,11 @@
 
 use super::guess::Guess;
 use super::input::Lines;
+use super::text::parse_row;
 use super::wrong;
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
-use crate::exchange::cells::{is_value_of_nothing, parse_row};
+use crate::exchange::cells::is_value_of_nothing;
 use crate::exchange::options::ImportOptions;
 use crate::exchange::schema::{Batch, Column, Schema};
 use crate::exchange::source::{BoxedSource, Source, to_u64, to_usize};
