@@ -5,7 +5,8 @@
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
-    reason = "a benchmark"
+    clippy::single_range_in_vec_init,
+    reason = "a benchmark of an array of one axis"
 )]
 
 use bloscpack::dataset::{CArray, CTable, DatasetOptions};

@@ -181,7 +181,11 @@ fn an_import_that_fails_leaves_nothing() {
             2,
             "float77",
         ),
-        (&["import", "prices.csv", "out", "--types", "n=u1"], 2, "n"),
+        (
+            &["import", "prices.csv", "out", "--types", "n=u1"],
+            3,
+            "out of range",
+        ),
         (
             &["import", "prices.csv", "out", "-k", "md5"],
             2,
@@ -363,33 +367,34 @@ fn a_table_goes_through_all_layouts() {
     let price = folder.run(["cat", "--column", "price", &from]).succeeded();
     let pair = folder.run(["cat", "--column", "pair", &from]).succeeded();
     for layout in ["blz-doc", "blz", "bcolz"] {
+        let to = format!("to_{layout}");
         let args = [
             "-q",
             "convert",
             &from,
-            layout,
+            &to,
             "--layout",
             layout,
             "-c",
-            "zstd",
+            "zlib",
             "--chunklen",
             "150",
         ];
         folder.run(args).succeeded();
-        let info = object(&folder.run(["info", "--json", layout]), 0);
+        let info = object(&folder.run(["info", "--json", &to]), 0);
         assert_eq!(info["layout"], layout);
         assert_eq!(info["attributes"], json!({"n": [1, 2], "source": "gen"}));
         assert_eq!(info["columns"][0]["chunkshape"], json!([150]));
         assert_eq!(
-            folder.run(["cat", "--column", "price", layout]).succeeded(),
+            folder.run(["cat", "--column", "price", &to]).succeeded(),
             price
         );
         assert_eq!(
-            folder.run(["cat", "--column", "pair", layout]).succeeded(),
+            folder.run(["cat", "--column", "pair", &to]).succeeded(),
             pair
         );
-        folder.run(["verify", layout]).succeeded();
-        from = layout.to_owned();
+        folder.run(["verify", &to]).succeeded();
+        from = to;
     }
     let prices = "bcolz/zipline_daily_equities.bcolz";
     folder
@@ -571,7 +576,7 @@ fn files_go_from_one_header_layout_to_another() {
     folder
         .run(["convert", "lines.blp", "x"])
         .failed(5, "records");
-    let cut = &folder.read("data.blp")[..20_000];
+    let cut = &folder.read("data.blp")[..3000];
     folder.write("cut.blp", cut);
     folder.run(["convert", "cut.blp", "x"]).status_is(4);
     assert!(!folder.path("x").exists());

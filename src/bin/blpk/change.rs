@@ -36,7 +36,8 @@ impl<'a> Target<'a> {
         let name = quoted(path);
         let metadata = fs::metadata(path).map_err(|error| missing(path, &error))?;
         if metadata.is_dir() {
-            return Err(Failure::usage(format!("{name} is a directory")));
+            let failure = Failure::usage(format!("{name} is a directory"));
+            return Err(failure.hint(input::DIRECTORIES));
         }
         if !metadata.is_file() {
             let title = format!("{name} is no regular file, and cannot be changed in its place");

@@ -22,6 +22,10 @@ pub use form::look;
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";
 
+/// What can be done with a directory.
+pub const DIRECTORIES: &str =
+    "a dataset is read by blpk info, cat, verify, export and convert, and changed by blpk dataset";
+
 /// An opened input.
 #[derive(Debug)]
 pub struct Input {
@@ -49,7 +53,7 @@ impl Input {
             .metadata()
             .map_err(|error| Failure::io(&name, &error))?;
         if metadata.is_dir() {
-            return Err(Failure::usage(format!("{name} is a directory")));
+            return Err(Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES));
         }
         let mut extent = None;
         if metadata.is_file() {

@@ -139,6 +139,11 @@ fn one(dtype: &DType, element: &[u8]) -> String {
     }
 }
 
+/// Whether these are moments of which nobody says what they are counted in: NumPy takes no number for one.
+fn is_bare_moment(kind: &Kind) -> bool {
+    matches!(kind, Kind::Datetime(unit) if *unit == TimeUnit::GENERIC)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{parse, text};
@@ -189,9 +194,4 @@ mod tests {
             assert_eq!(parse(wrong, &dtype, &[2, 2]), None, "{wrong}");
         }
     }
-}
-
-/// Whether these are moments of which nobody says what they are counted in: NumPy takes no number for one.
-fn is_bare_moment(kind: &Kind) -> bool {
-    matches!(kind, Kind::Datetime(unit) if *unit == TimeUnit::GENERIC)
 }

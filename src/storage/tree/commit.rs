@@ -43,7 +43,21 @@ impl Root {
     pub(crate) fn commit_counts(&self, counts: &[Key], first: bool) -> Result<()> {
         let _gate = self.begin_alone()?;
         let mut plan = self.plan()?;
-        plan.ops.sort_by_key(|op| counts.contains(&op.key) != first);
+        let made = |op: &Op| matches!(op.act, Act::MakeFolder).then(|| op.key.clone());
+        let made: Vec<Key> = plan.ops.iter().filter_map(made).collect();
+        let is_new = |key: &Key| {
+            key.split()
+                .is_some_and(|(folder, _)| made.contains(&folder))
+        };
+        plan.ops.sort_by_key(|op| {
+            let counts = counts.contains(&op.key);
+            // In a folder of this change nobody counts anything yet.
+            if first {
+                !counts || is_new(&op.key)
+            } else {
+                counts
+            }
+        });
         if plan.ops.is_empty() {
             self.state().clear();
             return Ok(());
