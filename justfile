@@ -27,7 +27,7 @@ bench-datasets python rounds="3":
 
 # The real Bloscpack and bcolz read what we write, and we what they write.
 interop:
-    cargo build --release --bins --examples
+    cargo build --release --bins --examples --features arrow
     tests/interop/run.sh target/release/blpk
 
 # Fuzz one target for some seconds: `just fuzz stream_decoder 600`.

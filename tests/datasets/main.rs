@@ -6,9 +6,13 @@
     reason = "a test"
 )]
 
+mod blz;
 mod corpus;
+mod disk;
+mod documented;
 mod model;
 mod repair;
+mod spare;
 
 #[path = "../support/dataset_model/mod.rs"]
 mod dataset_model;

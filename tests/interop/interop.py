@@ -12,6 +12,7 @@ from bloscpack.constants import CNAME_AVAIL
 
 import append
 import datasets
+import exchange
 import habits
 import pipes
 import read
@@ -21,7 +22,7 @@ import written
 from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
-    written, read, pipes, append, habits, recovered, records, datasets)}
+    written, read, pipes, append, habits, recovered, records, datasets, exchange)}
 
 
 def main():

@@ -2,8 +2,10 @@
 # Checks the command against the real Bloscpack 0.16 and C-Blosc 1.21, and datasets against bcolz.
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
-#   PART           written read pipes append habits recovered records datasets (default: all)
-# The part `datasets` needs the example `dataset_driver` beside the command, in `examples/`.
+#   PART           written read pipes append habits recovered records datasets exchange
+#                  (default: all)
+# The part `datasets` needs the example `dataset_driver` beside the command, in `examples/`;
+# the part `exchange` needs a command that was built with the feature `arrow`.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -116,7 +116,9 @@ fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage
 fn attributes(root: &Root, at: &Key) -> Result<Attributes> {
     let key = meta(at, "attributes")?;
     let mut attributes = Attributes::default();
-    let Some(text) = get_if_there(root, &key)? else {
+    // To YAML nothing is a document, and without attributes a writer has nothing to say.
+    let text = get_if_there(root, &key)?.filter(|text| !text.trim_ascii().is_empty());
+    let Some(text) = text else {
         return Ok(attributes);
     };
     for (name, value) in
@@ -208,7 +210,8 @@ pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
 fn name_of(dtype: &DType, order: ByteOrder) -> String {
     let own = dtype.to_string();
     let shared = dtype.clone().with_order(ByteOrder::Little).to_string();
-    match dtype.order() == order && !shared.starts_with(['<', '>', '[', '{']) {
+    let is_said = dtype.order() == order || dtype.itemsize() == 1;
+    match is_said && !shared.starts_with(['<', '>', '[', '{']) {
         true => shared,
         false if own.starts_with(['<', '>', '|', '[', '{']) => own,
         false => dtype.code(),
@@ -231,7 +234,12 @@ pub(super) fn put_storage(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> R
             "in this layout all columns have rows and chunks of the same shape",
         ));
     }
-    let order = first.dtype.order();
+    // Single bytes have none.
+    let ordered = columns
+        .iter()
+        .find(|(_, spec)| spec.dtype.itemsize() > 1)
+        .map_or(first, |(_, spec)| spec);
+    let order = ordered.dtype.order();
     let elements = match columns {
         [("", only)] => Elements::Of(name_of(&only.dtype, order)),
         _ => nested::elements(
