@@ -10,16 +10,23 @@ mod blz;
 mod corpus;
 mod disk;
 mod documented;
+#[cfg(unix)]
+mod hostile;
 mod model;
 mod repair;
 mod spare;
 
+#[path = "../support/counting.rs"]
+mod counting;
 #[path = "../support/dataset_model/mod.rs"]
 mod dataset_model;
 #[path = "../support/datasets.rs"]
 mod datasets;
 #[path = "../documents/mod.rs"]
 mod documents;
+#[cfg(unix)]
+#[path = "../support/hostile_dirs.rs"]
+mod hostile_dirs;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 

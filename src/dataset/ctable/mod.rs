@@ -196,7 +196,8 @@ impl CTable {
     fn open_column(&self, column: &Column) -> Result<CArray> {
         let at = column.at.clone().unwrap_or_default();
         let layout = match layout::detect(&self.home.root, &at)? {
-            Some(sign) if !sign.is_table => sign.layout,
+            // Those that are described together have no columns elsewhere, and columns elsewhere are none of them.
+            Some(sign) if !sign.is_table && sign.layout.columns_are_datasets() => sign.layout,
             _ => {
                 return Err(Error::dataset(
                     crate::Fault::Damaged,

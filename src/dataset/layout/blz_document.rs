@@ -276,7 +276,8 @@ pub(super) fn put_sizes(root: &Root, at: &Key, specs: &[&Spec]) -> Result<()> {
     let sizes = Sizes {
         shape,
         nbytes: total(|spec| i64::try_from(spec.grid.nbytes()).unwrap_or(i64::MAX)),
-        cbytes: total(|spec| spec.cbytes),
+        // The count of all columns is kept with the first, which may be gone.
+        cbytes: total(|spec| spec.cbytes).max(0),
     };
     put(root, &at.join("meta")?.join("sizes")?, &sizes.encode())
 }

@@ -199,6 +199,7 @@ impl Leaf {
         let found = u64::try_from(contents.places.len()).unwrap_or(u64::MAX);
         // A crash of other programs may leave a longer last one.
         if found < expected
+            || found > self.spec.per_file.get()
             || (found > expected
                 && self.spec.naming == Naming::FromOne
                 && begun.saturating_add(expected) < self.spec.grid.chunks())

@@ -63,6 +63,7 @@ pub(super) fn read(file: &dyn Object) -> Result<Contents> {
         places,
         spare: header.offsets,
         metadata,
+        stated: (header.chunk_size, header.last_chunk),
     })
 }
 

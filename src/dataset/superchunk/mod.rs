@@ -55,6 +55,8 @@ pub(crate) struct Contents {
     pub spare: bool,
     /// What else the file says, where its container has a place for that.
     pub metadata: Vec<u8>,
+    /// Bytes of data of each chunk but the last, and of the last, where the file says so.
+    pub stated: (Option<u32>, Option<u32>),
 }
 
 /// A chunk as it is stored, its digest compared.
@@ -138,6 +140,22 @@ impl Contents {
             .unwrap_or(0)
     }
 
+    /// A chunk has as much data as the file's own header says.
+    fn check_stated(&self, index: usize, number: u64, found: u32) -> Result<()> {
+        let is_last = index.saturating_add(1) == self.places.len();
+        let stated = if is_last {
+            self.stated.1
+        } else {
+            self.stated.0
+        };
+        match stated.filter(|stated| *stated != found) {
+            None => Ok(()),
+            Some(stated) => Err(damaged(format!(
+                "chunk {number} has {found} bytes of data, where the header of its file says {stated}"
+            ))),
+        }
+    }
+
     /// Reads a chunk of at most so many bytes of data, and compares its digest. `number` is what errors call it.
     pub(crate) fn chunk(
         &self,
@@ -158,6 +176,7 @@ impl Contents {
         let head =
             head.ok_or_else(|| damaged(format!("cut short within the header of chunk {number}")))?;
         let header = ChunkHeader::parse(head).map_err(|error| fail(error.into()))?;
+        self.check_stated(index, number, header.nbytes)?;
         // Memory is taken for what is there and can be, not for what a header says.
         if u64::from(header.nbytes) > most {
             let found = header.nbytes;

@@ -28,6 +28,7 @@ pub(super) fn read(file: &dyn Object) -> Result<Contents> {
         places,
         spare: header.index,
         metadata: Vec::new(),
+        stated: (Some(header.chunk_size), Some(header.chunk_size)),
     })
 }
 

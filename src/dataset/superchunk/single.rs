@@ -39,6 +39,7 @@ pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<Contents> {
         places: vec![place],
         spare: false,
         metadata: Vec::new(),
+        stated: (None, None),
     })
 }
 
