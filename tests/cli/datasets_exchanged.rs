@@ -619,3 +619,31 @@ fn an_array_becomes_a_file_of_numpy_and_an_array_again() {
         .run(["convert", "--format", "1", from, "x"])
         .failed(2, "no place for the shape");
 }
+
+/// With the feature it goes there and back; without it, the error tells what is missing.
+#[test]
+fn parquet_takes_a_feature() {
+    let folder = copied();
+    let from = "bcolz/zipline_daily_equities.bcolz";
+    let ran = folder.run(["export", from, "prices.parquet"]);
+    if !cfg!(feature = "arrow") {
+        ran.failed(5, "the feature arrow");
+        folder.write("prices.arrow", "");
+        folder
+            .run(["import", "prices.arrow", "prices"])
+            .failed(5, "the feature arrow");
+        assert!(!folder.path("prices.parquet").exists() && !folder.path("prices").exists());
+        return;
+    }
+    ran.succeeded();
+    folder
+        .run(["import", "prices.parquet", "prices"])
+        .succeeded();
+    for column in ["id", "close"] {
+        let old = folder.run(["cat", "--column", column, from]).succeeded();
+        let new = folder
+            .run(["cat", "--column", column, "prices"])
+            .succeeded();
+        assert_eq!(new, old, "{column}");
+    }
+}
