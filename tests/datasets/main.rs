@@ -3,6 +3,9 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::single_range_in_vec_init,
     reason = "a test"
 )]
 
