@@ -11,6 +11,7 @@
 
 mod blz;
 mod corpus;
+mod crash;
 mod disk;
 mod documented;
 #[cfg(unix)]
@@ -32,6 +33,10 @@ mod documents;
 mod hostile_dirs;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+#[path = "../support/tree_crash.rs"]
+mod tree_crash;
+#[path = "../support/tree_recorder.rs"]
+mod tree_recorder;
 
 use bloscpack::dataset::DatasetLayout;
 

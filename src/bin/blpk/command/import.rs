@@ -1,4 +1,8 @@
 //! `blpk import`: a file of another format into a new dataset.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "help texts have types of NumPy in brackets"
+)]
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
