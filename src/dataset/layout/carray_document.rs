@@ -50,7 +50,7 @@ pub(super) fn is_table(root: &Root, at: &Key) -> Result<bool> {
 /// The dtype of a name, in the byte order that all share unless the name has one of its own.
 fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
     let dtype = DType::parse(name)?;
-    match name.starts_with(['<', '>', '=']) {
+    match name.starts_with(['<', '>', '=', '[', '{']) {
         true => Ok(dtype),
         false => Ok(dtype.with_order(order)),
     }
