@@ -106,8 +106,11 @@ def bcolz_reads(array, wanted, rng):
     # Of moments without a unit it loses single ones.
     items = 0 if wanted.dtype.str[1:] == "M8" else min(rows, ITEM_LIMIT)
     for row in rng.integers(0, rows, items).tolist():
-        found = numpy.asarray(array[row], wanted.dtype)
-        same(found.reshape(1, *wanted.row_shape), elements[row:row + 1], "bcolz %d" % row)
+        found = numpy.asarray(array[row], wanted.dtype).reshape(1, *wanted.row_shape)
+        expected = elements[row:row + 1]
+        # On its way through a number of Python's or the processor's, a NaN becomes a quiet one.
+        if wanted.dtype.kind != "f" or not numpy.array_equal(found, expected, equal_nan=True):
+            same(found, expected, "bcolz %d" % row)
     # It takes the first axis off blocks of one row, and the order of bytes.
     blocks = [numpy.asarray(block, wanted.dtype).reshape(-1, *wanted.row_shape) for block in
               bcolz.iterblocks(array, blen=max(array.chunklen // 2, 1))]
