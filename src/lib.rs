@@ -75,6 +75,7 @@
 #[cfg(test)]
 extern crate self as bloscpack;
 
+mod array;
 pub mod blosc;
 pub mod dataset;
 mod error;

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// From low to high: each may use those before it. `ARCHITECTURE.md` tells why.
-const LAYERS: [&str; 8] = [
-    "blosc", "limits", "wire", "error", "storage", "file", "dataset", "exchange",
+const LAYERS: [&str; 10] = [
+    "blosc", "limits", "wire", "error", "array", "storage", "file", "frame", "dataset", "exchange",
 ];
 
 /// The only places with `unsafe`: vector instructions, calls into the C library of LZ4, and a file

@@ -6,11 +6,9 @@
 
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-mod boxes;
 mod carray;
 mod create;
 mod ctable;
-mod element;
 mod grid;
 mod layout;
 mod leaf;
@@ -23,10 +21,10 @@ mod survey;
 mod verify;
 mod walk;
 
+pub use crate::array::Element;
 pub use crate::wire::dataset::Attributes;
 pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
-pub use element::Element;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};

@@ -1,7 +1,7 @@
 //! What a new array or table is to be.
 
-use super::boxes::to_usize;
 use super::leaf::Press;
+use crate::array::boxes::to_usize;
 use crate::wire::dataset::Attributes;
 use crate::wire::{Checksum, DType};
 use std::num::NonZeroU64;

@@ -1,8 +1,9 @@
 //! [`Dataset::verify`]: every chunk, read and compared.
 
-use super::boxes::to_usize;
-use super::leaf::{Leaf, crew};
+use super::leaf::Leaf;
 use super::{CArray, Dataset};
+use crate::array::boxes::to_usize;
+use crate::array::crew;
 use crate::error::{Error, Result};
 use crate::storage::EntryKind;
 use std::sync::{Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! [`CArrayBuilder`]: a new array.
 
 use super::{CArray, Home};
+use crate::array::element::Element;
 use crate::blosc::{ChunkSettings, Compressor, Filter};
 use crate::dataset::create::{Target, begin};
-use crate::dataset::element::Element;
 use crate::dataset::layout::{self, DatasetLayout};
 use crate::dataset::leaf::{Leaf, Press};
 use crate::dataset::new::{NewArray, NewFraming};

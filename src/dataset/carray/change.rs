@@ -1,7 +1,7 @@
 //! Elements in.
 
 use super::CArray;
-use crate::dataset::element::{self, Element};
+use crate::array::element::{self, Element};
 use crate::dataset::layout;
 use crate::error::{Error, Result};
 use serde_json::Value;

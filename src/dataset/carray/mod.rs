@@ -5,10 +5,10 @@ mod builder;
 mod change;
 mod read;
 
-use super::boxes::to_usize;
 use super::layout::{self, DatasetLayout, Note};
 use super::leaf::{Leaf, Spec};
 use super::options::DatasetOptions;
+use crate::array::boxes::to_usize;
 use crate::error::{Category, Error, Result};
 use crate::storage::{Access, Key, Root};
 use crate::wire::DType;

@@ -1,8 +1,8 @@
 //! Elements out.
 
 use super::{Blocks, CArray};
-use crate::dataset::boxes::to_usize;
-use crate::dataset::element::{self, Element};
+use crate::array::boxes::to_usize;
+use crate::array::element::{self, Element};
 use crate::dataset::leaf::box_bytes;
 use crate::error::{Error, Result};
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Rows out.
 
 use super::CTable;
+use crate::array::crew;
 use crate::dataset::carray::CArray;
-use crate::dataset::leaf::crew;
 use crate::error::{Error, Result};
 use std::ops::Range;
 

@@ -12,8 +12,8 @@
 use super::{
     ArrayParts, ColumnParts, ColumnPlace, Note, TableParts, default, get, get_if_there, nested, put,
 };
+use crate::array::boxes::to_usize;
 use crate::blosc::Fault;
-use crate::dataset::boxes::to_usize;
 use crate::dataset::grid::Grid;
 use crate::dataset::leaf::{Naming, Press, Spec};
 use crate::dataset::new::NewArray;

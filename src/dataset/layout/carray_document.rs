@@ -11,8 +11,8 @@ use super::blz_document::framing;
 use super::{
     ArrayParts, ColumnParts, ColumnPlace, TableParts, default, get, get_if_there, nested, put,
 };
+use crate::array::boxes::to_usize;
 use crate::blosc::{Fault, Filter};
-use crate::dataset::boxes::to_usize;
 use crate::dataset::grid::Grid;
 use crate::dataset::leaf::{Naming, Press, Spec};
 use crate::dataset::new::NewArray;

@@ -3,7 +3,7 @@
 //! It is what Python's `tolist` makes of the default: fields are a list, void is text with a character for each byte, times
 //! are counts. Of rows with several elements, BLZ and bcolz until 1.0 list them all, later ones have one for all.
 
-use crate::dataset::boxes::to_usize;
+use crate::array::boxes::to_usize;
 use crate::wire::DType;
 use crate::wire::dataset::python_json;
 use crate::wire::dtype::{Kind, TimeUnit};

@@ -4,9 +4,10 @@
 //!    superchunks that are full │ open superchunk: chunks held, as they are stored │ rows of a band that is not full
 //! ```
 
-use super::{Leaf, crew};
+use super::Leaf;
+use crate::array::boxes::{Frame, runs, to_usize};
+use crate::array::crew;
 use crate::blosc::Fault;
-use crate::dataset::boxes::{Frame, runs, to_usize};
 use crate::dataset::grid::Grid;
 use crate::error::{Category, Error, Result};
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! Chunks that were read lately, as they are stored, with those of their blocks that were decompressed.
 
 use super::pool::Decoders;
+use crate::array::boxes::to_usize;
 use crate::blosc::{ChunkError, HEADER_LEN};
-use crate::dataset::boxes::to_usize;
 use crate::dataset::superchunk::Stored;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -1,7 +1,8 @@
 //! Elements that are set, and rows that go or come.
 
-use super::{Leaf, crew};
-use crate::dataset::boxes::{Frame, runs, to_usize};
+use super::Leaf;
+use crate::array::boxes::{Frame, runs, to_usize};
+use crate::array::crew;
 use crate::dataset::grid::{Grid, Part};
 use crate::dataset::superchunk::{Contents, fitted};
 use crate::error::{Error, Result};

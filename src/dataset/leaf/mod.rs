@@ -3,13 +3,12 @@
 mod append;
 mod cache;
 mod change;
-pub(super) mod crew;
 mod pool;
 mod read;
 
-use super::boxes::to_usize;
 use super::grid::Grid;
 use super::superchunk::{Container, Contents, Stored};
+use crate::array::boxes::to_usize;
 use crate::blosc::{ChunkSettings, Compressor, Fault, Filter};
 use crate::error::{Error, Result};
 use crate::limits::Limits;

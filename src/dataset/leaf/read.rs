@@ -1,9 +1,10 @@
 //! Boxes of elements, out of the chunks that hold them.
 
+use super::Leaf;
 use super::cache::Cached;
-use super::{Leaf, crew};
+use crate::array::boxes::{Frame, runs, to_usize};
+use crate::array::crew;
 use crate::blosc::ChunkError;
-use crate::dataset::boxes::{Frame, runs, to_usize};
 use crate::dataset::grid::Part;
 use crate::dataset::superchunk::Stored;
 use crate::error::{Error, ErrorKind, Result};

@@ -2,8 +2,8 @@
 
 use super::count::Extras;
 use super::{Finding, Remedy, RepairOptions, Uncounted, leave, note};
+use crate::array::boxes::to_usize;
 use crate::dataset::CArray;
-use crate::dataset::boxes::to_usize;
 use crate::error::{Category, Error, Result};
 
 /// Repairs an array, or a column, but for the counts; false if something about its rows is left to be decided.

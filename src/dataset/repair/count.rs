@@ -1,7 +1,7 @@
 //! How many rows the superchunks of an array hold, whatever is counted.
 
+use crate::array::boxes::to_usize;
 use crate::blosc::ChunkHeader;
-use crate::dataset::boxes::to_usize;
 use crate::dataset::leaf::{Leaf, Naming};
 use crate::error::Result;
 use crate::storage::{Key, Root};

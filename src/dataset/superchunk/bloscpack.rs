@@ -5,8 +5,8 @@
 //! ```
 
 use super::{Contents, Framing, Place, damaged, places, read_all, walk, with_digest};
+use crate::array::boxes::to_usize;
 use crate::blosc::{ChunkHeader, Fault, HEADER_LEN};
-use crate::dataset::boxes::to_usize;
 use crate::error::{Error, Result};
 use crate::storage::Object;
 use crate::wire::{FormatError, Header, Layout, MetadataPlace, Offsets};

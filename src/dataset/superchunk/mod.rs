@@ -4,7 +4,7 @@ mod bloscpack;
 mod proposal;
 mod single;
 
-use super::boxes::to_usize;
+use crate::array::boxes::to_usize;
 use crate::blosc::{ChunkHeader, Fault, HEADER_LEN};
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::Object;

@@ -5,7 +5,7 @@
 //! ```
 
 use super::{Contents, Framing, places, read_all, walk, with_digest};
-use crate::dataset::boxes::to_usize;
+use crate::array::boxes::to_usize;
 use crate::error::Result;
 use crate::storage::Object;
 use crate::wire::dataset::proposal::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};

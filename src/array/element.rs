@@ -47,7 +47,7 @@ elements! {
 }
 
 /// Refuses elements of another type.
-pub(super) fn check<T: Element>(dtype: &DType) -> Result<()> {
+pub(crate) fn check<T: Element>(dtype: &DType) -> Result<()> {
     if T::is(dtype) {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(super) fn check<T: Element>(dtype: &DType) -> Result<()> {
 }
 
 /// Turns elements that are as the array has them into those of this machine, or back.
-pub(super) fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
+pub(crate) fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
     let native = if cfg!(target_endian = "big") {
         ByteOrder::Big
     } else {
