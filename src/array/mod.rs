@@ -5,5 +5,6 @@
 pub(crate) mod boxes;
 pub(crate) mod crew;
 pub(crate) mod element;
+pub(crate) mod pool;
 
 pub use element::Element;

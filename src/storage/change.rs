@@ -18,6 +18,13 @@ pub(crate) const GAP: u64 = 128;
 /// What is put can be read back through it, as the file will be.
 pub(crate) struct Change<'a, F: Folder> {
     held: &'a mut Held<F>,
+    draft: Draft,
+}
+
+/// What a [`Change`] has put so far. Whoever changes a file over a longer time keeps this beside the [`Held`] file, and
+/// [goes on](Held::go_on) with it.
+#[derive(Debug)]
+pub(crate) struct Draft {
     pieces: Pieces,
     /// Where the journal ends.
     end: u64,
@@ -27,15 +34,32 @@ pub(crate) struct Change<'a, F: Folder> {
     direct: bool,
 }
 
+impl<F: Folder> Held<F> {
+    /// Goes on with a change of this file that was [paused](Change::pause); no other was begun meanwhile.
+    pub(crate) fn go_on(&mut self, draft: Draft) -> Change<'_, F> {
+        Change { held: self, draft }
+    }
+
+    /// Reads the file as it will be once the change of this draft is made.
+    pub(crate) fn read_draft(&self, draft: &Draft, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        super::overlay::read(&self.file, &self.journal, &draft.pieces, at, buf)
+    }
+}
+
 impl<'a, F: Folder> Change<'a, F> {
     pub(super) fn new(held: &'a mut Held<F>, free_from: Option<u64>, end: u64) -> Self {
-        Self {
-            held,
+        let draft = Draft {
             pieces: Pieces::new(),
             end,
             direct_from: free_from.map_or(u64::MAX, |at| at.saturating_add(GAP)),
             direct: false,
-        }
+        };
+        Self { held, draft }
+    }
+
+    /// Lets go of the file, to [go on](Held::go_on) later.
+    pub(crate) fn pause(self) -> Draft {
+        self.draft
     }
 
     /// Puts bytes into the file to be; no two may overlap.
@@ -43,7 +67,7 @@ impl<'a, F: Folder> Change<'a, F> {
     /// # Errors
     /// Those of file and journal.
     pub(crate) fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let room = self.direct_from.saturating_sub(at);
+        let room = self.draft.direct_from.saturating_sub(at);
         let split = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
         let (journaled, direct) = bytes.split_at_checked(split).unwrap_or((bytes, &[]));
         if !journaled.is_empty() {
@@ -51,9 +75,9 @@ impl<'a, F: Folder> Change<'a, F> {
             self.place(at, &staged, crc_state(journaled));
         }
         if !direct.is_empty() {
-            let at = at.max(self.direct_from);
+            let at = at.max(self.draft.direct_from);
             self.held.write_behind(at, direct)?;
-            self.direct = true;
+            self.draft.direct = true;
         }
         Ok(())
     }
@@ -63,10 +87,10 @@ impl<'a, F: Folder> Change<'a, F> {
     /// # Errors
     /// Those of the journal.
     pub(crate) fn stage(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
-        self.held.journal.write_all_at(self.end, bytes)?;
-        let from = self.end;
-        self.end = self.end.saturating_add(len_of(bytes));
-        Ok(from..self.end)
+        self.held.journal.write_all_at(self.draft.end, bytes)?;
+        let from = self.draft.end;
+        self.draft.end = self.draft.end.saturating_add(len_of(bytes));
+        Ok(from..self.draft.end)
     }
 
     /// Reads staged bytes back.
@@ -82,7 +106,7 @@ impl<'a, F: Folder> Change<'a, F> {
     /// Gives staged bytes, of which this is the hash, their place.
     pub(crate) fn place(&mut self, at: u64, staged: &Range<u64>, hasher: Hasher) {
         let len = staged.end.saturating_sub(staged.start);
-        let last = self.pieces.last_entry();
+        let last = self.draft.pieces.last_entry();
         if let Some(mut last) = last
             && last.key().saturating_add(last.get().len) == at
             && last.get().from.saturating_add(last.get().len) == staged.start
@@ -93,7 +117,7 @@ impl<'a, F: Folder> Change<'a, F> {
             return;
         }
         let from = staged.start;
-        self.pieces.insert(at, Piece { len, from, hasher });
+        self.draft.pieces.insert(at, Piece { len, from, hasher });
     }
 
     /// Makes the change; the file then has this length.
@@ -103,15 +127,19 @@ impl<'a, F: Folder> Change<'a, F> {
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go of the file. The
     /// file is then as it was, or the change is completed when it is next held.
     pub(crate) fn commit(self, new_len: u64) -> io::Result<&'a mut Held<F>> {
-        let Self {
-            held, pieces, end, ..
-        } = self;
+        let Self { held, draft } = self;
+        let Draft {
+            pieces,
+            end,
+            direct,
+            ..
+        } = draft;
         if pieces.is_empty() && held.file.size()? == new_len {
             return Ok(held);
         }
         // Whatever fails from here on, nobody knows what has arrived.
         held.poisoned = true;
-        if self.direct {
+        if direct {
             held.file.sync()?;
         }
         let file = (&held.file, new_len);
@@ -148,11 +176,11 @@ impl<'a, F: Folder> Change<'a, F> {
 /// The file as it will be.
 impl<F: Folder> ReadAt for Change<'_, F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        super::overlay::read(&self.held.file, &self.held.journal, &self.pieces, at, buf)
+        self.held.read_draft(&self.draft, at, buf)
     }
 
     fn size(&self) -> io::Result<u64> {
-        let pieces_end = self.pieces.last_key_value();
+        let pieces_end = self.draft.pieces.last_key_value();
         let pieces_end = pieces_end.map_or(0, |(at, piece)| at.saturating_add(piece.len));
         Ok(self.held.file.size()?.max(pieces_end))
     }

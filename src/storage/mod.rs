@@ -31,7 +31,7 @@ mod snapshot;
 mod tree;
 mod write_at;
 
-pub(crate) use change::{Change, GAP};
+pub(crate) use change::{Change, Draft, GAP};
 pub use cursor::Cursor;
 pub(crate) use cursor::target;
 pub use disk::Disk;
@@ -47,7 +47,6 @@ pub(crate) use read_at::for_each_step;
 pub(crate) use replacement::Replacement;
 pub use seekable::Seekable;
 pub use snapshot::Snapshot;
-#[allow(unused_imports, reason = "datasets stand on it")]
 pub(crate) use tree::Root;
 pub use tree::{DiskStore, Entry, EntryKind, Guard, Key, MemoryStore, Object, Store};
 pub use write_at::WriteAt;

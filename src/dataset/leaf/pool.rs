@@ -1,27 +1,8 @@
 //! Encoders and decoders that are kept, so that each thread finds one with its memory and contexts ready.
 
+use crate::array::pool::Pool;
 use crate::blosc::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
-
-/// No more are kept than threads that anybody has.
-const MOST: usize = 64;
-
-/// Things that are lent one at a time, and made when there are too few.
-struct Pool<T>(Mutex<Vec<T>>);
-
-impl<T> Pool<T> {
-    fn take(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn give_back(&self, one: T) {
-        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MOST {
-            idle.push(one);
-        }
-    }
-}
 
 pub(super) struct Decoders {
     max_block: u32,
@@ -32,7 +13,7 @@ impl Decoders {
     pub(super) fn new(max_block: u32) -> Self {
         Self {
             max_block,
-            idle: Pool(Mutex::default()),
+            idle: Pool::default(),
         }
     }
 
@@ -40,13 +21,8 @@ impl Decoders {
         &self,
         act: impl FnOnce(&mut ChunkDecoder) -> Result<T, ChunkError>,
     ) -> Result<T, ChunkError> {
-        let mut decoder = self
-            .idle
-            .take()
-            .unwrap_or_else(|| ChunkDecoder::with_max_block(self.max_block));
-        let done = act(&mut decoder);
-        self.idle.give_back(decoder);
-        done
+        let make = || Ok(ChunkDecoder::with_max_block(self.max_block));
+        self.idle.lend(make, act)
     }
 }
 
@@ -60,7 +36,7 @@ impl Encoders {
     pub(super) fn new(settings: ChunkSettings) -> Self {
         Self {
             settings,
-            idle: Pool(Mutex::default()),
+            idle: Pool::default(),
         }
     }
 
@@ -68,13 +44,9 @@ impl Encoders {
         &self,
         act: impl FnOnce(&mut ChunkEncoder, &mut Vec<u8>) -> Result<T, ChunkError>,
     ) -> Result<T, ChunkError> {
-        let (mut encoder, mut bytes) = match self.idle.take() {
-            Some(kept) => kept,
-            None => (ChunkEncoder::new(self.settings)?, Vec::new()),
-        };
-        let done = act(&mut encoder, &mut bytes);
-        self.idle.give_back((encoder, bytes));
-        done
+        let make = || Ok((ChunkEncoder::new(self.settings)?, Vec::new()));
+        let act = |(encoder, bytes): &mut (ChunkEncoder, Vec<u8>)| act(encoder, bytes);
+        self.idle.lend(make, act)
     }
 }
 
