@@ -3,6 +3,7 @@
 use crate::blosc::{ChunkError, Fault};
 use crate::wire::dataset::MetaError;
 use crate::wire::dtype::DTypeError;
+use crate::wire::frame::FrameError;
 use crate::wire::{FormatError, ParseError, Position};
 use std::{fmt, io};
 
@@ -66,6 +67,13 @@ pub enum ErrorKind {
         /// What was found, and what was expected.
         what: String,
     },
+    /// A Blosc2 frame: its parts contradict each other, or are not what the format says.
+    Frame {
+        /// Who has to act.
+        fault: Fault,
+        /// What was found, and what was expected.
+        what: String,
+    },
     /// A worker panicked: a bug, in this crate or in a plugged hasher.
     Panicked,
 }
@@ -100,6 +108,12 @@ impl Error {
     pub(crate) fn dataset(fault: Fault, what: impl Into<String>) -> Self {
         let what = what.into();
         Self::new(ErrorKind::Dataset { fault, what }, None)
+    }
+
+    /// Something that is wrong with a Blosc2 frame.
+    pub(crate) fn frame(fault: Fault, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self::new(ErrorKind::Frame { fault, what }, None)
     }
 
     /// The error, said to be about this file of a dataset, unless it is known to be about another.
@@ -142,7 +156,7 @@ impl Error {
             | ErrorKind::Panicked => Category::Failed,
             ErrorKind::Usage(_) => Category::Usage,
             ErrorKind::Format(error) => by_fault(error.fault()),
-            ErrorKind::Dataset { fault, .. } => by_fault(*fault),
+            ErrorKind::Dataset { fault, .. } | ErrorKind::Frame { fault, .. } => by_fault(*fault),
         }
     }
 
@@ -207,7 +221,7 @@ impl fmt::Display for Error {
                 write_broken_promise(f, "records", *promised, *given)
             }
             ErrorKind::Value { record, error } => write!(f, "record {record}: {error}"),
-            ErrorKind::Dataset { what, .. } => f.write_str(what),
+            ErrorKind::Dataset { what, .. } | ErrorKind::Frame { what, .. } => f.write_str(what),
             ErrorKind::Panicked => f.write_str("a worker panicked"),
         }
     }
@@ -253,6 +267,12 @@ impl From<FormatError> for Error {
 impl From<MetaError> for Error {
     fn from(error: MetaError) -> Self {
         Self::dataset(error.fault(), error.to_string())
+    }
+}
+
+impl From<FrameError> for Error {
+    fn from(error: FrameError) -> Self {
+        Self::frame(error.fault(), error.to_string())
     }
 }
 

@@ -8,6 +8,7 @@
 //! Each part has its file: [`header`], [`metadata`], [`offsets`], [`checksum`] with [`hasher`],
 //! and [`geometry`], which says where the parts lie. [`parser`] puts them together: bytes in,
 //! events out, in whatever pieces the bytes arrive. Nothing here reads, writes, or waits.
+//! [`dataset`] and [`frame`] have the bytes of what is no Bloscpack file.
 
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
@@ -17,6 +18,7 @@ mod deflate;
 pub mod dtype;
 pub mod error;
 mod fields;
+pub mod frame;
 pub mod geometry;
 pub mod hasher;
 pub mod header;
