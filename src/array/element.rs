@@ -58,14 +58,19 @@ pub(crate) fn check<T: Element>(dtype: &DType) -> Result<()> {
     Err(Error::dataset(Fault::Usage, what))
 }
 
-/// Turns elements that are as the array has them into those of this machine, or back.
-pub(crate) fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
+/// Whether elements of this dtype lie the other way round than in this machine.
+pub(crate) fn is_turned<T: Element>(dtype: &DType) -> bool {
     let native = if cfg!(target_endian = "big") {
         ByteOrder::Big
     } else {
         ByteOrder::Little
     };
-    if dtype.order() != native && size_of::<T>() > 1 {
+    dtype.order() != native && size_of::<T>() > 1
+}
+
+/// Turns elements that are as the array has them into those of this machine, or back.
+pub(crate) fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
+    if is_turned::<T>(dtype) {
         for value in bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(size_of::<T>()) {
             value.reverse();
         }

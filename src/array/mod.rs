@@ -6,5 +6,6 @@ pub(crate) mod boxes;
 pub(crate) mod crew;
 pub(crate) mod element;
 pub(crate) mod pool;
+pub(crate) mod strided;
 
 pub use element::Element;

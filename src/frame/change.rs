@@ -1,0 +1,193 @@
+//! Chunks of a frame, appended, replaced, inserted and removed.
+
+use super::{Frame, fetch};
+use crate::blosc::{ChunkHeader, Fault};
+use crate::error::{Error, Result};
+use crate::storage::Memory;
+use crate::wire::frame::{ChunkPlace, FrameKind};
+
+impl Frame {
+    /// Appends a chunk with this data: as much as all others have, or less, and then it is the last.
+    ///
+    /// # Errors
+    /// [`Usage`](crate::Category::Usage) for another length, behind a short chunk, and if the frame was opened for reading
+    /// only; those of where it lies.
+    pub fn append(&mut self, data: &[u8]) -> Result<()> {
+        self.insert(self.chunks(), data)
+    }
+
+    /// Replaces the data of a chunk.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append), and [`Usage`](crate::Category::Usage) if there is no such chunk.
+    pub fn replace(&mut self, number: u64, data: &[u8]) -> Result<()> {
+        self.begin()?;
+        let expected = self.chunk_len(number)?;
+        if u32::try_from(data.len()) != Ok(expected) {
+            let found = data.len();
+            return Err(Error::usage(format!("{found} bytes for a chunk of {expected}")));
+        }
+        let place = self.keep(data)?;
+        self.put_place(number, place)
+    }
+
+    /// Inserts a chunk before another one, or behind the last.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append), and [`Usage`](crate::Category::Usage) if there are not as many chunks.
+    pub fn insert(&mut self, number: u64, data: &[u8]) -> Result<()> {
+        self.begin()?;
+        self.check_insert(number, data.len())?;
+        let place = self.keep(data)?;
+        self.insert_place(number, place, data.len())
+    }
+
+    /// Appends a chunk that is compressed already, by whatever writes Blosc chunks.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); whatever is wrong with the chunk, which is decompressed once to know.
+    pub fn append_compressed(&mut self, chunk: &[u8]) -> Result<()> {
+        self.begin()?;
+        let first = chunk.first_chunk().ok_or_else(|| Error::usage("no chunk"))?;
+        let header = ChunkHeader::parse(first)?;
+        fetch::check(&header, &self.coders.limits)?;
+        let len = usize::try_from(header.nbytes).unwrap_or(usize::MAX);
+        self.check_insert(self.chunks(), len)?;
+        let mut data = vec![0; len];
+        self.coders.decode(|decoder| Ok(decoder.decode(chunk, &mut data)?))?;
+        let place = ChunkPlace::At(self.home.put(chunk)?);
+        self.insert_place(self.chunks(), place, len)
+    }
+
+    /// Removes a chunk; those behind it move up.
+    ///
+    /// # Errors
+    /// [`Usage`](crate::Category::Usage) if there is no such chunk, or the frame was opened for reading only.
+    pub fn remove(&mut self, number: u64) -> Result<()> {
+        self.begin()?;
+        let len = self.chunk_len(number)?;
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        let place = self.place(number)?;
+        self.outline.places.remove(at);
+        let left = self.content_len().saturating_sub(len.into());
+        self.outline.header.content_len = left;
+        self.discard(place)
+    }
+
+    /// Makes all changes since the last flush permanent, as a whole or not at all.
+    ///
+    /// # Errors
+    /// Those of where it lies; the frame has then to be opened again, and is the old or the new one.
+    pub fn flush(&mut self) -> Result<()> {
+        self.check_state()?;
+        if !self.changed {
+            return Ok(());
+        }
+        self.failed = true;
+        self.home.commit(&mut self.outline)?;
+        self.failed = false;
+        self.changed = false;
+        Ok(())
+    }
+
+    /// The frame as bytes of a contiguous one, with all changes.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let memory = Memory::new();
+        let mut copy = self.empty_copy(FrameKind::Contiguous, &memory)?;
+        for number in 0..self.chunks() {
+            let len = usize::try_from(self.chunk_len(number)?).unwrap_or(usize::MAX);
+            let place = match self.place(number)? {
+                ChunkPlace::At(_) => ChunkPlace::At(copy.home.put(&self.compressed_chunk(number)?)?),
+                special => special,
+            };
+            copy.insert_place(number, place, len)?;
+        }
+        copy.changed = true;
+        copy.flush()?;
+        drop(copy);
+        memory.bytes(super::create::IN_MEMORY).ok_or_else(|| {
+            Error::frame(Fault::Damaged, "the copy in memory is gone")
+        })
+    }
+
+    /// What every change begins with.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        self.check_state()?;
+        if !self.home.is_writable() {
+            return Err(Error::usage(
+                "this frame was opened for reading only: open it with `edit` to change it",
+            ));
+        }
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Compresses data and keeps the chunk.
+    pub(super) fn keep(&mut self, data: &[u8]) -> Result<ChunkPlace> {
+        let chunk = self.coders.encode(&self.outline.header, data)?;
+        self.keep_compressed(&chunk)
+    }
+
+    /// Keeps a chunk, unless the index alone can tell it.
+    pub(super) fn keep_compressed(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
+        if crate::blosc::is_zeros(chunk) {
+            return Ok(ChunkPlace::Zeros);
+        }
+        Ok(ChunkPlace::At(self.home.put(chunk)?))
+    }
+
+    /// Gives a chunk another place.
+    pub(super) fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
+        let old = self.place(number)?;
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        if let Some(slot) = self.outline.places.get_mut(at) {
+            *slot = place;
+        }
+        self.discard(old)
+    }
+
+    /// A chunk's place is not needed any more.
+    pub(super) fn discard(&mut self, place: ChunkPlace) -> Result<()> {
+        if let ChunkPlace::At(at) = place {
+            // What cannot be read any more goes all the same.
+            let len = fetch::header(&self.home.chunk(at)?).map_or(0, |header| header.ctbytes);
+            self.home.discard(at, len.into())?;
+        }
+        Ok(())
+    }
+
+    fn check_insert(&self, number: u64, len: usize) -> Result<()> {
+        let (chunks, size) = (self.chunks(), self.chunk_size());
+        if number > chunks {
+            return Err(Error::usage(format!("chunk {number} of {chunks}")));
+        }
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        if len == 0 || len > size || (number < chunks && len < size) {
+            return Err(Error::usage(format!("{len} bytes for a chunk of {size}")));
+        }
+        let is_full = self.content_len().is_multiple_of(u64::from(size).max(1));
+        if number == chunks && !is_full {
+            return Err(Error::usage(
+                "the last chunk is short, and nothing can stand behind it: replace it with a whole one",
+            ));
+        }
+        Ok(())
+    }
+
+    fn insert_place(&mut self, number: u64, place: ChunkPlace, len: usize) -> Result<()> {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        if at > self.outline.places.len() {
+            return Err(Error::usage(format!("chunk {number} of {}", self.chunks())));
+        }
+        let len = u64::try_from(len).unwrap_or(u64::MAX);
+        let content_len = self.content_len().checked_add(len);
+        let content_len = content_len.filter(|len| i64::try_from(*len).is_ok());
+        self.outline.header.content_len = content_len
+            .ok_or_else(|| Error::usage("a frame has at most 2^63 bytes of data"))?;
+        self.outline.places.insert(at, place);
+        Ok(())
+    }
+}

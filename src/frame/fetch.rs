@@ -1,0 +1,99 @@
+//! A chunk's bytes, out of where they lie.
+
+use super::home::Stored;
+use crate::blosc::{self, ChunkError, ChunkHeader, Fault, HEADER_LEN};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::wire::{Position, Section};
+
+/// Up to so many bytes a chunk is read at once, whatever is wanted of it.
+const SMALL: u64 = 16 << 10;
+
+/// The error of a chunk, with its place.
+pub(super) fn failed(chunk: u64, byte: u64, error: ChunkError) -> Error {
+    let position = Position { byte, member: 0, chunk: Some(chunk), section: Section::Chunk };
+    Error::new(ErrorKind::Format(error.into()), Some(position))
+}
+
+/// The beginning of a chunk.
+pub(super) fn header(stored: &Stored<'_>) -> Result<ChunkHeader> {
+    let mut first = [0; HEADER_LEN];
+    if stored.room < HEADER_LEN as u64 {
+        return Err(outside(stored, HEADER_LEN as u64));
+    }
+    stored.read(0, &mut first)?;
+    let header = ChunkHeader::parse(&first)?;
+    if u64::from(header.ctbytes) > stored.room {
+        return Err(outside(stored, header.ctbytes.into()));
+    }
+    Ok(header)
+}
+
+/// A chunk that would reach beyond where chunks are.
+fn outside(stored: &Stored<'_>, len: u64) -> Error {
+    let what = format!(
+        "chunk at byte {}: {len} bytes, where {} are left",
+        stored.byte(),
+        stored.room
+    );
+    Error::frame(Fault::Damaged, what)
+}
+
+/// Refuses chunks that are longer than anybody wants them.
+pub(super) fn check(header: &ChunkHeader, limits: &Limits) -> Result<()> {
+    match header.nbytes <= limits.chunk {
+        true => Ok(()),
+        false => Err(Error::frame(
+            Fault::OverLimit,
+            format!("a chunk of {} bytes, over the limit `chunk` of {}", header.nbytes, limits.chunk),
+        )),
+    }
+}
+
+/// All bytes of a chunk.
+pub(super) fn whole(stored: &Stored<'_>, header: &ChunkHeader, bytes: &mut Vec<u8>) -> Result<()> {
+    make_room(bytes, header.ctbytes)?;
+    Ok(stored.read(0, bytes)?)
+}
+
+/// The bytes of a chunk that these blocks need, in their places; the others are anything.
+pub(super) fn blocks(
+    stored: &Stored<'_>,
+    header: &ChunkHeader,
+    blocks: &[u32],
+    bytes: &mut Vec<u8>,
+) -> Result<()> {
+    let nblocks = usize::try_from(header.nblocks()).unwrap_or(usize::MAX);
+    let is_most = blocks.len().saturating_mul(2) >= nblocks;
+    if is_most || header.is_pure_copy() || u64::from(header.ctbytes) <= SMALL {
+        return whole(stored, header, bytes);
+    }
+    make_room(bytes, header.ctbytes)?;
+    let head_len = blosc::head_len(header).min(bytes.len());
+    let (head, _) = bytes.split_at_mut(head_len);
+    stored.read(0, head)?;
+    let extents = blosc::extents(head, blocks)?;
+    for extent in extents {
+        let range = to_usize(extent.start)..to_usize(extent.end);
+        if let Some(part) = bytes.get_mut(range) {
+            stored.read(extent.start.into(), part)?;
+        }
+    }
+    Ok(())
+}
+
+fn make_room(bytes: &mut Vec<u8>, len: u32) -> Result<()> {
+    let len = to_usize(len);
+    if bytes.capacity() < len {
+        // Pages that are never touched cost nothing this way.
+        *bytes = Vec::new();
+        let room = bytes.try_reserve_exact(len);
+        room.map_err(|_| Error::frame(Fault::OverLimit, "no memory for a chunk"))?;
+    }
+    bytes.resize(len, 0);
+    Ok(())
+}
+
+fn to_usize(value: u32) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

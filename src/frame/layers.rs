@@ -1,0 +1,101 @@
+//! Metadata of a frame: layers before the chunks, of a few fixed lengths, and layers behind them, of any.
+
+use super::Frame;
+use crate::blosc::{Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline};
+use crate::error::{Error, Result};
+use crate::wire::frame::{ArrayKind, FrameError};
+
+impl Frame {
+    /// Sets a layer of metadata before the chunks. If it has another length than the one of this name, or is new, a file is
+    /// written anew with the next flush.
+    ///
+    /// # Errors
+    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 layers, and for those that
+    /// describe an array, which its methods change.
+    pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
+        if [ArrayKind::Caterva, ArrayKind::B2nd].iter().any(|kind| kind.name() == name) {
+            let what = format!("the layer {name:?} tells the shape of the array: resize that instead");
+            return Err(Error::usage(what));
+        }
+        self.put_metalayer(name, bytes)
+    }
+
+    pub(super) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
+        self.begin()?;
+        self.outline.header.metalayers.set(name, bytes)?;
+        Ok(())
+    }
+
+    /// The names of the layers behind the chunks.
+    pub fn vlmetalayers(&self) -> impl Iterator<Item = &str> {
+        self.outline.trailer.vlmetalayers.iter().map(|(name, _)| name)
+    }
+
+    /// A layer of metadata behind the chunks, decompressed.
+    ///
+    /// # Errors
+    /// [`OverLimit`](crate::Category::OverLimit) beyond the limit `metadata`; whatever is wrong with its chunk.
+    pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some(chunk) = self.outline.trailer.vlmetalayers.get(name) else {
+            return Ok(None);
+        };
+        let wrong = |error: Error| {
+            let fault = match error.category() {
+                crate::Category::OverLimit => Fault::OverLimit,
+                crate::Category::Unsupported => Fault::Unsupported,
+                _ => Fault::Damaged,
+            };
+            Error::frame(fault, format!("metadata {name:?}: {error}"))
+        };
+        let first = chunk.first_chunk().ok_or_else(|| {
+            let what = format!("metadata {name:?}: {} bytes, which are no chunk", chunk.len());
+            Error::frame(Fault::Damaged, what)
+        })?;
+        let header = ChunkHeader::parse(first).map_err(|error| wrong(error.into()))?;
+        if header.nbytes > self.coders.limits.metadata {
+            let limit = self.coders.limits.metadata;
+            let what = format!(
+                "metadata {name:?}: {} bytes, over the limit `metadata` of {limit}",
+                header.nbytes
+            );
+            return Err(Error::frame(Fault::OverLimit, what));
+        }
+        let mut data = vec![0; usize::try_from(header.nbytes).unwrap_or(0)];
+        let decoded = self.coders.decode(|decoder| Ok(decoder.decode(chunk, &mut data)?));
+        decoded.map_err(wrong)?;
+        Ok(Some(data))
+    }
+
+    /// Sets a layer of metadata behind the chunks, which may have any length.
+    ///
+    /// # Errors
+    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes.
+    pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.begin()?;
+        let settings = Blosc2Settings {
+            compressor: ChunkSettings::default().compressor,
+            level: 5,
+            filters: FilterPipeline::default(),
+            typesize: 1,
+            blocksize: None,
+        };
+        let mut chunk = Vec::new();
+        Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
+        let layers = &mut self.outline.trailer.vlmetalayers;
+        layers.set(name, chunk).map_err(|error: FrameError| Error::usage(error.to_string()))?;
+        self.outline.header.has_vlmetalayers = true;
+        Ok(())
+    }
+
+    /// Removes a layer of metadata behind the chunks; whether there was one.
+    ///
+    /// # Errors
+    /// [`Usage`](crate::Category::Usage) if the frame was opened for reading only.
+    pub fn remove_vlmetalayer(&mut self, name: &str) -> Result<bool> {
+        self.begin()?;
+        let layers = &mut self.outline.trailer.vlmetalayers;
+        let removed = layers.remove(name).is_some();
+        self.outline.header.has_vlmetalayers = !layers.is_empty();
+        Ok(removed)
+    }
+}

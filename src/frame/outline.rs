@@ -1,0 +1,183 @@
+//! [`Outline`]: all of a frame but its chunks.
+
+use crate::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkHeader, ChunkSettings};
+use crate::blosc::{Fault, FilterPipeline, HEADER_LEN};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::storage::Object;
+use crate::wire::frame::{ChunkPlace, FrameHeader, FrameKind, Trailer, decode_index, encode_index};
+use crate::wire::{Position, Section};
+
+/// Bytes of an entry of the index.
+const ENTRY_LEN: u64 = 8;
+
+/// What stands before the chunks of a frame, and behind them.
+///
+/// ```text
+///   contiguous   header | chunks | index | trailer        one file
+///   sparse       header | index | trailer                 chunks.b2frame, beside a file for each chunk
+/// ```
+#[derive(Debug, Clone)]
+pub(super) struct Outline {
+    pub header: FrameHeader,
+    pub trailer: Trailer,
+    /// Where each chunk lies.
+    pub places: Vec<ChunkPlace>,
+}
+
+impl Outline {
+    /// Reads a frame's beginning and end, and compares the one with the other.
+    pub(super) fn read(source: &dyn Object, limits: &Limits) -> Result<Self> {
+        let size = source.size()?;
+        let prefix = read_section(source, 0..FrameHeader::PREFIX_LEN as u64, size, HEADER)?;
+        let prefix = FrameHeader::prefix(&prefix)?;
+        let (header_len, frame_len) = (u64::from(prefix.header_len), prefix.frame_len);
+        within(header_len, limits.metadata, "header")?;
+        if size < frame_len {
+            return Err(cut(format!("{size} bytes of a frame of {frame_len} are there")));
+        }
+        let header = read_section(source, 0..header_len, frame_len, HEADER)?;
+        let header = FrameHeader::decode(&header)?;
+        let trailer_at = trailer_at(source, frame_len, limits)?;
+        let trailer = read_section(source, trailer_at..frame_len, frame_len, TRAILER)?;
+        let trailer = Trailer::decode(&trailer)?;
+        let index_at = match header.kind {
+            FrameKind::Contiguous => header_len.saturating_add(header.section_len),
+            FrameKind::Sparse => header_len,
+        };
+        let nchunks = header.nchunks()?;
+        let places = match nchunks {
+            0 => Vec::new(),
+            _ => read_index(source, index_at..trailer_at, nchunks, limits)?,
+        };
+        Ok(Self { header, trailer, places })
+    }
+
+    /// Bytes before the chunks.
+    pub(super) fn header_len(&self) -> u64 {
+        u64::try_from(self.header.encoded_len()).unwrap_or(u64::MAX)
+    }
+
+    /// What stands behind the chunks: the index, if there are any, and the trailer.
+    pub(super) fn back(&self) -> Result<Vec<u8>> {
+        let mut back = Vec::new();
+        if !self.places.is_empty() {
+            let entries = encode_index(&self.places)?;
+            let mut encoder = Blosc2Encoder::new(index_settings())?;
+            encoder.encode(&entries, &mut back)?;
+        }
+        back.extend_from_slice(&self.trailer.encode()?);
+        Ok(back)
+    }
+}
+
+/// How indexes are compressed.
+fn index_settings() -> Blosc2Settings {
+    let ChunkSettings { compressor, .. } = ChunkSettings::default();
+    Blosc2Settings {
+        compressor,
+        level: 5,
+        filters: FilterPipeline::default(),
+        typesize: 8,
+        blocksize: None,
+    }
+}
+
+const HEADER: &str = "header";
+const TRAILER: &str = "trailer";
+const INDEX: &str = "index";
+
+/// The bytes of a part of the frame, which ends at `end`.
+fn read_section(
+    source: &dyn Object,
+    range: std::ops::Range<u64>,
+    end: u64,
+    what: &str,
+) -> Result<Vec<u8>> {
+    if range.start > range.end || range.end > end {
+        return Err(cut(format!(
+            "{what}: bytes {} to {} of a frame of {end}",
+            range.start, range.end
+        )));
+    }
+    let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| too_long(what))?;
+    bytes.resize(len, 0);
+    source.read_exact_at(range.start, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Where the trailer begins, as the frame's last bytes tell.
+fn trailer_at(source: &dyn Object, frame_len: u64, limits: &Limits) -> Result<u64> {
+    let tail_len = Trailer::TAIL_LEN as u64;
+    let tail_at = frame_len.checked_sub(tail_len);
+    let tail_at = tail_at.ok_or_else(|| cut(format!("a frame of {frame_len} bytes")))?;
+    let tail = read_section(source, tail_at..frame_len, frame_len, TRAILER)?;
+    let len = u64::from(Trailer::len_from_tail(&tail)?);
+    within(len, limits.metadata, TRAILER)?;
+    frame_len.checked_sub(len).ok_or_else(|| {
+        let what = format!("trailer: {len} bytes in a frame of {frame_len}");
+        Error::frame(Fault::Damaged, what)
+    })
+}
+
+/// Reads the chunk that tells where the others are.
+fn read_index(
+    source: &dyn Object,
+    room: std::ops::Range<u64>,
+    nchunks: u64,
+    limits: &Limits,
+) -> Result<Vec<ChunkPlace>> {
+    let len = nchunks.saturating_mul(ENTRY_LEN);
+    if len > limits.offsets {
+        let what = format!("index: {len} bytes, over the limit of {}", limits.offsets);
+        return Err(Error::frame(Fault::OverLimit, what));
+    }
+    let failed = |error| {
+        let position = Position {
+            byte: room.start,
+            member: 0,
+            chunk: None,
+            section: Section::Offsets,
+        };
+        Error::new(ErrorKind::Format(error), Some(position))
+    };
+    let first = room.start..room.start.saturating_add(HEADER_LEN as u64);
+    let first = read_section(source, first, room.end, INDEX)?;
+    let first = first.first_chunk().unwrap_or(&[0; HEADER_LEN]);
+    let header = ChunkHeader::parse(first).map_err(|error| failed(error.into()))?;
+    if u64::from(header.nbytes) != len {
+        return Err(Error::frame(
+            Fault::Damaged,
+            format!(
+                "index (byte {}): {} bytes, expected {len} for {nchunks} chunks",
+                room.start, header.nbytes
+            ),
+        ));
+    }
+    let end = room.start.saturating_add(header.ctbytes.into());
+    let chunk = read_section(source, room.start..end, room.end, INDEX)?;
+    let mut entries = vec![0; usize::try_from(len).unwrap_or(0)];
+    let decoded = ChunkDecoder::with_max_block(limits.block).decode(&chunk, &mut entries);
+    decoded.map_err(|error| failed(error.into()))?;
+    Ok(decode_index(&entries, nchunks)?)
+}
+
+fn within(len: u64, limit: u32, what: &str) -> Result<()> {
+    match len <= u64::from(limit) {
+        true => Ok(()),
+        false => {
+            let what = format!("{what} of {len} bytes, over the limit `metadata` of {limit}");
+            Err(Error::frame(Fault::OverLimit, what))
+        }
+    }
+}
+
+fn too_long(what: &str) -> Error {
+    Error::frame(Fault::OverLimit, format!("{what}: no memory for it"))
+}
+
+fn cut(what: String) -> Error {
+    Error::frame(Fault::CutShort, format!("cut short: {what}"))
+}

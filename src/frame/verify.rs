@@ -1,0 +1,125 @@
+//! [`Frame::verify`]: every chunk, read and decompressed.
+
+use super::home::Stored;
+use super::{Frame, fetch};
+use crate::array::crew;
+use crate::error::{Error, Result};
+use crate::wire::frame::ChunkPlace;
+use std::sync::{Mutex, PoisonError};
+
+/// Damages after which nobody wants to know more.
+const MOST_DAMAGES: usize = 1000;
+
+/// What [`Frame::verify`] has found.
+#[derive(Debug, Default)]
+pub struct FrameReport {
+    /// What is damaged: each error tells its chunk and byte.
+    pub damages: Vec<Error>,
+    /// What is odd and does not keep the frame from being read: chunks that nobody needs, bytes behind its end.
+    pub warnings: Vec<String>,
+    /// Chunks that were read.
+    pub chunks: u64,
+    /// Bytes of their data.
+    pub bytes: u64,
+}
+
+impl FrameReport {
+    /// Whether nothing is damaged.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.damages.is_empty()
+    }
+}
+
+impl Frame {
+    /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
+    ///
+    /// Frames have no checksums: bytes that were changed and can be decompressed nevertheless are not noticed.
+    ///
+    /// `progress` is called with the bytes of data of each chunk that was read.
+    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
+        let found = Mutex::new((FrameReport::default(), Vec::new()));
+        let numbers = 0..self.outline.places.len();
+        // Nothing fails here but what is noted.
+        let _ = crew::each(self.coders.threads, numbers.into_iter(), |number| {
+            let number = u64::try_from(number).unwrap_or(u64::MAX);
+            let checked = self.check_chunk(number);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            let (report, damages) = &mut *found;
+            match checked {
+                Ok(bytes) => {
+                    progress(bytes);
+                    report.chunks = report.chunks.saturating_add(1);
+                    report.bytes = report.bytes.saturating_add(bytes);
+                }
+                Err(error) => damages.push((number, error)),
+            }
+            match damages.len() > MOST_DAMAGES {
+                true => Err(Error::usage("enough")),
+                false => Ok(()),
+            }
+        });
+        let (mut report, mut damages) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        damages.sort_by_key(|(number, _)| *number);
+        report.damages.extend(damages.into_iter().map(|(_, error)| error));
+        self.check_layers(&mut report);
+        if let Err(error) = self.overlaps(&mut report.damages) {
+            report.damages.push(error);
+        }
+        match self.home.strangers(&self.outline) {
+            Ok(strangers) => report.warnings.extend(strangers),
+            Err(error) => report.damages.push(error),
+        }
+        report
+    }
+
+    /// Reads a chunk and decompresses all of it, block by block if it is large.
+    fn check_chunk(&self, number: u64) -> Result<u64> {
+        let ChunkPlace::At(_) = self.place(number)? else {
+            return Ok(self.chunk_len(number)?.into());
+        };
+        let len = u64::try_from(self.chunk(number)?.len()).unwrap_or(u64::MAX);
+        Ok(len)
+    }
+
+    fn check_layers(&self, report: &mut FrameReport) {
+        for name in self.vlmetalayers() {
+            if let Err(error) = self.vlmetalayer(name) {
+                report.damages.push(error);
+            }
+        }
+        if let Err(error) = self.array_meta().and_then(|meta| match meta {
+            Some(meta) => Ok(meta.check(self.header())?),
+            None => Ok(()),
+        }) {
+            report.damages.push(error);
+        }
+    }
+
+    /// Notes chunks that share bytes with others, which no writer writes; a program that changes the one changes the other.
+    fn overlaps(&self, damages: &mut Vec<Error>) -> Result<()> {
+        let mut extents = Vec::new();
+        for (number, place) in (0u64..).zip(&self.outline.places) {
+            if let ChunkPlace::At(at) = place {
+                let stored: Stored<'_> = match self.home.chunk(*at) {
+                    Ok(stored) => stored,
+                    Err(_) => continue,
+                };
+                if let Ok(header) = fetch::header(&stored) {
+                    extents.push((*at, u64::from(header.ctbytes), number));
+                }
+            }
+        }
+        extents.sort_unstable();
+        let is_sparse = self.kind() == super::FrameKind::Sparse;
+        for pair in extents.windows(2) {
+            let [(at, len, one), (next, _, other)] = pair else { continue };
+            let end = if is_sparse { at.saturating_add(1) } else { at.saturating_add(*len) };
+            if *next < end {
+                let what = format!("chunks {one} and {other} lie over one another");
+                damages.push(Error::frame(crate::Fault::Damaged, what));
+            }
+        }
+        Ok(())
+    }
+}
