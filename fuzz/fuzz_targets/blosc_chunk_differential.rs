@@ -49,7 +49,8 @@ fn decode_both(chunk: &[u8]) {
     let Some(Ok(header)) = chunk.first_chunk().map(ChunkHeader::parse) else {
         return;
     };
-    if header.nbytes > 1 << 20 || header.is_end_mark() {
+    // C-Blosc 1 does not read Blosc 2.
+    if header.nbytes > 1 << 20 || header.is_end_mark() || header.is_blosc2() {
         return;
     }
     let chunk = chunk.get(..header.ctbytes as usize).unwrap_or(chunk);

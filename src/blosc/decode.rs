@@ -2,12 +2,16 @@
 
 use super::compressor::StreamDecoder;
 use super::encode::room_for;
+use super::filter::delta;
+use super::reference::Reference;
 use super::source::{Source, Stream};
-use super::{ChunkError, ChunkHeader, Filter, filter};
+use super::{ChunkError, ChunkHeader};
 
-/// Decodes chunks one after the other, keeping its memory and the decompressors' states.
+/// Decodes chunks of Blosc 1 and 2 one after the other, keeping its memory and the decompressors'
+/// states.
 ///
-/// It never panics, whatever the bytes, and sets aside no more memory than two blocks.
+/// It never panics, whatever the bytes, and sets aside no more memory than two blocks; for chunks of
+/// Blosc 2 with several filters, than four and what one block takes in its chunk.
 ///
 /// ```
 /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings};
@@ -26,8 +30,28 @@ pub struct ChunkDecoder {
     streams: StreamDecoder,
     /// A block before its filter is undone.
     filtered: Vec<u8>,
+    /// The same between two filters.
+    between: Vec<u8>,
     /// A block of which only a part is wanted.
     block: Vec<u8>,
+    /// The first block of a chunk whose others are told by their difference from it.
+    reference: Reference,
+    shuffle_meta: ShuffleMeta,
+}
+
+/// What to make of a chunk of Blosc 2 whose shuffle has a second byte other than 0.
+///
+/// C-Blosc2 has given that byte three meanings, and nothing in a chunk tells which: how many times
+/// more the filter was applied (2.4), none (2.15), the width of its elements in place of the
+/// typesize (from 2.23.1 on).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ShuffleMeta {
+    /// Such chunks are refused.
+    #[default]
+    Refuse,
+    /// The byte is the width of an element: for chunks that are known to be of C-Blosc2 2.23.1 or
+    /// later.
+    Width,
 }
 
 impl Default for ChunkDecoder {
@@ -45,8 +69,8 @@ impl ChunkDecoder {
 
     /// A decoder that accepts blocks of up to `bytes`.
     ///
-    /// Up to two blocks are held in memory. Pure copies have no blocks in that sense and are
-    /// always accepted.
+    /// Up to two blocks are held in memory, four for chunks of Blosc 2 with several filters. Pure
+    /// copies and special values have no blocks in that sense and are always accepted.
     ///
     /// ```
     /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, Fault, ChunkSettings};
@@ -65,8 +89,26 @@ impl ChunkDecoder {
             max_block: bytes,
             streams: StreamDecoder::default(),
             filtered: Vec::new(),
+            between: Vec::new(),
             block: Vec::new(),
+            reference: Reference::default(),
+            shuffle_meta: ShuffleMeta::default(),
         }
+    }
+
+    /// The same decoder with another opinion of a shuffle's second byte.
+    ///
+    /// ```
+    /// use bloscpack::blosc::{ChunkDecoder, ShuffleMeta};
+    ///
+    /// let decoder = ChunkDecoder::new().shuffle_meta(ShuffleMeta::Width);
+    /// # let mut decoder = decoder;
+    /// # assert!(decoder.decode(&[], &mut []).is_err());
+    /// ```
+    #[must_use]
+    pub fn shuffle_meta(mut self, meaning: ShuffleMeta) -> Self {
+        self.shuffle_meta = meaning;
+        self
     }
 
     /// Decodes a whole chunk into `out`, whose length has to be the header's `nbytes`.
@@ -81,13 +123,20 @@ impl ChunkDecoder {
             let found = out.len();
             return Err(ChunkError::OutputLength { found, expected });
         }
-        if let Some(data) = source.pure_copy() {
-            out.copy_from_slice(data);
+        if let Some(data) = source.plain() {
+            data.read(0, out);
             return Ok(source.header);
         }
-        for index in 0..source.layout.nblocks() {
+        let first = source.layout.block(0).len();
+        let (first, later) = out.split_at_mut(first);
+        if first.is_empty() {
+            return Ok(source.header);
+        }
+        self.block_into(&source, 0, first, &[])?;
+        for index in 1..source.layout.nblocks() {
             let range = source.layout.block(index);
-            self.block_into(&source, index, &mut out[range])?;
+            let range = range.start - first.len()..range.end - first.len();
+            self.block_into(&source, index, &mut later[range], first)?;
         }
         Ok(source.header)
     }
@@ -108,16 +157,15 @@ impl ChunkDecoder {
         let source = self.open(chunk)?;
         let nbytes = source.header.nbytes;
         let from = start as usize;
-        let end = from
-            .checked_add(out.len())
-            .filter(|&end| end <= nbytes as usize)
-            .ok_or(ChunkError::Range {
-                start,
-                len: out.len(),
-                nbytes,
-            })?;
-        if let Some(data) = source.pure_copy() {
-            out.copy_from_slice(&data[from..end]);
+        let len = out.len();
+        if from
+            .checked_add(len)
+            .is_none_or(|end| end > nbytes as usize)
+        {
+            return Err(ChunkError::Range { start, len, nbytes });
+        }
+        if let Some(data) = source.plain() {
+            data.read(from, out);
             return Ok(source.header);
         }
         let mut at = from;
@@ -127,7 +175,7 @@ impl ChunkDecoder {
             let block = source.layout.block(index);
             let (part, later) = rest.split_at_mut(rest.len().min(block.end - at));
             if part.len() == block.len() {
-                self.block_into(&source, index, part)?;
+                self.whole_into(&source, index, part)?;
             } else {
                 self.part_into(&source, index, at - block.start, part)?;
             }
@@ -140,7 +188,9 @@ impl ChunkDecoder {
     /// Decodes one block into `out`, which has to have the block's length: the header's
     /// `blocksize`, or for the last block what remains of `nbytes`.
     ///
-    /// A pure copy is cut into blocks in the same way.
+    /// A pure copy and special values are cut into blocks in the same way. Where all blocks depend on
+    /// the first (the filter delta of Blosc 2), that is decoded as well, once for all blocks of a
+    /// chunk that are asked for one after the other.
     ///
     /// # Errors
     ///
@@ -177,21 +227,25 @@ impl ChunkDecoder {
             let (found, expected) = (out.len(), block.len());
             return Err(ChunkError::OutputLength { found, expected });
         }
-        if let Some(data) = source.pure_copy() {
-            out.copy_from_slice(&data[block]);
+        if let Some(data) = source.plain() {
+            data.read(block.start, out);
             return Ok(());
         }
-        self.block_into(&source, index, out)
+        self.whole_into(&source, index, out)
     }
 
     /// Checks all that concerns the chunk as a whole.
     fn open<'a>(&self, chunk: &'a [u8]) -> Result<Source<'a>, ChunkError> {
         let source = Source::open(chunk)?;
-        if source.header.is_pure_copy() || source.header.nbytes == 0 {
+        if !source.has_streams() {
             return Ok(source);
         }
         source.format()?;
-        let (found, limit) = (source.header.blocksize, self.max_block);
+        let meta = source.undo.shuffle_meta;
+        if meta != 0 && self.shuffle_meta == ShuffleMeta::Refuse {
+            return Err(ChunkError::ShuffleMeta { meta });
+        }
+        let (found, limit) = (source.layout.blocksize, self.max_block);
         if found > limit {
             return Err(ChunkError::BlockOverLimit { found, limit });
         }
@@ -208,36 +262,84 @@ impl ChunkDecoder {
     ) -> Result<(), ChunkError> {
         let mut block = std::mem::take(&mut self.block);
         let whole = room_for(&mut block, source.layout.block(index).len());
-        let result = self.block_into(source, index, whole);
+        let result = self.whole_into(source, index, whole);
         part.copy_from_slice(&whole[skip..skip + part.len()]);
         self.block = block;
         result
     }
 
-    /// Decodes a whole block.
+    /// Decodes a whole block, and the first of the chunk before it if need be.
+    fn whole_into(
+        &mut self,
+        source: &Source<'_>,
+        index: u32,
+        out: &mut [u8],
+    ) -> Result<(), ChunkError> {
+        if !source.undo.delta || index == 0 {
+            return self.block_into(source, index, out, &[]);
+        }
+        let stored = source.stored(0)?;
+        let mut reference = std::mem::take(&mut self.reference);
+        if !reference.is_of(stored) {
+            let first = reference.room(source.layout.block(0).len());
+            self.block_into(source, 0, first, &[])?;
+            reference.keep(stored);
+        }
+        let result = self.block_into(source, index, out, reference.block());
+        self.reference = reference;
+        result
+    }
+
+    /// Decodes a whole block; `first` is the chunk's first block, for those after it.
     fn block_into(
+        &mut self,
+        source: &Source<'_>,
+        index: u32,
+        out: &mut [u8],
+        first: &[u8],
+    ) -> Result<(), ChunkError> {
+        self.moved_into(source, index, out)?;
+        if source.undo.delta {
+            let typesize = usize::from(source.layout.typesize);
+            match index {
+                0 => delta::undo_first(typesize, out),
+                _ => delta::by_first(typesize, first, out),
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes a block up to, and without, delta.
+    fn moved_into(
         &mut self,
         source: &Source<'_>,
         index: u32,
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
         let typesize = usize::from(source.layout.typesize);
-        let undo = match source.header.filter() {
-            Filter::Byte if typesize > 1 => filter::unshuffle,
-            Filter::Bit if out.len() >= typesize => filter::bitunshuffle,
-            _ => return self.streams_into(source, index, out),
+        let mut moves = source.undo.moves();
+        // Those of a block without a whole element would only copy it.
+        let Some(last) = moves.next_back().filter(|_| out.len() >= typesize) else {
+            return self.streams_into(source, index, out);
         };
-        if source.layout.streams(out.len()) == 1
+        let single = moves.clone().next().is_none();
+        if single
+            && source.layout.streams(out.len()) == 1
             && let Stream::Raw(bytes) = source.streams(index)?.next(out.len())?
         {
-            undo(typesize, bytes, out);
+            last.undo(typesize, bytes, out);
             return Ok(());
         }
         let mut filtered = std::mem::take(&mut self.filtered);
         let block = room_for(&mut filtered, out.len());
         let result = self.streams_into(source, index, block);
         if result.is_ok() {
-            undo(typesize, block, out);
+            for step in moves {
+                let between = room_for(&mut self.between, block.len());
+                step.undo(typesize, block, between);
+                block.copy_from_slice(between);
+            }
+            last.undo(typesize, block, out);
         }
         self.filtered = filtered;
         result
@@ -256,8 +358,16 @@ impl ChunkDecoder {
         for part in out.chunks_exact_mut(stream_len) {
             match streams.next(part.len())? {
                 Stream::Raw(bytes) => part.copy_from_slice(bytes),
+                Stream::Run(byte) => part.fill(byte),
                 Stream::Compressed(bytes) => {
-                    if !self.streams.decompress(format, bytes, part) {
+                    let dictionary = source.dictionary;
+                    let done = match dictionary.is_empty() {
+                        true => self.streams.decompress(format, bytes, part),
+                        false => self
+                            .streams
+                            .decompress_with(format, dictionary, bytes, part),
+                    };
+                    if !done {
                         let block = index;
                         return Err(ChunkError::Stream { block, format });
                     }

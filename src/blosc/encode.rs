@@ -202,6 +202,6 @@ pub(super) fn room_for(scratch: &mut Vec<u8>, len: usize) -> &mut [u8] {
 }
 
 /// A position or length within a chunk, which is below 2 GiB.
-fn le_u32(value: usize) -> [u8; 4] {
+pub(super) fn le_u32(value: usize) -> [u8; 4] {
     u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes()
 }

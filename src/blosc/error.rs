@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::CompressorFormat;
+use super::{Compressor, CompressorFormat};
 
 /// Why a chunk could not be encoded or decoded.
 ///
@@ -12,9 +12,9 @@ use super::CompressorFormat;
 /// ```
 /// use bloscpack::blosc::{ChunkError, Fault, ChunkHeader};
 ///
-/// // Version byte 5: a chunk of Blosc 2.
-/// let error = ChunkHeader::parse(&[5, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0]).unwrap_err();
-/// assert_eq!(error, ChunkError::Blosc2 { version: 5 });
+/// // Version byte 6: a chunk of Blosc 2 with blocks of any length.
+/// let error = ChunkHeader::parse(&[6, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0]).unwrap_err();
+/// assert_eq!(error, ChunkError::Blosc2 { version: 6 });
 /// assert_eq!(error.fault(), Fault::Unsupported);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum ChunkError {
         /// The version byte.
         version: u8,
     },
-    /// The version byte belongs to Blosc 2.
+    /// The version byte belongs to a later Blosc 2.
     Blosc2 {
         /// The version byte.
         version: u8,
@@ -57,6 +57,37 @@ pub enum ChunkError {
         found: u32,
         /// What it may hold.
         expected: &'static str,
+    },
+    /// The blocks of a chunk of Blosc 2 tell their lengths themselves.
+    VariableBlocks,
+    /// A chunk of Blosc 2 as it is in memory only: lazy, or with measurements in place of data.
+    InMemoryOnly {
+        /// The last byte of the extended header.
+        flags: u8,
+    },
+    /// A filter without a meaning, or of a plug-in.
+    UnknownFilter {
+        /// Its number.
+        id: u8,
+    },
+    /// Delta stands behind a filter that moves bytes or bits.
+    FilterOrder,
+    /// The second byte of a shuffle is not 0: see [`ShuffleMeta`](super::ShuffleMeta).
+    ShuffleMeta {
+        /// The byte.
+        meta: u8,
+    },
+    /// An extended header names a compressor that is not built into Blosc 2.
+    UserCompressor {
+        /// The compressor's number in the extension.
+        id: u8,
+        /// The number in the upper three bits of the flags.
+        code: u8,
+    },
+    /// There is a dictionary for a compressor that takes none.
+    Dictionary {
+        /// The compressor's format.
+        format: CompressorFormat,
     },
     /// The flags name a compressor that Blosc 1 does not have.
     UnknownCompressor {
@@ -100,6 +131,15 @@ pub enum ChunkError {
         /// Bytes that are left in the chunk.
         available: usize,
     },
+    /// A stream's length is below 0, but does not stand for a byte over and over.
+    Run {
+        /// Index of the block.
+        block: u32,
+        /// The length by the chunk, as a number without sign.
+        found: u32,
+        /// The byte after it, if there is one.
+        token: Option<u8>,
+    },
     /// A stream does not decompress to exactly the bytes that it stands for.
     Stream {
         /// Index of the block.
@@ -142,6 +182,35 @@ pub enum ChunkError {
         /// Bytes of data.
         found: usize,
     },
+    /// More filters than the six that a chunk of Blosc 2 has.
+    TooManyFilters {
+        /// How many.
+        found: usize,
+    },
+    /// Precision can be truncated of numbers of 4 and 8 bytes only, by the bits that they have.
+    Precision {
+        /// Bytes of one element.
+        typesize: u8,
+        /// Bits to keep or, if negative, to set to zero.
+        bits: i8,
+    },
+    /// Blosc 2 does not have the compressor.
+    NotInBlosc2 {
+        /// The compressor.
+        compressor: Compressor,
+    },
+    /// The block size is 0 or larger than C-Blosc2 reads.
+    Blocksize {
+        /// The block size in bytes.
+        found: u32,
+    },
+    /// Special values do not fill the data, or NaN is asked for of elements that have none.
+    SpecialLength {
+        /// Bytes of data.
+        nbytes: u32,
+        /// Bytes of one element.
+        typesize: u8,
+    },
     /// Memory for a compressor's state could not be had.
     Memory,
 }
@@ -172,8 +241,16 @@ impl ChunkError {
             | Self::Header { .. }
             | Self::BlockStart { .. }
             | Self::StreamLength { .. }
+            | Self::Run { .. }
             | Self::Stream { .. } => Fault::Damaged,
             Self::Blosc2 { .. }
+            | Self::VariableBlocks
+            | Self::InMemoryOnly { .. }
+            | Self::UnknownFilter { .. }
+            | Self::FilterOrder
+            | Self::ShuffleMeta { .. }
+            | Self::UserCompressor { .. }
+            | Self::Dictionary { .. }
             | Self::ReservedFlag { .. }
             | Self::UnknownCompressor { .. }
             | Self::StreamVersion { .. }
@@ -185,6 +262,11 @@ impl ChunkError {
             | Self::BlockIndex { .. }
             | Self::Level { .. }
             | Self::Typesize
+            | Self::TooManyFilters { .. }
+            | Self::Precision { .. }
+            | Self::NotInBlosc2 { .. }
+            | Self::Blocksize { .. }
+            | Self::SpecialLength { .. }
             | Self::TooMuchData { .. } => Fault::Usage,
         }
     }
@@ -202,12 +284,45 @@ impl fmt::Display for ChunkError {
                 "{found} bytes given as a chunk, but its header counts {expected}"
             ),
             Self::NotBlosc { version } => {
-                write!(f, "no Blosc chunk: version byte {version}, expected 1 or 2")
+                write!(f, "no Blosc chunk: version byte {version}, expected 1 to 5")
             }
             Self::Blosc2 { version } => write!(
                 f,
-                "chunk has version byte {version}, which is Blosc 2; \
-                 expected Blosc 1 (version 1 or 2)"
+                "chunk has version byte {version}, a later Blosc 2; \
+                 expected Blosc 1 or 2 (versions 1 to 5)"
+            ),
+            Self::VariableBlocks => write!(
+                f,
+                "chunk has blocks of variable length, which Blosc 2 before 3.0 did not have; \
+                 expected blocks of one length"
+            ),
+            Self::InMemoryOnly { flags } => write!(
+                f,
+                "chunk has Blosc 2 flags {flags:#04x}: lazy (0x08) or instrumented (0x80), \
+                 which has no data of its own"
+            ),
+            Self::UnknownFilter { id } => write!(
+                f,
+                "chunk has filter number {id}, expected 0 (none) to 4 (truncated precision)"
+            ),
+            Self::FilterOrder => write!(
+                f,
+                "chunk has the filter delta behind a shuffle, where it cannot be undone; \
+                 expected it first"
+            ),
+            Self::ShuffleMeta { meta } => write!(
+                f,
+                "chunk has a shuffle with meta byte {meta}, to which versions of C-Blosc2 gave \
+                 three meanings; expected 0, or a decoder that is told the meaning"
+            ),
+            Self::UserCompressor { id, code } => write!(
+                f,
+                "chunk has compressor number {id} of format {code}, which is not built into \
+                 Blosc 2; expected blosclz, lz4, lz4hc, zlib or zstd"
+            ),
+            Self::Dictionary { format } => write!(
+                f,
+                "chunk has a dictionary for {format}; only lz4 and zstd take one"
             ),
             Self::ReservedFlag { flags } => write!(
                 f,
@@ -251,6 +366,15 @@ impl fmt::Display for ChunkError {
                 f,
                 "block {block} has a stream of {found} bytes where {available} are left"
             ),
+            Self::Run {
+                block,
+                found,
+                token,
+            } => write!(
+                f,
+                "block {block} has a stream of length {found:#010x} and token {token:02x?}; \
+                 expected a length, or that of a run: at least -255 and a token that is odd"
+            ),
             Self::Stream { block, format } => write!(
                 f,
                 "block {block} has a {format} stream that does not give the bytes it should"
@@ -269,6 +393,26 @@ impl fmt::Display for ChunkError {
             ),
             Self::Level { found } => write!(f, "compression level {found}, expected 0 to 9"),
             Self::Typesize => write!(f, "typesize 0, expected 1 to 255"),
+            Self::TooManyFilters { found } => {
+                write!(f, "{found} filters, expected at most 6")
+            }
+            Self::Precision { typesize, bits } => write!(
+                f,
+                "precision of {bits} bits for numbers of {typesize} bytes; \
+                 expected at most 23 for 4 bytes and 52 for 8"
+            ),
+            Self::NotInBlosc2 { compressor } => write!(
+                f,
+                "Blosc 2 does not have {compressor}; expected blosclz, lz4, lz4hc, zlib or zstd"
+            ),
+            Self::Blocksize { found } => {
+                write!(f, "block size {found}, expected 1 to 536866816 bytes")
+            }
+            Self::SpecialLength { nbytes, typesize } => write!(
+                f,
+                "special values for {nbytes} bytes of elements of {typesize}; expected whole \
+                 values of 1 to 255 bytes, and 4 or 8 for NaN"
+            ),
             Self::TooMuchData { found } => write!(
                 f,
                 "{found} bytes of data for one chunk, which holds at most {}",

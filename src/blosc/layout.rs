@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 
-use super::header::HEADER_LEN;
+use super::header::{EXTENDED_LEN, HEADER_LEN};
 use super::{ChunkHeader, ChunkSettings, Compressor};
 
 /// Below this many bytes nothing is compressed, and below this many elements no block is split.
 pub(super) const MIN_BUFFER: u32 = 128;
 /// The largest block that C-Blosc 1.21 reads.
-const MAX_BLOCKSIZE: u32 = (i32::MAX as u32 - 255 * 4) / 3;
+pub(super) const MAX_BLOCKSIZE: u32 = (i32::MAX as u32 - 255 * 4) / 3;
 /// Largest typesize whose blocks are split.
 const MAX_SPLIT: u8 = 16;
 /// Shortest stream: its length, and a byte.
 const MIN_STREAM: u64 = 5;
+/// The same where a length alone can stand for zeros.
+const MIN_STREAM_EXTENDED: u64 = 4;
 
 const KIB: u32 = 1024;
 
@@ -23,6 +25,8 @@ pub(super) struct Layout {
     pub blocksize: u32,
     pub typesize: u8,
     pub split: bool,
+    /// Bytes of the header, after which the table of blocks follows.
+    pub header_len: usize,
 }
 
 impl Layout {
@@ -30,9 +34,11 @@ impl Layout {
     pub fn of(header: &ChunkHeader) -> Self {
         Self {
             nbytes: header.nbytes,
-            blocksize: header.blocksize,
+            // Blosc 2 takes a block size beyond the data for one that ends with it.
+            blocksize: header.blocksize.min(header.nbytes),
             typesize: header.typesize,
             split: header.is_split(),
+            header_len: header.len(),
         }
     }
 
@@ -49,6 +55,31 @@ impl Layout {
             blocksize,
             typesize: settings.typesize,
             split: splits(settings.compressor, settings.typesize, blocksize),
+            header_len: HEADER_LEN,
+        }
+    }
+
+    /// Chooses the layout for `nbytes` of data in a chunk of Blosc 2, whose block size is exactly
+    /// that of the settings if they have one (but never beyond the data).
+    pub fn choose_extended(settings: &ChunkSettings, nbytes: u32) -> Self {
+        let blocksize = match settings.blocksize {
+            Some(exact) => exact,
+            None if nbytes < u32::from(settings.typesize) => nbytes,
+            None => choose_blocksize(settings, nbytes),
+        };
+        let typesize = settings.typesize;
+        let blocksize = match nbytes {
+            // C-Blosc2 refuses a block size of 0 even where there is nothing to cut.
+            0 => blocksize.max(1),
+            _ => blocksize.clamp(1, nbytes),
+        };
+        let whole = blocksize.is_multiple_of(u32::from(typesize));
+        Self {
+            nbytes,
+            blocksize,
+            typesize,
+            split: whole && splits(settings.compressor, typesize, blocksize),
+            header_len: EXTENDED_LEN,
         }
     }
 
@@ -82,7 +113,7 @@ impl Layout {
 
     /// Where the blocks' starts end and the first block can begin.
     pub fn table_end(&self) -> usize {
-        HEADER_LEN + 4 * self.nblocks() as usize
+        self.header_len + 4 * self.nblocks() as usize
     }
 
     /// Bytes of the shortest chunk with this layout, if each stream takes but one byte.
@@ -94,7 +125,11 @@ impl Layout {
         } else {
             1
         };
-        HEADER_LEN as u64 + 4 * blocks + MIN_STREAM * (full * streams + (blocks - full))
+        let least = match self.header_len {
+            HEADER_LEN => MIN_STREAM,
+            _ => MIN_STREAM_EXTENDED,
+        };
+        self.header_len as u64 + 4 * blocks + least * (full * streams + (blocks - full))
     }
 }
 

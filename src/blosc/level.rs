@@ -6,9 +6,10 @@
 //! compressed bytes; in one of noise or zeros all levels look alike.
 
 use super::compressor::{StreamDecoder, StreamEncoder};
+use super::filter::Move;
 use super::layout::Layout;
 use super::source::{Source, Stream};
-use super::{ChunkError, ChunkHeader, ChunkSettings, Compressor, CompressorFormat};
+use super::{ChunkError, ChunkHeader, ChunkSettings, Compressor, CompressorFormat, Filter};
 
 /// Blocks longer than any that a C-Blosc chooses by itself are not tried: at 256 MiB, the highest
 /// levels of Zstd would take minutes.
@@ -23,6 +24,8 @@ const MAX_TRIAL: u32 = 4 << 20;
 /// else fits. `None` if the header does not even name a compressor: the end mark, or pure copies with
 /// a number that Blosc 1 does not have.
 ///
+/// Of a chunk of Blosc 2 the header alone is looked at. `None` if it holds special values.
+///
 /// One block is held in memory, twice; `max_block` bounds its length.
 ///
 /// # Errors
@@ -35,7 +38,10 @@ pub(crate) fn guess_settings(
 ) -> Result<Option<ChunkSettings>, ChunkError> {
     let source = Source::open(chunk)?;
     let header = &source.header;
-    let has_streams = !header.is_pure_copy() && header.nbytes > 0;
+    if header.is_blosc2() {
+        return blosc2_settings(&source);
+    }
+    let has_streams = header.has_streams();
     if header.is_end_mark() || (!has_streams && header.compressor_format().is_none()) {
         return Ok(None);
     }
@@ -49,6 +55,38 @@ pub(crate) fn guess_settings(
     }
     let sample = Sample::of(&source)?;
     nearest(&sample, candidates)
+}
+
+/// What a chunk of Blosc 2 tells in its header, at the compressor's default level: chunks made like
+/// it are of Blosc 1, whose block sizes and levels are others.
+fn blosc2_settings(source: &Source<'_>) -> Result<Option<ChunkSettings>, ChunkError> {
+    let number = source.extension.map(|extension| extension.compressor);
+    let compressor = if source.has_streams() {
+        let format = source.format()?;
+        let all = Compressor::ALL.into_iter();
+        let mut fitting = all.filter(|compressor| compressor.format() == format);
+        let named = fitting.clone().find(|c| Some(c.blosc2_number()) == number);
+        named.or_else(|| fitting.next())
+    } else if source.header.is_pure_copy() {
+        let all = Compressor::ALL.into_iter();
+        all.filter(|compressor| compressor.is_available())
+            .find(|compressor| Some(compressor.blosc2_number()) == number)
+    } else {
+        // Special values name no compressor.
+        None
+    };
+    let filter = match source.undo.moves().next() {
+        Some(Move::Shuffle { .. }) => Filter::Byte,
+        Some(Move::Bitshuffle | Move::BitshuffleEights) => Filter::Bit,
+        None => Filter::None,
+    };
+    Ok(compressor.map(|compressor| ChunkSettings {
+        compressor,
+        level: compressor.default_level(),
+        filter,
+        typesize: source.header.typesize,
+        blocksize: None,
+    }))
 }
 
 /// All settings that cut the data into blocks as in this chunk, the likeliest first.
@@ -134,7 +172,10 @@ impl<'a> Sample<'a> {
                     bytes
                 }
                 Stream::Compressed(bytes) if decoder.decompress(format, bytes, part) => bytes,
-                Stream::Compressed(_) => return Err(ChunkError::Stream { block, format }),
+                // Blosc 1, which alone comes here, has no runs.
+                Stream::Run(_) | Stream::Compressed(_) => {
+                    return Err(ChunkError::Stream { block, format });
+                }
             };
             stored.push(bytes);
         }

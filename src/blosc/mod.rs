@@ -18,6 +18,19 @@
 //! This is the format of C-Blosc 1.x. [`ChunkEncoder`] writes chunks that C-Blosc 1.21 reads,
 //! [`ChunkDecoder`] reads what any C-Blosc 1.x wrote, and treats every byte as hostile.
 //!
+//! Chunks of Blosc 2 have a header of 32 bytes, up to six filters one after the other, streams that
+//! are but a length (one byte over and over), and may have a dictionary behind the table, or nothing
+//! but the header where all values are the same:
+//!
+//! ```text
+//! chunk    header | extension | table as above | [length | dictionary] | block | block | ..
+//!          16       16          4 each           4
+//! stream   length | bytes             as above; 0: zeros; -n, and a byte 1: bytes n over and over
+//! ```
+//!
+//! [`Blosc2Encoder`] and [`special_chunk`] write chunks that C-Blosc2 2.x and 3.x read, the decoder is
+//! the same.
+//!
 //! ```
 //! use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings};
 //!
@@ -35,7 +48,10 @@
 mod compressor;
 mod decode;
 mod encode;
+mod encode2;
 mod error;
+mod extension;
+mod extents;
 mod filter;
 mod header;
 mod layout;
@@ -43,15 +59,24 @@ mod level;
 mod pad;
 #[cfg(test)]
 mod peer;
+mod reference;
 mod settings;
+mod settings2;
 mod source;
+mod special;
 
 pub use compressor::{Compressor, CompressorFormat, UnknownCompressor};
-pub use decode::ChunkDecoder;
+pub use decode::{ChunkDecoder, ShuffleMeta};
 pub use encode::ChunkEncoder;
+pub use encode2::Blosc2Encoder;
 pub use error::{ChunkError, Fault};
-pub use filter::{Filter, UnknownFilter};
+pub use extension::{ChunkExtension, Special};
+#[allow(unused_imports, reason = "for readers of frames")]
+pub(crate) use extents::{extents, head_len};
+pub use filter::{Filter, FilterPipeline, FilterStep, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
 pub(crate) use level::guess_settings;
 pub(crate) use pad::pad;
 pub use settings::ChunkSettings;
+pub use settings2::Blosc2Settings;
+pub use special::{SpecialValue, special_chunk};

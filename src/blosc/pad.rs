@@ -14,14 +14,15 @@ use super::header::HEADER_LEN;
 ///
 /// `false`, with the chunk as it was, where that cannot be: it is longer already, or of a fixed
 /// length, as pure copies and chunks of no data are (C-Blosc refuses a pure copy of another length),
-/// or `to` is more than a chunk can have, or it is no whole chunk.
+/// or `to` is more than a chunk can have, or it is no whole chunk, or one of Blosc 2.
 #[must_use]
 pub(crate) fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
     let header = chunk.first_chunk::<HEADER_LEN>();
     let Some(header) = header.and_then(|bytes| ChunkHeader::parse(bytes).ok()) else {
         return false;
     };
-    if chunk.len() != header.ctbytes as usize || to < header.ctbytes {
+    // Blosc 2 has more kinds of a fixed length, and its readers were not tried.
+    if header.is_blosc2() || chunk.len() != header.ctbytes as usize || to < header.ctbytes {
         return false;
     }
     let padded = ChunkHeader {

@@ -29,6 +29,14 @@ unsafe extern "C" {
         dst_len: c_int,
         level: c_int,
     ) -> c_int;
+    fn LZ4_decompress_safe_usingDict(
+        src: *const c_char,
+        dst: *mut c_char,
+        src_len: c_int,
+        dst_len: c_int,
+        dictionary: *const c_char,
+        dictionary_len: c_int,
+    ) -> c_int;
 }
 
 /// Memory for a state of the library, which wants it aligned to 8 bytes.
@@ -125,6 +133,29 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
             dst.as_mut_ptr().cast(),
             src_len,
             dst_len,
+        )
+    };
+    written == dst_len
+}
+
+/// The same for a stream whose matches may reach back into a dictionary.
+pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> bool {
+    let Some((src_len, dst_len)) = lengths(src, dst) else {
+        return false;
+    };
+    let Ok(dictionary_len) = c_int::try_from(dictionary.len()) else {
+        return false;
+    };
+    // SAFETY: the three pointers are valid for the lengths given with them and none overlaps `dst`;
+    // the library reads and writes within them whatever they hold.
+    let written = unsafe {
+        LZ4_decompress_safe_usingDict(
+            src.as_ptr().cast(),
+            dst.as_mut_ptr().cast(),
+            src_len,
+            dst_len,
+            dictionary.as_ptr().cast(),
+            dictionary_len,
         )
     };
     written == dst_len

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+pub(super) use constant::Constants;
 pub(super) use stream::{StreamDecoder, StreamEncoder};
 
 mod constant;
@@ -124,6 +125,18 @@ impl Compressor {
     #[must_use]
     pub const fn is_available(self) -> bool {
         self.format().is_available()
+    }
+
+    /// Its number in an extended header of Blosc 2, which does not have Snappy: 3 is nobody's.
+    pub(super) const fn blosc2_number(self) -> u8 {
+        match self {
+            Self::Blosclz => 0,
+            Self::Lz4 => 1,
+            Self::Lz4hc => 2,
+            Self::Snappy => 3,
+            Self::Zlib => 4,
+            Self::Zstd => 5,
+        }
     }
 
     /// Whether it is made for small output rather than for speed.

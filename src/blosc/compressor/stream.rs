@@ -152,4 +152,24 @@ impl StreamDecoder {
             }
         }
     }
+
+    /// The same for a stream that was compressed with a dictionary. `false` for formats without.
+    pub fn decompress_with(
+        &mut self,
+        format: CompressorFormat,
+        dictionary: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> bool {
+        match format {
+            #[cfg(feature = "lz4")]
+            CompressorFormat::Lz4 => lz4::decompress_with(dictionary, src, dst),
+            #[cfg(feature = "zstd")]
+            CompressorFormat::Zstd => self.zstd.decompress_with(dictionary, src, dst),
+            _ => {
+                let _ = (dictionary, src, dst);
+                false
+            }
+        }
+    }
 }

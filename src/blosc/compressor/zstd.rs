@@ -1,6 +1,6 @@
 //! Zstandard through the C library.
 
-use zstd_safe::{CCtx, DCtx, max_c_level};
+use zstd_safe::{CCtx, DCtx, DDict, max_c_level};
 
 use super::stream::Compress;
 
@@ -35,6 +35,8 @@ impl Compress for Encoder {
 #[derive(Default)]
 pub(super) struct Decoder {
     context: Option<DCtx<'static>>,
+    /// The latest dictionary, as bytes and as the library has it.
+    dictionary: Option<(Vec<u8>, DDict<'static>)>,
 }
 
 impl Decoder {
@@ -46,6 +48,25 @@ impl Decoder {
         match &mut self.context {
             Some(context) => context.decompress(dst, src) == Ok(dst.len()),
             None => false,
+        }
+    }
+
+    /// The same with a dictionary, which is prepared once for all streams in a row that use it.
+    pub fn decompress_with(&mut self, dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> bool {
+        if self.context.is_none() {
+            self.context = DCtx::try_create();
+        }
+        let kept = self
+            .dictionary
+            .take()
+            .filter(|(bytes, _)| bytes == dictionary);
+        let prepared = || Some((dictionary.to_vec(), DDict::try_create(dictionary)?));
+        self.dictionary = kept.or_else(prepared);
+        match (&mut self.context, &self.dictionary) {
+            (Some(context), Some((_, dictionary))) => {
+                context.decompress_using_ddict(dst, src, dictionary) == Ok(dst.len())
+            }
+            _ => false,
         }
     }
 }

@@ -10,14 +10,18 @@
 //! ```
 //!
 //! Bytes after the last whole element stay where they are. Bitshuffle as Blosc 1 has it leaves a
-//! block alone (plain copy) when `n` is not a multiple of 8.
+//! block alone (plain copy) when `n` is not a multiple of 8; as Blosc 2 has it, it leaves alone only
+//! the elements beyond that multiple.
 
 use std::fmt;
 use std::str::FromStr;
 
+pub(crate) mod delta;
 mod kernels;
 mod lane16;
+mod pipeline;
 mod plain;
+pub(crate) mod truncate;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -25,6 +29,8 @@ mod x86;
 mod tests;
 
 use kernels::Kernels;
+pub use pipeline::{FilterPipeline, FilterStep};
+pub(crate) use pipeline::{Move, Undo};
 
 /// What is done to a block before it is compressed.
 ///
@@ -113,4 +119,29 @@ pub(crate) fn bitshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// Undoes [`bitshuffle`].
 pub(crate) fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
     Kernels::best().bitunshuffle(typesize, src, dst);
+}
+
+/// Puts the bits of equal rank of all elements together but for those beyond the last eight.
+pub(crate) fn bitshuffle_rounded(typesize: usize, src: &[u8], dst: &mut [u8]) {
+    let (src, dst) = copy_beyond_eights(typesize, src, dst);
+    bitshuffle(typesize, src, dst);
+}
+
+/// Undoes [`bitshuffle_rounded`].
+pub(crate) fn bitunshuffle_rounded(typesize: usize, src: &[u8], dst: &mut [u8]) {
+    let (src, dst) = copy_beyond_eights(typesize, src, dst);
+    bitunshuffle(typesize, src, dst);
+}
+
+/// Copies what is beyond the last eight elements and gives what comes before.
+fn copy_beyond_eights<'a>(
+    typesize: usize,
+    src: &'a [u8],
+    dst: &'a mut [u8],
+) -> (&'a [u8], &'a mut [u8]) {
+    let rest = src.len().checked_rem(8 * typesize).unwrap_or(0);
+    let (src, src_rest) = src.split_at(src.len() - rest);
+    let (dst, dst_rest) = dst.split_at_mut(src.len());
+    dst_rest.copy_from_slice(src_rest);
+    (src, dst)
 }

@@ -1,0 +1,103 @@
+//! Delta: what differs from the block before it all, by exclusive or.
+//!
+//! The first block of a chunk holds each word's difference from the word before it, the others that
+//! from the word at the same place of the first. Words are elements of 1, 2, 4 or 8 bytes, else 8 or
+//! single bytes of larger ones; bytes after the last whole word stay as they are.
+
+/// Bytes of a word.
+const fn word(typesize: usize) -> usize {
+    match typesize {
+        1 | 2 | 4 | 8 => typesize,
+        _ if typesize.is_multiple_of(8) => 8,
+        _ => 1,
+    }
+}
+
+/// Undoes the filter in the first block.
+pub(crate) fn undo_first(typesize: usize, block: &mut [u8]) {
+    match word(typesize) {
+        2 => sum::<2>(block),
+        4 => sum::<4>(block),
+        8 => sum::<8>(block),
+        _ => sum::<1>(block),
+    }
+}
+
+/// Filters the first block.
+pub(crate) fn apply_first(typesize: usize, block: &mut [u8]) {
+    match word(typesize) {
+        2 => differ::<2>(block),
+        4 => differ::<4>(block),
+        8 => differ::<8>(block),
+        _ => differ::<1>(block),
+    }
+}
+
+/// Filters a later block, or undoes that, by the first one, which is no shorter.
+pub(crate) fn by_first(typesize: usize, first: &[u8], block: &mut [u8]) {
+    let whole = block.len() - block.len() % word(typesize);
+    for (byte, from) in block[..whole].iter_mut().zip(first) {
+        *byte ^= from;
+    }
+}
+
+fn sum<const W: usize>(block: &mut [u8]) {
+    let mut before = [0; W];
+    for word in block.as_chunks_mut::<W>().0 {
+        for (byte, from) in word.iter_mut().zip(before) {
+            *byte ^= from;
+        }
+        before = *word;
+    }
+}
+
+fn differ<const W: usize>(block: &mut [u8]) {
+    let mut before = [0; W];
+    for word in block.as_chunks_mut::<W>().0 {
+        let here = *word;
+        for (byte, from) in word.iter_mut().zip(before) {
+            *byte ^= from;
+        }
+        before = here;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{apply_first, by_first, undo_first};
+
+    #[test]
+    fn the_first_block_is_a_chain_of_words() {
+        // Two-byte words, and a byte left over.
+        let data = [1, 2, 3, 4, 7, 7, 9];
+        let mut block = data;
+        apply_first(2, &mut block);
+        assert_eq!(block, [1, 2, 1 ^ 3, 2 ^ 4, 3 ^ 7, 4 ^ 7, 9]);
+        undo_first(2, &mut block);
+        assert_eq!(block, data);
+    }
+
+    #[test]
+    fn words_of_large_elements_have_8_bytes_or_one() {
+        let data: Vec<u8> = (0..50).map(|i| i * i % 251).collect();
+        for (typesize, word) in [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (12, 1), (24, 8)] {
+            let mut block = data.clone();
+            apply_first(typesize, &mut block);
+            for at in 0..data.len() {
+                let before = if at < word { 0 } else { data[at - word] };
+                let is_left_over = at >= data.len() - data.len() % word;
+                let want = data[at] ^ if is_left_over { 0 } else { before };
+                assert_eq!(block[at], want, "typesize {typesize}, byte {at}");
+            }
+            undo_first(typesize, &mut block);
+            assert_eq!(block, data);
+        }
+    }
+
+    #[test]
+    fn later_blocks_go_by_the_first() {
+        let mut block = [5, 6, 7];
+        by_first(2, &[1, 2, 3, 4], &mut block);
+        assert_eq!(block, [4, 4, 7]);
+    }
+}
