@@ -237,7 +237,8 @@ impl FrameHeader {
         Ok(())
     }
 
-    /// The header as Blosc2 writes it, byte by byte. [`FrameHeader::frame_len`] is taken as it is; a header
+    /// The header as Blosc2 writes it, byte by byte; where there is no content, a chunk size that is not
+    /// known is -1, or 0 by flags that let chunks vary. [`FrameHeader::frame_len`] is taken as it is; a header
     /// with one that is too small for the frame is refused by every reader.
     ///
     /// # Errors
