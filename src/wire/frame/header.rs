@@ -12,7 +12,7 @@
 //! 87  metalayers, up to header_len
 //!
 //! flags: 12 for version 2 (low four bits) with offsets of 64 bits; version 3 has blocks that vary in
-//!        length, and bit 6 stands for chunks that do
+//!        length, and bit 6 stands for chunks that do: nothing here reads either, unless there are none
 //! codec: low four bits; level: high four bits
 //! ```
 
@@ -25,10 +25,11 @@ use crate::blosc::Fault;
 const SECTION: &str = "frame header";
 /// An array of 14, a text of eight bytes, and those.
 const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
-/// Version 2, offsets of 64 bits.
-const FLAGS: u8 = 0x12;
+/// Blocks that vary in length are a version of the format, chunks that do a bit.
 const VARLEN_BLOCKS: u8 = 3;
 const VARLEN_CHUNKS: u8 = 0x40;
+/// Flags of frames whose chunks or blocks vary, besides [`FrameHeader::FLAGS`].
+const VARLEN_FLAGS: [u8; 3] = [0x13, 0x52, 0x53];
 /// How many filters there can be, which is the type of their sixteen bytes too.
 const FILTERS: u8 = 6;
 const DICT_BIT: u8 = 1;
@@ -36,6 +37,8 @@ const DICT_BIT: u8 = 1;
 const FIXED_LEN: usize = 87;
 /// Bytes of a header without metalayers.
 const MIN_LEN: u32 = 97;
+/// From the flags to where the content's length ends.
+const FLAGS_TO_CONTENT: usize = 13;
 /// The chunk size of a frame that has had no chunk yet.
 const NO_CHUNK_SIZE: i32 = -1;
 /// Entries of an index that still fit into one chunk.
@@ -74,13 +77,13 @@ pub struct FramePrefix {
 /// ```
 /// use bloscpack::wire::frame::{FrameHeader, FrameKind};
 /// // What python-caterva 0.7.3 wrote for an array of no items, in chunks of 4 and blocks of 2.
-/// let bytes = b"\x9e\xa8b2frame\0\xd2\0\0\0\x87\xcf\0\0\0\0\0\0\0\xaa\xa4\x12\0\x55\0\
+/// let bytes = b"\x9e\xa8b2frame\0\xd2\0\0\0\x8c\xcf\0\0\0\0\0\0\0\xaf\xa4\x12\0\x55\0\
 ///     \xd3\0\0\0\0\0\0\0\0\xd3\0\0\0\0\0\0\0\0\xd2\0\0\0\x04\xd2\0\0\0\x08\xd2\xff\xff\xff\xff\
 ///     \xd1\0\x01\xd1\0\x01\xc2\xd8\x06\0\0\0\0\0\x01\x05\0\0\0\0\0\0\0\0\0\
 ///     \x93\xcd\0\x14\xde\0\x01\xa7caterva\xd2\0\0\0\x6e\xdc\0\x01\
-///     \xc6\0\0\0\x14\x95\0\x01\x91\xd3\0\0\0\0\0\0\0\0\x91\xd2\0\0\0\x04\x91\xd2\0\0\0\x02";
+///     \xc6\0\0\0\x19\x95\0\x01\x91\xd3\0\0\0\0\0\0\0\0\x91\xd2\0\0\0\x04\x91\xd2\0\0\0\x02";
 /// let prefix = FrameHeader::prefix(&bytes[..FrameHeader::PREFIX_LEN])?;
-/// assert_eq!((prefix.header_len, prefix.frame_len), (135, 170));
+/// assert_eq!((prefix.header_len, prefix.frame_len), (140, 175));
 ///
 /// let header = FrameHeader::decode(bytes)?;
 /// assert_eq!((header.kind, header.chunk_size, header.nchunks()?), (FrameKind::Contiguous, None, 0));
@@ -92,6 +95,10 @@ pub struct FramePrefix {
 pub struct FrameHeader {
     /// Where the chunks are.
     pub kind: FrameKind,
+    /// The version and what varies in length: [`FrameHeader::FLAGS`], except in a frame without content,
+    /// where it can be any that is known. python-blosc2 gives 0x53 (chunks and blocks of any length) to
+    /// arrays with an axis of 0; who adds chunks of a fixed size has to change it.
+    pub flags: u8,
     /// Bytes of the file; of `chunks.b2frame` if the frame is sparse.
     pub frame_len: u64,
     /// Uncompressed bytes of all chunks.
@@ -133,6 +140,8 @@ pub struct FrameHeader {
 }
 
 impl FrameHeader {
+    /// Version 2 of the format, offsets of 64 bits, chunks and blocks of fixed sizes.
+    pub const FLAGS: u8 = 0x12;
     /// Bytes that tell how long header and frame are.
     pub const PREFIX_LEN: usize = 24;
 
@@ -164,8 +173,12 @@ impl FrameHeader {
         };
         let cursor = &mut Cursor::new(SECTION, bytes);
         read_prefix(cursor)?;
-        let (kind, codec, split_mode) = read_flags(cursor)?;
+        let [flags, kind, codec, split_mode] = read_flags(cursor)?;
+        let kind = read_kind(cursor, kind)?;
         let content_len = cursor.count64("uncompressed bytes")?;
+        if content_len > 0 {
+            refuse_varlen(cursor, flags)?;
+        }
         let section_len = cursor.count64("bytes of all chunks")?;
         let typesize = cursor.count32(I32, "typesize")?;
         if typesize == 0 {
@@ -183,6 +196,7 @@ impl FrameHeader {
         }
         let header = Self {
             kind,
+            flags,
             frame_len,
             content_len,
             section_len,
@@ -223,7 +237,8 @@ impl FrameHeader {
         Ok(())
     }
 
-    /// The header as Blosc2 writes it, byte by byte. [`FrameHeader::frame_len`] is taken as it is; a header
+    /// The header as Blosc2 writes it, byte by byte; where there is no content, a chunk size that is not
+    /// known is -1, or 0 by flags that let chunks vary. [`FrameHeader::frame_len`] is taken as it is; a header
     /// with one that is too small for the frame is refused by every reader.
     ///
     /// # Errors
@@ -235,12 +250,19 @@ impl FrameHeader {
             let what = format!("codec {codec} with level {level}, can be 15 at most each");
             return Err(FrameError::usage(SECTION, what));
         }
+        if self.flags != Self::FLAGS
+            && (self.content_len > 0 || !VARLEN_FLAGS.contains(&self.flags))
+        {
+            let what = format!("flags {:02x} for chunks of a fixed size", self.flags);
+            return Err(FrameError::usage(SECTION, what));
+        }
         let kind = match self.kind {
             FrameKind::Contiguous => 0,
             FrameKind::Sparse => 1,
         };
         let chunk_size = match self.chunk_size {
             Some(size) => as_i32(SECTION, "chunk size", size)?,
+            None if self.flags & VARLEN_CHUNKS != 0 => [0; 4],
             None => NO_CHUNK_SIZE.to_be_bytes(),
         };
         let mut bytes = MAGIC.to_vec();
@@ -250,7 +272,7 @@ impl FrameHeader {
         put(
             to,
             TEXT | 4,
-            &[FLAGS, kind, codec | level << 4, self.split_mode],
+            &[self.flags, kind, codec | level << 4, self.split_mode],
         );
         put(
             to,
@@ -331,29 +353,40 @@ fn read_prefix(cursor: &mut Cursor) -> Result<FramePrefix, FrameError> {
     })
 }
 
-/// Kind, codec with level, and split mode.
-fn read_flags(cursor: &mut Cursor) -> Result<(FrameKind, u8, u8), FrameError> {
+/// Flags, kind, codec with level, and split mode.
+fn read_flags(cursor: &mut Cursor) -> Result<[u8; 4], FrameError> {
     cursor.marker(TEXT | 4, "flags")?;
-    let [flags, kind, codec, split_mode] = cursor.array("flags")?;
-    if flags != FLAGS {
-        let what = if flags & 0x0f == VARLEN_BLOCKS {
-            "blocks that vary in length".to_owned()
-        } else if flags & VARLEN_CHUNKS != 0 {
-            "chunks that vary in length".to_owned()
-        } else {
-            format!("flags {flags:02x}, should be {FLAGS:02x}: version 2, offsets of 64 bits")
-        };
-        return Err(cursor.error(Fault::Unsupported, 4, what));
+    let found: [u8; 4] = cursor.array("flags")?;
+    let [flags, ..] = found;
+    if flags == FrameHeader::FLAGS || VARLEN_FLAGS.contains(&flags) {
+        return Ok(found);
     }
-    let kind = match kind {
-        0 => FrameKind::Contiguous,
-        1 => FrameKind::Sparse,
+    let expected = FrameHeader::FLAGS;
+    let what =
+        format!("flags {flags:02x}, should be {expected:02x}: version 2, offsets of 64 bits");
+    Err(cursor.error(Fault::Unsupported, found.len(), what))
+}
+
+fn read_kind(cursor: &Cursor, kind: u8) -> Result<FrameKind, FrameError> {
+    match kind {
+        0 => Ok(FrameKind::Contiguous),
+        1 => Ok(FrameKind::Sparse),
         _ => {
             let what = format!("kind {kind}, should be 0 (contiguous) or 1 (sparse)");
-            return Err(cursor.error(Fault::Unsupported, 3, what));
+            Err(cursor.error(Fault::Unsupported, 3, what))
         }
+    }
+}
+
+/// Nothing here reads chunks or blocks that vary in length, but what has neither can be read.
+fn refuse_varlen(cursor: &Cursor, flags: u8) -> Result<(), FrameError> {
+    let what = match (flags & 0x0f == VARLEN_BLOCKS, flags & VARLEN_CHUNKS != 0) {
+        (false, false) => return Ok(()),
+        (true, _) => "blocks",
+        (false, true) => "chunks",
     };
-    Ok((kind, codec, split_mode))
+    let what = format!("flags {flags:02x}: {what} that vary in length");
+    Err(cursor.error(Fault::Unsupported, FLAGS_TO_CONTENT, what))
 }
 
 fn read_chunk_size(cursor: &mut Cursor, content_len: u64) -> Result<Option<u32>, FrameError> {

@@ -7,6 +7,7 @@ fn header() -> FrameHeader {
     metalayers.set("unit", b"K".to_vec()).unwrap();
     FrameHeader {
         kind: FrameKind::Contiguous,
+        flags: FrameHeader::FLAGS,
         frame_len: 1000,
         content_len: 256,
         section_len: 300,
@@ -90,6 +91,7 @@ fn numbers_that_cannot_be_are_damage() {
         (11, &[0x80, 0, 0, 0]),            // negative
         (16, &[0, 0, 0, 0, 0, 0, 0, 150]), // no room for a trailer
         (30, &[0x80]),
+        (39, &[0, 0, 0, 0, 0, 0, 4, 0]), // more than the frame has
         (39, &[0xff]),
         (48, &[0; 4]),
         (48, &[0xff]),
@@ -136,6 +138,30 @@ fn without_content_there_need_be_no_chunk_size() {
     zero[61] = 0xfe;
     zero[58..61].fill(0xff);
     assert!(FrameHeader::decode(&zero).is_err());
+}
+
+/// python-blosc2 4.14.1 makes such a header for `zeros((0, 4))`, its chunk size and blocksize 0.
+#[test]
+fn what_has_no_content_may_say_that_it_varies() {
+    let empty = FrameHeader {
+        flags: 0x53,
+        content_len: 0,
+        blocksize: 0,
+        chunk_size: None,
+        ..header()
+    };
+    let bytes = empty.encode().unwrap();
+    assert_eq!(
+        (bytes[25], &bytes[53..57], &bytes[58..62]),
+        (0x53, &[0; 4][..], &[0; 4][..])
+    );
+    assert_eq!(FrameHeader::decode(&bytes), Ok(empty.clone()));
+    let full = FrameHeader {
+        content_len: 256,
+        chunk_size: Some(64),
+        ..empty
+    };
+    assert_eq!(full.encode().unwrap_err().fault(), Fault::Usage);
 }
 
 #[test]
