@@ -81,6 +81,7 @@ pub mod dataset;
 mod error;
 pub mod exchange;
 mod file;
+pub mod frame;
 mod limits;
 pub mod storage;
 pub mod wire;

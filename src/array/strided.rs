@@ -26,7 +26,12 @@ pub(crate) fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
 
 /// Copies a box of so many elements along each axis. What would lie outside of either array is not copied; callers see to it
 /// that nothing does.
-pub(crate) fn copy(lens: &[usize], itemsize: usize, from: Place<'_, &[u8]>, to: Place<'_, &mut [u8]>) {
+pub(crate) fn copy(
+    lens: &[usize],
+    itemsize: usize,
+    from: Place<'_, &[u8]>,
+    to: Place<'_, &mut [u8]>,
+) {
     let Some((outer, run)) = runs(lens, itemsize, &[from.strides, to.strides]) else {
         return;
     };
@@ -36,9 +41,21 @@ pub(crate) fn copy(lens: &[usize], itemsize: usize, from: Place<'_, &[u8]>, to: 
     };
     let axis = outer.len();
     let (from_step, to_step) = (stride(from.strides, axis), stride(to.strides, axis));
-    walk(outer, &[from.strides, to.strides], &mut |[from_at, to_at]| {
-        let (from_at, to_at) = (from.start.saturating_add(from_at), to.start.saturating_add(to_at));
-        let line = Line { count: last, from_at, from_step, to_at, to_step };
+    walk(outer, &[from.strides, to.strides], &mut |[
+        from_at,
+        to_at,
+    ]| {
+        let (from_at, to_at) = (
+            from.start.saturating_add(from_at),
+            to.start.saturating_add(to_at),
+        );
+        let line = Line {
+            count: last,
+            from_at,
+            from_step,
+            to_at,
+            to_step,
+        };
         line.copy(run, from.bytes, to.bytes);
     });
 }
@@ -56,14 +73,20 @@ pub(crate) fn fill(lens: &[usize], element: &[u8], to: Place<'_, &mut [u8]>) {
         };
         match is_zero {
             true => part.fill(0),
-            false => part.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element)),
+            false => part
+                .chunks_exact_mut(element.len())
+                .for_each(|to| to.copy_from_slice(element)),
         }
     });
 }
 
 /// The axes that have to be gone through one by one, and the bytes that lie side by side in all arrays then; nothing if the
 /// box is empty.
-fn runs<'a>(lens: &'a [usize], itemsize: usize, strides: &[&[usize]]) -> Option<(&'a [usize], usize)> {
+fn runs<'a>(
+    lens: &'a [usize],
+    itemsize: usize,
+    strides: &[&[usize]],
+) -> Option<(&'a [usize], usize)> {
     if lens.contains(&0) || itemsize == 0 {
         return None;
     }
@@ -85,7 +108,11 @@ fn stride(strides: &[usize], axis: usize) -> usize {
 }
 
 /// Goes through all positions of these axes, with how far they lie from the first one in each array.
-fn walk<const N: usize>(lens: &[usize], strides: &[&[usize]; N], each: &mut impl FnMut([usize; N])) {
+fn walk<const N: usize>(
+    lens: &[usize],
+    strides: &[&[usize]; N],
+    each: &mut impl FnMut([usize; N]),
+) {
     let mut at = vec![0usize; lens.len()];
     let mut offsets = [0usize; N];
     loop {
@@ -93,9 +120,13 @@ fn walk<const N: usize>(lens: &[usize], strides: &[&[usize]; N], each: &mut impl
         // On to the next position, the last axis first.
         let mut axis = lens.len();
         loop {
-            let Some(below) = axis.checked_sub(1) else { return };
+            let Some(below) = axis.checked_sub(1) else {
+                return;
+            };
             axis = below;
-            let (Some(position), Some(len)) = (at.get_mut(axis), lens.get(axis)) else { return };
+            let (Some(position), Some(len)) = (at.get_mut(axis), lens.get(axis)) else {
+                return;
+            };
             *position = position.saturating_add(1);
             if *position < *len {
                 for (offset, strides) in offsets.iter_mut().zip(strides) {
@@ -173,15 +204,31 @@ mod tests {
         let from: Vec<u8> = (0..120).collect();
         let from_strides = strides(&shape, itemsize);
         assert_eq!(from_strides, [40, 10, 2]);
-        for (lens, begin) in [([2, 3, 4], [1, 1, 1]), ([1, 4, 5], [2, 0, 0]), ([3, 4, 1], [0, 0, 3])] {
+        for (lens, begin) in [
+            ([2, 3, 4], [1, 1, 1]),
+            ([1, 4, 5], [2, 0, 0]),
+            ([3, 4, 1], [0, 0, 3]),
+        ] {
             let to_strides = strides(&lens, itemsize);
             let mut to = vec![0; lens.iter().product::<usize>() * itemsize];
-            let start = begin.iter().zip(&from_strides).map(|(at, step)| at * step).sum();
+            let start = begin
+                .iter()
+                .zip(&from_strides)
+                .map(|(at, step)| at * step)
+                .sum();
             copy(
                 &lens,
                 itemsize,
-                Place { bytes: &from, start, strides: &from_strides },
-                Place { bytes: &mut to, start: 0, strides: &to_strides },
+                Place {
+                    bytes: &from,
+                    start,
+                    strides: &from_strides,
+                },
+                Place {
+                    bytes: &mut to,
+                    start: 0,
+                    strides: &to_strides,
+                },
             );
             let mut expected = Vec::new();
             for x in 0..lens[0] {
@@ -202,8 +249,16 @@ mod tests {
         copy(
             &[],
             4,
-            Place { bytes: &[1, 2, 3, 4], start: 0, strides: &[] },
-            Place { bytes: &mut to, start: 0, strides: &[] },
+            Place {
+                bytes: &[1, 2, 3, 4],
+                start: 0,
+                strides: &[],
+            },
+            Place {
+                bytes: &mut to,
+                start: 0,
+                strides: &[],
+            },
         );
         assert_eq!(to, [1, 2, 3, 4]);
     }
@@ -211,9 +266,25 @@ mod tests {
     #[test]
     fn a_box_is_filled_and_nothing_beside_it() {
         let mut to = [9; 12];
-        fill(&[2, 1], &[1, 2], Place { bytes: &mut to, start: 2, strides: &[6, 2] });
+        fill(
+            &[2, 1],
+            &[1, 2],
+            Place {
+                bytes: &mut to,
+                start: 2,
+                strides: &[6, 2],
+            },
+        );
         assert_eq!(to, [9, 9, 1, 2, 9, 9, 9, 9, 1, 2, 9, 9]);
-        fill(&[2, 0], &[1, 2], Place { bytes: &mut to, start: 0, strides: &[6, 2] });
+        fill(
+            &[2, 0],
+            &[1, 2],
+            Place {
+                bytes: &mut to,
+                start: 0,
+                strides: &[6, 2],
+            },
+        );
         assert_eq!(to[..2], [9, 9]);
     }
 }

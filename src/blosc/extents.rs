@@ -1,10 +1,9 @@
 //! Which bytes of a chunk are needed for some of its blocks, for readers that fetch no others.
-#![allow(dead_code, reason = "for readers of frames")]
 
 use std::ops::Range;
 
 use super::source::Source;
-use super::{ChunkError, ChunkHeader};
+use super::{ChunkError, ChunkHeader, Special};
 
 /// How many bytes of a chunk to read for [`extents`]: header, table of blocks, length of a
 /// dictionary. Never more than the chunk has.
@@ -39,7 +38,6 @@ pub(crate) fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, Ch
     if blocks.is_empty() {
         return Ok(Vec::new());
     }
-    let ctbytes = source.header.ctbytes;
     if !source.has_streams() {
         return Ok(plain(&source, blocks));
     }
@@ -47,21 +45,82 @@ pub(crate) fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, Ch
     if found < expected {
         return Err(ChunkError::CutShort { found, expected });
     }
-    let mut starts = Vec::with_capacity(nblocks as usize);
-    for block in 0..nblocks {
-        starts.push(source.start(block)?);
-    }
-    let mut sorted = starts.clone();
-    sorted.sort_unstable();
-    let mut wanted = Vec::new();
+    let starts = Starts::of(&source)?;
     let first = source.undo.delta.then_some(0);
-    for block in blocks.iter().copied().chain(first) {
-        let start = starts.get(block as usize).copied().unwrap_or(ctbytes);
-        let after = sorted.partition_point(|&other| other <= start);
-        wanted.push(start..sorted.get(after).copied().unwrap_or(ctbytes));
-    }
+    let blocks = blocks.iter().copied().chain(first);
+    let mut wanted: Vec<_> = blocks.map(|block| starts.extent(block)).collect();
     wanted.extend(source.dictionary_extent());
     Ok(joined(wanted))
+}
+
+/// Refuses a chunk, of which the [`extents`] of these blocks are there, whose streams reach beyond them: what lies
+/// there may be anything.
+///
+/// # Errors
+///
+/// Those of opening the chunk; [`Damaged`](super::Fault::Damaged) for a stream that is too long.
+pub(crate) fn check_extents(chunk: &[u8], blocks: &[u32]) -> Result<(), ChunkError> {
+    let source = Source::open(chunk)?;
+    if !source.has_streams() {
+        return Ok(());
+    }
+    let starts = Starts::of(&source)?;
+    let first = source.undo.delta.then_some(0);
+    for block in blocks.iter().copied().chain(first) {
+        let [_, _, streams] = source.stored(block)?;
+        let (used, extent) = (streams.len(), starts.extent(block));
+        let available = (extent.end - extent.start) as usize;
+        if used > available {
+            let found = u32::try_from(used).unwrap_or(u32::MAX);
+            return Err(ChunkError::StreamLength {
+                block,
+                found,
+                available,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Where the blocks of a chunk begin.
+struct Starts {
+    by_block: Vec<u32>,
+    sorted: Vec<u32>,
+    ctbytes: u32,
+}
+
+impl Starts {
+    fn of(source: &Source<'_>) -> Result<Self, ChunkError> {
+        let blocks = 0..source.layout.nblocks();
+        let by_block: Vec<u32> = blocks
+            .map(|block| source.start(block))
+            .collect::<Result<_, _>>()?;
+        let mut sorted = by_block.clone();
+        sorted.sort_unstable();
+        let ctbytes = source.header.ctbytes;
+        Ok(Self {
+            by_block,
+            sorted,
+            ctbytes,
+        })
+    }
+
+    /// From where a block begins to where the next one does.
+    fn extent(&self, block: u32) -> Range<u32> {
+        let start = self
+            .by_block
+            .get(block as usize)
+            .copied()
+            .unwrap_or(self.ctbytes);
+        let after = self.sorted.partition_point(|&other| other <= start);
+        start..self.sorted.get(after).copied().unwrap_or(self.ctbytes)
+    }
+}
+
+/// Whether a chunk holds nothing but zeros, and says so.
+pub(crate) fn is_zeros(chunk: &[u8]) -> bool {
+    let special = Source::open(chunk).ok().and_then(|source| source.extension);
+    special.and_then(|extension| extension.special()) == Some(Special::Zeros)
 }
 
 /// The same for a chunk without streams.

@@ -71,8 +71,7 @@ pub use encode::ChunkEncoder;
 pub use encode2::Blosc2Encoder;
 pub use error::{ChunkError, Fault};
 pub use extension::{ChunkExtension, Special};
-#[allow(unused_imports, reason = "for readers of frames")]
-pub(crate) use extents::{extents, head_len};
+pub(crate) use extents::{check_extents, extents, head_len, is_zeros};
 pub use filter::{Filter, FilterPipeline, FilterStep, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
 pub(crate) use level::guess_settings;

@@ -111,7 +111,6 @@ impl<'a> Source<'a> {
     }
 
     /// Where the dictionary lies, if there is one.
-    #[allow(dead_code, reason = "for readers of frames")]
     pub fn dictionary_extent(&self) -> Option<Range<u32>> {
         let at = self.layout.table_end().saturating_add(4);
         let (start, end) = (u32::try_from(at).ok()?, u32::try_from(self.body).ok()?);

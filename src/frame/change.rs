@@ -4,7 +4,7 @@ use super::{Frame, fetch};
 use crate::blosc::{ChunkHeader, Fault};
 use crate::error::{Error, Result};
 use crate::storage::Memory;
-use crate::wire::frame::{ChunkPlace, FrameKind};
+use crate::wire::frame::{ChunkPlace, FrameHeader, FrameKind};
 
 impl Frame {
     /// Appends a chunk with this data: as much as all others have, or less, and then it is the last.
@@ -25,7 +25,9 @@ impl Frame {
         let expected = self.chunk_len(number)?;
         if u32::try_from(data.len()) != Ok(expected) {
             let found = data.len();
-            return Err(Error::usage(format!("{found} bytes for a chunk of {expected}")));
+            return Err(Error::usage(format!(
+                "{found} bytes for a chunk of {expected}"
+            )));
         }
         let place = self.keep(data)?;
         self.put_place(number, place)
@@ -48,13 +50,16 @@ impl Frame {
     /// As [`append`](Self::append); whatever is wrong with the chunk, which is decompressed once to know.
     pub fn append_compressed(&mut self, chunk: &[u8]) -> Result<()> {
         self.begin()?;
-        let first = chunk.first_chunk().ok_or_else(|| Error::usage("no chunk"))?;
+        let first = chunk
+            .first_chunk()
+            .ok_or_else(|| Error::usage("no chunk"))?;
         let header = ChunkHeader::parse(first)?;
         fetch::check(&header, &self.coders.limits)?;
         let len = usize::try_from(header.nbytes).unwrap_or(usize::MAX);
         self.check_insert(self.chunks(), len)?;
         let mut data = vec![0; len];
-        self.coders.decode(|decoder| Ok(decoder.decode(chunk, &mut data)?))?;
+        self.coders
+            .decode(|decoder| Ok(decoder.decode(chunk, &mut data)?))?;
         let place = ChunkPlace::At(self.home.put(chunk)?);
         self.insert_place(self.chunks(), place, len)
     }
@@ -83,6 +88,9 @@ impl Frame {
         if !self.changed {
             return Ok(());
         }
+        if !self.outline.places.is_empty() {
+            self.outline.header.flags = FrameHeader::FLAGS;
+        }
         self.failed = true;
         self.home.commit(&mut self.outline)?;
         self.failed = false;
@@ -100,7 +108,9 @@ impl Frame {
         for number in 0..self.chunks() {
             let len = usize::try_from(self.chunk_len(number)?).unwrap_or(usize::MAX);
             let place = match self.place(number)? {
-                ChunkPlace::At(_) => ChunkPlace::At(copy.home.put(&self.compressed_chunk(number)?)?),
+                ChunkPlace::At(_) => {
+                    ChunkPlace::At(copy.home.put(&self.compressed_chunk(number)?)?)
+                }
                 special => special,
             };
             copy.insert_place(number, place, len)?;
@@ -108,9 +118,9 @@ impl Frame {
         copy.changed = true;
         copy.flush()?;
         drop(copy);
-        memory.bytes(super::create::IN_MEMORY).ok_or_else(|| {
-            Error::frame(Fault::Damaged, "the copy in memory is gone")
-        })
+        memory
+            .bytes(super::create::IN_MEMORY)
+            .ok_or_else(|| Error::frame(Fault::Damaged, "the copy in memory is gone"))
     }
 
     /// What every change begins with.
@@ -185,8 +195,8 @@ impl Frame {
         let len = u64::try_from(len).unwrap_or(u64::MAX);
         let content_len = self.content_len().checked_add(len);
         let content_len = content_len.filter(|len| i64::try_from(*len).is_ok());
-        self.outline.header.content_len = content_len
-            .ok_or_else(|| Error::usage("a frame has at most 2^63 bytes of data"))?;
+        self.outline.header.content_len =
+            content_len.ok_or_else(|| Error::usage("a frame has at most 2^63 bytes of data"))?;
         self.outline.places.insert(at, place);
         Ok(())
     }

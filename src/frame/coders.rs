@@ -3,7 +3,8 @@
 use super::FrameOptions;
 use crate::array::pool::Pool;
 use crate::blosc::{
-    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, Fault, FilterPipeline, ShuffleMeta,
+    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, Fault, FilterPipeline,
+    ShuffleMeta,
 };
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -40,10 +41,7 @@ impl Coders {
         }
     }
 
-    pub(super) fn decode<T>(
-        &self,
-        act: impl FnOnce(&mut ChunkDecoder) -> Result<T>,
-    ) -> Result<T> {
+    pub(super) fn decode<T>(&self, act: impl FnOnce(&mut ChunkDecoder) -> Result<T>) -> Result<T> {
         let make = || {
             let decoder = ChunkDecoder::with_max_block(self.limits.block);
             Ok(decoder.shuffle_meta(self.shuffle_meta))
@@ -107,7 +105,7 @@ pub(super) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
 const SHUFFLE: u8 = 1;
 
 /// What a compressor's number is in a frame's header.
-pub(super) fn codec_id(compressor: Compressor) -> Result<u8, ChunkError> {
+pub(super) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkError> {
     match compressor {
         Compressor::Blosclz => Ok(0),
         Compressor::Lz4 => Ok(1),

@@ -109,7 +109,10 @@ impl FrameBuilder {
             _ => Disk::new("."),
         };
         let name = path.file_name().ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidInput, "a path that does not end in the name of a file")
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a path that does not end in the name of a file",
+            )
         })?;
         self.create_in(folder, name)
     }
@@ -159,7 +162,11 @@ impl FrameBuilder {
     /// As [`create_sparse`](Self::create_sparse).
     pub fn create_in_store(self, store: impl Store + 'static) -> Result<Frame> {
         let (outline, bytes) = self.outline(FrameKind::Sparse)?;
-        let root = Root::open_with(Arc::new(store), Access::Write, self.options.patience.clone())?;
+        let root = Root::open_with(
+            Arc::new(store),
+            Access::Write,
+            self.options.patience.clone(),
+        )?;
         if !root.list(&Key::root())?.is_empty() {
             let what = "there is something in this directory already";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
@@ -180,7 +187,9 @@ impl FrameBuilder {
 
     /// A frame without chunks, and its bytes.
     fn outline(&self, kind: FrameKind) -> Result<(Outline, Vec<u8>)> {
-        let level = self.level.unwrap_or_else(|| self.compressor.default_level());
+        let level = self
+            .level
+            .unwrap_or_else(|| self.compressor.default_level());
         if self.typesize == 0 || level > 9 || self.chunk_size == 0 || self.chunk_size > MAX_NBYTES {
             let (typesize, size) = (self.typesize, self.chunk_size);
             return Err(Error::usage(format!(
@@ -197,6 +206,7 @@ impl FrameBuilder {
         let codec = codec_id(self.compressor)?;
         let header = FrameHeader {
             kind,
+            flags: FrameHeader::FLAGS,
             frame_len: 0,
             content_len: 0,
             section_len: 0,
@@ -217,7 +227,9 @@ impl FrameBuilder {
         };
         let outline = Outline {
             header,
-            trailer: Trailer { vlmetalayers: Metalayers::new() },
+            trailer: Trailer {
+                vlmetalayers: Metalayers::new(),
+            },
             places: Vec::new(),
         };
         finished(outline)
@@ -250,7 +262,9 @@ impl Frame {
         let file = memory.create(name, None)?;
         file.write_all_at(0, &bytes)?;
         drop(file);
-        let options = FrameOptions::default().threads(self.coders.threads).limits(self.coders.limits);
+        let options = FrameOptions::default()
+            .threads(self.coders.threads)
+            .limits(self.coders.limits);
         let held = Held::open(memory.clone(), name, &options.patience)?;
         let home = FileHome::new(held, &outline)?;
         Self::new(Box::new(home), outline, &options)

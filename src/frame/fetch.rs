@@ -11,7 +11,12 @@ const SMALL: u64 = 16 << 10;
 
 /// The error of a chunk, with its place.
 pub(super) fn failed(chunk: u64, byte: u64, error: ChunkError) -> Error {
-    let position = Position { byte, member: 0, chunk: Some(chunk), section: Section::Chunk };
+    let position = Position {
+        byte,
+        member: 0,
+        chunk: Some(chunk),
+        section: Section::Chunk,
+    };
     Error::new(ErrorKind::Format(error.into()), Some(position))
 }
 
@@ -45,7 +50,10 @@ pub(super) fn check(header: &ChunkHeader, limits: &Limits) -> Result<()> {
         true => Ok(()),
         false => Err(Error::frame(
             Fault::OverLimit,
-            format!("a chunk of {} bytes, over the limit `chunk` of {}", header.nbytes, limits.chunk),
+            format!(
+                "a chunk of {} bytes, over the limit `chunk` of {}",
+                header.nbytes, limits.chunk
+            ),
         )),
     }
 }
@@ -79,7 +87,7 @@ pub(super) fn blocks(
             stored.read(extent.start.into(), part)?;
         }
     }
-    Ok(())
+    Ok(blosc::check_extents(bytes, blocks)?)
 }
 
 fn make_room(bytes: &mut Vec<u8>, len: u32) -> Result<()> {

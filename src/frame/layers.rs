@@ -1,7 +1,9 @@
 //! Metadata of a frame: layers before the chunks, of a few fixed lengths, and layers behind them, of any.
 
 use super::Frame;
-use crate::blosc::{Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline};
+use crate::blosc::{
+    Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline,
+};
 use crate::error::{Error, Result};
 use crate::wire::frame::{ArrayKind, FrameError};
 
@@ -13,8 +15,12 @@ impl Frame {
     /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 layers, and for those that
     /// describe an array, which its methods change.
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
-        if [ArrayKind::Caterva, ArrayKind::B2nd].iter().any(|kind| kind.name() == name) {
-            let what = format!("the layer {name:?} tells the shape of the array: resize that instead");
+        if [ArrayKind::Caterva, ArrayKind::B2nd]
+            .iter()
+            .any(|kind| kind.name() == name)
+        {
+            let what =
+                format!("the layer {name:?} tells the shape of the array: resize that instead");
             return Err(Error::usage(what));
         }
         self.put_metalayer(name, bytes)
@@ -28,7 +34,11 @@ impl Frame {
 
     /// The names of the layers behind the chunks.
     pub fn vlmetalayers(&self) -> impl Iterator<Item = &str> {
-        self.outline.trailer.vlmetalayers.iter().map(|(name, _)| name)
+        self.outline
+            .trailer
+            .vlmetalayers
+            .iter()
+            .map(|(name, _)| name)
     }
 
     /// A layer of metadata behind the chunks, decompressed.
@@ -48,7 +58,10 @@ impl Frame {
             Error::frame(fault, format!("metadata {name:?}: {error}"))
         };
         let first = chunk.first_chunk().ok_or_else(|| {
-            let what = format!("metadata {name:?}: {} bytes, which are no chunk", chunk.len());
+            let what = format!(
+                "metadata {name:?}: {} bytes, which are no chunk",
+                chunk.len()
+            );
             Error::frame(Fault::Damaged, what)
         })?;
         let header = ChunkHeader::parse(first).map_err(|error| wrong(error.into()))?;
@@ -61,7 +74,9 @@ impl Frame {
             return Err(Error::frame(Fault::OverLimit, what));
         }
         let mut data = vec![0; usize::try_from(header.nbytes).unwrap_or(0)];
-        let decoded = self.coders.decode(|decoder| Ok(decoder.decode(chunk, &mut data)?));
+        let decoded = self
+            .coders
+            .decode(|decoder| Ok(decoder.decode(chunk, &mut data)?));
         decoded.map_err(wrong)?;
         Ok(Some(data))
     }
@@ -82,7 +97,9 @@ impl Frame {
         let mut chunk = Vec::new();
         Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
         let layers = &mut self.outline.trailer.vlmetalayers;
-        layers.set(name, chunk).map_err(|error: FrameError| Error::usage(error.to_string()))?;
+        layers
+            .set(name, chunk)
+            .map_err(|error: FrameError| Error::usage(error.to_string()))?;
         self.outline.header.has_vlmetalayers = true;
         Ok(())
     }

@@ -6,7 +6,9 @@ use super::{Frame, NdArray};
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::storage::{Access, Disk, DiskStore, Folder, Held, Key, Patience, ReadAt, Root, Snapshot, Store};
+use crate::storage::{
+    Access, Disk, DiskStore, Folder, Held, Key, Patience, ReadAt, Root, Snapshot, Store,
+};
 use crate::wire::frame::FrameKind;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -178,7 +180,8 @@ impl FrameOptions {
         // Looked at before anything is made there that only a writer of frames would.
         let key = Key::root().join(OUTLINE)?;
         if store.kind(&key)?.is_none() {
-            let what = format!("no Blosc2 frame is here: a directory with {OUTLINE} in it would be one");
+            let what =
+                format!("no Blosc2 frame is here: a directory with {OUTLINE} in it would be one");
             return Err(Error::frame(Fault::Unsupported, what));
         }
         let root = Root::open_with(store, access, self.patience.clone())?;

@@ -34,10 +34,12 @@ impl Outline {
         let (header_len, frame_len) = (u64::from(prefix.header_len), prefix.frame_len);
         within(header_len, limits.metadata, "header")?;
         if size < frame_len {
-            return Err(cut(format!("{size} bytes of a frame of {frame_len} are there")));
+            return Err(cut(format!(
+                "{size} bytes of a frame of {frame_len} are there"
+            )));
         }
         let header = read_section(source, 0..header_len, frame_len, HEADER)?;
-        let header = FrameHeader::decode(&header)?;
+        let mut header = FrameHeader::decode(&header)?;
         let trailer_at = trailer_at(source, frame_len, limits)?;
         let trailer = read_section(source, trailer_at..frame_len, frame_len, TRAILER)?;
         let trailer = Trailer::decode(&trailer)?;
@@ -47,10 +49,18 @@ impl Outline {
         };
         let nchunks = header.nchunks()?;
         let places = match nchunks {
-            0 => Vec::new(),
+            0 => {
+                // A frame that was emptied keeps its old length, which means nothing.
+                header.section_len = 0;
+                Vec::new()
+            }
             _ => read_index(source, index_at..trailer_at, nchunks, limits)?,
         };
-        Ok(Self { header, trailer, places })
+        Ok(Self {
+            header,
+            trailer,
+            places,
+        })
     }
 
     /// Bytes before the chunks.

@@ -2,7 +2,7 @@
 
 use super::home::Stored;
 use super::{Frame, fetch};
-use crate::blosc::{ChunkDecoder, ChunkHeader, Fault, SpecialValue, special_chunk};
+use crate::blosc::{ChunkDecoder, ChunkError, ChunkHeader, Fault, SpecialValue, special_chunk};
 use crate::error::{Error, Result};
 use crate::wire::frame::ChunkPlace;
 
@@ -46,7 +46,9 @@ impl Frame {
         let header = self.header_of(number, &stored)?;
         self.coders.with_bytes(|bytes| {
             fetch::whole(&stored, &header, bytes)?;
-            self.decode(number, &stored, |decoder| decoder.decode(bytes, out).map(|_| ()))
+            self.decode(number, &stored, |decoder| {
+                decoder.decode(bytes, out).map(|_| ())
+            })
         })
     }
 
@@ -76,7 +78,9 @@ impl Frame {
         self.coders.with_bytes(|bytes| {
             let fetched = fetch::blocks(&stored, &header, &blocks, bytes);
             fetched.map_err(|error| located(error, number, &stored))?;
-            self.decode(number, &stored, |decoder| decoder.decode_range(bytes, start, out).map(|_| ()))
+            self.decode(number, &stored, |decoder| {
+                decoder.decode_range(bytes, start, out).map(|_| ())
+            })
         })
     }
 
@@ -100,7 +104,12 @@ impl Frame {
             ChunkPlace::Uninit => SpecialValue::Uninit,
         };
         let typesize = u8::try_from(self.typesize()).unwrap_or(1);
-        Ok(special_chunk(value, len, typesize, self.outline.header.blocksize)?)
+        Ok(special_chunk(
+            value,
+            len,
+            typesize,
+            self.outline.header.blocksize,
+        )?)
     }
 
     /// Bytes of a chunk's data.
@@ -108,7 +117,10 @@ impl Frame {
         let size = u64::from(self.chunk_size());
         let begin = number.saturating_mul(size);
         if number >= self.chunks() {
-            let what = format!("chunk {number} asked for, but the frame has {}", self.chunks());
+            let what = format!(
+                "chunk {number} asked for, but the frame has {}",
+                self.chunks()
+            );
             return Err(Error::usage(what));
         }
         let rest = self.content_len().saturating_sub(begin);
@@ -116,8 +128,12 @@ impl Frame {
     }
 
     pub(super) fn place(&self, number: u64) -> Result<ChunkPlace> {
-        let place = usize::try_from(number).ok().and_then(|at| self.outline.places.get(at));
-        place.copied().ok_or_else(|| Error::usage(format!("no chunk {number}")))
+        let place = usize::try_from(number)
+            .ok()
+            .and_then(|at| self.outline.places.get(at));
+        place
+            .copied()
+            .ok_or_else(|| Error::usage(format!("no chunk {number}")))
     }
 
     /// Compares a stored chunk's header with what the frame says.
@@ -149,9 +165,9 @@ impl Frame {
         &self,
         number: u64,
         stored: &Stored<'_>,
-        act: impl FnOnce(&mut ChunkDecoder) -> Result<(), crate::blosc::ChunkError>,
+        act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<(), ChunkError>,
     ) -> Result<()> {
-        let failed = |error| fetch::failed(number, stored.byte(), error);
+        let failed = |error: ChunkError| fetch::failed(number, stored.byte(), error);
         self.coders.decode(|decoder| act(decoder).map_err(failed))
     }
 

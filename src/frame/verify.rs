@@ -61,7 +61,9 @@ impl Frame {
         });
         let (mut report, mut damages) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         damages.sort_by_key(|(number, _)| *number);
-        report.damages.extend(damages.into_iter().map(|(_, error)| error));
+        report
+            .damages
+            .extend(damages.into_iter().map(|(_, error)| error));
         self.check_layers(&mut report);
         if let Err(error) = self.overlaps(&mut report.damages) {
             report.damages.push(error);
@@ -113,8 +115,14 @@ impl Frame {
         extents.sort_unstable();
         let is_sparse = self.kind() == super::FrameKind::Sparse;
         for pair in extents.windows(2) {
-            let [(at, len, one), (next, _, other)] = pair else { continue };
-            let end = if is_sparse { at.saturating_add(1) } else { at.saturating_add(*len) };
+            let [(at, len, one), (next, _, other)] = pair else {
+                continue;
+            };
+            let end = if is_sparse {
+                at.saturating_add(1)
+            } else {
+                at.saturating_add(*len)
+            };
             if *next < end {
                 let what = format!("chunks {one} and {other} lie over one another");
                 damages.push(Error::frame(crate::Fault::Damaged, what));

@@ -46,10 +46,6 @@ impl Home for BytesHome {
         Err(read_only())
     }
 
-    fn roll_back(&mut self) -> Result<()> {
-        Ok(())
-    }
-
     fn is_writable(&self) -> bool {
         false
     }

@@ -5,7 +5,7 @@ use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::frame::fetch;
 use crate::frame::outline::Outline;
-use crate::storage::{Draft, Folder, Held, Object, ReadAt, Replacement};
+use crate::storage::{Draft, Folder, Held, ReadAt, Replacement};
 use crate::wire::frame::{ChunkPlace, is_frame};
 use std::collections::BTreeMap;
 use std::io;
@@ -24,8 +24,6 @@ pub(in crate::frame) struct FileHome<F: Folder> {
     chunks_at: u64,
     /// Where the next chunk goes.
     chunks_end: u64,
-    /// Where it would have gone after the last commit.
-    committed_end: u64,
     /// Whether a chunk has given way since the last commit.
     has_discarded: bool,
 }
@@ -49,7 +47,10 @@ impl<F: Folder> ReadAt for Pending<F> {
     }
 }
 
-impl<F: Folder> FileHome<F> {
+impl<F> FileHome<F>
+where
+    F: Folder<File: Send + Sync> + Send + Sync,
+{
     /// A file that this frame lies in.
     pub(in crate::frame) fn new(held: Held<F>, outline: &Outline) -> Result<Self> {
         let frame_len = outline.header.frame_len;
@@ -61,7 +62,6 @@ impl<F: Folder> FileHome<F> {
             frame_len,
             chunks_at,
             chunks_end,
-            committed_end: chunks_end,
             has_discarded: false,
         })
     }
@@ -75,10 +75,7 @@ impl<F: Folder> FileHome<F> {
     }
 
     /// The bytes of chunks that are part of the frame.
-    fn live(&self, outline: &Outline) -> Result<BTreeMap<u64, u64>>
-    where
-        Pending<F>: Object,
-    {
+    fn live(&self, outline: &Outline) -> Result<BTreeMap<u64, u64>> {
         let mut live = BTreeMap::new();
         for place in &outline.places {
             if let ChunkPlace::At(at) = place {
@@ -101,7 +98,7 @@ impl<F: Folder> FileHome<F> {
         change.put(self.chunks_end, &back)?;
         change.put(0, &header)?;
         change.commit(frame_len)?;
-        (self.frame_len, self.committed_end) = (frame_len, self.chunks_end);
+        self.frame_len = frame_len;
         Ok(())
     }
 
@@ -135,14 +132,14 @@ impl<F: Folder> FileHome<F> {
         replacement.write(0, &outline.header.encode()?)?;
         replacement.commit()?;
         (self.chunks_at, self.chunks_end) = (chunks_at, end);
-        (self.frame_len, self.committed_end) = (outline.header.frame_len, end);
+        self.frame_len = outline.header.frame_len;
         Ok(())
     }
 }
 
-impl<F: Folder + Send + Sync> Home for FileHome<F>
+impl<F> Home for FileHome<F>
 where
-    F::File: Send + Sync,
+    F: Folder<File: Send + Sync> + Send + Sync,
 {
     fn chunk(&self, at: u64) -> Result<Stored<'_>> {
         let start = self.chunks_at.saturating_add(at);
@@ -170,7 +167,9 @@ where
         let has_moved = outline.header_len() != self.chunks_at;
         if has_moved || self.has_discarded {
             let live = self.live(outline)?;
-            let used = live.values().fold(0, |sum: u64, len| sum.saturating_add(*len));
+            let used = live
+                .values()
+                .fold(0, |sum: u64, len| sum.saturating_add(*len));
             let section_len = self.chunks_end.saturating_sub(self.chunks_at);
             if has_moved || section_len.saturating_sub(used) > used {
                 self.rewrite(outline, &live)?;
@@ -179,14 +178,6 @@ where
             }
         }
         self.commit_in_place(outline)?;
-        self.has_discarded = false;
-        Ok(())
-    }
-
-    fn roll_back(&mut self) -> Result<()> {
-        // The next change takes away what this one has left.
-        self.pending.draft = None;
-        self.chunks_end = self.committed_end;
         self.has_discarded = false;
         Ok(())
     }
@@ -228,7 +219,8 @@ fn copy<F: Folder>(to: &Replacement<'_, F>, from: u64, at: u64, len: u64) -> Res
     while done < len {
         let step = len.saturating_sub(done).min(COPY_LEN);
         buffer.resize(usize::try_from(step).unwrap_or(0), 0);
-        to.old().read_exact_at(from.saturating_add(done), &mut buffer)?;
+        to.old()
+            .read_exact_at(from.saturating_add(done), &mut buffer)?;
         to.write(at.saturating_add(done), &buffer)?;
         done = done.saturating_add(step);
     }

@@ -64,9 +64,10 @@ impl Home for FolderHome {
         let key = Self::key(at)?;
         let object = self.root.read(&key).map_err(|error| {
             let error = match error.kind() {
-                std::io::ErrorKind::NotFound => {
-                    Error::frame(Fault::Damaged, "the index tells of this chunk, but it is not there")
-                }
+                std::io::ErrorKind::NotFound => Error::frame(
+                    Fault::Damaged,
+                    "the index tells of this chunk, but it is not there",
+                ),
                 _ => error.into(),
             };
             error.in_file(&key)
@@ -110,19 +111,13 @@ impl Home for FolderHome {
         outline.header.section_len = self.section_len;
         let back = outline.back()?;
         let len = outline.header_len();
-        outline.header.frame_len = len.saturating_add(u64::try_from(back.len()).unwrap_or(u64::MAX));
+        outline.header.frame_len =
+            len.saturating_add(u64::try_from(back.len()).unwrap_or(u64::MAX));
         let mut bytes = outline.header.encode()?;
         bytes.extend_from_slice(&back);
         let key = Key::root().join(OUTLINE)?;
         self.root.put(&key, &bytes)?;
         self.root.commit_counts(&[key], false)?;
-        self.fresh.clear();
-        self.gone.clear();
-        Ok(())
-    }
-
-    fn roll_back(&mut self) -> Result<()> {
-        self.root.rollback()?;
         self.fresh.clear();
         self.gone.clear();
         Ok(())

@@ -11,7 +11,7 @@ use std::io;
 
 pub(super) use bytes::BytesHome;
 pub(super) use file::FileHome;
-pub(super) use folder::FolderHome;
+pub(super) use folder::{FolderHome, OUTLINE};
 
 /// Where a frame's chunks are read, and new ones kept until all of them become part of it.
 pub(super) trait Home: Send + Sync {
@@ -26,9 +26,6 @@ pub(super) trait Home: Send + Sync {
 
     /// Makes this the frame, as a whole or not at all. Lengths in the header and places of chunks are put right.
     fn commit(&mut self, outline: &mut Outline) -> Result<()>;
-
-    /// Forgets what was put since the last commit.
-    fn roll_back(&mut self) -> Result<()>;
 
     /// Whether frames here may be changed at all.
     fn is_writable(&self) -> bool;
@@ -54,13 +51,21 @@ impl<'a> Stored<'a> {
     /// From `start` on in a source that holds other chunks, too; up to `end`.
     pub(super) fn within(source: &'a dyn Object, start: u64, end: u64) -> Self {
         let room = end.saturating_sub(start);
-        Self { source: Source::Shared(source), start, room }
+        Self {
+            source: Source::Shared(source),
+            start,
+            room,
+        }
     }
 
     /// All of a source.
     pub(super) fn whole(source: Box<dyn Object>) -> io::Result<Self> {
         let room = source.size()?;
-        Ok(Self { source: Source::Own(source), start: 0, room })
+        Ok(Self {
+            source: Source::Own(source),
+            start: 0,
+            room,
+        })
     }
 
     /// Where it begins in its file.

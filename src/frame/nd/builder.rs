@@ -1,8 +1,8 @@
 //! [`NdArrayBuilder`]: how a new array is to be.
 
+use super::NdArray;
 use super::grid::{Grid, Positions};
 use super::shapes::{Caches, default_shapes};
-use super::NdArray;
 use crate::blosc::{Compressor, FilterPipeline, SpecialValue, special_chunk};
 use crate::error::{Error, Result};
 use crate::frame::{Frame, FrameBuilder, FrameOptions};
@@ -232,7 +232,9 @@ impl NdArrayBuilder {
             .metalayer(meta.kind.name(), meta.encode()?)?;
         for (name, bytes) in &self.metalayers {
             if *name == meta.kind.name() {
-                return Err(Error::usage(format!("the layer {name:?} is the array's own")));
+                return Err(Error::usage(format!(
+                    "the layer {name:?} is the array's own"
+                )));
             }
             builder = builder.metalayer(name, bytes.clone())?;
         }
@@ -279,17 +281,32 @@ impl NdArrayBuilder {
             }
         };
         // What is never told is at least as long as what it is.
-        let opaque = || ArrayDType { format: 0, text: format!("|V{}", self.itemsize) };
+        let opaque = || ArrayDType {
+            format: 0,
+            text: format!("|V{}", self.itemsize),
+        };
         let dtype = match kind {
             ArrayKind::Caterva => None,
             ArrayKind::B2nd => Some(self.dtype.clone().unwrap_or_else(opaque)),
         };
-        let meta = ArrayMeta { kind, shape: self.shape.clone(), chunk_shape, block_shape, dtype };
+        let meta = ArrayMeta {
+            kind,
+            shape: self.shape.clone(),
+            chunk_shape,
+            block_shape,
+            dtype,
+        };
         let is_zero = |shape: &Vec<u32>| shape.contains(&0);
         if is_zero(&meta.chunk_shape) || is_zero(&meta.block_shape) {
-            return Err(Error::usage("chunks and blocks have at least one element along each axis"));
+            return Err(Error::usage(
+                "chunks and blocks have at least one element along each axis",
+            ));
         }
-        let larger = meta.block_shape.iter().zip(&meta.chunk_shape).any(|(block, chunk)| block > chunk);
+        let larger = meta
+            .block_shape
+            .iter()
+            .zip(&meta.chunk_shape)
+            .any(|(block, chunk)| block > chunk);
         if larger {
             return Err(Error::usage(format!(
                 "blocks of {:?} in chunks of {:?}: none can be longer than its chunk",
@@ -301,7 +318,11 @@ impl NdArrayBuilder {
 
     /// Bytes of a chunk and of a block.
     fn sizes(&self, grid: &Grid) -> Result<(u32, u32)> {
-        let fits = |len: usize| u32::try_from(len).ok().filter(|len| *len <= crate::blosc::MAX_NBYTES);
+        let fits = |len: usize| {
+            u32::try_from(len)
+                .ok()
+                .filter(|len| *len <= crate::blosc::MAX_NBYTES)
+        };
         match (fits(grid.chunk_len), fits(grid.block_len)) {
             (Some(chunk), Some(block)) if self.itemsize > 0 => Ok((chunk, block)),
             _ => Err(Error::usage(format!(
@@ -319,9 +340,14 @@ impl NdArrayBuilder {
             return Ok(0);
         }
         let most = self.options.limits.offsets / 8;
-        let chunks = grid.counts.iter().try_fold(1u64, |all, count| all.checked_mul(*count));
+        let chunks = grid
+            .counts
+            .iter()
+            .try_fold(1u64, |all, count| all.checked_mul(*count));
         let bytes = |chunks: u64| chunks.checked_mul(u64::try_from(grid.chunk_len).ok()?);
-        let fits = |chunks: &u64| *chunks <= most && bytes(*chunks).is_some_and(|len| i64::try_from(len).is_ok());
+        let fits = |chunks: &u64| {
+            *chunks <= most && bytes(*chunks).is_some_and(|len| i64::try_from(len).is_ok())
+        };
         chunks.filter(fits).ok_or_else(|| {
             Error::usage(format!(
                 "the shape {:?} in chunks of {:?} would take more than {most} chunks, the limit `offsets`",
@@ -335,18 +361,28 @@ impl NdArrayBuilder {
         let element = match &self.content {
             Content::Element(element) => element,
             Content::Nan if !matches!(self.itemsize, 4 | 8) => {
-                return Err(Error::usage("only floats of 4 and 8 bytes can be no numbers"));
+                return Err(Error::usage(
+                    "only floats of 4 and 8 bytes can be no numbers",
+                ));
             }
             _ => return Ok(None),
         };
         if element.len() != usize::from(self.itemsize) {
             let found = element.len();
-            return Err(Error::usage(format!("{found} bytes for an element of {}", self.itemsize)));
+            return Err(Error::usage(format!(
+                "{found} bytes for an element of {}",
+                self.itemsize
+            )));
         }
         if element.iter().all(|byte| *byte == 0) {
             return Ok(None);
         }
-        Ok(Some(special_chunk(SpecialValue::Value(element), chunk, self.itemsize, block)?))
+        Ok(Some(special_chunk(
+            SpecialValue::Value(element),
+            chunk,
+            self.itemsize,
+            block,
+        )?))
     }
 }
 
@@ -367,7 +403,9 @@ impl NdArray {
             .filters(settings.filters);
         builder.dtype.clone_from(&self.meta.dtype);
         if !self.chunk_shape().contains(&0) && !self.block_shape().contains(&0) {
-            builder = builder.chunk_shape(self.chunk_shape()).block_shape(self.block_shape());
+            builder = builder
+                .chunk_shape(self.chunk_shape())
+                .block_shape(self.block_shape());
         }
         for (name, bytes) in self.frame.metalayers().iter() {
             if name != self.kind().name() {

@@ -46,7 +46,11 @@ impl NdArray {
     /// # Errors
     /// As [`squeeze_axes`](Self::squeeze_axes).
     pub fn squeeze(&mut self) -> Result<()> {
-        let single: Vec<usize> = (0..).zip(self.shape()).filter(|(_, len)| **len == 1).map(|(axis, _)| axis).collect();
+        let single: Vec<usize> = (0..)
+            .zip(self.shape())
+            .filter(|(_, len)| **len == 1)
+            .map(|(axis, _)| axis)
+            .collect();
         self.squeeze_axes(&single)
     }
 

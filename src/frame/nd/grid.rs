@@ -48,7 +48,10 @@ impl Positions {
     pub(super) fn new(within: Vec<Range<u64>>) -> Self {
         let is_empty = within.iter().any(Range::is_empty);
         let first = within.iter().map(|range| range.start).collect();
-        Self { within, next: (!is_empty).then_some(first) }
+        Self {
+            within,
+            next: (!is_empty).then_some(first),
+        }
     }
 }
 
@@ -73,7 +76,8 @@ impl Iterator for Positions {
 impl Grid {
     /// The grid of a description that fits its frame.
     pub(super) fn of(meta: &ArrayMeta, itemsize: u32) -> Self {
-        let wide = |shape: &[u32]| -> Vec<u64> { shape.iter().map(|len| u64::from(*len)).collect() };
+        let wide =
+            |shape: &[u32]| -> Vec<u64> { shape.iter().map(|len| u64::from(*len)).collect() };
         let (chunk, block) = (wide(&meta.chunk_shape), wide(&meta.block_shape));
         let stored = meta.stored_chunk_shape();
         let blocks = stored.iter().zip(&block);
@@ -129,18 +133,25 @@ impl Grid {
 
     /// Where the chunk at this position begins.
     pub(super) fn origin(&self, at: &[u64]) -> Vec<u64> {
-        at.iter().zip(&self.chunk).map(|(at, len)| at.saturating_mul(*len)).collect()
+        at.iter()
+            .zip(&self.chunk)
+            .map(|(at, len)| at.saturating_mul(*len))
+            .collect()
     }
 
     /// What a chunk has of the array.
     pub(super) fn extent(&self, origin: &[u64]) -> Vec<Range<u64>> {
         let axes = origin.iter().zip(&self.chunk).zip(&self.shape);
-        axes.map(|((begin, chunk), len)| *begin..begin.saturating_add(*chunk).min(*len)).collect()
+        axes.map(|((begin, chunk), len)| *begin..begin.saturating_add(*chunk).min(*len))
+            .collect()
     }
 
     /// The array cut along its first axes into boxes of whole chunks, each of so many bytes at the most if it can be.
     pub(super) fn bands(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> {
-        let all = self.counts.iter().fold(1u64, |all, count| all.saturating_mul((*count).max(1)));
+        let all = self
+            .counts
+            .iter()
+            .fold(1u64, |all, count| all.saturating_mul((*count).max(1)));
         let mut left = all.saturating_mul(u64::try_from(self.chunk_len).unwrap_or(u64::MAX));
         let most = u64::try_from(bytes).unwrap_or(u64::MAX);
         // The first axes are cut into single chunks until the rest fits.
@@ -189,7 +200,11 @@ impl Grid {
 
     /// Where a part of a block begins in its bytes.
     pub(super) fn block_start(&self, at: &[u64], part: &[Range<u64>]) -> usize {
-        let axes = at.iter().zip(&self.block).zip(part).zip(&self.block_strides);
+        let axes = at
+            .iter()
+            .zip(&self.block)
+            .zip(part)
+            .zip(&self.block_strides);
         axes.fold(0, |start, (((at, len), range), stride)| {
             let inside = range.start.saturating_sub(at.saturating_mul(*len));
             start.saturating_add(to_usize(inside).saturating_mul(*stride))
@@ -215,13 +230,17 @@ fn units(wanted: &[Range<u64>], unit: &[u64]) -> Vec<Range<u64>> {
 
 /// Elements of a box along each axis.
 pub(super) fn lens(wanted: &[Range<u64>]) -> Vec<usize> {
-    wanted.iter().map(|range| to_usize(range.end.saturating_sub(range.start))).collect()
+    wanted
+        .iter()
+        .map(|range| to_usize(range.end.saturating_sub(range.start)))
+        .collect()
 }
 
 /// A box told from an origin on.
 pub(super) fn relative(wanted: &[Range<u64>], origin: &[u64]) -> Vec<Range<u64>> {
     let axes = wanted.iter().zip(origin);
-    axes.map(|(range, begin)| range.start.saturating_sub(*begin)..range.end.saturating_sub(*begin)).collect()
+    axes.map(|(range, begin)| range.start.saturating_sub(*begin)..range.end.saturating_sub(*begin))
+        .collect()
 }
 
 /// What two boxes share.
@@ -239,7 +258,11 @@ pub(super) fn box_len(wanted: &[Range<u64>], itemsize: usize) -> Option<usize> {
     if wanted.iter().any(Range::is_empty) {
         return Some(0);
     }
-    let mut axes = wanted.iter().map(|range| range.end.saturating_sub(range.start));
-    let len = axes.try_fold(itemsize, |len, axis| len.checked_mul(usize::try_from(axis).ok()?))?;
+    let mut axes = wanted
+        .iter()
+        .map(|range| range.end.saturating_sub(range.start));
+    let len = axes.try_fold(itemsize, |len, axis| {
+        len.checked_mul(usize::try_from(axis).ok()?)
+    })?;
     isize::try_from(len).ok().map(|_| len)
 }

@@ -62,12 +62,16 @@ impl NdArray {
     /// what describes it does not fit the frame.
     pub fn of(frame: Frame) -> Result<Self> {
         let Some(meta) = frame.array_meta()? else {
-            let what = "this frame holds no array: it has neither a \"caterva\" nor a \"b2nd\" layer";
+            let what =
+                "this frame holds no array: it has neither a \"caterva\" nor a \"b2nd\" layer";
             return Err(Error::frame(Fault::Unsupported, what));
         };
         meta.check(frame.header())?;
         let grid = Grid::of(&meta, frame.typesize());
-        let dtype = meta.dtype.as_ref().and_then(|dtype| DType::parse(&dtype.text).ok());
+        let dtype = meta
+            .dtype
+            .as_ref()
+            .and_then(|dtype| DType::parse(&dtype.text).ok());
         let fits = |dtype: &DType| dtype.itemsize() == u64::from(frame.typesize());
         Ok(Self {
             dtype: dtype.filter(fits),
@@ -173,7 +177,9 @@ impl NdArray {
     #[must_use]
     pub fn nbytes(&self) -> u64 {
         let lens = self.shape().iter();
-        lens.fold(self.itemsize().into(), |bytes: u64, len| bytes.saturating_mul(*len))
+        lens.fold(self.itemsize().into(), |bytes: u64, len| {
+            bytes.saturating_mul(*len)
+        })
     }
 
     /// Sets a layer of metadata before the chunks.

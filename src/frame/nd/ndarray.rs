@@ -53,9 +53,13 @@ impl NdArray {
     /// How a new array with the shape and the elements' type of an array of the crate `ndarray` is to be;
     /// [`write_ndarray`](Self::write_ndarray) fills it.
     #[must_use]
-    pub fn of_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(values: &ArrayBase<S, D>) -> NdArrayBuilder {
+    pub fn of_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(
+        values: &ArrayBase<S, D>,
+    ) -> NdArrayBuilder {
         let shape = values.shape().iter();
-        let shape: Vec<u64> = shape.map(|len| u64::try_from(*len).unwrap_or(u64::MAX)).collect();
+        let shape: Vec<u64> = shape
+            .map(|len| u64::try_from(*len).unwrap_or(u64::MAX))
+            .collect();
         Self::of_type::<T>(&shape)
     }
 }

@@ -48,7 +48,9 @@ impl NdArray {
         self.grid.check(slice)?;
         if box_len(slice, self.grid.itemsize) != Some(out.len()) {
             let found = out.len();
-            return Err(Error::usage(format!("room for {found} bytes for the slice {slice:?}")));
+            return Err(Error::usage(format!(
+                "room for {found} bytes for the slice {slice:?}"
+            )));
         }
         if out.is_empty() {
             return Ok(());
@@ -66,7 +68,10 @@ impl NdArray {
         let sizes = lens(slice);
         let axis = sizes.iter().position(|len| *len > 1).unwrap_or(0);
         let Some(along) = slice.get(axis).cloned().filter(|_| threads > 1) else {
-            return vec![Band { wanted: slice.to_vec(), out }];
+            return vec![Band {
+                wanted: slice.to_vec(),
+                out,
+            }];
         };
         let rest = sizes.iter().skip(axis.saturating_add(1));
         let step = rest.fold(self.grid.itemsize, |step, len| step.saturating_mul(*len));
@@ -92,14 +97,23 @@ impl NdArray {
         for at in self.grid.chunks_of(&wanted) {
             let part = common(&wanted, &self.grid.extent(&self.grid.origin(&at)));
             let start = offset(&relative(&part, &origin), &out_strides);
-            let to = Place { bytes: &mut *out, start, strides: &out_strides };
+            let to = Place {
+                bytes: &mut *out,
+                start,
+                strides: &out_strides,
+            };
             self.read_part(&at, &part, to)?;
         }
         Ok(())
     }
 
     /// Reads the part of a box that lies in one chunk.
-    pub(super) fn read_part(&self, at: &[u64], part: &[Range<u64>], to: Place<'_, &mut [u8]>) -> Result<()> {
+    pub(super) fn read_part(
+        &self,
+        at: &[u64],
+        part: &[Range<u64>],
+        to: Place<'_, &mut [u8]>,
+    ) -> Result<()> {
         let (grid, number) = (&self.grid, self.grid.number(at));
         let inside = relative(part, &grid.origin(at));
         if let Some(data) = self.dirty.get(&number) {
@@ -120,7 +134,10 @@ impl NdArray {
         let stored = self.frame.home.chunk(stored_at)?;
         let header = self.frame.header_of(number, &stored)?;
         self.check_blocks(number, &header)?;
-        let blocks: Vec<u32> = grid.blocks_of(&inside).map(|at| grid.block_number(&at)).collect();
+        let blocks: Vec<u32> = grid
+            .blocks_of(&inside)
+            .map(|at| grid.block_number(&at))
+            .collect();
         let coders = &self.frame.coders;
         coders.with_bytes(|bytes| {
             let fetched = fetch::blocks(&stored, &header, &blocks, bytes);
@@ -140,7 +157,11 @@ impl NdArray {
     }
 
     /// Refuses a chunk whose blocks are not those of the array.
-    pub(super) fn check_blocks(&self, number: u64, header: &crate::blosc::ChunkHeader) -> Result<()> {
+    pub(super) fn check_blocks(
+        &self,
+        number: u64,
+        header: &crate::blosc::ChunkHeader,
+    ) -> Result<()> {
         let found = usize::try_from(header.blocksize).unwrap_or(usize::MAX);
         if found == self.grid.block_len {
             return Ok(());
@@ -160,7 +181,11 @@ fn each_block(
     to: Place<'_, &mut [u8]>,
     mut read: impl FnMut(u32, &[u64], &mut dyn FnMut(&[u8], &[u64])) -> Result<()>,
 ) -> Result<()> {
-    let Place { bytes, start, strides } = to;
+    let Place {
+        bytes,
+        start,
+        strides,
+    } = to;
     let origin: Vec<u64> = inside.iter().map(|range| range.start).collect();
     for at in grid.blocks_of(inside) {
         read(grid.block_number(&at), &at, &mut |block, at| {
@@ -171,7 +196,11 @@ fn each_block(
                 strides: &grid.block_strides,
             };
             let start = start.saturating_add(offset(&relative(&part, &origin), strides));
-            let to = Place { bytes: &mut *bytes, start, strides };
+            let to = Place {
+                bytes: &mut *bytes,
+                start,
+                strides,
+            };
             strided::copy(&lens(&part), grid.itemsize, from, to);
         })?;
     }
@@ -180,22 +209,31 @@ fn each_block(
 
 /// How far a box begins behind the beginning of what it lies in.
 pub(super) fn offset(inside: &[Range<u64>], strides: &[usize]) -> usize {
-    inside.iter().zip(strides).fold(0, |offset, (range, stride)| {
-        offset.saturating_add(to_usize(range.start).saturating_mul(*stride))
-    })
+    inside
+        .iter()
+        .zip(strides)
+        .fold(0, |offset, (range, stride)| {
+            offset.saturating_add(to_usize(range.start).saturating_mul(*stride))
+        })
 }
 
 /// Stretches of an axis: chunks where there are enough for all threads, and else blocks, which no two stretches share.
 fn stretches(grid: &Grid, axis: usize, along: &Range<u64>, threads: usize) -> Vec<Range<u64>> {
     let chunk = grid.chunk.get(axis).copied().unwrap_or(1).max(1);
     let block = grid.block.get(axis).copied().unwrap_or(1).max(1);
-    let chunks = along.end.div_ceil(chunk).saturating_sub(along.start / chunk);
+    let chunks = along
+        .end
+        .div_ceil(chunk)
+        .saturating_sub(along.start / chunk);
     let by_chunks = to_usize(chunks) >= threads.saturating_mul(2);
     // A block row or two more for each thread are enough, and the heads of chunks are not read for nothing.
     let blocks = along.end.saturating_sub(along.start).div_ceil(block);
     let group = match by_chunks {
         true => 1,
-        false => blocks.checked_div(u64::try_from(threads.saturating_mul(4)).unwrap_or(1)).unwrap_or(1).max(1),
+        false => blocks
+            .checked_div(u64::try_from(threads.saturating_mul(4)).unwrap_or(1))
+            .unwrap_or(1)
+            .max(1),
     };
     let mut ranges = Vec::new();
     let mut begin = along.start;
@@ -205,7 +243,10 @@ fn stretches(grid: &Grid, axis: usize, along: &Range<u64>, threads: usize) -> Ve
         let end = match by_chunks {
             true => chunk_end,
             false => {
-                let row = begin.saturating_sub(of_chunk).checked_div(block).unwrap_or(0);
+                let row = begin
+                    .saturating_sub(of_chunk)
+                    .checked_div(block)
+                    .unwrap_or(0);
                 let row_end = row.saturating_add(group).saturating_mul(block);
                 of_chunk.saturating_add(row_end).min(chunk_end)
             }

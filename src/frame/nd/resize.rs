@@ -31,14 +31,19 @@ impl NdArray {
         shape: &[u64],
         from: impl Fn(&[u64], &Grid) -> Option<Vec<u64>>,
     ) -> Result<()> {
-        let meta = ArrayMeta { shape: shape.to_vec(), ..self.meta.clone() };
+        let meta = ArrayMeta {
+            shape: shape.to_vec(),
+            ..self.meta.clone()
+        };
         let (grid, chunks) = self.grid_for(&meta)?;
         let old = &self.grid;
         let is_there = |at: &[u64]| at.iter().zip(&old.counts).all(|(at, count)| at < count);
         let mut places = Vec::new();
         let mut kept = vec![false; self.frame.outline.places.len()];
         for at in Positions::new(grid.counts.iter().map(|count| 0..*count).collect()) {
-            let number = from(&at, old).filter(|at| is_there(at)).map(|at| old.number(&at));
+            let number = from(&at, old)
+                .filter(|at| is_there(at))
+                .map(|at| old.number(&at));
             let number = number.and_then(|number| usize::try_from(number).ok());
             let place = number.and_then(|number| self.frame.outline.places.get(number));
             if let Some(kept) = number.and_then(|number| kept.get_mut(number)) {
@@ -52,34 +57,45 @@ impl NdArray {
             .filter_map(|(place, kept)| (!kept).then_some(place))
             .collect();
         let header = &mut self.frame.outline.header;
-        header.content_len = chunks.saturating_mul(u64::try_from(grid.chunk_len).unwrap_or(u64::MAX));
+        header.content_len =
+            chunks.saturating_mul(u64::try_from(grid.chunk_len).unwrap_or(u64::MAX));
         header.chunk_size = u32::try_from(grid.chunk_len).ok().filter(|len| *len > 0);
         header.blocksize = u32::try_from(grid.block_len).unwrap_or(u32::MAX);
         self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;
         (self.meta, self.grid) = (meta, grid);
-        gone.into_iter().try_for_each(|place| self.frame.discard(place))
+        gone.into_iter()
+            .try_for_each(|place| self.frame.discard(place))
     }
 
     /// The grid of a new description, and how many chunks it has.
     fn grid_for(&self, meta: &ArrayMeta) -> Result<(Grid, u64)> {
-        meta.encode().map_err(|error| Error::usage(error.to_string()))?;
+        meta.encode()
+            .map_err(|error| Error::usage(error.to_string()))?;
         let grid = Grid::of(meta, self.itemsize());
         let chunks = match grid.counts.contains(&0) {
             true => Some(0),
-            false => grid.counts.iter().try_fold(1u64, |all, count| all.checked_mul(*count)),
+            false => grid
+                .counts
+                .iter()
+                .try_fold(1u64, |all, count| all.checked_mul(*count)),
         };
         let chunk_len = u64::try_from(grid.chunk_len).unwrap_or(u64::MAX);
         let most = self.frame.coders.limits.offsets / 8;
         match chunks {
             Some(chunks)
                 if chunks <= most
-                    && chunks.checked_mul(chunk_len).is_some_and(|len| i64::try_from(len).is_ok()) =>
+                    && chunks
+                        .checked_mul(chunk_len)
+                        .is_some_and(|len| i64::try_from(len).is_ok()) =>
             {
                 Ok((grid, chunks))
             }
             _ => Err(Error::frame(
                 Fault::Usage,
-                format!("the shape {:?} would take more than {most} chunks, the limit `offsets`", meta.shape),
+                format!(
+                    "the shape {:?} would take more than {most} chunks, the limit `offsets`",
+                    meta.shape
+                ),
             )),
         }
     }
@@ -91,10 +107,17 @@ impl NdArray {
             .zip(&self.grid.chunk)
             .map(|(len, chunk)| len.div_ceil(*chunk.max(&1)).saturating_mul(*chunk))
             .collect();
-        let known: Vec<Range<u64>> = self.shape().iter().zip(&ends).map(|(len, end)| 0..*len.min(end)).collect();
+        let known: Vec<Range<u64>> = self
+            .shape()
+            .iter()
+            .zip(&ends)
+            .map(|(len, end)| 0..*len.min(end))
+            .collect();
         for axis in 0..old.len() {
             let mut slice = known.clone();
-            let (Some(range), Some(begin)) = (slice.get_mut(axis), old.get(axis)) else { continue };
+            let (Some(range), Some(begin)) = (slice.get_mut(axis), old.get(axis)) else {
+                continue;
+            };
             range.start = *begin;
             if slice.iter().all(|range| range.start < range.end) {
                 self.clear(&slice)?;

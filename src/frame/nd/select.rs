@@ -31,7 +31,9 @@ impl NdArray {
         let len = selection_len(&sizes, itemsize)?;
         let mut out = Vec::new();
         let room = out.try_reserve_exact(len);
-        room.map_err(|_| Error::usage(format!("no memory for {len} bytes: select less at a time")))?;
+        room.map_err(|_| {
+            Error::usage(format!("no memory for {len} bytes: select less at a time"))
+        })?;
         out.resize(len, 0);
         let steps = strides(&sizes, itemsize);
         for picked in self.picked(positions) {
@@ -57,7 +59,9 @@ impl NdArray {
         let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
         if selection_len(&sizes, itemsize)? != data.len() {
             let found = data.len();
-            return Err(Error::usage(format!("{found} bytes for a selection of {sizes:?} elements")));
+            return Err(Error::usage(format!(
+                "{found} bytes for a selection of {sizes:?} elements"
+            )));
         }
         let steps = strides(&sizes, itemsize);
         for picked in self.picked(positions) {
@@ -102,10 +106,17 @@ impl NdArray {
                 chunks.into_values().collect()
             })
             .collect();
-        let counts = axes.iter().map(|chunks| 0..u64::try_from(chunks.len()).unwrap_or(0));
+        let counts = axes
+            .iter()
+            .map(|chunks| 0..u64::try_from(chunks.len()).unwrap_or(0));
         Positions::new(counts.collect()).map(move |at| {
-            let picked = axes.iter().zip(at).map(|(chunks, at)| chunks.get(to_usize(at)));
-            picked.map(|picked| picked.cloned().unwrap_or_default()).collect()
+            let picked = axes
+                .iter()
+                .zip(at)
+                .map(|(chunks, at)| chunks.get(to_usize(at)));
+            picked
+                .map(|picked| picked.cloned().unwrap_or_default())
+                .collect()
         })
     }
 }
@@ -113,7 +124,9 @@ impl NdArray {
 fn selection_len(sizes: &[usize], itemsize: usize) -> Result<usize> {
     let len = match sizes.contains(&0) {
         true => Some(0),
-        false => sizes.iter().try_fold(itemsize, |len, size| len.checked_mul(*size)),
+        false => sizes
+            .iter()
+            .try_fold(itemsize, |len, size| len.checked_mul(*size)),
     };
     let len = len.filter(|len| isize::try_from(*len).is_ok());
     len.ok_or_else(|| Error::usage("the selection has more bytes than memory"))
@@ -153,11 +166,19 @@ fn each_element(
     descend(&axes, (0, 0), &mut each);
 }
 
-fn descend(axes: &[Vec<(usize, usize)>], (part, all): (usize, usize), each: &mut impl FnMut(usize, usize)) {
+fn descend(
+    axes: &[Vec<(usize, usize)>],
+    (part, all): (usize, usize),
+    each: &mut impl FnMut(usize, usize),
+) {
     let Some((first, rest)) = axes.split_first() else {
         return each(part, all);
     };
     for (in_part, in_all) in first {
-        descend(rest, (part.saturating_add(*in_part), all.saturating_add(*in_all)), each);
+        descend(
+            rest,
+            (part.saturating_add(*in_part), all.saturating_add(*in_all)),
+            each,
+        );
     }
 }

@@ -22,7 +22,10 @@ impl Default for Caches {
     /// Blocks of up to 128 KiB, chunks of up to 4 MiB: half the second-level caches of today's small machines, and a core's part
     /// of their third-level ones.
     fn default() -> Self {
-        Self { block: 128 << 10, chunk: 4 << 20 }
+        Self {
+            block: 128 << 10,
+            chunk: 4 << 20,
+        }
     }
 }
 
@@ -32,9 +35,14 @@ impl Default for Caches {
 pub fn default_shapes(shape: &[u64], itemsize: u32, caches: Caches) -> (Vec<u32>, Vec<u32>) {
     let whole: Vec<u64> = shape.iter().map(|len| (*len).max(1)).collect();
     let chunk = even(&whole, &boxed(&whole, itemsize, caches.chunk));
-    let block = even(&chunk, &boxed(&chunk, itemsize, caches.block.min(caches.chunk)));
+    let block = even(
+        &chunk,
+        &boxed(&chunk, itemsize, caches.block.min(caches.chunk)),
+    );
     let narrow = |shape: Vec<u64>| {
-        let lens = shape.into_iter().map(|len| u32::try_from(len).unwrap_or(u32::MAX));
+        let lens = shape
+            .into_iter()
+            .map(|len| u32::try_from(len).unwrap_or(u32::MAX));
         lens.collect()
     };
     (narrow(chunk), narrow(block))
@@ -42,7 +50,10 @@ pub fn default_shapes(shape: &[u64], itemsize: u32, caches: Caches) -> (Vec<u32>
 
 /// A box within another that has no more than so many bytes: axes are doubled in turn, the shortest first and of those the last.
 fn boxed(whole: &[u64], itemsize: u32, bytes: u32) -> Vec<u64> {
-    let most = u64::from(bytes).checked_div(u64::from(itemsize.max(1))).unwrap_or(1).max(1);
+    let most = u64::from(bytes)
+        .checked_div(u64::from(itemsize.max(1)))
+        .unwrap_or(1)
+        .max(1);
     let mut shape = vec![1u64; whole.len()];
     let mut items = 1u64;
     loop {
@@ -63,7 +74,8 @@ fn boxed(whole: &[u64], itemsize: u32, bytes: u32) -> Vec<u64> {
 /// The same number of pieces along each axis, but all of about the same length.
 fn even(whole: &[u64], piece: &[u64]) -> Vec<u64> {
     let axes = whole.iter().zip(piece);
-    axes.map(|(whole, piece)| whole.div_ceil(whole.div_ceil((*piece).max(1)).max(1))).collect()
+    axes.map(|(whole, piece)| whole.div_ceil(whole.div_ceil((*piece).max(1)).max(1)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -101,7 +113,10 @@ mod tests {
                 assert!(bytes(&block, itemsize) <= u64::from(caches.block));
                 let all = shape.iter().product::<u64>() * itemsize;
                 let expected = all.min(u64::from(caches.chunk)) / 8;
-                assert!(bytes(&chunk, itemsize) >= expected, "{shape:?} {itemsize} {chunk:?}");
+                assert!(
+                    bytes(&chunk, itemsize) >= expected,
+                    "{shape:?} {itemsize} {chunk:?}"
+                );
             }
         }
     }

@@ -41,7 +41,9 @@ impl NdArray {
         if count == 0 {
             return Ok(());
         }
-        let longer = len.checked_add(count).ok_or_else(|| Error::usage("no axis is as long"))?;
+        let longer = len
+            .checked_add(count)
+            .ok_or_else(|| Error::usage("no axis is as long"))?;
         let shape = with(self.shape(), axis, longer);
         if at < len && is_whole(&self.grid, axis, at, count) {
             self.frame.begin()?;
@@ -73,7 +75,9 @@ impl NdArray {
     pub fn delete(&mut self, axis: usize, range: Range<u64>) -> Result<()> {
         let len = self.len_of(axis)?;
         if range.start > range.end || range.end > len {
-            return Err(Error::usage(format!("the stretch {range:?} of an axis of {len}")));
+            return Err(Error::usage(format!(
+                "the stretch {range:?} of an axis of {len}"
+            )));
         }
         let count = range.end.saturating_sub(range.start);
         if count == 0 {
@@ -102,8 +106,16 @@ impl NdArray {
         if let Some(place) = slice.get_mut(axis) {
             *place = 0..1;
         }
-        let one = box_len(&slice, self.grid.itemsize).unwrap_or(usize::MAX).max(1);
-        let step = self.frame.coders.buffer.checked_div(one).unwrap_or(1).max(1);
+        let one = box_len(&slice, self.grid.itemsize)
+            .unwrap_or(usize::MAX)
+            .max(1);
+        let step = self
+            .frame
+            .coders
+            .buffer
+            .checked_div(one)
+            .unwrap_or(1)
+            .max(1);
         let step = u64::try_from(step).unwrap_or(1);
         let mut left = range;
         while left.start < left.end {
@@ -139,8 +151,14 @@ impl NdArray {
 
     /// How many of what an axis is made of these bytes are.
     fn count_in(&self, axis: usize, bytes: usize) -> Result<u64> {
-        let others = self.shape().iter().enumerate().filter(|(other, _)| *other != axis);
-        let one = others.fold(self.grid.itemsize, |one, (_, len)| one.saturating_mul(to_usize(*len)));
+        let others = self
+            .shape()
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != axis);
+        let one = others.fold(self.grid.itemsize, |one, (_, len)| {
+            one.saturating_mul(to_usize(*len))
+        });
         match (one, bytes) {
             (0, 0) => Ok(0),
             (1.., _) if bytes.is_multiple_of(one) => Ok(u64::try_from(bytes / one).unwrap_or(0)),

@@ -1,7 +1,7 @@
 //! Elements as values of Rust.
 
-use super::{NdArray, NdArrayBuilder};
 use super::grid::box_len;
+use super::{NdArray, NdArrayBuilder};
 use crate::array::Element;
 use crate::array::element;
 use crate::blosc::Fault;
@@ -60,7 +60,10 @@ impl NdArray {
     /// As [`write_slice`](Self::write_slice), and [`Usage`](crate::Category::Usage) if the elements are of another type.
     pub fn write<T: Element>(&mut self, slice: &[Range<u64>], values: &[T]) -> Result<()> {
         self.check_type::<T>()?;
-        let is_native = self.dtype.as_ref().is_none_or(|dtype| !element::is_turned::<T>(dtype));
+        let is_native = self
+            .dtype
+            .as_ref()
+            .is_none_or(|dtype| !element::is_turned::<T>(dtype));
         if is_native {
             return self.write_slice(slice, bytemuck::cast_slice(values));
         }

@@ -45,7 +45,9 @@ impl NdArray {
         self.grid.check(slice)?;
         if box_len(slice, self.grid.itemsize) != Some(data.len()) {
             let found = data.len();
-            return Err(Error::usage(format!("{found} bytes for the slice {slice:?}")));
+            return Err(Error::usage(format!(
+                "{found} bytes for the slice {slice:?}"
+            )));
         }
         self.set(slice, Source::Data(data))
     }
@@ -58,7 +60,9 @@ impl NdArray {
         self.grid.check(slice)?;
         if element.len() != self.grid.itemsize {
             let (found, expected) = (element.len(), self.grid.itemsize);
-            return Err(Error::usage(format!("{found} bytes for an element of {expected}")));
+            return Err(Error::usage(format!(
+                "{found} bytes for an element of {expected}"
+            )));
         }
         self.set(slice, Source::Element(element))
     }
@@ -82,12 +86,20 @@ impl NdArray {
     /// Chunks that may be held in memory.
     pub(super) fn chunks_at_once(&self) -> usize {
         let coders = &self.frame.coders;
-        let chunks = coders.buffer.checked_div(self.grid.chunk_len.max(1)).unwrap_or(1);
+        let chunks = coders
+            .buffer
+            .checked_div(self.grid.chunk_len.max(1))
+            .unwrap_or(1);
         chunks.max(coders.threads)
     }
 
     /// Sets the part of a box that lies in these chunks.
-    fn set_in(&mut self, slice: &[Range<u64>], source: Source<'_>, chunks: Vec<Vec<u64>>) -> Result<()> {
+    fn set_in(
+        &mut self,
+        slice: &[Range<u64>],
+        source: Source<'_>,
+        chunks: Vec<Vec<u64>>,
+    ) -> Result<()> {
         let jobs: Vec<Job> = chunks.into_iter().map(|at| self.job(slice, &at)).collect();
         // What can fail because of what is there comes before anything is changed.
         self.load_for(&jobs)?;
@@ -121,13 +133,22 @@ impl NdArray {
         let (number, origin) = (self.grid.number(at), self.grid.origin(at));
         let extent = self.grid.extent(&origin);
         let part = common(slice, &extent);
-        Job { number, is_whole: part == extent, part, origin }
+        Job {
+            number,
+            is_whole: part == extent,
+            part,
+            origin,
+        }
     }
 
     /// Gets the chunks of which something remains.
     fn load_for(&mut self, jobs: &[Job]) -> Result<()> {
         let is_needed = |job: &&Job| !job.is_whole && !self.dirty.contains_key(&job.number);
-        let needed: Vec<u64> = jobs.iter().filter(is_needed).map(|job| job.number).collect();
+        let needed: Vec<u64> = jobs
+            .iter()
+            .filter(is_needed)
+            .map(|job| job.number)
+            .collect();
         let this = &*self;
         let loaded = collect(this.frame.coders.threads, needed, |number| {
             Ok((number, this.load(number)?))
@@ -136,14 +157,23 @@ impl NdArray {
         Ok(())
     }
 
-    fn work(&self, job: &Job, data: Option<Vec<u8>>, slice: &[Range<u64>], source: Source<'_>) -> Result<Made> {
+    fn work(
+        &self,
+        job: &Job,
+        data: Option<Vec<u8>>,
+        slice: &[Range<u64>],
+        source: Source<'_>,
+    ) -> Result<Made> {
         let (grid, number) = (&self.grid, job.number);
         let mut data = data.unwrap_or_else(|| vec![0; grid.chunk_len]);
         put_part(grid, (&mut data, &job.origin), &job.part, slice, source);
         match job.is_whole {
             true => {
                 let header = self.frame.header();
-                Ok(Made::Compressed(number, self.frame.coders.encode(header, &data)?))
+                Ok(Made::Compressed(
+                    number,
+                    self.frame.coders.encode(header, &data)?,
+                ))
             }
             false => Ok(Made::Dirty(number, data)),
         }
@@ -171,15 +201,6 @@ impl NdArray {
         self.frame.put_place(number, place)
     }
 
-    /// Keeps a changed chunk until it is compressed with others.
-    pub(super) fn keep_dirty(&mut self, number: u64, data: Vec<u8>) -> Result<()> {
-        self.dirty.insert(number, data);
-        match self.dirty.len() > self.chunks_at_once() {
-            true => self.spill(),
-            false => Ok(()),
-        }
-    }
-
     /// Compresses all chunks that were changed.
     pub(super) fn spill(&mut self) -> Result<()> {
         if self.dirty.is_empty() {
@@ -188,7 +209,10 @@ impl NdArray {
         let this = &*self;
         let jobs: Vec<(&u64, &Vec<u8>)> = this.dirty.iter().collect();
         let mut made = collect(this.frame.coders.threads, jobs, |(number, data)| {
-            Ok((*number, this.frame.coders.encode(this.frame.header(), data)?))
+            Ok((
+                *number,
+                this.frame.coders.encode(this.frame.header(), data)?,
+            ))
         })?;
         made.sort_by_key(|(number, _)| *number);
         for (number, chunk) in made {
@@ -208,7 +232,9 @@ fn collect<J: Send, T: Send>(
     let made = Mutex::new(Vec::with_capacity(jobs.len()));
     crew::each(threads, jobs.into_iter(), |job| {
         let one = act(job)?;
-        made.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+        made.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(one);
         Ok(())
     })?;
     Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -231,14 +257,23 @@ fn put_part(
         let in_block = grid.in_block(&at, &inside);
         let block = to_usize(u64::from(grid.block_number(&at))).saturating_mul(grid.block_len);
         let start = block.saturating_add(grid.block_start(&at, &in_block));
-        let to = Place { bytes: &mut *data, start, strides: &grid.block_strides };
+        let to = Place {
+            bytes: &mut *data,
+            start,
+            strides: &grid.block_strides,
+        };
         let sizes = lens(&in_block);
         match source {
             Source::Element(element) => strided::fill(&sizes, element, to),
             Source::Data(bytes) => {
                 let start = offset(&part_start, &from_strides);
-                let start = start.saturating_add(offset(&relative(&in_block, &begin), &from_strides));
-                let from = Place { bytes, start, strides: &from_strides };
+                let start =
+                    start.saturating_add(offset(&relative(&in_block, &begin), &from_strides));
+                let from = Place {
+                    bytes,
+                    start,
+                    strides: &from_strides,
+                };
                 strided::copy(&sizes, grid.itemsize, from, to);
             }
         }
