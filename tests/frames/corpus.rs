@@ -101,6 +101,11 @@ fn pick(
 
 fn check_metadata(expected: &Expected, frame: &Frame) {
     let name = expected.name();
+    // Two entries of the manifests say nothing of metadata.
+    if expected.entry.get("metalayers").is_none() {
+        assert!(name.starts_with("b_uninit"), "{name}");
+        return;
+    }
     let layers: Vec<&str> = frame.metalayers().iter().map(|(layer, _)| layer).collect();
     assert_eq!(layers.len(), expected.names("metalayers").len(), "{name}");
     for layer in expected.names("metalayers") {
