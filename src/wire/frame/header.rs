@@ -16,29 +16,29 @@
 //! codec: low four bits; level: high four bits
 //! ```
 
+mod read;
+
 use super::cursor::{Cursor, FALSE, I16, I32, I64, SIXTEEN, TEXT, TRUE, U64, as_i32, as_i64, put};
 use super::error::FrameError;
 use super::metalayers::{Metalayers, Place};
 use super::trailer::Trailer;
 use crate::blosc::Fault;
 
+use read::{
+    Pipeline, check_magic, read_chunk_size, read_flags, read_kind, read_prefix, read_truth,
+    refuse_varlen, without_chunk_size,
+};
+
 const SECTION: &str = "frame header";
 /// An array of 14, a text of eight bytes, and those.
 const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
-/// Blocks that vary in length are a version of the format, chunks that do a bit.
-const VARLEN_BLOCKS: u8 = 3;
 const VARLEN_CHUNKS: u8 = 0x40;
 /// Flags of frames whose chunks or blocks vary, besides [`FrameHeader::FLAGS`].
 const VARLEN_FLAGS: [u8; 3] = [0x13, 0x52, 0x53];
 /// How many filters there can be, which is the type of their sixteen bytes too.
 const FILTERS: u8 = 6;
-const DICT_BIT: u8 = 1;
 /// Where metalayers begin.
 const FIXED_LEN: usize = 87;
-/// Bytes of a header without metalayers.
-const MIN_LEN: u32 = 97;
-/// From the flags to where the content's length ends.
-const FLAGS_TO_CONTENT: usize = 13;
 /// The chunk size of a frame that has had no chunk yet.
 const NO_CHUNK_SIZE: i32 = -1;
 /// Entries of an index that still fit into one chunk.
@@ -152,6 +152,7 @@ impl FrameHeader {
     /// [`Fault::Unsupported`] if this is no frame, [`Fault::CutShort`] for fewer bytes of one,
     /// [`Fault::Damaged`] for lengths that cannot be.
     pub fn prefix(bytes: &[u8]) -> Result<FramePrefix, FrameError> {
+        check_magic(bytes)?;
         read_prefix(&mut Cursor::new(SECTION, bytes))
     }
 
@@ -326,134 +327,6 @@ impl FrameHeader {
             return Err(FrameError::damaged(SECTION, what));
         }
         Ok(nchunks)
-    }
-}
-
-fn read_prefix(cursor: &mut Cursor) -> Result<FramePrefix, FrameError> {
-    let magic: [u8; 10] = cursor.array("magic")?;
-    if magic != *MAGIC {
-        let (found, expected) = (magic.escape_ascii(), MAGIC.escape_ascii());
-        let what = format!("it begins with \"{found}\", should be \"{expected}\"");
-        return Err(cursor.error(Fault::Unsupported, magic.len(), what));
-    }
-    let header_len = cursor.count32(I32, "length of the header")?;
-    if header_len < MIN_LEN {
-        let what = format!("length of the header: {header_len}, should be {MIN_LEN} or more");
-        return Err(cursor.damaged(4, what));
-    }
-    let frame_len = cursor.u64("length of the frame")?;
-    let least = u64::from(header_len).saturating_add(Trailer::MIN_LEN as u64);
-    if frame_len < least {
-        let what = format!("length of the frame: {frame_len}, should be {least} or more");
-        return Err(cursor.damaged(8, what));
-    }
-    Ok(FramePrefix {
-        header_len,
-        frame_len,
-    })
-}
-
-/// Flags, kind, codec with level, and split mode.
-fn read_flags(cursor: &mut Cursor) -> Result<[u8; 4], FrameError> {
-    cursor.marker(TEXT | 4, "flags")?;
-    let found: [u8; 4] = cursor.array("flags")?;
-    let [flags, ..] = found;
-    if flags == FrameHeader::FLAGS || VARLEN_FLAGS.contains(&flags) {
-        return Ok(found);
-    }
-    let expected = FrameHeader::FLAGS;
-    let what =
-        format!("flags {flags:02x}, should be {expected:02x}: version 2, offsets of 64 bits");
-    Err(cursor.error(Fault::Unsupported, found.len(), what))
-}
-
-fn read_kind(cursor: &Cursor, kind: u8) -> Result<FrameKind, FrameError> {
-    match kind {
-        0 => Ok(FrameKind::Contiguous),
-        1 => Ok(FrameKind::Sparse),
-        _ => {
-            let what = format!("kind {kind}, should be 0 (contiguous) or 1 (sparse)");
-            Err(cursor.error(Fault::Unsupported, 3, what))
-        }
-    }
-}
-
-/// Nothing here reads chunks or blocks that vary in length, but what has neither can be read.
-fn refuse_varlen(cursor: &Cursor, flags: u8) -> Result<(), FrameError> {
-    let what = match (flags & 0x0f == VARLEN_BLOCKS, flags & VARLEN_CHUNKS != 0) {
-        (false, false) => return Ok(()),
-        (true, _) => "blocks",
-        (false, true) => "chunks",
-    };
-    let what = format!("flags {flags:02x}: {what} that vary in length");
-    Err(cursor.error(Fault::Unsupported, FLAGS_TO_CONTENT, what))
-}
-
-fn read_chunk_size(cursor: &mut Cursor, content_len: u64) -> Result<Option<u32>, FrameError> {
-    let found = cursor.i32("chunk size")?;
-    let at = Some(cursor.at().saturating_sub(4));
-    match u32::try_from(found) {
-        Ok(0) if content_len > 0 => Err(without_chunk_size(Fault::Unsupported, at)),
-        Err(_) if content_len > 0 => Err(without_chunk_size(Fault::Damaged, at)),
-        Ok(size) => Ok((size > 0).then_some(size)),
-        Err(_) if found == NO_CHUNK_SIZE => Ok(None),
-        Err(_) => {
-            let what = format!("chunk size: {found}, should be -1 or more");
-            Err(cursor.damaged(4, what))
-        }
-    }
-}
-
-/// There is content, and no size of chunks.
-fn without_chunk_size(fault: Fault, at: Option<usize>) -> FrameError {
-    let what = match fault {
-        Fault::Unsupported => "chunk size: 0, for chunks that vary in length",
-        _ => "chunk size: negative, should be 1 or more since there is content",
-    };
-    FrameError::new(fault, SECTION, at, what)
-}
-
-fn read_truth(cursor: &mut Cursor) -> Result<bool, FrameError> {
-    match cursor.byte("vlmetalayers")? {
-        TRUE => Ok(true),
-        FALSE => Ok(false),
-        found => {
-            let what = format!("vlmetalayers: {found:02x}, should be c2 (none) or c3");
-            Err(cursor.damaged(1, what))
-        }
-    }
-}
-
-/// How new chunks are filtered and compressed.
-struct Pipeline {
-    filters: [u8; 6],
-    codec_id: u8,
-    codec_meta: u8,
-    filters_meta: [u8; 6],
-    use_dict: bool,
-}
-
-impl Pipeline {
-    fn read(cursor: &mut Cursor) -> Result<Self, FrameError> {
-        cursor.marker(SIXTEEN, "filters")?;
-        cursor.marker(FILTERS, "number of filters")?;
-        let filters = cursor.array("filters")?;
-        let [codec_id, codec_meta] = cursor.array("codec")?;
-        let filters_meta = cursor.array("filters")?;
-        let [flags, reserved] = cursor.array("flags of the codec")?;
-        if flags & !DICT_BIT != 0 || reserved != 0 {
-            let what = format!(
-                "flags of the codec: {flags:02x} {reserved:02x}, should be 00 or 01, and 00"
-            );
-            return Err(cursor.error(Fault::Unsupported, 2, what));
-        }
-        Ok(Self {
-            filters,
-            codec_id,
-            codec_meta,
-            filters_meta,
-            use_dict: flags != 0,
-        })
     }
 }
 

@@ -67,6 +67,21 @@ fn what_lies_behind_is_not_looked_at_and_what_is_missing_is_cut_short() {
 }
 
 #[test]
+fn what_begins_otherwise_is_no_frame_however_short() {
+    for start in [&b"b"[..], b"\x9e\xa8b2", b"\x9e\xa9", b"blpk", &[0; 200]] {
+        let fault = FrameHeader::prefix(start).unwrap_err().fault();
+        let begins_so = start == b"\x9e\xa8b2";
+        let expected = if begins_so {
+            Fault::CutShort
+        } else {
+            Fault::Unsupported
+        };
+        assert_eq!(fault, expected, "{start:?}");
+        assert!(!is_frame(start));
+    }
+}
+
+#[test]
 fn other_versions_and_kinds_are_unsupported() {
     for (at, byte) in [
         (0, 0x9d), // no frame
