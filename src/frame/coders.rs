@@ -58,7 +58,7 @@ impl Coders {
         self.encoders.lend(make, |(encoder, out)| {
             out.clear();
             encoder.encode(data, out)?;
-            Ok(out.clone())
+            Ok(std::mem::take(out))
         })
     }
 
@@ -89,14 +89,13 @@ pub(super) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
     for (place, (id, meta)) in plain.iter_mut().zip(metas) {
         *place = if *id == SHUFFLE { 0 } else { meta };
     }
+    // What a chunk has no number for, it takes as bytes; so do the C libraries.
     let typesize = u8::try_from(header.typesize).ok().filter(|size| *size > 0);
-    let typesize = typesize
-        .ok_or_else(|| unsupported(format!("typesize {}: 1 to 255 can be", header.typesize)))?;
     Ok(Blosc2Settings {
         compressor,
         level: header.level.min(9),
         filters: FilterPipeline::from_ids(header.filters, plain)?,
-        typesize,
+        typesize: typesize.unwrap_or(1),
         blocksize: (header.blocksize > 0).then_some(header.blocksize),
     })
 }

@@ -28,7 +28,7 @@ pub(super) const IN_MEMORY: &str = "frame";
 /// ```
 #[derive(Debug, Clone)]
 pub struct FrameBuilder {
-    typesize: u8,
+    typesize: u32,
     chunk_size: u32,
     blocksize: Option<u32>,
     compressor: Compressor,
@@ -39,7 +39,7 @@ pub struct FrameBuilder {
 }
 
 impl FrameBuilder {
-    pub(super) fn new(typesize: u8, chunk_size: u32) -> Self {
+    pub(super) fn new(typesize: u32, chunk_size: u32) -> Self {
         let ChunkSettings { compressor, .. } = ChunkSettings::default();
         Self {
             typesize,
@@ -210,7 +210,7 @@ impl FrameBuilder {
             frame_len: 0,
             content_len: 0,
             section_len: 0,
-            typesize: self.typesize.into(),
+            typesize: self.typesize,
             blocksize: self.blocksize.unwrap_or(0),
             chunk_size: Some(self.chunk_size),
             codec,

@@ -119,7 +119,7 @@ impl Frame {
 
     /// How a new frame is to be: elements of `typesize` bytes, chunks of `chunk_size`.
     #[must_use]
-    pub fn builder(typesize: u8, chunk_size: u32) -> FrameBuilder {
+    pub fn builder(typesize: u32, chunk_size: u32) -> FrameBuilder {
         FrameBuilder::new(typesize, chunk_size)
     }
 

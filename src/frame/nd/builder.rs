@@ -3,6 +3,7 @@
 use super::NdArray;
 use super::grid::{Grid, Positions};
 use super::shapes::{Caches, default_shapes};
+use crate::array::boxes::to_usize;
 use crate::blosc::{Compressor, FilterPipeline, SpecialValue, special_chunk};
 use crate::error::{Error, Result};
 use crate::frame::{Frame, FrameBuilder, FrameOptions};
@@ -40,7 +41,7 @@ enum Content {
 #[derive(Debug, Clone)]
 pub struct NdArrayBuilder {
     shape: Vec<u64>,
-    itemsize: u8,
+    itemsize: u32,
     kind: Option<ArrayKind>,
     dtype: Option<ArrayDType>,
     chunk_shape: Option<Vec<u32>>,
@@ -56,7 +57,7 @@ pub struct NdArrayBuilder {
 }
 
 impl NdArrayBuilder {
-    pub(super) fn new(shape: &[u64], itemsize: u8) -> Self {
+    pub(super) fn new(shape: &[u64], itemsize: u32) -> Self {
         Self {
             shape: shape.to_vec(),
             itemsize,
@@ -222,7 +223,7 @@ impl NdArrayBuilder {
 
     fn create_with(self, create: impl FnOnce(FrameBuilder) -> Result<Frame>) -> Result<NdArray> {
         let meta = self.meta()?;
-        let grid = Grid::of(&meta, self.itemsize.into());
+        let grid = Grid::of(&meta, self.itemsize);
         let (chunk, block) = self.sizes(&grid)?;
         let chunks = self.chunks(&grid)?;
         let mut builder = Frame::builder(self.itemsize, chunk)
@@ -270,14 +271,14 @@ impl NdArrayBuilder {
         if self.shape.is_empty() && kind == ArrayKind::Caterva {
             return Err(Error::usage("an array of Caterva has at least one axis"));
         }
-        let (chunk, block) = default_shapes(&self.shape, self.itemsize.into(), self.caches);
+        let (chunk, block) = default_shapes(&self.shape, self.itemsize, self.caches);
         let chunk_shape = self.chunk_shape.clone().unwrap_or(chunk);
         let block_shape = match &self.block_shape {
             Some(block) => block.clone(),
             None if self.chunk_shape.is_none() => block,
             None => {
                 let chunk: Vec<u64> = chunk_shape.iter().map(|len| u64::from(*len)).collect();
-                default_shapes(&chunk, self.itemsize.into(), self.caches).1
+                default_shapes(&chunk, self.itemsize, self.caches).1
             }
         };
         // What is never told is at least as long as what it is.
@@ -367,7 +368,7 @@ impl NdArrayBuilder {
             }
             _ => return Ok(None),
         };
-        if element.len() != usize::from(self.itemsize) {
+        if element.len() != to_usize(self.itemsize.into()) {
             let found = element.len();
             return Err(Error::usage(format!(
                 "{found} bytes for an element of {}",
@@ -380,7 +381,7 @@ impl NdArrayBuilder {
         Ok(Some(special_chunk(
             SpecialValue::Value(element),
             chunk,
-            self.itemsize,
+            u8::try_from(self.itemsize).unwrap_or(1),
             block,
         )?))
     }
@@ -394,9 +395,8 @@ impl NdArray {
     /// Whatever is wrong with the metadata behind the chunks; [`Unsupported`](crate::Category::Unsupported) if new chunks would
     /// need a compressor or a filter that this library does not have.
     pub fn like(&self) -> Result<NdArrayBuilder> {
-        let itemsize = u8::try_from(self.itemsize()).unwrap_or(u8::MAX);
         let settings = crate::frame::coders::settings(self.frame.header())?;
-        let mut builder = NdArrayBuilder::new(self.shape(), itemsize)
+        let mut builder = NdArrayBuilder::new(self.shape(), self.itemsize())
             .kind(self.kind())
             .compressor(settings.compressor)
             .level(settings.level)

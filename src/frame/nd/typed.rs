@@ -12,13 +12,13 @@ impl NdArray {
     /// How a new array of this shape is to be, whose elements are such values.
     #[must_use]
     pub fn of_type<T: Element>(shape: &[u64]) -> NdArrayBuilder {
-        let itemsize = u8::try_from(size_of::<T>()).unwrap_or(u8::MAX);
+        let itemsize = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX);
         NdArrayBuilder::new(shape, itemsize).dtype(T::DTYPE)
     }
 
     /// How a new array of this shape is to be, whose elements are so many bytes of whatever it is.
     #[must_use]
-    pub fn builder(shape: &[u64], itemsize: u8) -> NdArrayBuilder {
+    pub fn builder(shape: &[u64], itemsize: u32) -> NdArrayBuilder {
         NdArrayBuilder::new(shape, itemsize)
     }
 
