@@ -210,9 +210,9 @@ fn sizes_that_do_not_go_together_are_damage() {
 
 #[test]
 fn what_other_formats_write_is_unsupported() {
-    let mut blosc2 = header(0x11, 8, 1000, 1000, 500);
-    blosc2[0] = 5;
-    let error = parse(&blosc2).unwrap_err();
+    let mut later = header(0x11, 8, 1000, 1000, 500);
+    later[0] = 6;
+    let error = parse(&later).unwrap_err();
     assert_eq!(error.fault(), Fault::Unsupported);
     assert!(error.to_string().contains("Blosc 2"), "{error}");
 

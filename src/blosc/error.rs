@@ -399,7 +399,7 @@ impl fmt::Display for ChunkError {
             Self::Precision { typesize, bits } => write!(
                 f,
                 "precision of {bits} bits for numbers of {typesize} bytes; \
-                 expected at most 23 for 4 bytes and 52 for 8"
+                 expected 1 to 23 kept of 4 bytes, 1 to 52 of 8"
             ),
             Self::NotInBlosc2 { compressor } => write!(
                 f,

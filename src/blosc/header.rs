@@ -205,6 +205,13 @@ impl ChunkHeader {
         !self.is_pure_copy() && self.nbytes > 0
     }
 
+    /// Whether the chunk is long enough for streams besides. Special values are not, unless there is
+    /// a long value and few blocks.
+    pub(crate) fn may_have_streams(&self) -> bool {
+        let least = Layout::of(self).smallest_chunk();
+        self.has_streams() && u64::from(self.ctbytes) >= least
+    }
+
     /// The number of the format, meaningful or not.
     pub(super) const fn format_code(&self) -> u8 {
         self.flags >> FORMAT_SHIFT
@@ -333,7 +340,7 @@ impl ChunkHeader {
     }
 
     /// Bytes of the whole header, as positions in a chunk are counted.
-    pub(super) const fn len_u32(&self) -> u32 {
+    pub(crate) const fn len_u32(&self) -> u32 {
         if self.is_extended() { 32 } else { 16 }
     }
 

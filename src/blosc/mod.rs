@@ -78,4 +78,5 @@ pub(crate) use level::guess_settings;
 pub(crate) use pad::pad;
 pub use settings::ChunkSettings;
 pub use settings2::Blosc2Settings;
+pub(crate) use source::has_blocks;
 pub use special::{SpecialValue, special_chunk};

@@ -26,7 +26,7 @@ pub struct ArraySurvey {
     pub chunks: u64,
     /// What the streams of these chunks were made by, each once; pure copies have none.
     pub compressors: Vec<CompressorFormat>,
-    /// The filters of these chunks, each once.
+    /// The filters of these chunks, each once; without those of Blosc 2, which has up to six a chunk.
     pub filters: Vec<Filter>,
     /// The first thing that is wrong with any of them.
     pub trouble: Option<Error>,
@@ -169,12 +169,13 @@ impl ArraySurvey {
 
     fn count(&mut self, header: &ChunkHeader) {
         if let Some(format) = header.compressor_format()
-            && !header.is_pure_copy()
+            && header.may_have_streams()
             && !self.compressors.contains(&format)
         {
             self.compressors.push(format);
         }
-        if !self.filters.contains(&header.filter()) {
+        // An extended header of Blosc 2 has its filters in the half that is not looked at.
+        if !header.is_extended() && !self.filters.contains(&header.filter()) {
             self.filters.push(header.filter());
         }
     }

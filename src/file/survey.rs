@@ -61,7 +61,7 @@ pub struct Member {
     pub compressed: u64,
     /// What the streams of the chunks were made by, each once; pure copies have none.
     pub compressors: Vec<CompressorFormat>,
-    /// The filters of the chunks, each once.
+    /// The filters of the chunks, each once; without those of Blosc 2, which has up to six a chunk.
     pub filters: Vec<Filter>,
     /// Whether all of it is there.
     pub state: State,
@@ -97,12 +97,15 @@ impl Member {
         self.chunks = self.chunks.saturating_add(1);
         self.uncompressed = self.uncompressed.saturating_add(chunk.nbytes.into());
         self.compressed = self.compressed.saturating_add(chunk.ctbytes.into());
-        if let Some(format) = chunk.compressor_format().filter(|_| !chunk.is_pure_copy())
+        if let Some(format) = chunk
+            .compressor_format()
+            .filter(|_| chunk.may_have_streams())
             && !self.compressors.contains(&format)
         {
             self.compressors.push(format);
         }
-        if !self.filters.contains(&chunk.filter()) {
+        // An extended header of Blosc 2 has its filters in the half that is not looked at.
+        if !chunk.is_extended() && !self.filters.contains(&chunk.filter()) {
             self.filters.push(chunk.filter());
         }
     }

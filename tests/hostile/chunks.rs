@@ -66,7 +66,7 @@ fn chunks_that_cannot_be_are_refused_before_they_cost_anything() {
     );
     refused("a copy of 2 GiB", &half, CutShort, Section::Chunk, "Cut");
     let mut blosc2 = blosc(2, 8, 100, 100, 116);
-    blosc2[0] = 5;
+    blosc2[0] = 6;
     refused(
         "Blosc 2",
         &any.with(&blosc2),

@@ -11,6 +11,7 @@ import bloscpack
 from bloscpack.constants import CNAME_AVAIL
 
 import append
+import chunks2
 import datasets
 import exchange
 import habits
@@ -22,7 +23,8 @@ import written
 from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
-    written, read, pipes, append, habits, recovered, records, datasets, exchange)}
+    written, read, pipes, append, habits, recovered, records, datasets, exchange,
+    chunks2)}
 
 
 def main():

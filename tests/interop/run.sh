@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Checks the command against the real Bloscpack 0.16 and C-Blosc 1.21, and datasets against bcolz.
+# Checks the command against the real Bloscpack 0.16 and C-Blosc 1.21, datasets against bcolz, and
+# chunks of Blosc 2 against C-Blosc2.
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
 #   PART           written read pipes append habits recovered records datasets exchange
+#                  chunks2
 #                  (default: all)
-# The part `datasets` needs the example `dataset_driver` beside the command, in `examples/`;
+# The parts `datasets` and `chunks2` need the examples `dataset_driver` and `chunk_driver` beside the
+# command, in `examples/`;
 # the part `exchange` needs a command that was built with the feature `arrow`.
 set -euo pipefail
 

@@ -10,19 +10,18 @@ pub(crate) const fn mantissa(typesize: u8) -> Option<u8> {
 }
 
 /// How many bits become zero where `bits` are kept or, if negative, that many are not; `None` if
-/// the numbers do not have as many, or there are no such numbers.
+/// the numbers do not have as many or none would be left, or there are no such numbers.
 pub(crate) const fn zeroed(typesize: u8, bits: i8) -> Option<u8> {
     let Some(all) = mantissa(typesize) else {
         return None;
     };
     let count = bits.unsigned_abs();
     if count > all {
-        None
-    } else if bits >= 0 {
-        Some(all - count)
-    } else {
-        Some(count)
+        return None;
     }
+    let zeroed = if bits >= 0 { all - count } else { count };
+    // C-Blosc2 refuses to leave none.
+    if zeroed < all { Some(zeroed) } else { None }
 }
 
 /// Sets the lowest `zeroed` bits of each number to zero.
@@ -55,6 +54,8 @@ mod tests {
         assert_eq!(zeroed(8, 52), Some(0));
         assert_eq!(zeroed(4, 24), None);
         assert_eq!(zeroed(8, -53), None);
+        assert_eq!(zeroed(4, 0), None);
+        assert_eq!(zeroed(4, -23), None);
         assert_eq!(zeroed(2, 1), None);
     }
 

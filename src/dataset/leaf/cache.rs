@@ -2,7 +2,7 @@
 
 use super::pool::Decoders;
 use crate::array::boxes::to_usize;
-use crate::blosc::{ChunkError, HEADER_LEN};
+use crate::blosc::{ChunkError, has_blocks};
 use crate::dataset::superchunk::Stored;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// A chunk in memory.
 pub(super) struct Cached {
     stored: Stored,
-    /// Each decompressed when it is first asked for.
+    /// Each decompressed when it is first asked for; none where nothing needs to be.
     blocks: Vec<OnceLock<Vec<u8>>>,
 }
 
 impl Cached {
     pub(super) fn new(stored: Stored) -> Self {
         let header = &stored.header;
-        let count = match header.is_pure_copy() {
-            true => 0,
+        let count = match has_blocks(&stored.bytes) {
             // The table of blocks lies in the chunk, so that there cannot be more than these.
-            false => to_usize(header.nblocks().into()).min(stored.bytes.len() / 4),
+            true => to_usize(header.nblocks().into()).min(stored.bytes.len() / 4),
+            false => 0,
         };
         let blocks = std::iter::repeat_with(OnceLock::new).take(count).collect();
         Self { stored, blocks }
@@ -53,13 +53,9 @@ impl Cached {
         if from.saturating_add(out.len()) > to_usize(header.nbytes.into()) {
             return Err(beyond());
         }
-        if header.is_pure_copy() {
-            let data = self
-                .stored
-                .bytes
-                .get(HEADER_LEN..)
-                .and_then(|data| data.get(from..from.saturating_add(out.len())));
-            out.copy_from_slice(data.ok_or_else(beyond)?);
+        if self.blocks.is_empty() {
+            let start = u32::try_from(from).map_err(|_| beyond())?;
+            decoders.with(|decoder| decoder.decode_range(&self.stored.bytes, start, out))?;
             return Ok(0);
         }
         let block_len = to_usize(header.blocksize.into());

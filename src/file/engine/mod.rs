@@ -13,7 +13,7 @@ pub use settings::Warning;
 
 use super::pipeline::Pipeline;
 use super::source::Source;
-use crate::blosc::{ChunkDecoder, ChunkHeader};
+use crate::blosc::{ChunkDecoder, ChunkHeader, has_blocks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wire::{
     Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
@@ -418,7 +418,7 @@ impl<R: Read> Engine<R> {
         } = giant;
         let step = match place.header.blocksize {
             0 => PIECE,
-            _ if place.header.is_pure_copy() => PIECE,
+            _ if !has_blocks(&chunk) => PIECE,
             block => block.saturating_mul(PIECE.div_ceil(block)),
         };
         let to_border = step - left.start % step;

@@ -4,7 +4,7 @@ use super::cache::{Cache, Unpacked};
 use super::find::Finder;
 use super::opening::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
-use crate::blosc::ChunkHeader;
+use crate::blosc::{ChunkHeader, has_blocks};
 use crate::error::{Category, Error, ErrorKind, Result};
 use crate::file::engine::Warning;
 use crate::file::indexed::{Extent, Fetcher, Index};
@@ -370,7 +370,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     fn decode_giant(&self, extent: &Extent, header: &ChunkHeader, bytes: &[u8]) -> Result<Vec<u8>> {
         let nbytes = usize::try_from(header.nbytes).unwrap_or(usize::MAX);
         let block = match usize::try_from(header.blocksize) {
-            Ok(block @ 1..) if !header.is_pure_copy() => block,
+            Ok(block @ 1..) if has_blocks(bytes) => block.min(nbytes),
             _ => PIECE,
         };
         let step = block.saturating_mul(PIECE.div_ceil(block));

@@ -3,7 +3,7 @@
 use super::shape::{Shape, shape};
 use super::window::{Window, len_of};
 use super::work::Work;
-use crate::blosc::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN};
+use crate::blosc::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, has_blocks};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::storage::ReadAt;
@@ -136,7 +136,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         // No Blosc lets a chunk grow by more than its header, and all write the same stream version.
         let is_likely = !header.is_end_mark()
             && header.nbytes <= most
-            && header.ctbytes <= header.nbytes.saturating_add(HEADER_LEN_U32)
+            && header.ctbytes <= header.nbytes.saturating_add(header.len_u32())
             && (header.versionlz == 1 || header.is_pure_copy())
             && at.saturating_add(header.ctbytes.into()) <= self.size();
         if !is_likely || !self.work.allows(at) {
@@ -157,7 +157,8 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         };
         let is_usual = [chunk_size, claimed].contains(&Some(found.nbytes));
         // That compressed streams of the right lengths come about by chance is as good as impossible.
-        let is_compressed = !header.is_pure_copy() && header.nbytes > 0;
+        // Special values have none, in 32 bytes and some.
+        let is_compressed = header.may_have_streams();
         let is_known = checksum == Some(Checksum::None);
         let stands = is_usual
             || (is_known && is_compressed)
@@ -306,11 +307,15 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         header: &ChunkHeader,
         chunk: &[u8],
     ) -> std::result::Result<(), FormatError> {
-        let (found, limit) = (header.blocksize, self.limits.block);
-        if found > limit && !header.is_pure_copy() {
+        let (found, limit) = (header.blocksize.min(header.nbytes), self.limits.block);
+        if !has_blocks(chunk) {
+            self.decoder.decode_range(chunk, 0, &mut [])?;
+            return Ok(());
+        }
+        if found > limit {
             return Err(ChunkError::BlockOverLimit { found, limit }.into());
         }
-        let size = usize::try_from(header.blocksize).unwrap_or(usize::MAX);
+        let size = usize::try_from(found).unwrap_or(usize::MAX);
         if self.block.len() < size {
             self.block = vec![0; size];
         }
@@ -331,7 +336,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             return Ok(true);
         }
         let is_possible = header.nbytes > 0
-            && header.ctbytes <= header.nbytes.saturating_add(HEADER_LEN_U32)
+            && header.ctbytes <= header.nbytes.saturating_add(header.len_u32())
             && header.nblocks() <= MOST_BLOCKS;
         if !is_possible || !self.work.allows(at) {
             return Ok(false);
@@ -408,5 +413,3 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(self.decode_blocks(header, &chunk).err().unwrap_or(length))
     }
 }
-
-const HEADER_LEN_U32: u32 = 16;

@@ -3,7 +3,7 @@
 use super::content::{Gap, Piece};
 use super::probe::Found;
 use super::window::len_of;
-use crate::blosc::{ChunkDecoder, ChunkHeader};
+use crate::blosc::{ChunkDecoder, ChunkHeader, has_blocks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::pipeline::Pipeline;
 use crate::limits::Limits;
@@ -218,7 +218,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         for is_for_real in [false, true] {
             let mut at = 0u32;
             while at < header.nbytes {
-                let len = step(&header).min(header.nbytes.saturating_sub(at));
+                let len = step(&header, &chunk).min(header.nbytes.saturating_sub(at));
                 buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
                 if let Err(error) = decoder.decode_range(&chunk, at, &mut buffer) {
                     return taker.gap(pending.member, pending.gap(error.into()));
@@ -234,10 +234,10 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
 }
 
 /// Whole blocks that make a piece.
-fn step(header: &ChunkHeader) -> u32 {
+fn step(header: &ChunkHeader, chunk: &[u8]) -> u32 {
     match header.blocksize {
         0 => PIECE,
-        _ if header.is_pure_copy() => PIECE,
+        _ if !has_blocks(chunk) => PIECE,
         block => block.saturating_mul(PIECE.div_ceil(block)),
     }
 }

@@ -3,7 +3,7 @@
 //! `ctbytes` alone says how long a chunk is, and a damaged one leads anywhere. But the blocks of a
 //! chunk say it again: one of them ends where the chunk does. In a pure copy `nbytes` says it.
 
-use crate::blosc::{ChunkHeader, HEADER_LEN};
+use crate::blosc::ChunkHeader;
 
 /// What was found of the blocks of a chunk.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,10 @@ pub(super) struct Shape {
     pub broken: bool,
 }
 
-const TABLE_AT: u64 = HEADER_LEN as u64;
+/// The word of an extended header that ends with its last byte, of which three bits tell of special
+/// values.
+const FLAGS_AT: u64 = 28;
+const SPECIAL: u32 = 0x7000_0000;
 
 /// Looks at these blocks of a chunk of which `available` bytes are there; `word` gives the u32 at a
 /// position within the chunk.
@@ -28,9 +31,24 @@ pub(super) fn shape<E>(
 ) -> Result<Shape, E> {
     let mut shape = Shape::default();
     let end = u64::from(header.ctbytes);
-    let table_end = TABLE_AT.saturating_add(u64::from(header.nblocks()).saturating_mul(4));
+    if header.is_extended() {
+        match word(FLAGS_AT)? {
+            None => {
+                shape.cut = true;
+                return Ok(shape);
+            }
+            // Special values have no blocks, and their header was checked to have their length.
+            Some(flags) if flags & SPECIAL != 0 => {
+                shape.tight = true;
+                return Ok(shape);
+            }
+            Some(_) => {}
+        }
+    }
+    let table_at = header.len() as u64;
+    let table_end = table_at.saturating_add(u64::from(header.nblocks()).saturating_mul(4));
     for block in blocks {
-        let slot = TABLE_AT.saturating_add(u64::from(block).saturating_mul(4));
+        let slot = table_at.saturating_add(u64::from(block).saturating_mul(4));
         let Some(start) = word(slot)? else {
             shape.cut = true;
             continue;
@@ -66,13 +84,25 @@ fn block_end<E>(
         let Some(len) = word(at)? else {
             return Ok(None);
         };
-        at = at.saturating_add(4).saturating_add(len.into());
+        at = at.saturating_add(4).saturating_add(stored_len(header, len));
         if at > u64::from(header.ctbytes) {
             break;
         }
     }
     Ok(Some(at))
 }
+
+/// Bytes behind a stream's length. One byte over and over takes none or, if it is not zero, a token.
+fn stored_len(header: &ChunkHeader, len: u32) -> u64 {
+    if header.is_extended() && len > MAX_LEN {
+        1
+    } else {
+        len.into()
+    }
+}
+
+/// The longest stream of Blosc 2, where lengths are signed.
+const MAX_LEN: u32 = 0x7FFF_FFFF;
 
 /// Streams of a block: one for each byte of an element if blocks are split, but for a short one.
 fn streams(header: &ChunkHeader, block: u32) -> u8 {
