@@ -19,7 +19,6 @@ use std::str::FromStr;
 pub(crate) mod delta;
 mod kernels;
 mod lane16;
-mod pipeline;
 mod plain;
 pub(crate) mod truncate;
 #[cfg(target_arch = "x86_64")]
@@ -29,8 +28,6 @@ mod x86;
 mod tests;
 
 use kernels::Kernels;
-pub use pipeline::{FilterPipeline, FilterStep};
-pub(crate) use pipeline::{Move, Undo};
 
 /// What is done to a block before it is compressed.
 ///
