@@ -166,7 +166,12 @@ where
     fn commit(&mut self, outline: &mut Outline) -> Result<()> {
         let has_moved = outline.header_len() != self.chunks_at;
         if has_moved || self.has_discarded {
-            let live = self.live(outline)?;
+            let live = match self.live(outline) {
+                Ok(live) => live,
+                // A chunk that nobody can read keeps its place; where all would have to move, it cannot.
+                Err(_) if !has_moved => return self.commit_in_place(outline),
+                Err(error) => return Err(error),
+            };
             let used = live
                 .values()
                 .fold(0, |sum: u64, len| sum.saturating_add(*len));

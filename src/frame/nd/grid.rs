@@ -126,6 +126,24 @@ impl Grid {
         Positions::new(units(wanted, &self.chunk))
     }
 
+    /// Bytes of the blocks that a box touches.
+    pub(super) fn work(&self, wanted: &[Range<u64>]) -> usize {
+        let axes = wanted
+            .iter()
+            .zip(&self.chunk)
+            .zip(self.block.iter().zip(&self.blocks));
+        axes.fold(self.block_len, |work, ((range, chunk), (block, blocks))| {
+            let row = |at: u64| {
+                let inside = at.checked_rem(*chunk).unwrap_or(0);
+                let before = at.checked_div(*chunk).unwrap_or(0).saturating_mul(*blocks);
+                before.saturating_add(inside.checked_div(*block).unwrap_or(0))
+            };
+            let last = row(range.end.saturating_sub(1));
+            let rows = last.saturating_sub(row(range.start)).saturating_add(1);
+            work.saturating_mul(to_usize(rows))
+        })
+    }
+
     /// The number of the chunk at this position.
     pub(super) fn number(&self, at: &[u64]) -> u64 {
         number(at, &self.counts)

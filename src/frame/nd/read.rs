@@ -10,7 +10,7 @@ use crate::frame::{fetch, read::located};
 use crate::wire::frame::ChunkPlace;
 use std::ops::Range;
 
-/// Fewer bytes are not worth a second thread.
+/// Fewer bytes of blocks are not worth a second thread.
 const SHARED_FROM: usize = 256 << 10;
 
 /// A stretch along one axis, and the part of the output that it fills: the axes before that one have but one element.
@@ -55,7 +55,7 @@ impl NdArray {
         if out.is_empty() {
             return Ok(());
         }
-        let threads = match out.len() < SHARED_FROM {
+        let threads = match self.grid.work(slice) < SHARED_FROM {
             true => 1,
             false => self.frame.coders.threads,
         };
