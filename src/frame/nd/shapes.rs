@@ -8,7 +8,7 @@
 /// ```
 /// use bloscpack::frame::{Caches, default_shapes};
 /// let (chunk, block) = default_shapes(&[300, 300, 300], 8, Caches::default());
-/// assert_eq!((chunk, block), (vec![75, 75, 75], vec![19, 19, 38]));
+/// assert_eq!((chunk, block), (vec![60, 60, 100], vec![15, 30, 25]));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caches {
