@@ -1,7 +1,9 @@
 //! Chunks of a frame, appended, replaced, inserted and removed.
 
+use super::coders::Coders;
+use super::home::Home;
 use super::{Frame, fetch};
-use crate::blosc::{ChunkHeader, Fault};
+use crate::blosc::{self, ChunkHeader, Fault};
 use crate::error::{Error, Result};
 use crate::storage::Memory;
 use crate::wire::frame::{ChunkPlace, FrameHeader, FrameKind};
@@ -143,30 +145,26 @@ impl Frame {
 
     /// Keeps a chunk, unless the index alone can tell it.
     pub(super) fn keep_compressed(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        if crate::blosc::is_zeros(chunk) {
-            return Ok(ChunkPlace::Zeros);
-        }
-        Ok(ChunkPlace::At(self.home.put(chunk)?))
+        self.parts().0.keep(chunk)
     }
 
     /// Gives a chunk another place.
     pub(super) fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
-        let old = self.place(number)?;
-        let at = usize::try_from(number).unwrap_or(usize::MAX);
-        if let Some(slot) = self.outline.places.get_mut(at) {
-            *slot = place;
-        }
-        self.discard(old)
+        self.parts().0.put_place(number, place)
     }
 
     /// A chunk's place is not needed any more.
     pub(super) fn discard(&mut self, place: ChunkPlace) -> Result<()> {
-        if let ChunkPlace::At(at) = place {
-            // What cannot be read any more goes all the same.
-            let len = fetch::header(&self.home.chunk(at)?).map_or(0, |header| header.ctbytes);
-            self.home.discard(at, len.into())?;
-        }
-        Ok(())
+        self.parts().0.discard(place)
+    }
+
+    /// What chunks are put into, and what makes them, apart from one another.
+    pub(super) fn parts(&mut self) -> (Slots<'_>, &Coders, &FrameHeader) {
+        let slots = Slots {
+            home: &mut *self.home,
+            places: &mut self.outline.places,
+        };
+        (slots, &self.coders, &self.outline.header)
     }
 
     fn check_insert(&self, number: u64, len: usize) -> Result<()> {
@@ -198,6 +196,48 @@ impl Frame {
         self.outline.header.content_len =
             content_len.ok_or_else(|| Error::usage("a frame has at most 2^63 bytes of data"))?;
         self.outline.places.insert(at, place);
+        Ok(())
+    }
+}
+
+/// The places of all chunks.
+pub(super) struct Slots<'a> {
+    home: &'a mut dyn Home,
+    places: &'a mut Vec<ChunkPlace>,
+}
+
+impl Slots<'_> {
+    /// Gives a chunk new bytes.
+    pub(super) fn put(&mut self, number: u64, chunk: &[u8]) -> Result<()> {
+        let place = self.keep(chunk)?;
+        self.put_place(number, place)
+    }
+
+    fn keep(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
+        match blosc::is_zeros(chunk) {
+            true => Ok(ChunkPlace::Zeros),
+            false => Ok(ChunkPlace::At(self.home.put(chunk)?)),
+        }
+    }
+
+    fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        let slot = self.places.get_mut(at);
+        let slot = slot.ok_or_else(|| Error::usage(format!("no chunk {number}")))?;
+        let old = std::mem::replace(slot, place);
+        self.discard(old)
+    }
+
+    fn discard(&mut self, place: ChunkPlace) -> Result<()> {
+        if let ChunkPlace::At(at) = place {
+            // What cannot be read any more goes all the same.
+            let header = self
+                .home
+                .chunk(at)
+                .and_then(|stored| fetch::header(&stored));
+            let len = header.map_or(0, |header| header.ctbytes);
+            self.home.discard(at, len.into())?;
+        }
         Ok(())
     }
 }

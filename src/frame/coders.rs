@@ -58,7 +58,7 @@ impl Coders {
         self.encoders.lend(make, |(encoder, out)| {
             out.clear();
             encoder.encode(data, out)?;
-            Ok(std::mem::take(out))
+            Ok(out.clone())
         })
     }
 

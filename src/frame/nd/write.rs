@@ -7,9 +7,9 @@ use crate::array::boxes::to_usize;
 use crate::array::crew;
 use crate::array::strided::{self, Place, strides};
 use crate::error::{Error, Result};
-use crate::wire::frame::ChunkPlace;
+use crate::frame::coders::Coders;
+use crate::wire::frame::{ChunkPlace, FrameHeader};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// Where new elements come from.
 #[derive(Clone, Copy)]
@@ -31,8 +31,8 @@ struct Job {
 
 /// What came of it.
 enum Made {
-    Dirty(u64, Vec<u8>),
-    Compressed(u64, Vec<u8>),
+    Dirty(Vec<u8>),
+    Compressed(Vec<u8>),
 }
 
 impl NdArray {
@@ -111,20 +111,19 @@ impl NdArray {
             })
             .collect();
         self.frame.failed = true;
-        let this = &*self;
-        let mut made = collect(this.frame.coders.threads, jobs, |(job, data)| {
-            this.work(&job, data, slice, source)
-        })?;
-        // The same bytes whatever the threads did.
-        made.sort_by_key(|made| match made {
-            Made::Dirty(number, _) | Made::Compressed(number, _) => *number,
-        });
-        for one in made {
-            match one {
-                Made::Dirty(number, data) => drop(self.dirty.insert(number, data)),
-                Made::Compressed(number, chunk) => self.put(number, &chunk)?,
+        let Self {
+            frame, grid, dirty, ..
+        } = self;
+        let (mut slots, coders, header) = frame.parts();
+        let jobs = jobs.into_iter();
+        let work = |(job, data)| work(grid, (coders, header), (job, data), (slice, source));
+        crew::in_order(coders.threads, jobs, work, |(number, made)| match made {
+            Made::Compressed(chunk) => slots.put(number, &chunk),
+            Made::Dirty(data) => {
+                dirty.insert(number, data);
+                Ok(())
             }
-        }
+        })?;
         self.frame.failed = false;
         Ok(())
     }
@@ -149,34 +148,14 @@ impl NdArray {
             .filter(is_needed)
             .map(|job| job.number)
             .collect();
-        let this = &*self;
-        let loaded = collect(this.frame.coders.threads, needed, |number| {
-            Ok((number, this.load(number)?))
+        let mut loaded = Vec::with_capacity(needed.len());
+        let load = |number| Ok((number, self.load(number)?));
+        crew::in_order(self.frame.coders.threads, needed.into_iter(), load, |one| {
+            loaded.push(one);
+            Ok(())
         })?;
         self.dirty.extend(loaded);
         Ok(())
-    }
-
-    fn work(
-        &self,
-        job: &Job,
-        data: Option<Vec<u8>>,
-        slice: &[Range<u64>],
-        source: Source<'_>,
-    ) -> Result<Made> {
-        let (grid, number) = (&self.grid, job.number);
-        let mut data = data.unwrap_or_else(|| vec![0; grid.chunk_len]);
-        put_part(grid, (&mut data, &job.origin), &job.part, slice, source);
-        match job.is_whole {
-            true => {
-                let header = self.frame.header();
-                Ok(Made::Compressed(
-                    number,
-                    self.frame.coders.encode(header, &data)?,
-                ))
-            }
-            false => Ok(Made::Dirty(number, data)),
-        }
     }
 
     /// All of a chunk as it is stored.
@@ -195,49 +174,48 @@ impl NdArray {
         Ok(data)
     }
 
-    /// Gives a chunk new bytes.
-    fn put(&mut self, number: u64, chunk: &[u8]) -> Result<()> {
-        let place = self.frame.keep_compressed(chunk)?;
-        self.frame.put_place(number, place)
-    }
-
     /// Compresses all chunks that were changed.
     pub(super) fn spill(&mut self) -> Result<()> {
         if self.dirty.is_empty() {
             return Ok(());
         }
-        let this = &*self;
-        let jobs: Vec<(&u64, &Vec<u8>)> = this.dirty.iter().collect();
-        let mut made = collect(this.frame.coders.threads, jobs, |(number, data)| {
-            Ok((
-                *number,
-                this.frame.coders.encode(this.frame.header(), data)?,
-            ))
+        let dirty = std::mem::take(&mut self.dirty);
+        self.frame.failed = true;
+        let (mut slots, coders, header) = self.frame.parts();
+        let work = |(number, data): (u64, Vec<u8>)| Ok((number, coders.encode(header, &data)?));
+        let jobs: Vec<_> = dirty.into_iter().collect();
+        crew::in_order(coders.threads, jobs.into_iter(), work, |(number, chunk)| {
+            slots.put(number, &chunk)
         })?;
-        made.sort_by_key(|(number, _)| *number);
-        for (number, chunk) in made {
-            self.put(number, &chunk)?;
-            self.dirty.remove(&number);
-        }
+        self.frame.failed = false;
         Ok(())
     }
 }
 
-/// Does all jobs on several threads, and gathers what comes of them in any order.
-fn collect<J: Send, T: Send>(
-    threads: usize,
-    jobs: Vec<J>,
-    act: impl Fn(J) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let made = Mutex::new(Vec::with_capacity(jobs.len()));
-    crew::each(threads, jobs.into_iter(), |job| {
-        let one = act(job)?;
-        made.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(one);
-        Ok(())
-    })?;
-    Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
+/// Puts what is new into a chunk. One that is all new is compressed.
+fn work(
+    grid: &Grid,
+    (coders, header): (&Coders, &FrameHeader),
+    (job, data): (Job, Option<Vec<u8>>),
+    (slice, source): (&[Range<u64>], Source<'_>),
+) -> Result<(u64, Made)> {
+    let put = |data: &mut [u8]| put_part(grid, (data, &job.origin), &job.part, slice, source);
+    if let Some(mut data) = data.filter(|_| !job.is_whole) {
+        put(&mut data);
+        return Ok((job.number, Made::Dirty(data)));
+    }
+    coders.with_bytes(|data| {
+        data.resize(grid.chunk_len, 0);
+        let lens = job
+            .part
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start));
+        if !lens.eq(grid.stored.iter().copied()) {
+            data.fill(0);
+        }
+        put(data);
+        Ok((job.number, Made::Compressed(coders.encode(header, data)?)))
+    })
 }
 
 /// Puts elements into the bytes of a chunk, block by block.
