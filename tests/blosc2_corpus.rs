@@ -2,6 +2,7 @@
 //! frame together have to give the array whose digest its maker noted.
 //!
 //! The frame itself is read here by the few positions that are needed, after the notes of its format.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::blosc::{ChunkDecoder, ChunkError, ChunkHeader, ShuffleMeta};
 use serde_json::Value;

@@ -1,4 +1,5 @@
 //! Chunks of Blosc 2 that no encoder wrote: every one is an error or data, never more.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, ChunkExtension, ChunkHeader,

@@ -6,8 +6,8 @@
 //! compressed bytes; in one of noise or zeros all levels look alike.
 
 use super::compressor::{StreamDecoder, StreamEncoder};
-use super::filter::Move;
 use super::layout::Layout;
+use super::pipeline::Move;
 use super::source::{Source, Stream};
 use super::{ChunkError, ChunkHeader, ChunkSettings, Compressor, CompressorFormat, Filter};
 

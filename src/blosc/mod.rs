@@ -59,6 +59,7 @@ mod level;
 mod pad;
 #[cfg(test)]
 mod peer;
+mod pipeline;
 mod reference;
 mod settings;
 mod settings2;
@@ -73,10 +74,11 @@ pub use error::{ChunkError, Fault};
 pub use extension::{ChunkExtension, Special};
 #[allow(unused_imports, reason = "for readers of frames")]
 pub(crate) use extents::{extents, head_len};
-pub use filter::{Filter, FilterPipeline, FilterStep, UnknownFilter};
+pub use filter::{Filter, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
 pub(crate) use level::guess_settings;
 pub(crate) use pad::pad;
+pub use pipeline::{FilterPipeline, FilterStep};
 pub use settings::ChunkSettings;
 pub use settings2::Blosc2Settings;
 pub(crate) use source::has_blocks;

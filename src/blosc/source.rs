@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::extension::ChunkExtension;
-use super::filter::Undo;
 use super::header::{BLOSC2_STABLE, EXTENDED_LEN, FLAG_DELTA, HEADER_LEN, VERSIONLZ};
 use super::layout::Layout;
+use super::pipeline::Undo;
 use super::special::Plain;
 use super::{ChunkError, ChunkHeader, CompressorFormat};
 

@@ -16,12 +16,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-pub(crate) mod delta;
 mod kernels;
 mod lane16;
-mod pipeline;
 mod plain;
-pub(crate) mod truncate;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -29,8 +26,6 @@ mod x86;
 mod tests;
 
 use kernels::Kernels;
-pub use pipeline::{FilterPipeline, FilterStep};
-pub(crate) use pipeline::{Move, Undo};
 
 /// What is done to a block before it is compressed.
 ///

@@ -1,7 +1,10 @@
 //! The six filters that a chunk of Blosc 2 has, one after the other.
 
-use super::Filter;
-use crate::blosc::ChunkError;
+use super::filter;
+use super::{ChunkError, Filter};
+
+pub(super) mod delta;
+pub(super) mod truncate;
 
 /// Filters of a chunk at most.
 const SLOTS: usize = 6;
@@ -210,18 +213,18 @@ impl Move {
     /// Applies the filter.
     pub fn apply(self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         match self {
-            Self::Shuffle { width } => super::shuffle(width.into(), src, dst),
-            Self::Bitshuffle => super::bitshuffle_rounded(typesize, src, dst),
-            Self::BitshuffleEights => super::bitshuffle(typesize, src, dst),
+            Self::Shuffle { width } => filter::shuffle(width.into(), src, dst),
+            Self::Bitshuffle => filter::bitshuffle_rounded(typesize, src, dst),
+            Self::BitshuffleEights => filter::bitshuffle(typesize, src, dst),
         }
     }
 
     /// Undoes the filter.
     pub fn undo(self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         match self {
-            Self::Shuffle { width } => super::unshuffle(width.into(), src, dst),
-            Self::Bitshuffle => super::bitunshuffle_rounded(typesize, src, dst),
-            Self::BitshuffleEights => super::bitunshuffle(typesize, src, dst),
+            Self::Shuffle { width } => filter::unshuffle(width.into(), src, dst),
+            Self::Bitshuffle => filter::bitunshuffle_rounded(typesize, src, dst),
+            Self::BitshuffleEights => filter::bitunshuffle(typesize, src, dst),
         }
     }
 }
