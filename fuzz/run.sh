@@ -8,7 +8,7 @@ seconds=${1:-60}
 [ $# -eq 0 ] || shift
 if [ $# -eq 0 ]; then
     set -- stream_decoder any_place_is_as_in_order pieces_do_not_matter blosc_chunk_differential round_trip header_and_metadata \
-        changed_file any_journal recover records record_round_trip frame_wire
+        changed_file any_journal recover records record_round_trip frame_wire blosc2_chunk
 fi
 # libdeflate's tables are there twice by design; the sanitizer would end at that.
 export ASAN_OPTIONS=detect_odr_violation=0
@@ -18,11 +18,11 @@ status=0
 for target; do
     corpus=fuzz/corpus/$target
     mkdir -p "$corpus"
-    # Real files are the seeds, and small ones of records, which no other tool writes; the fuzzer keeps
+    # Real files are the seeds, and small ones of records and chunks of Blosc 2; the fuzzer keeps
     # from them what it can use.
     for place in testdata target/corpus fuzz/seeds; do
         [ -d "$place" ] || continue
-        find -L "$place" -name '*.blp' -size -8k -exec cp {} "$corpus" \;
+        find -L "$place" \( -name '*.blp' -o -name '*.chunk2' \) -size -8k -exec cp {} "$corpus" \;
         [ "$target" = frame_wire ] || continue
         find -L "$place" -type f \( -name '*.cat' -o -name '*.b2nd' -o -name '*.frame' \) -size -8k \
             -exec cp {} "$corpus" \;

@@ -1,5 +1,7 @@
 //! Chunks of Blosc 2 where a Bloscpack file or a dataset holds chunks: no tool writes such files, but
 //! nothing in their format forbids them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::cast_possible_truncation, reason = "made-up data may be cut")]
 
 use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter,

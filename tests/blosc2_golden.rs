@@ -1,4 +1,5 @@
 //! Chunks that python-blosc2 wrote (`testdata/make_blosc2.py`), decoded as C-Blosc2 decodes them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::blosc::{ChunkDecoder, ChunkHeader, ShuffleMeta};
 use serde_json::Value;

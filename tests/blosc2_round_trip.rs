@@ -1,4 +1,6 @@
 //! Chunks of Blosc 2 that we write, read back by us: whole, by blocks and in ranges.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::cast_possible_truncation, reason = "made-up data may be cut")]
 
 use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, Compressor, FilterPipeline, FilterStep,

@@ -2,7 +2,7 @@
 
 use super::compressor::StreamDecoder;
 use super::encode::room_for;
-use super::filter::delta;
+use super::pipeline::delta;
 use super::reference::Reference;
 use super::source::{Source, Stream};
 use super::{ChunkError, ChunkHeader};

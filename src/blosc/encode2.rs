@@ -3,13 +3,12 @@
 use super::compressor::{Constants, StreamEncoder};
 use super::encode::{le_u32, room_for};
 use super::extension::{EXTENDED_LEN_U32, SPECIAL_SHIFT};
-use super::filter::{delta, truncate};
 use super::header::{
     BLOSC2_STABLE, EXTENDED_LEN, FLAG_DELTA, FLAG_PURE_COPY, FLAG_UNSPLIT, FLAGS_EXTENDED,
     FORMAT_SHIFT, HEADER_LEN, MAX_NBYTES, VERSIONLZ,
 };
 use super::layout::Layout;
-use super::pipeline::{FilterPipeline, Undo};
+use super::pipeline::{FilterPipeline, Undo, delta, truncate};
 use super::source::RUN_TOKEN;
 use super::{Blosc2Settings, ChunkError, ChunkExtension, ChunkHeader, FilterStep};
 

@@ -153,3 +153,107 @@ fn joined(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     }
     joined
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{extents, head_len};
+    use crate::blosc::peer::Kind;
+    use crate::blosc::{
+        Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings,
+        FilterPipeline, FilterStep, SpecialValue, special_chunk,
+    };
+
+    fn header(chunk: &[u8]) -> ChunkHeader {
+        ChunkHeader::parse(chunk.first_chunk().unwrap()).unwrap()
+    }
+
+    /// Decodes blocks from what the extents leave of a chunk, and gives the bytes that they have.
+    fn check(chunk: &[u8], blocks: &[u32]) -> usize {
+        let header = header(chunk);
+        let head = head_len(&header);
+        let found = extents(&chunk[..head], blocks).unwrap();
+        let mut rest = vec![0xEE; chunk.len()];
+        rest[..head].copy_from_slice(&chunk[..head]);
+        let (mut before, mut sum) = (None, 0);
+        for range in found {
+            assert!(before.is_none_or(|end| end < range.start));
+            before = Some(range.end);
+            let range = range.start as usize..range.end as usize;
+            rest[range.clone()].copy_from_slice(&chunk[range.clone()]);
+            sum += range.len();
+        }
+        let mut data = vec![0; header.nbytes as usize];
+        ChunkDecoder::new().decode(chunk, &mut data).unwrap();
+        for &block in blocks {
+            let start = header.blocksize as usize * block as usize;
+            let end = data.len().min(start + header.blocksize as usize);
+            let mut out = vec![0; end - start];
+            let mut decoder = ChunkDecoder::new();
+            decoder.decode_block(&rest, block, &mut out).unwrap();
+            assert_eq!(out, data[start..end], "block {block}");
+        }
+        sum
+    }
+
+    #[test]
+    fn they_hold_all_that_the_blocks_need_and_little_else() {
+        let data = Kind::Numbers.data(50_001);
+        let delta = FilterPipeline::new(&[FilterStep::Delta, FilterStep::Shuffle]).unwrap();
+        for filters in [FilterPipeline::default(), delta] {
+            for level in [0, 5] {
+                let settings = Blosc2Settings {
+                    level,
+                    filters,
+                    typesize: 4,
+                    blocksize: Some(1000),
+                    ..Blosc2Settings::default()
+                };
+                let mut chunk = Vec::new();
+                let mut encoder = Blosc2Encoder::new(settings).unwrap();
+                encoder.encode(&data, &mut chunk).unwrap();
+                for blocks in [&[0][..], &[1], &[50], &[7, 3, 8], &[]] {
+                    let sum = check(&chunk, blocks);
+                    assert!(sum <= (blocks.len() + 1) * 1100, "{sum} for {blocks:?}");
+                }
+                assert!(extents(&chunk, &[51]).is_err());
+                assert!(level == 0 || extents(&chunk[..100], &[0]).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn they_know_chunks_of_blosc_1_and_special_values() {
+        let settings = ChunkSettings {
+            blocksize: Some(1024),
+            typesize: 4,
+            ..ChunkSettings::default()
+        };
+        let mut chunk = Vec::new();
+        let mut encoder = ChunkEncoder::new(settings).unwrap();
+        encoder
+            .encode(&Kind::Numbers.data(50_000), &mut chunk)
+            .unwrap();
+        assert!(check(&chunk, &[3, 4]) < 2100);
+        let value = special_chunk(SpecialValue::Value(b"12345678"), 8000, 8, 800).unwrap();
+        assert_eq!(head_len(&header(&value)), value.len());
+        assert_eq!(check(&value, &[2]), 8);
+        let zeros = special_chunk(SpecialValue::Zeros, 8000, 8, 800).unwrap();
+        assert_eq!(check(&zeros, &[0, 9]), 0);
+    }
+
+    /// Blocks in another order than their numbers, as threads leave them; a dictionary.
+    #[test]
+    fn they_end_where_the_next_block_in_the_chunk_begins() {
+        let word = |word: u32| word.to_le_bytes();
+        let start = [word(60), word(55), word(50)].concat();
+        let body = [start, word(2).to_vec(), vec![1, 2]].concat();
+        let mut chunk = vec![5, 1, 0x95, 1, 12, 0, 0, 0, 4, 0, 0, 0, 65, 0, 0, 0];
+        chunk.extend([0; 15]);
+        chunk.push(1);
+        chunk.extend(body);
+        chunk.resize(65, 0);
+        assert_eq!(head_len(&header(&chunk)), 48);
+        assert_eq!(extents(&chunk[..48], &[1]).unwrap(), [48..50, 55..60]);
+        assert_eq!(extents(&chunk[..48], &[0, 2]).unwrap(), [48..55, 60..65]);
+    }
+}

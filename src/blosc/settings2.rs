@@ -1,7 +1,7 @@
 //! How to encode chunks of Blosc 2.
 
-use super::filter::truncate;
 use super::layout::MAX_BLOCKSIZE;
+use super::pipeline::truncate;
 use super::{ChunkError, ChunkSettings, Compressor, Filter, FilterPipeline, FilterStep};
 
 /// The largest block that C-Blosc2 reads.

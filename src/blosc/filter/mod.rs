@@ -16,11 +16,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-pub(crate) mod delta;
 mod kernels;
 mod lane16;
 mod plain;
-pub(crate) mod truncate;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

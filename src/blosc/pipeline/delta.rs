@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn words_of_large_elements_have_8_bytes_or_one() {
-        let data: Vec<u8> = (0..50).map(|i| i * i % 251).collect();
+        let data: Vec<u8> = (0..50_u8).map(|i| i.wrapping_mul(i)).collect();
         for (typesize, word) in [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (12, 1), (24, 8)] {
             let mut block = data.clone();
             apply_first(typesize, &mut block);

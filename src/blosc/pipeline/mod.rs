@@ -1,6 +1,10 @@
 //! The six filters that a chunk of Blosc 2 has, one after the other.
 
-use super::{ChunkError, Filter, filter};
+use super::filter;
+use super::{ChunkError, Filter};
+
+pub(super) mod delta;
+pub(super) mod truncate;
 
 /// Filters of a chunk at most.
 const SLOTS: usize = 6;
