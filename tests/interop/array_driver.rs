@@ -104,10 +104,10 @@ fn change(array: &mut NdArray, name: &str, command: &Value, data: &[Vec<u8>]) ->
         "insert" => array.insert(axis()?, count(&command["at"])?, first(data)?)?,
         "delete" => array.delete(axis()?, range(&command["range"])?)?,
         "squeeze" => array.squeeze()?,
-        "meta" => array.set_metalayer(text(&command["name"])?, first(data)?.to_vec())?,
-        "vlmeta" => array.set_vlmetalayer(text(&command["name"])?, first(data)?)?,
+        "meta" => array.set_metalayer(text(&command["layer"])?, first(data)?.to_vec())?,
+        "vlmeta" => array.set_vlmetalayer(text(&command["layer"])?, first(data)?)?,
         "unset" => {
-            array.remove_vlmetalayer(text(&command["name"])?)?;
+            array.remove_vlmetalayer(text(&command["layer"])?)?;
         }
         "flush" => array.flush()?,
         _ => return Err(format!("an array knows no {name:?}").into()),
