@@ -118,9 +118,11 @@ def is_read_of(peers, path, axes, number, fields):
 
 
 def create(ours, path, model, fields):
-    dtype = {"dtype": DTYPES[model.itemsize]} if fields["kind"] == "b2nd" else {}
+    told = {"meta": hexed(META), "vlmeta": hexed(VLMETA)}
+    if fields["kind"] == "b2nd":
+        told["dtype"] = DTYPES.get(model.itemsize)
     ours.call("create", path=str(path), shape=model.shape, itemsize=model.itemsize, chunks=model.chunks,
-              blocks=model.blocks, meta=hexed(META), vlmeta=hexed(VLMETA), **{**dtype, **fields})
+              blocks=model.blocks, **{**told, **fields})
     ours.call("set", model.elements, slice=[(0, length) for length in model.shape])
     ours.call("flush")
     ours.close()
@@ -463,7 +465,7 @@ def is_foreign(peers, path, axes, itemsize, fields):
     data = elements(rng, [end - begin for begin, end in where], itemsize)
     peers.ours.call("set", data, slice=where)
     model.set(where, data)
-    shape = [length + 2 if axis % 2 else length - 1 for axis, length in enumerate(model.shape)]
+    shape = [length + 2 if axis % 2 else max(length - 1, 1) for axis, length in enumerate(model.shape)]
     peers.ours.call("resize", shape=shape)
     model.resize(shape)
     data = elements(rng, (3, *model.shape[1:]), itemsize)
@@ -484,11 +486,10 @@ def theirs(peers, path, model, fields):
                            **{name: fields[name] for name in ("compressor", "level", "filters", "sparse")})
         peers.caterva.close()
         return True
-    values = numpy.ascontiguousarray(model.elements).view("V%d" % model.itemsize)[..., 0]
     blosc2.asarray(as_typed(model), chunks=model.chunks, blocks=model.blocks, urlpath=str(path),
                    contiguous=not fields["sparse"], cparams=cparams(fields),
                    meta={name: msgpack.unpackb(layer) for name, layer in META.items()})
-    return values is not None
+    return True
 
 
 def as_typed(model):
