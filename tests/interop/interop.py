@@ -1,4 +1,5 @@
-"""Compares the command `blpk` with the real Bloscpack, and datasets with the real bcolz. See README.md."""
+"""Compares the command `blpk` with the real Bloscpack, datasets with the real bcolz, and arrays with Caterva and
+python-blosc2. See README.md."""
 
 import argparse
 import os
@@ -7,10 +8,12 @@ import time
 
 import bcolz
 import blosc
+import blosc2
 import bloscpack
 from bloscpack.constants import CNAME_AVAIL
 
 import append
+import arrays
 import chunks2
 import datasets
 import exchange
@@ -23,7 +26,7 @@ import written
 from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
-    written, read, pipes, append, habits, recovered, records, datasets, exchange,
+    written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
     chunks2)}
 
 
@@ -42,8 +45,9 @@ def main():
         bloscpack.__version__, blosc.__version__,
         blosc.blosclib_version.split()[0], " ".join(CNAME_AVAIL)))
     print("           bcolz %s (C-Blosc %s; %s)" % (
-        bcolz.__version__, bcolz.blosc_version()[0], " ".join(bcolz.blosc_compressor_list())),
-        flush=True)
+        bcolz.__version__, bcolz.blosc_version()[0], " ".join(bcolz.blosc_compressor_list())))
+    print("           python-blosc2 %s (C-Blosc2 %s)" % (blosc2.__version__, blosc2.blosclib_version.split()[0]),
+          flush=True)
     blpk, reference = (Command(os.path.abspath(program))
                        for program in (chosen.blpk, chosen.reference))
     passed = failed = 0

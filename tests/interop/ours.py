@@ -1,4 +1,4 @@
-"""Datasets through our library, by way of the program `driver.rs`."""
+"""Datasets and arrays through our library, by way of the programs `driver.rs` and `array_driver.rs`."""
 
 import json
 import subprocess
@@ -22,20 +22,20 @@ def to_hex(element):
 
 
 class Ours:
-    """One process, in which one dataset is open at a time; another looks at it from outside."""
+    """One process, in which one dataset or array is open at a time; another looks at it from outside."""
 
-    def __init__(self, program, reader=None):
-        self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE,
+    def __init__(self, command, reader=None):
+        self._process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE)
         self.reader = reader
 
     @classmethod
-    def beside(cls, blpk):
+    def beside(cls, blpk, name="dataset_driver"):
         """The driver that was built with this command."""
-        program = Path(blpk.program).parent / "examples" / "dataset_driver"
+        program = Path(blpk.program).parent / "examples" / name
         if not program.exists():
             raise Failure("no driver at '%s' (cargo build --release --examples)" % program)
-        return cls(program, cls(program))
+        return cls([program], cls([program]))
 
     def end(self):
         if self.reader:

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Checks the command against the real Bloscpack 0.16 and C-Blosc 1.21, datasets against bcolz, and
-# chunks of Blosc 2 against C-Blosc2.
+# Checks the command against the real Bloscpack 0.16 and C-Blosc 1.21, datasets against bcolz, chunks of Blosc 2 against C-Blosc2,
+# and arrays against Caterva and python-blosc2.
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
-#   PART           written read pipes append habits recovered records datasets exchange
-#                  chunks2
+#   PART           written read pipes append habits recovered records datasets arrays exchange chunks2
 #                  (default: all)
-# The parts `datasets` and `chunks2` need the examples `dataset_driver` and `chunk_driver` beside the
+# The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` beside the
 # command, in `examples/`;
 # the part `exchange` needs a command that was built with the feature `arrow`.
 set -euo pipefail
@@ -15,19 +14,32 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 blpk=${1:-$root/target/release/blpk}
 venv=$root/target/interop/venv
-stamp=$venv/requirements.installed
 
 if [[ ! -x $blpk ]]; then
     echo "run.sh: no command at '$blpk' (cargo build --release)" >&2
     exit 2
 fi
 
-if ! cmp -s "$here/requirements.txt" "$stamp"; then
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 \
-        --requirement "$here/requirements.txt"
-    cp "$here/requirements.txt" "$stamp"
+# environment PYTHON VENV REQUIREMENTS: made anew when what it needs has changed
+environment() {
+    cmp -s "$3" "$2/requirements.installed" && return
+    rm -rf "$2"
+    "$1" -m venv "$2"
+    "$2/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 --requirement "$3"
+    cp "$3" "$2/requirements.installed"
+}
+
+environment python3 "$venv" "$here/requirements.txt"
+
+# Caterva has wheels for few Pythons only; any of those that is here will do.
+if [[ $# -lt 2 || " ${*:2} " == *" arrays "* ]]; then
+    for python in python3 python3.11 python3.10 python3.9 python3.8; do
+        if "$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 12))' 2> /dev/null; then
+            environment "$python" "$venv-caterva" "$here/requirements-caterva.txt"
+            export BLPK_CATERVA=$venv-caterva/bin/python
+            break
+        fi
+    done
 fi
 
 # Before everything else on the path: some systems have a sitecustomize of

@@ -1,0 +1,281 @@
+//! Arrays of Caterva and `b2nd` by command, for `arrays.py`: everything that the library does with them, one call a line.
+//!
+//! A command is a JSON object on a line of standard input; under `data` it tells the lengths of the pieces of raw bytes that
+//! follow the line. The answer is such a line, too, with `error` in it where the call failed, and `bytes` raw bytes behind it.
+//! At the end of input what was not flushed is dropped.
+
+use bloscpack::blosc::{FilterPipeline, FilterStep};
+use bloscpack::frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack::wire::DType;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::io::{BufRead, Read, Write, stdin, stdout};
+use std::ops::Range;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Answer = (Value, Vec<u8>);
+
+fn main() -> Result<()> {
+    let (mut input, mut output) = (stdin().lock(), stdout().lock());
+    let (mut driver, mut line) = (Driver { open: None }, String::new());
+    while input.read_line(&mut line)? > 0 {
+        let command: Value = serde_json::from_str(&line)?;
+        let mut data = Vec::new();
+        for len in list(&command["data"]) {
+            let mut piece = vec![0; usize::try_from(count(len)?)?];
+            input.read_exact(&mut piece)?;
+            data.push(piece);
+        }
+        let (mut answer, bytes) = match driver.call(&command, &data) {
+            Ok(done) => done,
+            Err(error) => (json!({ "error": told(error.as_ref()) }), Vec::new()),
+        };
+        answer["bytes"] = bytes.len().into();
+        writeln!(output, "{answer}")?;
+        output.write_all(&bytes)?;
+        output.flush()?;
+        line.clear();
+    }
+    Ok(())
+}
+
+/// What an error says, and of which category it is.
+fn told(error: &(dyn Error + 'static)) -> Value {
+    let category = error
+        .downcast_ref::<bloscpack::Error>()
+        .map(|error| format!("{:?}", error.category()));
+    json!({ "text": error.to_string(), "category": category })
+}
+
+struct Driver {
+    open: Option<NdArray>,
+}
+
+impl Driver {
+    fn call(&mut self, command: &Value, data: &[Vec<u8>]) -> Result<Answer> {
+        match text(&command["do"])? {
+            "create" => self.open = Some(place(builder(command, data)?, command)?),
+            "open" => self.open = Some(open(command)?),
+            "close" => self.open = None,
+            "info" => return Ok((info(self.array()?)?, Vec::new())),
+            "verify" => {
+                let report = self.array()?.frame().verify(|_| ());
+                return Ok((json!({ "sound": report.is_sound() }), Vec::new()));
+            }
+            "read" => {
+                let bytes = self.array()?.read_slice(&ranges(&command["slice"])?)?;
+                return Ok((json!({}), bytes));
+            }
+            "select" => {
+                let positions: Vec<Vec<u64>> = list(&command["positions"])
+                    .iter()
+                    .map(counts)
+                    .collect::<Result<_>>()?;
+                let positions: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
+                return Ok((json!({}), self.array()?.select(&positions)?));
+            }
+            "bytes" => return Ok((json!({}), self.array()?.to_bytes()?)),
+            "copy" => self.copy(command)?,
+            name => change(self.array()?, name, command, data)?,
+        }
+        Ok((json!({}), Vec::new()))
+    }
+
+    fn array(&mut self) -> Result<&mut NdArray> {
+        Ok(self.open.as_mut().ok_or("nothing is open")?)
+    }
+
+    /// A copy somewhere else, as far as the command says so in other shapes and of the other kind.
+    fn copy(&mut self, command: &Value) -> Result<()> {
+        let array = self.array()?;
+        let mut copy = place(described(array.like()?, command)?, command)?;
+        array.copy_to(&mut copy)?;
+        Ok(copy.flush()?)
+    }
+}
+
+fn change(array: &mut NdArray, name: &str, command: &Value, data: &[Vec<u8>]) -> Result<()> {
+    let axis = || -> Result<usize> { Ok(usize::try_from(count(&command["axis"])?)?) };
+    match name {
+        "set" => array.write_slice(&ranges(&command["slice"])?, first(data)?)?,
+        "fill" => array.fill_slice(&ranges(&command["slice"])?, first(data)?)?,
+        "resize" => array.resize(&counts(&command["shape"])?)?,
+        "append" => array.append(axis()?, first(data)?)?,
+        "insert" => array.insert(axis()?, count(&command["at"])?, first(data)?)?,
+        "delete" => array.delete(axis()?, range(&command["range"])?)?,
+        "squeeze" => array.squeeze()?,
+        "meta" => array.set_metalayer(text(&command["layer"])?, first(data)?.to_vec())?,
+        "vlmeta" => array.set_vlmetalayer(text(&command["layer"])?, first(data)?)?,
+        "unset" => {
+            array.remove_vlmetalayer(text(&command["layer"])?)?;
+        }
+        "flush" => array.flush()?,
+        _ => return Err(format!("an array knows no {name:?}").into()),
+    }
+    Ok(())
+}
+
+fn options(command: &Value) -> Result<FrameOptions> {
+    let mut options = FrameOptions::new();
+    if let Some(threads) = command["threads"].as_u64() {
+        options = options.threads(usize::try_from(threads)?);
+    }
+    if let Some(bytes) = command["buffer"].as_u64() {
+        options = options.buffer(usize::try_from(bytes)?);
+    }
+    Ok(options)
+}
+
+fn open(command: &Value) -> Result<NdArray> {
+    let (options, path) = (options(command)?, text(&command["path"])?);
+    Ok(match command["edit"] == true {
+        true => options.edit_array(path)?,
+        false => options.open_array(path)?,
+    })
+}
+
+fn place(builder: NdArrayBuilder, command: &Value) -> Result<NdArray> {
+    let (builder, path) = (builder.options(options(command)?), text(&command["path"])?);
+    Ok(match command["sparse"] == true {
+        true => builder.create_sparse(path)?,
+        false => builder.create(path)?,
+    })
+}
+
+/// What a new array is to be; a piece of data is the element that it is full of.
+fn builder(command: &Value, data: &[Vec<u8>]) -> Result<NdArrayBuilder> {
+    let itemsize = u8::try_from(count(&command["itemsize"])?)?;
+    let mut array = NdArray::builder(&counts(&command["shape"])?, itemsize);
+    if let Some(name) = command["compressor"].as_str() {
+        array = array.compressor(name.parse()?);
+    }
+    if let Some(level) = command["level"].as_u64() {
+        array = array.level(u8::try_from(level)?);
+    }
+    if command.get("filters").is_some() {
+        array = array.filters(filters(&command["filters"])?);
+    }
+    array = match command["content"].as_str() {
+        None | Some("zeros") => array,
+        Some("nans") => array.nans(),
+        Some("empty") => array.empty(),
+        Some("full") => array.full(first(data)?),
+        Some(other) => return Err(format!("no content {other:?}").into()),
+    };
+    described(array, command)
+}
+
+/// As far as the command says so, another kind, shapes and metadata.
+fn described(mut array: NdArrayBuilder, command: &Value) -> Result<NdArrayBuilder> {
+    array = match command["kind"].as_str() {
+        None => array,
+        Some("caterva") => array.kind(ArrayKind::Caterva),
+        Some("b2nd") => array.kind(ArrayKind::B2nd),
+        Some(other) => return Err(format!("no kind {other:?}").into()),
+    };
+    if let Some(dtype) = command["dtype"].as_str() {
+        array = array.dtype(DType::parse(dtype)?);
+    }
+    if command.get("chunks").is_some() {
+        array = array.chunk_shape(&lens(&command["chunks"])?);
+    }
+    if command.get("blocks").is_some() {
+        array = array.block_shape(&lens(&command["blocks"])?);
+    }
+    for (name, digits) in command["meta"].as_object().into_iter().flatten() {
+        array = array.metalayer(name, from_hex(text(digits)?)?);
+    }
+    for (name, digits) in command["vlmeta"].as_object().into_iter().flatten() {
+        array = array.vlmetalayer(name, from_hex(text(digits)?)?);
+    }
+    Ok(array)
+}
+
+/// Filters by name; one of truncated precision with the bits that it keeps behind a colon.
+fn filters(value: &Value) -> Result<FilterPipeline> {
+    let steps = list(value).iter().map(|name| {
+        Ok(match text(name)? {
+            "shuffle" => FilterStep::Shuffle,
+            "bitshuffle" => FilterStep::Bitshuffle,
+            "delta" => FilterStep::Delta,
+            name => match name.strip_prefix("truncprec:") {
+                Some(bits) => FilterStep::TruncatePrecision {
+                    bits: bits.parse()?,
+                },
+                None => return Err(format!("no filter {name:?}").into()),
+            },
+        })
+    });
+    Ok(FilterPipeline::new(&steps.collect::<Result<Vec<_>>>()?)?)
+}
+
+fn info(array: &NdArray) -> Result<Value> {
+    let frame = array.frame();
+    let layers = frame.metalayers().iter();
+    let meta: serde_json::Map<_, _> = layers
+        .map(|(name, bytes)| (name.to_owned(), to_hex(bytes).into()))
+        .collect();
+    let mut vlmeta = serde_json::Map::new();
+    for name in frame.vlmetalayers() {
+        let bytes = frame.vlmetalayer(name)?.unwrap_or_default();
+        vlmeta.insert(name.to_owned(), to_hex(&bytes).into());
+    }
+    Ok(json!({
+        "kind": array.kind().name(),
+        "shape": array.shape(),
+        "chunks": array.chunk_shape(),
+        "blocks": array.block_shape(),
+        "itemsize": array.itemsize(),
+        "dtype": array.dtype_text(),
+        "meta": meta,
+        "vlmeta": vlmeta,
+        "nchunks": frame.chunks(),
+    }))
+}
+
+fn first(data: &[Vec<u8>]) -> Result<&[u8]> {
+    Ok(data.first().ok_or("no data")?)
+}
+
+fn text(value: &Value) -> Result<&str> {
+    Ok(value.as_str().ok_or("a name is missing")?)
+}
+
+fn count(value: &Value) -> Result<u64> {
+    Ok(value.as_u64().ok_or("a count is missing")?)
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn counts(value: &Value) -> Result<Vec<u64>> {
+    list(value).iter().map(count).collect()
+}
+
+fn lens(value: &Value) -> Result<Vec<u32>> {
+    let lens = counts(value)?.into_iter();
+    Ok(lens
+        .map(u32::try_from)
+        .collect::<std::result::Result<_, _>>()?)
+}
+
+fn range(value: &Value) -> Result<Range<u64>> {
+    Ok(count(&value[0])?..count(&value[1])?)
+}
+
+fn ranges(value: &Value) -> Result<Vec<Range<u64>>> {
+    list(value).iter().map(range).collect()
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(digits: &str) -> Result<Vec<u8>> {
+    let pair = |at: usize| -> Result<u8> {
+        let digits = digits.get(at..at + 2).ok_or("half a byte")?;
+        Ok(u8::from_str_radix(digits, 16)?)
+    };
+    (0..digits.len()).step_by(2).map(pair).collect()
+}
