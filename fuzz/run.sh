@@ -8,7 +8,7 @@ seconds=${1:-60}
 [ $# -eq 0 ] || shift
 if [ $# -eq 0 ]; then
     set -- stream_decoder any_place_is_as_in_order pieces_do_not_matter blosc_chunk_differential round_trip header_and_metadata \
-        changed_file any_journal recover records record_round_trip
+        changed_file any_journal recover records record_round_trip frame frame_ops
 fi
 # libdeflate's tables are there twice by design; the sanitizer would end at that.
 export ASAN_OPTIONS=detect_odr_violation=0
@@ -23,6 +23,8 @@ for target; do
     for place in testdata target/corpus fuzz/seeds; do
         [ -d "$place" ] || continue
         find -L "$place" -name '*.blp' -size -8k -exec cp {} "$corpus" \;
+        [ "$target" != frame ] || find -L "$place" -type f \( -name '*.cat' -o -name '*.b2nd' \) -size -8k \
+            -exec cp {} "$corpus" \;
     done
     RUSTC_BOOTSTRAP=1 cargo fuzz run --sanitizer address "$target" "$corpus" -- \
         -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=5 -max_len=65536 \

@@ -7,6 +7,9 @@
 )]
 
 mod corpus;
+mod model;
 
+#[path = "../support/frame_model/mod.rs"]
+mod frame_model;
 #[path = "../support/frames.rs"]
 mod frames;
