@@ -60,7 +60,7 @@ impl Frame {
         let mut data = vec![0; len];
         self.coders
             .decode(|decoder| Ok(decoder.decode(chunk, &mut data)?))?;
-        let place = ChunkPlace::At(self.home.put(chunk)?);
+        let place = ChunkPlace::At(self.put(chunk)?);
         self.insert_place(self.chunks(), place, len)
     }
 
@@ -146,7 +146,13 @@ impl Frame {
         if crate::blosc::is_zeros(chunk) {
             return Ok(ChunkPlace::Zeros);
         }
-        Ok(ChunkPlace::At(self.home.put(chunk)?))
+        Ok(ChunkPlace::At(self.put(chunk)?))
+    }
+
+    /// Keeps a chunk's bytes. What failed halfway has left something where the next one would go.
+    fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+        let put = self.home.put(chunk);
+        self.or_fail(put)
     }
 
     /// Gives a chunk another place.
@@ -164,7 +170,8 @@ impl Frame {
         if let ChunkPlace::At(at) = place {
             // What cannot be read any more goes all the same.
             let len = fetch::header(&self.home.chunk(at)?).map_or(0, |header| header.ctbytes);
-            self.home.discard(at, len.into())?;
+            let discarded = self.home.discard(at, len.into());
+            self.or_fail(discarded)?;
         }
         Ok(())
     }
