@@ -8,7 +8,7 @@ seconds=${1:-60}
 [ $# -eq 0 ] || shift
 if [ $# -eq 0 ]; then
     set -- stream_decoder any_place_is_as_in_order pieces_do_not_matter blosc_chunk_differential round_trip header_and_metadata \
-        changed_file any_journal recover records record_round_trip frame_wire blosc2_chunk
+        changed_file any_journal recover records record_round_trip frame_wire blosc2_chunk frame frame_ops
 fi
 # libdeflate's tables are there twice by design; the sanitizer would end at that.
 export ASAN_OPTIONS=detect_odr_violation=0
@@ -23,7 +23,7 @@ for target; do
     for place in testdata target/corpus fuzz/seeds; do
         [ -d "$place" ] || continue
         find -L "$place" \( -name '*.blp' -o -name '*.chunk2' \) -size -8k -exec cp {} "$corpus" \;
-        [ "$target" = frame_wire ] || continue
+        case $target in frame|frame_wire) ;; *) continue ;; esac
         find -L "$place" -type f \( -name '*.cat' -o -name '*.b2nd' -o -name '*.frame' \) -size -8k \
             -exec cp {} "$corpus" \;
     done

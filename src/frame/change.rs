@@ -62,7 +62,7 @@ impl Frame {
         let mut data = vec![0; len];
         self.coders
             .decode(|decoder| Ok(decoder.decode(chunk, &mut data)?))?;
-        let place = ChunkPlace::At(self.home.put(chunk)?);
+        let place = ChunkPlace::At(self.put(chunk)?);
         self.insert_place(self.chunks(), place, len)
     }
 
@@ -145,17 +145,26 @@ impl Frame {
 
     /// Keeps a chunk, unless the index alone can tell it.
     pub(super) fn keep_compressed(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        self.parts().0.keep(chunk)
+        let kept = self.parts().0.keep(chunk);
+        self.or_fail(kept)
+    }
+
+    /// Keeps a chunk's bytes. What failed halfway has left something where the next one would go.
+    fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+        let put = self.home.put(chunk);
+        self.or_fail(put)
     }
 
     /// Gives a chunk another place.
     pub(super) fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
-        self.parts().0.put_place(number, place)
+        let put = self.parts().0.put_place(number, place);
+        self.or_fail(put)
     }
 
     /// A chunk's place is not needed any more.
     pub(super) fn discard(&mut self, place: ChunkPlace) -> Result<()> {
-        self.parts().0.discard(place)
+        let discarded = self.parts().0.discard(place);
+        self.or_fail(discarded)
     }
 
     /// What chunks are put into, and what makes them, apart from one another.

@@ -68,7 +68,7 @@ pub struct Frame {
     coders: Coders,
     /// Whether anything was changed since the last flush.
     changed: bool,
-    /// Whether a flush has failed, so that nobody knows what is there.
+    /// Whether a flush has failed, so that nobody knows what is there, or a change halfway.
     failed: bool,
 }
 
@@ -180,6 +180,12 @@ impl Frame {
             )),
             false => Ok(()),
         }
+    }
+
+    /// After an error here nothing more is done: a flush would make half of a change permanent.
+    fn or_fail<T>(&mut self, done: Result<T>) -> Result<T> {
+        self.failed |= done.is_err();
+        done
     }
 }
 

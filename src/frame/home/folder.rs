@@ -39,7 +39,9 @@ impl FolderHome {
             // Chunks that no index tells of may lie there, too: no number is given twice.
             let entries = home.root.list(&Key::root())?;
             let names = entries.iter().filter_map(|entry| entry.name.to_str());
-            let last = names.filter_map(chunk_number).max();
+            // Longer names are nobody's chunks.
+            let is_number = |number: &u64| u32::try_from(*number).is_ok();
+            let last = names.filter_map(chunk_number).filter(is_number).max();
             home.next = last.map_or(0, |last| last.saturating_add(1));
         }
         Ok(home)

@@ -164,7 +164,17 @@ impl NdArray {
     ) -> Result<()> {
         let found = usize::try_from(header.blocksize).unwrap_or(usize::MAX);
         if found == self.grid.block_len {
-            return Ok(());
+            // Before there is a buffer of this size: a chunk of nothing may claim anything.
+            let limit = self.frame.coders.limits.block;
+            return match header.blocksize <= limit {
+                true => Ok(()),
+                false => Err(Error::frame(
+                    crate::blosc::Fault::OverLimit,
+                    format!(
+                        "chunk {number}: blocks of {found} bytes, over the limit `block` of {limit}"
+                    ),
+                )),
+            };
         }
         let what = format!(
             "chunk {number}: blocks of {found} bytes, expected {}",

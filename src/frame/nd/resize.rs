@@ -22,7 +22,8 @@ impl NdArray {
         self.frame.begin()?;
         self.spill()?;
         self.reshape(shape, |at, _| Some(at.to_vec()))?;
-        self.clear_behind(&old)
+        let cleared = self.clear_behind(&old);
+        self.frame.or_fail(cleared)
     }
 
     /// Another shape, whose chunks at each position are those that were at the one that `from` tells, if there was one.

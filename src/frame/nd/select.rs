@@ -63,10 +63,15 @@ impl NdArray {
                 "{found} bytes for a selection of {sizes:?} elements"
             )));
         }
+        self.frame.begin()?;
         let steps = strides(&sizes, itemsize);
-        for picked in self.picked(positions) {
+        for (number, picked) in self.picked(positions).enumerate() {
             let slice = bounds(&picked);
-            let mut part = self.read_slice(&slice)?;
+            let read = self.read_slice(&slice);
+            let mut part = match number {
+                0 => read?,
+                _ => self.frame.or_fail(read)?,
+            };
             each_element((&slice, &picked), &steps, itemsize, |to, from| {
                 if let (Some(from), Some(to)) = (
                     data.get(from..from.saturating_add(itemsize)),
@@ -75,7 +80,11 @@ impl NdArray {
                     to.copy_from_slice(from);
                 }
             });
-            self.write_slice(&slice, &part)?;
+            let written = self.write_slice(&slice, &part);
+            match number {
+                0 => written?,
+                _ => self.frame.or_fail(written)?,
+            }
         }
         Ok(())
     }

@@ -59,13 +59,15 @@ impl NdArray {
             })?;
         } else {
             self.resize(&shape)?;
-            self.shift(axis, at..len, Shift::Up(count))?;
+            let shifted = self.shift(axis, at..len, Shift::Up(count));
+            self.frame.or_fail(shifted)?;
         }
         let mut slice = self.grid.whole();
         if let Some(range) = slice.get_mut(axis) {
             *range = at..at.saturating_add(count);
         }
-        self.write_slice(&slice, data)
+        let written = self.write_slice(&slice, data);
+        self.frame.or_fail(written)
     }
 
     /// Takes a stretch out of an axis. Where that is whole chunks, none is moved; elsewhere all behind it are written anew.
@@ -96,8 +98,11 @@ impl NdArray {
                 }
             });
         }
-        self.shift(axis, range.end..len, Shift::Down(count))?;
-        self.resize(&shape)
+        self.frame.begin()?;
+        let shifted = self.shift(axis, range.end..len, Shift::Down(count));
+        self.frame.or_fail(shifted)?;
+        let resized = self.resize(&shape);
+        self.frame.or_fail(resized)
     }
 
     /// Moves a stretch of an axis, in steps that memory has room for.

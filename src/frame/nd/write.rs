@@ -6,6 +6,7 @@ use super::read::offset;
 use crate::array::boxes::to_usize;
 use crate::array::crew;
 use crate::array::strided::{self, Place, strides};
+use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::frame::coders::Coders;
 use crate::wire::frame::{ChunkPlace, FrameHeader};
@@ -69,17 +70,37 @@ impl NdArray {
 
     fn set(&mut self, slice: &[Range<u64>], source: Source<'_>) -> Result<()> {
         self.frame.begin()?;
+        self.check_chunk_len()?;
         let at_once = self.chunks_at_once();
         let mut positions = self.grid.chunks_of(slice);
+        let mut is_first = true;
         loop {
             let some: Vec<Vec<u64>> = positions.by_ref().take(at_once).collect();
             if some.is_empty() {
                 return Ok(());
             }
-            self.set_in(slice, source, some)?;
-            if self.dirty.len() > at_once {
-                self.spill()?;
+            let done = self.set_in(slice, source, some);
+            match is_first {
+                true => done?,
+                false => self.frame.or_fail(done)?,
             }
+            is_first = false;
+            if self.dirty.len() > at_once {
+                let spilled = self.spill();
+                self.frame.or_fail(spilled)?;
+            }
+        }
+    }
+
+    /// Refuses to take memory for a whole chunk that is over the limit: the file may have nothing of it.
+    fn check_chunk_len(&self) -> Result<()> {
+        let (found, limit) = (self.grid.chunk_len, self.frame.coders.limits.chunk);
+        match u32::try_from(found).is_ok_and(|found| found <= limit) {
+            true => Ok(()),
+            false => Err(Error::frame(
+                Fault::OverLimit,
+                format!("chunks of {found} bytes, over the limit `chunk` of {limit}"),
+            )),
         }
     }
 

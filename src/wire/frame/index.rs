@@ -108,7 +108,12 @@ pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>, FrameEr
             FrameError::new(Fault::Damaged, SECTION, chunk.checked_mul(ENTRY), what)
         })
     };
-    entries.iter().enumerate().map(place).collect()
+    // As many as are there, at once: to grow towards it would take twice as much.
+    let mut places = Vec::with_capacity(entries.len());
+    for entry in entries.iter().enumerate() {
+        places.push(place(entry)?);
+    }
+    Ok(places)
 }
 
 /// What an index chunk has to hold.
