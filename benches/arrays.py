@@ -6,7 +6,8 @@ usage: arrays.py PROGRAM PYTHON_BLOSC2 PYTHON_CATERVA [ROUNDS] [CODEC...]
 PROGRAM is the bench `arrays` as cargo has built it, PYTHON_BLOSC2 an interpreter with python-blosc2 and numpy, PYTHON_CATERVA one
 with caterva and numpy, or `-`. An array of 300 x 300 x 278 float64 (200 MB): a smooth field with a little noise. Prints for each
 task, best / median, the seconds of each program, and how many times the time of a peer ours takes, by the clock and on
-processors: below 1 is faster. `synced` is a write with the time that the disk takes, for which ours always waits. What is read
+processors: below 1 is faster. `read_into` reads all into memory that is there already.
+`synced` is a write with the time that the disk takes, for which ours always waits. What is read
 is compared by its sum."""
 
 import os
@@ -17,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-TASKS = ["write", "read", "planes0", "planes1", "planes2", "boxes"]
+TASKS = ["write", "read", "read_into", "planes0", "planes1", "planes2", "boxes"]
 
 MAKE = r'''
 import sys, numpy as np
@@ -46,6 +47,10 @@ if name == "caterva":
         return caterva.open(path)
     def whole(array):
         return array.to_buffer()
+    reused = np.empty(SHAPE, "S8")
+    def into(array):
+        from caterva import caterva_ext
+        return caterva_ext.get_slice_numpy(reused, array, ((0, 0, 0), SHAPE), (False,) * 3)
 else:
     import blosc2
     CODECS = {"lz4": blosc2.Codec.LZ4, "zstd": blosc2.Codec.ZSTD}
@@ -58,6 +63,9 @@ else:
         return blosc2.open(path, mode="r", dparams={"nthreads": threads})
     def whole(array):
         return array[:]
+    reused = np.empty(SHAPE)
+    def into(array):
+        return array.get_slice_numpy(reused, ((0, 0, 0), SHAPE))
 class Places:
     state = 1
     def next(self, below):
@@ -96,6 +104,11 @@ for line in sys.stdin:
         print(took.clock, took.cpu, 0, took.clock + synced.clock, flush=True)
         continue
     array = took.add(lambda: opened(path, threads))
+    if task == "read_into":
+        reused.fill(1)
+        took.add(lambda: into(array))
+        print(took.clock, took.cpu, total(reused), flush=True)
+        continue
     for where in [None] if task == "read" else slices(task):
         found = took.add(lambda: whole(array) if where is None else array[where])
         summed = (summed + total(found)) % 2**64

@@ -32,11 +32,11 @@ impl NdArray {
         self.grid.check(slice)?;
         let len = box_len(slice, self.grid.itemsize);
         let len = len.ok_or_else(|| Error::usage("the slice has more bytes than memory"))?;
-        let mut values = Vec::new();
-        let count = len / size_of::<T>();
-        let room = values.try_reserve_exact(count);
-        room.map_err(|_| Error::usage(format!("no memory for {len} bytes: read less at a time")))?;
-        values.resize(count, T::zeroed());
+        // Pages that nobody has touched yet are touched first by the threads that fill them.
+        let values = bytemuck::allocation::try_zeroed_vec(len / size_of::<T>());
+        let no_memory =
+            |()| Error::usage(format!("no memory for {len} bytes: read less at a time"));
+        let mut values: Vec<T> = values.map_err(no_memory)?;
         self.read(slice, &mut values)?;
         Ok(values)
     }
