@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use bloscpack::Error;
 use bloscpack::dataset::{Attributes, CArray, DatasetLayout};
 use bloscpack::exchange::{NdSource, Source};
 use bloscpack::frame::{ArrayKind, Frame, NdArray, NdArrayBuilder};
+use bloscpack::{Category, Error};
 
 use super::Convert;
 use super::numpy::codec_of;
@@ -48,7 +48,16 @@ impl Convert {
         session: &Session,
     ) -> Result<NdArrayBuilder, Failure> {
         let name = quoted(&self.path);
-        let builder = source.like().map_err(|error| failure(&self.path, &error))?;
+        let builder = match source.like() {
+            Err(error) if error.category() == Category::Unsupported => {
+                session.warning(format_args!(
+                    "{name}: {error}; it is compressed as new arrays are"
+                ));
+                source.like_plain()
+            }
+            builder => builder,
+        };
+        let builder = builder.map_err(|error| failure(&self.path, &error))?;
         let mut builder = builder.kind(kind).options(options(session));
         match (kind, &self.dtype) {
             (ArrayKind::B2nd, Some(_)) => {
