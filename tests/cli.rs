@@ -18,6 +18,10 @@ mod datasets;
 mod datasets_changed;
 #[path = "cli/datasets_exchanged.rs"]
 mod datasets_exchanged;
+#[path = "support/frames.rs"]
+mod frame_corpora;
+#[path = "cli/frames.rs"]
+mod frames;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/metadata.rs"]

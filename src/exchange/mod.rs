@@ -1,8 +1,8 @@
 //! Datasets out to the formats of other programs, and in from them.
 //!
 //! A [`Source`] is columns of the same number of rows, given a [`Batch`] at a time in bounded memory: an array
-//! ([`ArraySource`]), a table ([`TableSource`]), a Bloscpack file with an array of NumPy in it ([`FileSource`]), or a file of
-//! another format ([`open`]). It is written as one of the [`Format`]s by [`export`], and into a dataset by [`import_array`]
+//! ([`ArraySource`], [`NdSource`]), a table ([`TableSource`]), a Bloscpack file with an array of NumPy in it ([`FileSource`]), or
+//! a file of another format ([`open`]). It is written as one of the [`Format`]s by [`export`], and into a dataset by [`import_array`]
 //! and [`import_table`].
 //!
 //! ```
@@ -59,9 +59,9 @@ pub use csv::write_csv;
 pub use format::{Format, export, open, open_at};
 pub use import::{import_array, import_table};
 pub use jsonl::write_jsonl;
-pub use npy::write_npy;
+pub use npy::{NpyFile, write_npy};
 pub use options::ImportOptions;
 pub use schema::{Batch, Column, Schema};
 pub use source::{
-    ArraySource, BoxedSource, FieldsSource, FileSource, Progress, Source, TableSource,
+    ArraySource, BoxedSource, FieldsSource, FileSource, NdSource, Progress, Source, TableSource,
 };

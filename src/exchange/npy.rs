@@ -5,8 +5,10 @@ use super::source::{Content, Flat, Progress, Source, for_each, to_u64, to_usize}
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::storage::ReadAt;
+use crate::wire::DType;
 use crate::wire::npy::{NpyError, NpyHeader};
 use std::io::Write;
+use std::ops::Range;
 
 /// Writes an array as NumPy's `save` does, byte for byte, in C order. A table becomes an array whose elements have its
 /// columns as fields, one behind the other.
@@ -87,6 +89,69 @@ impl<S: ReadAt> Content for Behind<S> {
 
 /// Opens a `.npy` file. An array in Fortran's order is turned as it is read.
 pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> {
+    Ok(Box::new(opened(bytes)?.1))
+}
+
+/// An array in a `.npy` file, any box of which is read.
+///
+/// ```
+/// use bloscpack::{DType, exchange::NpyFile};
+///
+/// let mut file = b"\x93NUMPY\x01\x00\x38\x00\
+///     {'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}".to_vec();
+/// file.extend([1, 4, 2, 5, 3, 6]);
+/// let array = NpyFile::open_at(file)?;
+/// assert_eq!((array.dtype(), array.shape()), (&DType::U8, &[2, 3][..]));
+/// assert_eq!(array.read_slice(&[0..2, 1..3])?, [2, 3, 5, 6]);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct NpyFile<S> {
+    header: NpyHeader,
+    flat: Flat<Behind<S>>,
+}
+
+impl<S: ReadAt> NpyFile<S> {
+    /// Opens it. The bytes must not change while it is read.
+    ///
+    /// # Errors
+    /// Unsupported if it is no such file; damage; those of the source of bytes.
+    pub fn open_at(bytes: S) -> Result<Self> {
+        let (header, flat) = opened(bytes)?;
+        Ok(Self { header, flat })
+    }
+
+    /// What an element is.
+    pub fn dtype(&self) -> &DType {
+        &self.header.dtype
+    }
+
+    /// Elements along each axis; none for a single element without an axis.
+    pub fn shape(&self) -> &[u64] {
+        &self.header.shape
+    }
+
+    /// The elements of a box, a range for each axis, in C order whatever that of the file is.
+    ///
+    /// # Errors
+    /// Wrong usage for a box that does not lie in the array; those of the source of bytes.
+    pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
+        let shape = self.shape();
+        let mut axes = slice.iter().zip(shape);
+        let fits = slice.len() == shape.len()
+            && axes.all(|(range, len)| range.start <= range.end && range.end <= *len);
+        match slice {
+            _ if !fits => Err(Error::usage(format!(
+                "the slice {slice:?} of an array of shape {shape:?}"
+            ))),
+            [] => self.flat.read(std::slice::from_ref(&(0..1))),
+            slice => self.flat.read(slice),
+        }
+    }
+}
+
+/// The header of a file, and its elements.
+fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<Behind<S>>)> {
     let size = bytes.size()?;
     let (header, len) = header_of(&bytes, size)?;
     let there = size.saturating_sub(to_u64(len));
@@ -107,8 +172,9 @@ pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> 
         bytes,
         header: to_u64(len),
     };
-    let flat = Flat::new(content, header.dtype, &header.shape, header.fortran_order)?;
-    Ok(Box::new(flat))
+    let dtype = header.dtype.clone();
+    let flat = Flat::new(content, dtype, &header.shape, header.fortran_order)?;
+    Ok((header, flat))
 }
 
 /// The header and its length; no more is read than that.

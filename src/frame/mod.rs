@@ -70,6 +70,8 @@ pub struct Frame {
     changed: bool,
     /// Whether a flush has failed, so that nobody knows what is there, or a change halfway.
     failed: bool,
+    /// Whether its last writer was interrupted in a change.
+    interrupted: bool,
 }
 
 impl Frame {
@@ -82,6 +84,7 @@ impl Frame {
             coders: Coders::new(options, kind),
             changed: false,
             failed: false,
+            interrupted: false,
         })
     }
 
@@ -171,6 +174,20 @@ impl Frame {
     /// [`Damaged`](crate::Category::Damaged) if it is no such description.
     pub fn array_meta(&self) -> Result<Option<ArrayMeta>> {
         Ok(ArrayMeta::of(self.metalayers())?)
+    }
+
+    /// Whether its last writer was interrupted in a change, which is read through its journal. Of a frame that was opened for
+    /// reading at a path or in a store; others cannot tell.
+    ///
+    /// ```
+    /// use bloscpack::frame::Frame;
+    /// let frame = Frame::open("testdata/frames/caterva/x_vlmeta_s.cat")?;
+    /// assert!(!frame.was_interrupted());
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    #[must_use]
+    pub fn was_interrupted(&self) -> bool {
+        self.interrupted
     }
 
     fn check_state(&self) -> Result<()> {

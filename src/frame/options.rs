@@ -102,7 +102,15 @@ impl FrameOptions {
         let path = path.as_ref();
         match path.is_dir() {
             true => self.open_store(DiskStore::open(path)?),
-            false => self.read(Snapshot::open(path)?),
+            false => {
+                let snapshot = Snapshot::open(path)?;
+                let interrupted = snapshot.is_interrupted();
+                let frame = self.read(snapshot)?;
+                Ok(Frame {
+                    interrupted,
+                    ..frame
+                })
+            }
         }
     }
 
@@ -191,8 +199,13 @@ impl FrameOptions {
             let what = "a contiguous frame, where that of a sparse one should be";
             return Err(Error::frame(Fault::Damaged, what).in_file(&key));
         }
+        let interrupted = root.was_interrupted();
         let home = FolderHome::new(root, access, &outline)?;
-        Frame::new(Box::new(home), outline, self)
+        let frame = Frame::new(Box::new(home), outline, self)?;
+        Ok(Frame {
+            interrupted,
+            ..frame
+        })
     }
 }
 

@@ -112,6 +112,32 @@ impl Frame {
         )?)
     }
 
+    /// The header of a chunk; nothing for a chunk that the index alone tells of. No more is read than that.
+    ///
+    /// ```
+    /// use bloscpack::frame::Frame;
+    /// let mut frame = Frame::builder(4, 4000).in_memory()?;
+    /// frame.append(&[7; 4000])?;
+    /// frame.append(&[0; 4000])?;
+    /// assert_eq!(frame.chunk_header(0)?.map(|header| header.nbytes), Some(4000));
+    /// assert_eq!(frame.chunk_header(1)?, None);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_header(&self, number: u64) -> Result<Option<ChunkHeader>> {
+        self.check_state()?;
+        self.chunk_len(number)?;
+        match self.place(number)? {
+            ChunkPlace::At(at) => {
+                let stored = self.home.chunk(at)?;
+                self.header_of(number, &stored).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Bytes of a chunk's data.
     pub(super) fn chunk_len(&self, number: u64) -> Result<u32> {
         let size = u64::from(self.chunk_size());

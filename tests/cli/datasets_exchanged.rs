@@ -8,7 +8,7 @@ use crate::datasets::{copied, object};
 use crate::support::{Folder, ramp};
 
 /// A file of NumPy, version 1.0, as its document has it.
-fn npy(descr: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
+pub fn npy(descr: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
     let mut header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
     let len = (10 + header.len() + 1).next_multiple_of(64) - 10;
     header = format!("{header:<width$}\n", width = len - 1);

@@ -1,13 +1,14 @@
 //! Files that are read while they are changed, and after a change was interrupted.
 
-use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::process::{Command, Stdio};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bloscpack::Editor;
+use bloscpack::frame::{FrameOptions, NdArray};
 use bloscpack::storage::{Access, Disk, Hold, Lock, ReadAt, Snapshot, WriteAt};
 
 use crate::support::{BLPK, Folder, noise, ramp, wait_for};
@@ -17,17 +18,17 @@ const JOURNAL: &str = "a.blp.blpk-journal";
 /// A folder whose files cannot be written any more once a change has begun to be made.
 struct Crashing {
     disk: Disk,
-    crashed: Rc<Cell<bool>>,
+    crashed: Arc<AtomicBool>,
 }
 
 struct CrashingFile {
     file: File,
-    crashed: Rc<Cell<bool>>,
+    crashed: Arc<AtomicBool>,
 }
 
 impl CrashingFile {
     fn check(&self) -> io::Result<()> {
-        match self.crashed.get() {
+        match self.crashed.load(Ordering::SeqCst) {
             true => Err(io::Error::other("crashed")),
             false => Ok(()),
         }
@@ -48,7 +49,8 @@ impl WriteAt for CrashingFile {
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
         self.check()?;
         // The mark that says that a change is being made.
-        self.crashed.set(at == 0 && bytes == b"!");
+        let marks = at == 0 && bytes == b"!";
+        self.crashed.store(marks, Ordering::SeqCst);
         self.file.write_at(at, bytes)
     }
 
@@ -74,7 +76,7 @@ impl Lock for CrashingFile {
 
 impl Crashing {
     fn file(&self, file: File) -> CrashingFile {
-        let crashed = Rc::clone(&self.crashed);
+        let crashed = Arc::clone(&self.crashed);
         CrashingFile { file, crashed }
     }
 }
@@ -118,7 +120,7 @@ pub fn interrupted() -> (Folder, Vec<u8>) {
     folder.write("a.blp", folder.compressed(&["-z", "64K"], &ramp(200_000)));
     let crashing = Crashing {
         disk: Disk::new(folder.path("")),
-        crashed: Rc::default(),
+        crashed: Arc::default(),
     };
     let mut editor = Editor::open_in(crashing, "a.blp".as_ref()).unwrap();
     let mut appender = editor.append().unwrap();
@@ -158,6 +160,40 @@ fn an_interrupted_change_is_read_through_its_journal() {
     assert_eq!(folder.run(["-q", "cat", "a.blp"]).succeeded(), model);
     // Readers change nothing.
     assert_eq!((folder.read("a.blp"), folder.read(JOURNAL)), before);
+}
+
+#[test]
+fn an_interrupted_change_of_a_frame_is_read_through_its_journal() {
+    let folder = Folder::new();
+    let model = [vec![7; 3000], vec![9; 1000]].concat();
+    let array = NdArray::of_type::<u8>(&[4, 1000])
+        .full(&[7])
+        .chunk_shape(&[1, 1000]);
+    drop(array.create(folder.path("a.b2nd")).unwrap());
+    let crashing = Crashing {
+        disk: Disk::new(folder.path("")),
+        crashed: Arc::default(),
+    };
+    let frame = FrameOptions::new().edit_in(crashing, "a.b2nd".as_ref());
+    let mut array = NdArray::of(frame.unwrap()).unwrap();
+    array.write_slice(&[3..4, 0..1000], &[9; 1000]).unwrap();
+    assert!(array.flush().unwrap_err().to_string().contains("crashed"));
+    drop(array);
+    assert_eq!(folder.names(), ["a.b2nd", "a.b2nd.blpk-journal"]);
+    assert_eq!(&folder.read("a.b2nd")[..4], b"!\xa8b2");
+    let words = "'a.b2nd': a change was interrupted here";
+    assert_eq!(folder.run(["cat", "a.b2nd"]).warned(words), model);
+    let verified = folder.run(["verify", "a.b2nd"]).warned(words);
+    assert!(verified.starts_with(b"a.b2nd: ok, 4 chunks, 4000 bytes"));
+    folder.run(["info", "a.b2nd"]).warned(words);
+    folder.run(["export", "a.b2nd", "a.npy"]).warned(words);
+    folder.run(["convert", "a.b2nd", "b.b2nd"]).warned(words);
+    assert_eq!(folder.run(["cat", "b.b2nd"]).succeeded(), model);
+    std::fs::remove_file(folder.path("a.b2nd.blpk-journal")).unwrap();
+    for command in ["info", "cat", "verify"] {
+        let ran = folder.run([command, "a.b2nd"]).failed(4, "journal");
+        assert!(!ran.stderr.contains("recover"), "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use anstream::ColorChoice;
 use bloscpack::blosc::{ChunkSettings, MAX_NBYTES};
-use bloscpack::dataset::DatasetLayout;
 use bloscpack::exchange::Format;
 use bloscpack::{Checksum, Compressor, EditorBuilder, Filter, Limits};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -17,6 +16,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
 
 use crate::command::Command;
+use crate::layout::ArrayLayout;
 use crate::{size, status};
 
 /// The most threads that may be asked for, as in the Python tool.
@@ -236,8 +236,8 @@ pub fn filter() -> impl TypedValueParser<Value = Filter> {
 }
 
 /// Parses `--layout`.
-pub fn dataset_layout() -> impl TypedValueParser<Value = DatasetLayout> {
-    named(&DatasetLayout::ALL, DatasetLayout::name)
+pub fn array_layout() -> impl TypedValueParser<Value = ArrayLayout> {
+    named(&ArrayLayout::ALL, ArrayLayout::name)
 }
 
 /// Parses `--from` and `--to`: the ending of a name, without its dot.
@@ -366,7 +366,9 @@ Examples:
   blpk records pack --small app.log a.blp   a record for each line, many to a chunk
   blpk records get a.blp 17 1000..1010      some of them, by number
   blpk import prices.csv prices             a table in a directory
-  blpk export prices prices.parquet         and out of it";
+  blpk export prices prices.parquet         and out of it
+  blpk import cube.npy cube.b2nd --layout b2nd   an n-dimensional array in one file
+  blpk cat --slice '3,:,10:20' cube.b2nd    some of its elements";
 
 /// What `--version` prints.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {

@@ -108,6 +108,11 @@ impl Input {
         }
     }
 
+    /// The bytes alone.
+    pub fn into_bytes(self) -> Bytes {
+        self.bytes
+    }
+
     /// How messages call it.
     pub fn name(&self) -> String {
         self.path

@@ -7,14 +7,18 @@ mod args;
 mod change;
 mod command;
 mod dataset;
+mod elements;
+mod frame;
 mod input;
 mod interrupt;
+mod layout;
 mod message;
 mod output;
 mod progress;
 mod session;
 mod size;
 mod status;
+mod what;
 
 use std::process::ExitCode;
 

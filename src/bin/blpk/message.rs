@@ -129,6 +129,11 @@ fn advice(error: &bloscpack::Error) -> Option<String> {
             "if the input is to be trusted, raise the limit: --limit {limit}=SIZE"
         ));
     }
+    if let ErrorKind::Format(FormatError::Magic { found }) = error.kind()
+        && found.as_slice() == b"\x9e\xa8b2"
+    {
+        return Some("this is a Blosc2 frame, which is read from a file, not from a pipe".into());
+    }
     if error.is_unended() {
         return Some("blpk decompress --allow-unterminated takes what is there".into());
     }

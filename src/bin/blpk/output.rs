@@ -4,6 +4,7 @@
 mod stream;
 mod target;
 mod whole;
+mod workplace;
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -18,6 +19,7 @@ use crate::status::Status;
 use stream::Stream;
 use target::{Target, is_block_device};
 use whole::Whole;
+pub use workplace::Workplace;
 
 /// How messages call it.
 const STANDARD_OUTPUT: &str = "standard output";

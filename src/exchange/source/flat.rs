@@ -59,8 +59,8 @@ impl<C: Content> Flat<C> {
         Ok(self)
     }
 
-    /// The elements of a box, in C order.
-    fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
+    /// The elements of a box, a range for each axis, in C order.
+    pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         let itemsize = self
             .schema
             .columns

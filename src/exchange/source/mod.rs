@@ -4,12 +4,14 @@ mod array;
 mod fields;
 mod file;
 mod flat;
+mod nd;
 mod table;
 
 pub use array::ArraySource;
 pub use fields::FieldsSource;
 pub use file::FileSource;
 pub(super) use flat::{Content, Flat};
+pub use nd::NdSource;
 pub use table::TableSource;
 
 use super::schema::{Batch, Schema};

@@ -396,11 +396,26 @@ impl NdArray {
     /// need a compressor or a filter that this library does not have.
     pub fn like(&self) -> Result<NdArrayBuilder> {
         let settings = crate::frame::coders::settings(self.frame.header())?;
-        let mut builder = NdArrayBuilder::new(self.shape(), self.itemsize())
-            .kind(self.kind())
+        let builder = self.like_plain()?;
+        Ok(builder
             .compressor(settings.compressor)
             .level(settings.level)
-            .filters(settings.filters);
+            .filters(settings.filters))
+    }
+
+    /// The same, but compressed as new arrays are by default, whatever this one needs.
+    ///
+    /// ```
+    /// use bloscpack::frame::NdArray;
+    /// let array = NdArray::of_type::<i16>(&[20, 20]).chunk_shape(&[7, 9]).in_memory()?;
+    /// assert_eq!(array.like_plain()?.in_memory()?.chunk_shape(), [7, 9]);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Whatever is wrong with the metadata behind the chunks.
+    pub fn like_plain(&self) -> Result<NdArrayBuilder> {
+        let mut builder = NdArrayBuilder::new(self.shape(), self.itemsize()).kind(self.kind());
         builder.dtype.clone_from(&self.meta.dtype);
         if !self.chunk_shape().contains(&0) && !self.block_shape().contains(&0) {
             builder = builder

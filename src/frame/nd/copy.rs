@@ -4,6 +4,7 @@ use super::NdArray;
 use super::grid::common;
 use crate::error::{Error, Result};
 use crate::wire::frame::ArrayMeta;
+use std::ops::Range;
 
 impl NdArray {
     /// Copies all elements to an array of the same shape and size of elements, whatever its chunks are, one after another of
@@ -31,14 +32,28 @@ impl NdArray {
                 target.itemsize()
             )));
         }
-        let whole = target.grid.whole();
-        let grid = target.grid.clone();
-        for band in grid.bands(target.frame.coders.buffer) {
-            let slice = common(&whole, &band);
+        for slice in target.boxes(target.frame.coders.buffer) {
             let data = self.read_slice(&slice)?;
             target.write_slice(&slice, &data)?;
         }
         Ok(())
+    }
+
+    /// The whole array as boxes of whole chunks in C order, each of so many bytes at the most, or one chunk: whoever writes one
+    /// after another compresses each chunk once.
+    ///
+    /// ```
+    /// use bloscpack::frame::NdArray;
+    /// let array = NdArray::of_type::<i16>(&[100, 50]).chunk_shape(&[40, 25]).in_memory()?;
+    /// let boxes: Vec<_> = array.boxes(6000).collect();
+    /// assert_eq!(boxes, [[0..40, 0..50], [40..80, 0..50], [80..100, 0..50]]);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    pub fn boxes(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> + use<> {
+        let whole = self.grid.whole();
+        self.grid
+            .bands(bytes)
+            .map(move |band| common(&whole, &band))
     }
 
     /// Takes away the axes that have a single element, all of them.

@@ -165,7 +165,7 @@ impl Grid {
     }
 
     /// The array cut along its first axes into boxes of whole chunks, each of so many bytes at the most if it can be.
-    pub(super) fn bands(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> {
+    pub(super) fn bands(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> + use<> {
         let all = self
             .counts
             .iter()

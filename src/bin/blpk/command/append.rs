@@ -9,6 +9,7 @@ use clap::Args;
 use super::decompress::has_extension;
 use crate::args::{self, Joining};
 use crate::change::Target;
+use crate::frame;
 use crate::input::{self, Awaited, Input, STANDARD, is_standard_input};
 use crate::interrupt;
 use crate::message::{Failure, quoted};
@@ -61,6 +62,10 @@ pub struct Append {
 impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
+        frame::refuse(
+            &self.file,
+            "an array grows in the library, by NdArray::append; blpk export, blpk import makes another one",
+        )?;
         self.check_extension()?;
         let input = Input::open(&self.input)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), &self.input)?;

@@ -1,6 +1,7 @@
 //! `blpk cat`: bytes of the uncompressed content on standard output.
 
-mod dataset;
+mod array;
+mod frame;
 mod numpy;
 mod packed;
 
@@ -13,7 +14,6 @@ use clap::{ArgGroup, Args};
 
 use super::decompress::blame;
 use crate::args;
-use crate::dataset::is_directory;
 use crate::dataset::rows::{self, Rows};
 use crate::dataset::slice::{self, Slice};
 use crate::input::{self, Bytes, Input, STANDARD, look};
@@ -23,13 +23,16 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
+use crate::what::What;
 
 /// Print the uncompressed bytes of a file, or some of them
 ///
-/// Of records, these are the bytes of one behind the other; of an array in a directory, those of its
-/// elements, in C order as they are stored. For example:
+/// Of records, these are the bytes of one behind the other; of an array in a directory or a Blosc2
+/// frame, those of its elements, in C order as they are stored; of a frame without an array, those of
+/// its chunks. For example:
 ///   blpk cat --column price --rows 0..10 table | od -A n -t f8
 ///   blpk cat --slice '0:10,:,-1' array
+///   blpk cat --slice '5,-100:' cube.b2nd | od -A n -t f4
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment, group = ArgGroup::new("part"))]
 pub struct Cat {
@@ -53,7 +56,7 @@ pub struct Cat {
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
 
-    /// File or dataset to read, or - for standard input
+    /// File, dataset or frame to read, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     path: PathBuf,
 }
@@ -70,9 +73,14 @@ const LONG: u64 = 64 << 20;
 
 impl Cat {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if is_directory(&self.path) {
-            return self.dataset(session);
+        match What::of(&self.path) {
+            What::Frame => self.frame(session),
+            What::Directory => self.dataset(session),
+            What::File => self.file(session),
         }
+    }
+
+    fn file(&self, session: &Session) -> Result<Status, Failure> {
         if self.column.is_some() {
             let title = format!("{} is no table", input::name(&self.path));
             return Err(Failure::usage(title).hint("--column is for tables, which are directories"));

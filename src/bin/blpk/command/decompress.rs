@@ -7,6 +7,7 @@ use std::time::Instant;
 use bloscpack::{Decoder, Error, Metadata};
 use clap::Args;
 
+use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
 use crate::message::{Failure, quoted};
 use crate::output::Output;
@@ -44,6 +45,7 @@ pub struct Decompress {
 impl Decompress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
+        frame::refuse(&self.input, READ)?;
         let target = self.target()?;
         let input = Input::open_binary(&self.input, session)?;
         let mut output = Output::create(&target, &[&input], session)?;

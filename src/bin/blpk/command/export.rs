@@ -1,34 +1,40 @@
 //! `blpk export`: a dataset as a file of another format.
 
+mod frame;
+
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bloscpack::Category;
 use bloscpack::exchange::{Format, Source, export};
+use bloscpack::{Category, DType};
 use clap::Args;
 
 use crate::args;
+use crate::dataset::failure;
 use crate::dataset::new::{file_permissions, refuse_within};
 use crate::dataset::rows::{self, Rows};
 use crate::dataset::selection::Selection;
 use crate::dataset::slice::{self, Slice};
 use crate::dataset::source::Watched;
-use crate::dataset::{failure, is_directory};
+use crate::frame::parse_dtype;
 use crate::input::Input;
 use crate::message::{Failure, quoted};
 use crate::output::{Output, is_standard_output};
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
+use crate::what::What;
 
-/// Write a dataset, or a part of it, as a file of another format
+/// Write a dataset or an array, or a part of it, as a file of another format
 ///
 /// The ending of OUT tells which: .npy, .csv, .jsonl, .arrow, .arrows (a stream) or .parquet; .bin is the
 /// elements of one column and nothing else. A table as .npy is an array whose elements have fields.
-/// PATH may also be a Bloscpack file that holds an array of NumPy. For example:
+/// PATH may also be a Bloscpack file that holds an array of NumPy, or a Blosc2 frame that holds an
+/// array: what the elements of Caterva's are, --dtype tells. For example:
 ///   blpk export prices prices.csv --columns day,close --rows ..1000
 ///   blpk export grid - --to csv --slice '0,:,:10'
+///   blpk export cube.cat cube.npy --dtype '<f8'
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct Export {
@@ -44,11 +50,15 @@ pub struct Export {
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = slice::parse)]
     slice: Option<Slice>,
 
+    /// What an element is, as NumPy calls it, where the file of a frame does not tell [default: void]
+    #[arg(long, value_name = "DTYPE", value_parser = parse_dtype)]
+    dtype: Option<DType>,
+
     /// Format of OUT, where its name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     to: Option<Format>,
 
-    /// Dataset to read
+    /// Dataset or frame to read
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
@@ -65,7 +75,15 @@ impl Export {
             rows: self.rows,
             slice: self.slice.as_ref(),
         };
-        if is_directory(&self.path) {
+        let what = What::of(&self.path);
+        if self.dtype.is_some() && what != What::Frame {
+            let title = format!("{} tells itself what its elements are", quoted(&self.path));
+            return Err(Failure::usage(title).hint("--dtype is for Blosc2 frames"));
+        }
+        if what == What::Frame {
+            return self.frame(&selection, format, session);
+        }
+        if what == What::Directory {
             refuse_within(&self.output, &self.path)?;
             return selection.of_dataset(&self.path, session, |source| {
                 let like = file_permissions(&self.path);

@@ -4,6 +4,10 @@
     reason = "help texts have types of NumPy in brackets"
 )]
 
+mod frame;
+
+pub use frame::describe;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,27 +24,31 @@ use crate::dataset::making::Making;
 use crate::dataset::new::New;
 use crate::dataset::source::{self, Watched};
 use crate::input;
+use crate::layout::ArrayLayout;
 use crate::message::Failure;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
 
-/// Make a dataset of a file of another format
+/// Make a dataset or a Blosc2 frame of a file of another format
 ///
 /// IN is .npy, .csv, .arrow or .parquet. An array of NumPy becomes an array, with --table one whose
-/// elements have fields becomes a table; the others become tables. OUT appears under its name when it
-/// is whole; with -f it takes the place of the dataset that is there, as one change. For example:
+/// elements have fields becomes a table; the others become tables. In the layouts caterva and b2nd OUT
+/// is a frame with an n-dimensional array, made of .npy alone: a file, with --sparse a directory. OUT
+/// appears under its name when it is whole; with -f it takes the place of what is there, a dataset as
+/// one change. For example:
 ///   blpk import prices.csv prices --types day=datetime64[D]
 ///   blpk import grid.npy grid --layout carray-doc --chunkshape 64,64 -c zstd
+///   blpk import cube.npy cube.b2nd --layout b2nd --chunkshape 100,100,50 --blockshape 10,20,50
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct Import {
     #[command(flatten)]
     making: Making,
 
-    #[arg(help = "How the dataset lies in its directory: bcolz, blz, blz-doc or carray-doc",
-          long, value_name = "LAYOUT", default_value_t = DatasetLayout::default(), value_parser = args::dataset_layout())]
-    layout: DatasetLayout,
+    #[arg(help = "How a dataset lies in its directory: bcolz, blz, blz-doc or carray-doc; or a frame: caterva or b2nd, which tells the dtype",
+          long, value_name = "LAYOUT", default_value_t, value_parser = args::array_layout())]
+    layout: ArrayLayout,
 
     /// How many rows there will be in the end, which the length of chunks is chosen by
     #[arg(long, value_name = "N", value_parser = args::count)]
@@ -57,7 +65,7 @@ pub struct Import {
     #[arg(value_name = "IN")]
     input: PathBuf,
 
-    /// Directory to make
+    /// Directory or file to make
     #[arg(value_name = "OUT")]
     output: PathBuf,
 }
@@ -142,12 +150,19 @@ impl Reading {
 
 impl Import {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
         self.making.fit(self.layout)?;
         if dataset::is_directory(&self.input) {
             let title = format!("{} is a directory", input::name(&self.input));
             return Err(Failure::usage(title).hint("blpk convert makes one dataset of another"));
         }
+        match self.layout {
+            ArrayLayout::Dataset(layout) => self.dataset(layout, session),
+            ArrayLayout::Frame(kind) => self.frame(kind, session),
+        }
+    }
+
+    fn dataset(&self, layout: DatasetLayout, session: &Session) -> Result<Status, Failure> {
+        let begun = Instant::now();
         let new = New::begin(&self.output, &self.input, session)?;
         let opened = self
             .reading
@@ -168,13 +183,13 @@ impl Import {
         }
         let mut watched = Watched::new(&mut *source, session);
         let rows = watched.rows();
-        let done = self.copy(&mut watched, &schema, rows, &new, session)?;
+        let done = self.copy(&mut watched, &schema, layout, &new, session)?;
         done.map_err(|error| {
             let unread = unread(&error).filter(|_| watched.has_failed());
             new.explain(&error, unread)
         })?;
         let made = new.name();
-        new.commit()?;
+        new.commit(session)?;
         session.verbose(format_args!(
             "{name}, {rows} rows, {}, imported into {made} in {:.2?}",
             size::pretty(rows.saturating_mul(schema.row_bytes())),
@@ -188,23 +203,23 @@ impl Import {
         &self,
         source: &mut Watched<'_>,
         schema: &Schema,
-        rows: u64,
+        layout: DatasetLayout,
         new: &New<'_>,
         session: &Session,
     ) -> Result<bloscpack::Result<()>, Failure> {
-        let expected = self.expected_rows.unwrap_or(rows);
+        let expected = self.expected_rows.unwrap_or(source.rows());
         let options = dataset::options(session);
         if schema.is_table {
             let builder =
                 schema.table_builder(|_, column| self.making.array(column.expected_rows(expected)));
-            let builder = self.making.table(builder)?.layout(self.layout);
+            let builder = self.making.table(builder)?.layout(layout);
             let builder = builder.replace(new.replaces()).options(options);
             let table = builder.create(new.folder());
             return Ok(table.and_then(|mut table| import_table(source, &mut table, &mut |_| ())));
         }
         let array = schema.array_builder().and_then(|builder| {
             let builder = self.making.array(builder.expected_rows(expected));
-            let builder = builder.layout(self.layout).replace(new.replaces());
+            let builder = builder.layout(layout).replace(new.replaces());
             let mut array = builder.options(options).create(new.folder())?;
             import_array(source, &mut array, &mut |_| ())
         });

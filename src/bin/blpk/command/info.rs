@@ -2,6 +2,7 @@
 
 mod array;
 mod dataset;
+mod frame;
 mod json;
 mod json_text;
 mod people;
@@ -12,19 +13,19 @@ use std::path::PathBuf;
 use bloscpack::{Member, State, Survey};
 use clap::Args;
 
-use crate::dataset::is_directory;
 use crate::input::{Input, STANDARD};
 use crate::message::{Failure, shown};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
+use crate::what::What;
 
-/// Tell what a file or a dataset is and holds
+/// Tell what a file, a dataset or a Blosc2 frame is and holds
 ///
 /// Reads the headers and compares no checksum: `verify` does. Nothing is decompressed but, where
-/// only that tells how many packed records there are, the last chunk. Of an array in a directory, the
-/// headers of the first 10000 chunks tell its codecs. The exit status is 4 if the file is
+/// only that tells how many packed records there are, the last chunk. Of arrays in directories and of
+/// frames, the headers of the first 10000 chunks tell the codecs. The exit status is 4 if the file is
 /// unterminated or unfinished, or superchunks are missing.
 #[derive(Args, Debug)]
 pub struct Info {
@@ -32,7 +33,7 @@ pub struct Info {
     #[arg(long)]
     json: bool,
 
-    /// File or dataset to look at, or - for standard input
+    /// File, dataset or frame to look at, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     path: PathBuf,
 }
@@ -44,9 +45,14 @@ pub fn pretty(text: &str) -> String {
 
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if is_directory(&self.path) {
-            return dataset::run(&self.path, self.json, session);
+        match What::of(&self.path) {
+            What::Frame => frame::run(&self.path, self.json, session),
+            What::Directory => dataset::run(&self.path, self.json, session),
+            What::File => self.file(session),
         }
+    }
+
+    fn file(&self, session: &Session) -> Result<Status, Failure> {
         let input = Input::open_binary(&self.path, session)?;
         let progress = Progress::new(session, input.length());
         let survey = input.survey(&progress, &session.limits);

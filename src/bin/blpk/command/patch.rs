@@ -7,6 +7,7 @@ use bloscpack::Editor;
 use clap::Args;
 
 use crate::change::Target;
+use crate::frame;
 use crate::input::{Awaited, Input, STANDARD};
 use crate::message::Failure;
 use crate::progress::Progress;
@@ -37,6 +38,10 @@ pub struct Patch {
 impl Patch {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
+        frame::refuse(
+            &self.file,
+            "an array is changed in the library, by NdArray::write_slice",
+        )?;
         let input = Input::open(&self.input)?;
         let target = Target::find(&self.file, Some(&input))?;
         let mut editor = target.edit(Editor::builder(), session)?;

@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::verify::{self, Counting};
+use crate::frame;
 use crate::input::{Bytes, Input};
 use crate::message::{Failure, shown};
 use crate::output::{self, Output, is_standard_output};
@@ -76,6 +77,10 @@ impl Recover {
             let title = "the report and the data cannot both go to standard output";
             return Err(Failure::usage(title).hint("name an output file"));
         }
+        frame::refuse(
+            &self.input,
+            "blpk verify tells which chunks are damaged, and blpk cat --chunk N prints a sound one",
+        )?;
         let input = Input::open_damaged(&self.input, session)?;
         let Some(file) = input.at_positions() else {
             let title = format!("{} cannot be read at any place", input.name());

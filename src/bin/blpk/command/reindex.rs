@@ -6,6 +6,7 @@ use bloscpack::{Category, Editor};
 use clap::Args;
 
 use crate::change::Target;
+use crate::frame;
 use crate::message::{self, Failure};
 use crate::session::Session;
 use crate::status::Status;
@@ -23,6 +24,10 @@ pub struct Reindex {
 
 impl Reindex {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        frame::refuse(
+            &self.file,
+            "a frame is never without its index; blpk verify tells whether it is sound",
+        )?;
         let target = Target::find(&self.file, None)?;
         let builder = Editor::builder();
         let has_records = target.has_records(session) == Some(true);

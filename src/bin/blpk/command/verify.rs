@@ -1,6 +1,7 @@
 //! `blpk verify`: reads every chunk and reports each damage.
 
 mod dataset;
+mod frame;
 
 use std::fmt::Write as _;
 use std::io;
@@ -9,25 +10,27 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use bloscpack::dataset::DatasetReport;
+use bloscpack::frame::FrameReport;
 use bloscpack::storage::ReadAt;
 use bloscpack::{Category, Damage, Error, Report};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::dataset::is_directory;
 use crate::input::{self, Bytes, Input, STANDARD};
 use crate::message::{Failure, shown};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
+use crate::what::What;
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Read files and datasets through and report each damage
+/// Read files, datasets and frames through and report each damage
 ///
-/// One line for each sound file or dataset, and one for each damage of the others. Of a directory that
+/// One line for each sound file or dataset, and one for each damage of the others. Blosc2 frames have
+/// no checksums: what can be decompressed is taken for sound. Of a directory that
 /// is no dataset, all datasets below it are read. Files that do not belong to a dataset, and rows that
 /// were never flushed, are warnings. The exit status is the highest that any of them gives.
 #[derive(Args, Debug)]
@@ -36,7 +39,7 @@ pub struct Verify {
     #[arg(long)]
     json: bool,
 
-    /// Files and datasets to verify, or - for standard input
+    /// Files, datasets and frames to verify, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     paths: Vec<PathBuf>,
 }
@@ -52,6 +55,7 @@ struct Outcome {
 enum Told {
     File(Report),
     Dataset(DatasetReport),
+    Frame(FrameReport),
 }
 
 /// A file whose bytes show as progress when they are read.
@@ -85,14 +89,13 @@ impl Verify {
             outcome.print(session)
         };
         for path in &self.paths {
-            match is_directory(path) {
-                true => dataset::examine(path, session, &mut |(path, report)| {
+            let of = |report| Outcome::new(path.clone(), report);
+            match What::of(path) {
+                What::Directory => dataset::examine(path, session, &mut |(path, report)| {
                     tell(Outcome::new(path, report.map(Told::Dataset)))
                 })?,
-                false => tell(Outcome::new(
-                    path.clone(),
-                    examine(path, session).map(Told::File),
-                ))?,
+                What::Frame => tell(of(frame::examine(path, session).map(Told::Frame)))?,
+                What::File => tell(of(examine(path, session).map(Told::File)))?,
             }
         }
         if self.json {
@@ -192,6 +195,7 @@ impl Told {
         match self {
             Self::File(report) => report.damages.iter().map(|damage| &damage.error).collect(),
             Self::Dataset(report) => report.damages.iter().collect(),
+            Self::Frame(report) => report.damages.iter().collect(),
         }
     }
 
@@ -200,6 +204,7 @@ impl Told {
         match self {
             Self::File(report) => report.damages.iter().map(line).collect(),
             Self::Dataset(report) => report.damages.iter().map(labelled).collect(),
+            Self::Frame(report) => report.damages.iter().map(labelled).collect(),
         }
     }
 
@@ -207,6 +212,7 @@ impl Told {
         match self {
             Self::File(report) => report.damages.iter().map(damage).collect(),
             Self::Dataset(report) => report.damages.iter().map(described).collect(),
+            Self::Frame(report) => report.damages.iter().map(described).collect(),
         }
     }
 
@@ -219,6 +225,7 @@ impl Told {
                     .map(|odd| format!("{}: {}", odd.path, odd.what))
                     .collect()
             }
+            Self::Frame(report) => report.warnings.clone(),
         }
     }
 
@@ -227,6 +234,7 @@ impl Told {
         match self {
             Self::File(report) => (report.chunks, report.bytes, report.records),
             Self::Dataset(report) => (report.chunks, report.bytes, 0),
+            Self::Frame(report) => (report.chunks, report.bytes, 0),
         }
     }
 

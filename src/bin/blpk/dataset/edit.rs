@@ -9,6 +9,7 @@ use bloscpack::{Category, Error, ErrorKind};
 
 use super::{INTERRUPTED, failure, is_directory, options};
 use crate::change::{PATIENCE, SILENCE};
+use crate::frame;
 use crate::input::{is_busy, is_standard_input};
 use crate::interrupt::{self, Orderly};
 use crate::message::{self, Failure, quoted};
@@ -27,6 +28,10 @@ impl<'a> Target<'a> {
         if is_standard_input(path) {
             return Err(Failure::usage("a dataset is a directory: name it"));
         }
+        frame::refuse(
+            path,
+            "the array in it is changed in the library, by NdArray; blpk convert makes another one, or a dataset",
+        )?;
         if path.exists() && !is_directory(path) {
             let title = format!("{} is no directory, and so no dataset", quoted(path));
             return Err(Failure::usage(title).hint("blpk append and blpk patch change files"));

@@ -1,19 +1,21 @@
-//! How the chunks of a new dataset are made and put into files: the options of `import` and `convert`.
+//! How the chunks of a new dataset or frame are made and put into files: the options of `import` and `convert`.
 
 use std::num::NonZeroU64;
 
 use bloscpack::dataset::{CArrayBuilder, CTableBuilder, DatasetLayout};
+use bloscpack::frame::NdArrayBuilder;
 use bloscpack::{Checksum, Compressor, Filter};
 use clap::Args;
 
 use crate::args;
+use crate::layout::ArrayLayout;
 use crate::message::Failure;
 use crate::size;
 
 const BLOSC: &str = "Blosc settings";
-const DATASET: &str = "Settings of datasets";
+const DATASET: &str = "Settings of datasets and frames";
 
-/// What is said of a new dataset.
+/// What is said of a new dataset or frame.
 #[derive(Args, Debug)]
 pub struct Making {
     /// Compressor
@@ -41,10 +43,19 @@ pub struct Making {
     #[arg(help_heading = DATASET, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub chunklen: Option<u64>,
 
-    /// Elements of a chunk along each axis, such as 100,64,64: in the layout carray-doc
+    /// Elements of a chunk along each axis, such as 100,64,64: in the layouts carray-doc, caterva and b2nd
     #[arg(help_heading = DATASET, long, value_name = "N,N,...", value_delimiter = ',', conflicts_with = "chunklen",
           value_parser = clap::value_parser!(u64).range(1..))]
     pub chunkshape: Option<Vec<u64>>,
+
+    /// Elements of a block, which is decompressed at once, along each axis: in the layouts caterva and b2nd
+    #[arg(help_heading = DATASET, long, value_name = "N,N,...", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub blockshape: Option<Vec<u32>>,
+
+    /// Make a directory with a file for each chunk: in the layouts caterva and b2nd
+    #[arg(help_heading = DATASET, long)]
+    pub sparse: bool,
 
     /// Bytes left free behind each chunk, to change it in its place: in the layouts blz-doc and carray-doc
     #[arg(help_heading = DATASET, long, value_name = "SIZE", value_parser = spare)]
@@ -65,9 +76,56 @@ fn superchunk(text: &str) -> Result<NonZeroU64, String> {
     NonZeroU64::new(count).ok_or_else(|| "a file holds at least 1 chunk".into())
 }
 
+/// Elements along each axis, of as many axes as the array has.
+fn axes(option: &str, said: &[u64], shape: &[u64]) -> Result<Vec<u32>, Failure> {
+    if said.len() != shape.len() {
+        let (found, expected) = (said.len(), shape.len());
+        let title = format!("{option} tells {found} axes, where the array has {expected}");
+        return Err(Failure::usage(title));
+    }
+    let narrow = |len: &u64| {
+        u32::try_from(*len).map_err(|_| {
+            Failure::usage(format!(
+                "{option}: {len} elements along an axis are too many"
+            ))
+        })
+    };
+    said.iter().map(narrow).collect()
+}
+
 impl Making {
     /// Refuses what this layout has no place for.
-    pub fn fit(&self, layout: DatasetLayout) -> Result<(), Failure> {
+    pub fn fit(&self, layout: ArrayLayout) -> Result<(), Failure> {
+        match layout {
+            ArrayLayout::Dataset(layout) => self.fit_dataset(layout),
+            ArrayLayout::Frame(_) => self.fit_frame(layout),
+        }
+    }
+
+    fn fit_frame(&self, layout: ArrayLayout) -> Result<(), Failure> {
+        let (what, hint) = if self.checksum.is_some_and(|kind| kind != Checksum::None) {
+            ("-k: frames have no place for checksums", "leave -k out")
+        } else if self.chunklen.is_some() {
+            ("--chunklen", "--chunkshape N,N,... tells all axes")
+        } else if self.spare.is_some() || self.superchunk.is_some() {
+            (
+                "--spare or --superchunk",
+                "--sparse makes a file for each chunk",
+            )
+        } else if self.codec == Some(Compressor::Snappy) {
+            ("-c snappy: Blosc2 has no place for it", "-c lz4 or zstd")
+        } else {
+            return Ok(());
+        };
+        let title = format!("the layout {layout} does not go with {what}");
+        Err(Failure::usage(title).hint(hint))
+    }
+
+    fn fit_dataset(&self, layout: DatasetLayout) -> Result<(), Failure> {
+        if self.is_of_frames() {
+            let title = format!("the layout {layout} does not go with --blockshape or --sparse");
+            return Err(Failure::usage(title).hint("--layout b2nd or caterva"));
+        }
         let framed = [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument];
         let checksum = self.checksum.is_some_and(|kind| kind != Checksum::None);
         let what = if checksum {
@@ -92,6 +150,11 @@ impl Making {
     pub fn is_of_datasets(&self) -> bool {
         let shape = self.chunklen.is_some() || self.chunkshape.is_some();
         shape || self.spare.is_some() || self.superchunk.is_some()
+    }
+
+    /// Whether something is said that only Blosc2 frames have.
+    pub fn is_of_frames(&self) -> bool {
+        self.blockshape.is_some() || self.sparse
     }
 
     /// The filter that `-s` and `--shuffle` come to.
@@ -126,6 +189,33 @@ impl Making {
             builder = builder.chunk_shape(shape);
         }
         builder
+    }
+
+    /// What is said, of an array in a frame that has this shape.
+    pub fn frame(
+        &self,
+        mut builder: NdArrayBuilder,
+        shape: &[u64],
+    ) -> Result<NdArrayBuilder, Failure> {
+        if let Some(codec) = self.codec {
+            builder = builder.compressor(codec).level(codec.default_level());
+        }
+        if let Some(level) = self.level {
+            builder = builder.level(level);
+        }
+        if let Some(filter) = self.filter() {
+            builder = builder.filters(filter);
+        }
+        if let Some(chunk) = &self.chunkshape {
+            let chunk = axes("--chunkshape", chunk, shape)?;
+            // The blocks of another shape need not fit in.
+            builder = builder.automatic_shapes().chunk_shape(&chunk);
+        }
+        if let Some(block) = &self.blockshape {
+            let wide: Vec<u64> = block.iter().map(|len| u64::from(*len)).collect();
+            builder = builder.block_shape(&axes("--blockshape", &wide, shape)?);
+        }
+        Ok(builder)
     }
 
     /// What is said of all columns together.

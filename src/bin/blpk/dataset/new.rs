@@ -5,16 +5,20 @@ use std::io;
 use std::path::Path;
 
 use bloscpack::Error;
+use bloscpack::frame::{Frame, FrameOptions};
 use bloscpack::storage::{Disk, Folder as _};
 use tempfile::{Builder, TempDir};
 
 use super::edit::is_ended;
 use super::is_directory;
+use crate::change::PATIENCE;
+use crate::input::is_busy;
 use crate::interrupt::{self, Orderly};
 use crate::message::{Failure, quoted};
 use crate::output::is_standard_output;
 use crate::session::Session;
 use crate::status::Status;
+use crate::what::is_sparse_frame;
 
 /// A directory on its way to becoming a dataset.
 #[derive(Debug)]
@@ -22,35 +26,41 @@ pub struct New<'a> {
     path: &'a Path,
     /// Where it is made meanwhile; nothing where it takes the place of another, which is one change.
     made: Option<TempDir>,
+    /// Whether what is there is put aside for it in the end, since it cannot be one change.
+    swaps: bool,
     _orderly: Orderly,
 }
 
 impl<'a> New<'a> {
     /// Begins a dataset at `path`, made of what is at `input`: what is made of something private is private.
     pub fn begin(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
-        let name = quoted(path);
-        if is_standard_output(path) {
-            return Err(Failure::usage("a dataset is a directory: name it"));
-        }
-        refuse_within(path, input)?;
         let orderly = Orderly::begin();
-        let failed = |error: io::Error| Failure::io(&name, &error);
-        match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-            Ok(_) if !session.force => return Err(exists(&name)),
-            Ok(_) if !is_directory(path) => {
-                let title = format!("output {name} is there and no directory");
-                return Err(Failure::new(Status::Failed, title).hint("remove it first"));
-            }
-            Ok(_) => {
-                return Ok(Self {
-                    path,
-                    made: None,
-                    _orderly: orderly,
-                });
-            }
+        match is_there(path, input, session)? {
+            true if is_sparse_frame(path) => Err(in_the_way(path, "a Blosc2 frame")),
+            true => Ok(Self {
+                path,
+                made: None,
+                swaps: false,
+                _orderly: orderly,
+            }),
+            false => Self::beside(path, input, orderly),
         }
+    }
+
+    /// Begins a sparse frame at `path`, in the same way.
+    pub fn begin_frame(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
+        let orderly = Orderly::begin();
+        let swaps = is_there(path, input, session)?;
+        if swaps && !is_sparse_frame(path) {
+            return Err(in_the_way(path, "no sparse frame"));
+        }
+        let new = Self::beside(path, input, orderly)?;
+        Ok(Self { swaps, ..new })
+    }
+
+    /// A directory in the folder of `path`.
+    fn beside(path: &'a Path, input: &Path, orderly: Orderly) -> Result<Self, Failure> {
+        let name = quoted(path);
         let mut builder = Builder::new();
         builder.prefix(".blpk-").suffix(".tmp");
         if let Some(permissions) = permissions(input) {
@@ -63,6 +73,7 @@ impl<'a> New<'a> {
         Ok(Self {
             path,
             made: Some(made),
+            swaps: false,
             _orderly: orderly,
         })
     }
@@ -92,16 +103,20 @@ impl<'a> New<'a> {
 
     /// Adds that nothing came of it.
     pub fn undone(&self, failure: Failure) -> Failure {
-        failure.detail(match self.replaces() {
+        failure.detail(match self.replaces() || self.swaps {
             true => format!("{} is left as it was", self.name()),
             false => format!("{} is not written", self.name()),
         })
     }
 
     /// Gives it its name, since all of it is there.
-    pub fn commit(self) -> Result<(), Failure> {
+    pub fn commit(self, session: &Session) -> Result<(), Failure> {
         let name = self.name();
         let Some(made) = self.made else { return Ok(()) };
+        let aside = match self.swaps {
+            true => Some(Aside::begin(self.path, session)?),
+            false => None,
+        };
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => exists(&name),
             _ => Failure::io(&name, &error),
@@ -110,7 +125,15 @@ impl<'a> New<'a> {
         if interrupt::is_asked() {
             return Err(Failure::interrupted().detail(format!("{name} is not written")));
         }
-        fs::rename(made.path(), self.path).map_err(failed)?;
+        if let Some(aside) = &aside {
+            aside.put(self.path).map_err(failed)?;
+        }
+        fs::rename(made.path(), self.path).map_err(|error| {
+            if let Some(aside) = &aside {
+                aside.put_back(self.path);
+            }
+            failed(error)
+        })?;
         let here = made.keep();
         pending.retain(|path| *path != here);
         drop(pending);
@@ -120,6 +143,61 @@ impl<'a> New<'a> {
             done => done.map_err(failed),
         }
     }
+}
+
+/// The sparse frame that a new one takes the place of, which nobody else changes meanwhile.
+struct Aside {
+    /// Nothing where what is there is damaged.
+    _held: Option<Frame>,
+    dir: TempDir,
+}
+
+impl Aside {
+    fn begin(path: &Path, session: &Session) -> Result<Self, Failure> {
+        let options = FrameOptions::new()
+            .limits(session.limits)
+            .patience(PATIENCE);
+        let held = match options.while_waiting(|_| !interrupt::is_asked()).edit(path) {
+            Err(error) if is_busy(&error) => return Err(Failure::library(quoted(path), &error)),
+            held => held.ok(),
+        };
+        // The handler is not told of it: what lies in it is the only one for a moment.
+        let dir = Builder::new()
+            .prefix(".blpk-")
+            .suffix(".tmp")
+            .tempdir_in(parent(path));
+        let dir = dir.map_err(|error| Failure::io(quoted(path), &without_path(&error)))?;
+        Ok(Self { _held: held, dir })
+    }
+
+    fn put(&self, path: &Path) -> io::Result<()> {
+        fs::rename(path, self.dir.path().join("old"))
+    }
+
+    fn put_back(&self, path: &Path) {
+        let _ = fs::rename(self.dir.path().join("old"), path);
+    }
+}
+
+/// Whether something is at `path`, and is to be replaced.
+fn is_there(path: &Path, input: &Path, session: &Session) -> Result<bool, Failure> {
+    if is_standard_output(path) {
+        return Err(Failure::usage("this is made in a directory: name it"));
+    }
+    refuse_within(path, input)?;
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::io(quoted(path), &error)),
+        Ok(_) if !session.force => Err(exists(&quoted(path))),
+        Ok(_) if !is_directory(path) => Err(in_the_way(path, "no directory")),
+        Ok(_) => Ok(true),
+    }
+}
+
+/// What is not replaced, even if one insists.
+fn in_the_way(path: &Path, what: &str) -> Failure {
+    let title = format!("output {} is there and {what}", quoted(path));
+    Failure::new(Status::Failed, title).hint("remove it first")
 }
 
 /// Refuses an output within the input, or around it.

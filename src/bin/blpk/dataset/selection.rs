@@ -22,6 +22,15 @@ pub struct Selection<'a> {
     pub slice: Option<&'a Slice>,
 }
 
+impl Selection<'static> {
+    /// All of it.
+    pub const ALL: Self = Self {
+        columns: &[],
+        rows: None,
+        slice: None,
+    };
+}
+
 impl Selection<'_> {
     /// Gives what is taken of the dataset at `path` to `take`.
     pub fn of_dataset<T>(
@@ -106,7 +115,8 @@ impl Selection<'_> {
         take(&mut source)
     }
 
-    fn wanted(&self, shape: &[u64], name: &str) -> Result<Box, Failure> {
+    /// The box that is meant in an array of this shape.
+    pub fn wanted(&self, shape: &[u64], name: &str) -> Result<Box, Failure> {
         if let Some(slice) = self.slice {
             return slice.resolve(shape, name);
         }

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek as _};
 use std::path::Path;
 
-use bloscpack::exchange::{Batch, BoxedSource, Format, ImportOptions, Schema, Source, open_at};
+use bloscpack::exchange::{
+    Batch, BoxedSource, Format, ImportOptions, NpyFile, Schema, Source, open_at,
+};
 use bloscpack::{Category, Error};
 
 use super::BLOCK;
@@ -105,23 +107,34 @@ pub fn format_of(path: &Path, said: Option<Format>) -> Result<Format, Failure> {
     Err(Failure::usage(title).hint("--from npy, csv, arrow or parquet tells it"))
 }
 
-/// Opens a file of another format. Standard input is copied into a temporary file first: these formats are not read in order.
+/// Opens a file of another format.
 pub fn open(
     path: &Path,
     format: Format,
     options: &ImportOptions,
     session: &Session,
 ) -> Result<BoxedSource<'static>, Failure> {
+    let opened = open_at(file(path, session)?, format, options);
+    opened.map_err(|error| failure(&input::name(path), format, &error))
+}
+
+/// Opens the array in a file of NumPy.
+pub fn open_npy(path: &Path, session: &Session) -> Result<NpyFile<File>, Failure> {
+    let opened = NpyFile::open_at(file(path, session)?);
+    opened.map_err(|error| failure(&input::name(path), Format::Npy, &error))
+}
+
+/// A file that can be read anywhere. Standard input is copied into a temporary one first: these formats are not read in order.
+fn file(path: &Path, session: &Session) -> Result<File, Failure> {
     let input = Input::open(path)?;
     let file = match input.at_positions() {
         Some(_) if !is_standard_input(path) => input.file().try_clone(),
         _ => spool(&input, session),
     };
-    let file = file.map_err(|error| match interrupt::is_cause_of(&error) {
+    file.map_err(|error| match interrupt::is_cause_of(&error) {
         true => Failure::interrupted(),
         false => Failure::io(input.name(), &error),
-    })?;
-    open_at(file, format, options).map_err(|error| failure(&input.name(), format, &error))
+    })
 }
 
 fn spool(input: &Input, session: &Session) -> io::Result<File> {

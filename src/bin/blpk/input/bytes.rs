@@ -11,8 +11,9 @@ use bloscpack::{Error, ErrorKind};
 
 use crate::message::{Failure, quoted};
 use crate::session::Session;
+use crate::what::is_marked_frame;
 
-/// The first bytes of a Bloscpack file in which a change has begun and not ended.
+/// The first bytes of a Bloscpack file in which a change has begun and not ended; a frame has its own.
 const MARKED: &[u8; 4] = b"!lpk";
 
 /// The bytes of an input.
@@ -80,7 +81,10 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
     };
     match error.kind() {
         ErrorKind::Format(FormatError::Interrupted { .. }) => {
-            let hint = "put that back beside it, or save what is sound by blpk recover";
+            let hint = match File::open(path).is_ok_and(|file| is_frame(&file)) {
+                true => "put that back beside it",
+                false => "put that back beside it, or save what is sound by blpk recover",
+            };
             Failure::library(name, error).hint(format!("{}: {hint}", whole()))
         }
         // Which of the two it is about, the system does not tell.
@@ -110,5 +114,12 @@ pub fn is_busy(error: &Error) -> bool {
 /// Whether a change has begun in this file and not ended.
 pub fn is_marked(file: &File) -> bool {
     let mut first = [0; MARKED.len()];
-    file.read_exact_at(0, &mut first).is_ok() && first == *MARKED
+    let is_read = file.read_exact_at(0, &mut first).is_ok();
+    is_read && first == *MARKED || is_frame(file)
+}
+
+/// The same of a Blosc2 frame alone.
+fn is_frame(file: &File) -> bool {
+    let mut first = [0; 10];
+    file.read_exact_at(0, &mut first).is_ok() && is_marked_frame(&first)
 }

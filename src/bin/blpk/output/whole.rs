@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bloscpack::storage::{Disk, Folder as _};
 use tempfile::{Builder, TempPath};
@@ -55,6 +55,16 @@ impl Whole {
             target,
             replaced,
         })
+    }
+
+    /// The folder that it will be in.
+    pub fn folder(&self) -> &Path {
+        parent(&self.target)
+    }
+
+    /// Where it is meanwhile.
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
     }
 
     /// The one path of the target that any two ways to spell it share.

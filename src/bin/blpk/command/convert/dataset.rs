@@ -9,6 +9,7 @@ use super::Convert;
 use crate::dataset::new::New;
 use crate::dataset::source::Watched;
 use crate::dataset::{failure, no_columns, open, options};
+use crate::layout::ArrayLayout;
 use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::size;
@@ -22,8 +23,11 @@ impl Convert {
         let begun = Instant::now();
         let new = New::begin(&self.output, &self.path, session)?;
         let dataset = open(&self.path, session)?;
-        let layout = self.layout.unwrap_or_else(|| dataset.layout());
-        self.making.fit(layout)?;
+        let layout = match self.layout {
+            Some(ArrayLayout::Dataset(layout)) => layout,
+            _ => dataset.layout(),
+        };
+        self.making.fit(ArrayLayout::Dataset(layout))?;
         let done = match (&dataset, &self.column) {
             (Dataset::Array(array), None) => self.array(array, layout, &new, session),
             (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
@@ -37,7 +41,7 @@ impl Convert {
             new.explain(&error, is_read.then(|| failure(&self.path, &error)))
         })?;
         let name = new.name();
-        new.commit()?;
+        new.commit(session)?;
         session.verbose(format_args!(
             "{}, {} rows, {}, converted into {name} in {:.2?}",
             quoted(&self.path),

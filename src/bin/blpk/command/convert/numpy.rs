@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use bloscpack::dataset::{Attributes, CArray};
-use bloscpack::exchange::{ArraySource, import_array};
-use bloscpack::{Compressor, Encoder, Metadata};
+use bloscpack::dataset::{Attributes, CArray, DatasetLayout};
+use bloscpack::exchange::{ArraySource, Source, import_array};
+use bloscpack::{Compressor, Encoder, Error, Metadata};
 use serde_json::{Value, json};
 
 use super::Convert;
@@ -23,33 +23,44 @@ const ATTRIBUTES: &str = "attributes";
 
 impl Convert {
     /// A Bloscpack file into an array.
-    pub(super) fn file_to_array(&self, session: &Session) -> Result<Status, Failure> {
-        let layout = self.layout.unwrap_or_default();
+    pub(super) fn file_to_array(
+        &self,
+        layout: Option<DatasetLayout>,
+        session: &Session,
+    ) -> Result<Status, Failure> {
         let input = Input::open_binary(&self.path, session)?;
         let new = New::begin(&self.output, &self.path, session)?;
         let attributes = attributes(&input, session);
-        let selection = Selection {
-            columns: &[],
-            rows: None,
-            slice: None,
-        };
-        selection.of_file(&input, session, |source| {
-            let builder = source.schema().array_builder();
-            let (rows, mut watched) = (source.rows(), Watched::new(source, session));
-            let done = builder.and_then(|builder| {
-                let builder = builder.expected_rows(rows).attributes(attributes);
-                let builder = self.making.array(builder).layout(layout);
-                let builder = builder.replace(new.replaces()).options(options(session));
-                let mut array = builder.create(new.folder())?;
-                import_array(&mut watched, &mut array, &mut |_| ())
-            });
-            done.map_err(|error| {
-                let unread = Failure::library(input.name(), &error).or_recover();
-                new.explain(&error, watched.has_failed().then_some(unread))
-            })
+        Selection::ALL.of_file(&input, session, |source| {
+            let read = |error: &Error| Failure::library(input.name(), error).or_recover();
+            self.source_to_array(source, attributes, layout, (&new, &read), session)
         })?;
-        new.commit()?;
+        new.commit(session)?;
         Ok(Status::Done)
+    }
+
+    /// Rows into an array of a dataset; `read` tells why they could not be read.
+    pub(super) fn source_to_array(
+        &self,
+        source: &mut dyn Source,
+        attributes: Attributes,
+        layout: Option<DatasetLayout>,
+        (new, read): (&New<'_>, &dyn Fn(&Error) -> Failure),
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let builder = source.schema().array_builder();
+        let (rows, mut watched) = (source.rows(), Watched::new(source, session));
+        let done = builder.and_then(|builder| {
+            let builder = builder.expected_rows(rows).attributes(attributes);
+            let builder = self
+                .making
+                .array(builder)
+                .layout(layout.unwrap_or_default());
+            let builder = builder.replace(new.replaces()).options(options(session));
+            let mut array = builder.create(new.folder())?;
+            import_array(&mut watched, &mut array, &mut |_| ())
+        });
+        done.map_err(|error| new.explain(&error, watched.has_failed().then(|| read(&error))))
     }
 
     /// An array into a Bloscpack file.
@@ -118,7 +129,7 @@ impl Convert {
         let metadata = Metadata::from_json(object.to_string());
         metadata
             .map(Some)
-            .map_err(|error| Failure::library(quoted(path), &bloscpack::Error::from(error)))
+            .map_err(|error| Failure::library(quoted(path), &Error::from(error)))
     }
 }
 
@@ -137,7 +148,7 @@ fn attributes(input: &Input, session: &Session) -> Attributes {
 }
 
 /// What its first chunks were compressed by.
-fn codec_of(array: &CArray) -> Compressor {
+pub fn codec_of(array: &CArray) -> Compressor {
     let survey = array.survey(100).ok();
     let format = survey.and_then(|survey| survey.compressors.first().copied());
     super::file::compressor(format)

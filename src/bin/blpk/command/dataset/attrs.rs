@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::command::info::pretty;
 use crate::dataset::edit::Target;
 use crate::dataset::{failure, no_columns, open};
+use crate::frame;
 use crate::message::{Failure, quoted};
 use crate::output;
 use crate::session::Session;
@@ -55,6 +56,10 @@ impl Attrs {
     }
 
     fn print(&self, key: Option<&str>, session: &Session) -> Result<Status, Failure> {
+        frame::refuse(
+            &self.path,
+            "blpk info tells its metadata, which the library reads and sets",
+        )?;
         let dataset = open(&self.path, session)?;
         let attributes = self.attributes(&dataset)?;
         let text = match key {

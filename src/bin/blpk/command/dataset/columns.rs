@@ -12,6 +12,7 @@ use crate::dataset::making::Making;
 use crate::dataset::source::{self, Watched};
 use crate::dataset::{BLOCK, no_columns};
 use crate::input;
+use crate::layout::ArrayLayout;
 use crate::message::Failure;
 use crate::session::Session;
 use crate::status::Status;
@@ -72,7 +73,7 @@ impl AddColumn {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let target = Target::find(&self.path)?;
         let mut dataset = target.edit(session)?;
-        self.making.fit(dataset.layout())?;
+        self.making.fit(ArrayLayout::Dataset(dataset.layout()))?;
         let table = table(&mut dataset, &self.path)?;
         let (mut source, format) =
             self.reading

@@ -8,7 +8,7 @@ use super::json::PLACE;
 use crate::command::verify::count;
 
 /// Chunks whose headers are looked at, of each array.
-const MOST_CHUNKS: u64 = 10_000;
+pub const MOST_CHUNKS: u64 = 10_000;
 
 /// An array, and what its superchunks are.
 pub struct Found<'a> {

@@ -11,6 +11,7 @@ use super::separator::Separators;
 use super::split::{Halt, Split, longest};
 use crate::args;
 use crate::change::Target;
+use crate::frame::{self, READ};
 use crate::input::{Awaited, Input, STANDARD};
 use crate::interrupt;
 use crate::message::Failure;
@@ -75,6 +76,7 @@ impl From<Error> for Failed {
 impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
+        frame::refuse(&self.file, READ)?;
         let input = Input::open(&self.input)?;
         let target = Target::find(&self.file, Some(&input)).map_err(|failure| {
             let is_there = self.file.symlink_metadata().is_ok();

@@ -11,6 +11,7 @@ use super::blame;
 use super::joined::Joined;
 use super::separator::{Separator, Separators};
 use crate::args;
+use crate::frame::{self, READ};
 use crate::input::{Bytes, Input, STANDARD, look};
 use crate::message::Failure;
 use crate::output::Output;
@@ -78,6 +79,7 @@ impl std::fmt::Display for Numbers {
 
 impl Get {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        frame::refuse(&self.file, READ)?;
         let input = Input::open_binary(&self.file, session)?;
         let Some(file) = input.at_positions() else {
             let title =

@@ -10,6 +10,7 @@ use clap::Args;
 use super::blame;
 use super::joined::{Joined, Paced};
 use super::separator::Separators;
+use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, Source};
 use crate::message::Failure;
 use crate::output::Output;
@@ -67,6 +68,7 @@ impl From<Error> for Failed {
 impl Unpack {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let begun = Instant::now();
+        frame::refuse(&self.file, READ)?;
         let input = Input::open_binary(&self.file, session)?;
         let output = Output::create(&self.output, &[&input], session)?;
         let separator = self.separators.separator();

@@ -1,53 +1,65 @@
-//! `blpk cat` of arrays: those of directories, and columns of tables.
+//! `blpk cat` of arrays: those of directories, columns of tables, and those of frames.
 
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use bloscpack::dataset::CArray;
-
 use super::{Cat, Span, confirm, no_chunk};
 use crate::dataset::slice::Box;
-use crate::dataset::{Array, failure, read};
-use crate::input::STANDARD;
-use crate::message::{Failure, quoted};
+use crate::dataset::{self, Array, read};
+use crate::elements::Elements;
+use crate::input::{self, STANDARD};
+use crate::message::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 
 impl Cat {
-    /// Prints elements of an array.
+    /// Prints elements of a dataset.
     pub(super) fn dataset(&self, session: &Session) -> Result<Status, Failure> {
         let array = Array::open(&self.path, self.column.as_deref(), session)?;
         let array = array.get(&self.path)?;
+        let failed = |error| dataset::failure(&self.path, &error);
+        self.elements(array, &failed, session)
+    }
+
+    /// Prints elements of an array.
+    pub(super) fn elements(
+        &self,
+        array: &dyn Elements,
+        failed: &dyn Fn(bloscpack::Error) -> Failure,
+        session: &Session,
+    ) -> Result<Status, Failure> {
         let mut output = Output::create(Path::new(STANDARD), &[], session)?;
         let (wanted, window) = self.wanted(array)?;
-        let total = wanted.bytes(array.dtype().itemsize());
-        let progress = Progress::new(session, Some(total));
+        let itemsize = array.itemsize();
+        let progress = Progress::new(session, Some(wanted.bytes(itemsize)));
         let mut window = Window::new(window);
         let mut copy = |part: &[Range<u64>]| {
-            let bytes = array.read_slice(part);
-            let bytes = bytes.map_err(|error| output.explain(failure(&self.path, &error)))?;
-            progress.advance(u64::try_from(bytes.len()).unwrap_or(0));
+            let len = Box {
+                ranges: part.to_vec(),
+            };
+            let len = len.bytes(itemsize);
+            progress.advance(len);
+            if window.skips(len) {
+                return Ok(());
+            }
+            let bytes = array.read(part);
+            let bytes = bytes.map_err(|error| output.explain(failed(error)))?;
             let done = output.write_all(window.cut(&bytes));
             done.map_err(|error| output.explain(Failure::io(output.name(), &error)))
         };
-        read::in_parts(
-            &wanted.ranges,
-            array.dtype().itemsize(),
-            array.chunk_shape(),
-            &mut copy,
-        )?;
+        read::in_parts(&wanted.ranges, itemsize, &array.chunk_shape(), &mut copy)?;
         progress.finish();
-        confirm(self.range, window.passed, &quoted(&self.path))?;
+        confirm(self.range, window.passed, &input::name(&self.path))?;
         output.commit()?;
         Ok(Status::Done)
     }
 
     /// The elements that are to be read, and which of their bytes are wanted.
-    fn wanted(&self, array: &CArray) -> Result<(Box, Span), Failure> {
-        let (name, shape) = (quoted(&self.path), array.shape());
+    fn wanted(&self, array: &dyn Elements) -> Result<(Box, Span), Failure> {
+        let (name, shape) = (input::name(&self.path), array.shape());
         if let Some(span) = self.range {
             return Ok(of_bytes(span, array));
         }
@@ -60,7 +72,7 @@ impl Cat {
                 return Err(no_chunk(number, array.chunks(), &name));
             }
             Box {
-                ranges: read::chunk(number, shape, array.chunk_shape()),
+                ranges: read::chunk(number, shape, &array.chunk_shape()),
             }
         } else {
             Box::whole(shape)
@@ -70,8 +82,8 @@ impl Cat {
 }
 
 /// The rows that hold these bytes, and where these are among those.
-fn of_bytes(span: Span, array: &CArray) -> (Box, Span) {
-    let row = u64::try_from(array.row_bytes()).unwrap_or(u64::MAX).max(1);
+fn of_bytes(span: Span, array: &dyn Elements) -> (Box, Span) {
+    let row = array.row_bytes().max(1);
     let end = span.end.unwrap_or(u64::MAX).min(array.nbytes());
     let start = span.start.min(end);
     let rows = start / row..end.div_ceil(row);
@@ -98,6 +110,16 @@ impl Window {
             at: 0,
             passed: 0,
         }
+    }
+
+    /// Whether none of the next bytes is wanted, which pass by unseen then.
+    fn skips(&mut self, len: u64) -> bool {
+        let next = self.at.saturating_add(len);
+        let skips = next <= self.span.start || self.span.end.is_some_and(|end| self.at >= end);
+        if skips {
+            self.at = next;
+        }
+        skips
     }
 
     /// Those of the bytes that are wanted.

@@ -1,0 +1,47 @@
+//! `--layout`: how an array or a table is kept.
+
+use std::fmt;
+
+use bloscpack::dataset::DatasetLayout;
+use bloscpack::frame::ArrayKind;
+
+/// A layout of directories, or a kind of arrays in Blosc2 frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayLayout {
+    /// In a directory.
+    Dataset(DatasetLayout),
+    /// In a frame.
+    Frame(ArrayKind),
+}
+
+impl ArrayLayout {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Dataset(DatasetLayout::Bcolz),
+        Self::Dataset(DatasetLayout::Blz),
+        Self::Dataset(DatasetLayout::BlzDocument),
+        Self::Dataset(DatasetLayout::CarrayDocument),
+        Self::Frame(ArrayKind::Caterva),
+        Self::Frame(ArrayKind::B2nd),
+    ];
+
+    /// As `--layout` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dataset(layout) => layout.name(),
+            Self::Frame(kind) => kind.name(),
+        }
+    }
+}
+
+impl Default for ArrayLayout {
+    fn default() -> Self {
+        Self::Dataset(DatasetLayout::default())
+    }
+}
+
+impl fmt::Display for ArrayLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,109 @@
+//! [`NdSource`]: an n-dimensional array of a frame, or a box of it.
+
+use super::array::{checked_slice, lens};
+use super::{Batch, Schema, Source, next_rows};
+use crate::error::{Error, Result};
+use crate::frame::NdArray;
+use crate::wire::DType;
+use std::ops::Range;
+
+/// An array of a Blosc2 frame, or a box of it. One without axes is a row.
+///
+/// ```
+/// use bloscpack::exchange::{NdSource, Source};
+/// use bloscpack::frame::NdArray;
+///
+/// let array = NdArray::of_type::<i16>(&[30, 4]).in_memory()?;
+/// let mut source = NdSource::new(&array).slice(&[10..20])?;
+/// assert_eq!((source.rows(), source.schema().row_bytes()), (10, 8));
+/// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
+/// assert_eq!(batch.columns, [array.read_slice(&[10..20, 0..4])?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct NdSource<'a> {
+    array: &'a NdArray,
+    schema: Schema,
+    rows: u64,
+    rest: Range<u64>,
+    /// Of the axes behind the first.
+    within: Vec<Range<u64>>,
+}
+
+impl<'a> NdSource<'a> {
+    /// The whole array. Elements of which the file does not tell what they are, as in Caterva, are void.
+    #[must_use]
+    pub fn new(array: &'a NdArray) -> Self {
+        let row_shape = array.shape().get(1..).unwrap_or_default();
+        let dtype = array.dtype().cloned();
+        let dtype = dtype.or_else(|| DType::void(array.itemsize().into()).ok());
+        let rows = array.shape().first().copied().unwrap_or(1);
+        Self {
+            array,
+            schema: Schema::array(dtype.unwrap_or(DType::U8), row_shape),
+            rows,
+            rest: 0..rows,
+            within: row_shape.iter().map(|axis| 0..*axis).collect(),
+        }
+    }
+
+    /// What its elements are, whatever the file tells.
+    ///
+    /// # Errors
+    /// Wrong usage for a type of another size.
+    pub fn dtype(mut self, dtype: DType) -> Result<Self> {
+        let itemsize = u64::from(self.array.itemsize());
+        if dtype.itemsize() != itemsize {
+            return Err(Error::usage(format!(
+                "{dtype} has {} bytes, but the elements have {itemsize}",
+                dtype.itemsize()
+            )));
+        }
+        for column in &mut self.schema.columns {
+            column.dtype = dtype.clone();
+        }
+        Ok(self)
+    }
+
+    /// Only this box of it, a range for each axis; axes that are not named are whole.
+    ///
+    /// # Errors
+    /// Wrong usage for more axes than there are, or a range outside of its axis.
+    pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
+        let (rows, within) = checked_slice(self.array.shape(), slice)?;
+        for column in &mut self.schema.columns {
+            column.row_shape = lens(&within);
+        }
+        self.rows = rows.end.saturating_sub(rows.start);
+        (self.rest, self.within) = (rows, within);
+        Ok(self)
+    }
+}
+
+impl Source for NdSource<'_> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        let stride = self.array.chunk_shape().first().copied().unwrap_or(1);
+        let row_bytes = self.schema.row_bytes();
+        let Some(rows) = next_rows(&mut self.rest, row_bytes, stride.into(), bytes) else {
+            return Ok(None);
+        };
+        let mut slice = vec![rows.clone()];
+        slice.extend(self.within.iter().cloned());
+        slice.truncate(self.array.shape().len());
+        let read = self.array.read_slice(&slice).inspect_err(|_| {
+            self.rest = 0..0;
+        })?;
+        Ok(Some(Batch {
+            rows: rows.end.saturating_sub(rows.start),
+            columns: vec![read],
+        }))
+    }
+}
