@@ -6,6 +6,7 @@ use super::read::offset;
 use crate::array::boxes::to_usize;
 use crate::array::crew;
 use crate::array::strided::{self, Place, strides};
+use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::wire::frame::ChunkPlace;
 use std::ops::Range;
@@ -69,16 +70,29 @@ impl NdArray {
 
     fn set(&mut self, slice: &[Range<u64>], source: Source<'_>) -> Result<()> {
         self.frame.begin()?;
+        let limit = self.frame.coders.limits.chunk;
+        if self.grid.chunk_len > to_usize(limit.into()) {
+            let found = self.grid.chunk_len;
+            let what = format!("chunks of {found} bytes, over the limit `chunk` of {limit}");
+            return Err(Error::frame(Fault::OverLimit, what));
+        }
         let at_once = self.chunks_at_once();
-        let mut positions = self.grid.chunks_of(slice);
+        let mut positions = self.grid.chunks_of(slice).peekable();
+        let mut is_begun = false;
         loop {
             let some: Vec<Vec<u64>> = positions.by_ref().take(at_once).collect();
             if some.is_empty() {
                 return Ok(());
             }
-            self.set_in(slice, source, some)?;
+            // No flush makes a part of it permanent.
+            let done = self.set_in(slice, source, some);
+            self.frame.failed |= is_begun && done.is_err();
+            done?;
+            is_begun = true;
             if self.dirty.len() > at_once {
-                self.spill()?;
+                let done = self.spill();
+                self.frame.failed |= positions.peek().is_some() && done.is_err();
+                done?;
             }
         }
     }
