@@ -5,7 +5,7 @@ use crate::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline,
 };
 use crate::error::{Error, Result};
-use crate::wire::frame::{ArrayKind, FrameError};
+use crate::wire::frame::ArrayKind;
 
 impl Frame {
     /// Sets a layer of metadata before the chunks. If it has another length than the one of this name, or is new, a file is
@@ -28,8 +28,15 @@ impl Frame {
 
     pub(super) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         self.begin()?;
-        self.outline.header.metalayers.set(name, bytes)?;
-        Ok(())
+        let layers = &mut self.outline.header.metalayers;
+        let is_new = layers.get(name).is_none();
+        layers.set(name, bytes)?;
+        // A flush that cannot be made would cost all other changes.
+        let room = layers.check_header();
+        if room.is_err() && is_new {
+            layers.remove(name);
+        }
+        Ok(room?)
     }
 
     /// The names of the layers behind the chunks.
@@ -84,7 +91,8 @@ impl Frame {
     /// Sets a layer of metadata behind the chunks, which may have any length.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes.
+    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 8192 layers or 65,529 bytes of
+    /// names (with six more for each), and if the frame was opened for reading only.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
         let settings = Blosc2Settings {
@@ -97,11 +105,14 @@ impl Frame {
         let mut chunk = Vec::new();
         Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
         let layers = &mut self.outline.trailer.vlmetalayers;
-        layers
-            .set(name, chunk)
-            .map_err(|error: FrameError| Error::usage(error.to_string()))?;
-        self.outline.header.has_vlmetalayers = true;
-        Ok(())
+        let is_new = layers.get(name).is_none();
+        layers.set(name, chunk)?;
+        let room = layers.check_trailer();
+        if room.is_err() && is_new {
+            layers.remove(name);
+        }
+        self.outline.header.has_vlmetalayers = !layers.is_empty();
+        Ok(room?)
     }
 
     /// Removes a layer of metadata behind the chunks; whether there was one.
