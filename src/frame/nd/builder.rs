@@ -10,7 +10,7 @@ use crate::frame::{Frame, FrameBuilder, FrameOptions};
 use crate::storage::{Folder, Store};
 use crate::wire::DType;
 use crate::wire::dtype::Kind;
-use crate::wire::frame::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace};
+use crate::wire::frame::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace, Metalayers};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -246,6 +246,12 @@ impl NdArrayBuilder {
             builder = builder.level(level);
         }
         let special = self.special_chunk(chunk, block)?;
+        // What cannot be is told before a file is made.
+        let mut names = Metalayers::new();
+        for (name, _) in &self.vlmetalayers {
+            names.set(name, Vec::new())?;
+        }
+        names.check_trailer()?;
         let mut frame = create(builder)?;
         for (name, bytes) in &self.vlmetalayers {
             frame.set_vlmetalayer(name, bytes)?;
