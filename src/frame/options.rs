@@ -25,7 +25,7 @@ const DEFAULT_BUFFER: usize = 64 << 20;
 ///
 /// ```
 /// use bloscpack::frame::FrameOptions;
-/// let frame = FrameOptions::new().threads(2).open("testdata/frames/FRAME")?;
+/// let frame = FrameOptions::new().threads(2).open("testdata/frames/caterva/x_vlmeta_c.cat")?;
 /// assert!(frame.chunks() > 0);
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
