@@ -7,6 +7,7 @@
 )]
 
 mod corpus;
+mod review;
 
 #[path = "../support/frames.rs"]
 mod frames;
