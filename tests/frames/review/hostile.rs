@@ -1,6 +1,7 @@
-//! Indexes that lead many chunks to one place.
+//! Indexes that lead many chunks to one place, and other bytes that would take more than they are.
 
-use bloscpack::blosc::{SpecialValue, special_chunk};
+use bloscpack::Fault;
+use bloscpack::blosc::{ChunkDecoder, SpecialValue, special_chunk};
 use bloscpack::frame::{Frame, FrameHeader, FrameOptions};
 use bloscpack::storage::Memory;
 use bloscpack::wire::frame::Trailer;
@@ -91,4 +92,44 @@ fn an_emptied_frame_is_header_and_trailer() {
     frame.flush().unwrap();
     let len = frame.header().encoded_len() + Trailer::MIN_LEN;
     assert_eq!(memory.bytes("frame").unwrap().len(), len);
+}
+
+/// Where blocks depend on the first, that is looked at for each of them: its stream is no longer than what it stands for.
+#[test]
+fn a_long_first_block_is_not_gone_through_for_every_other() {
+    let blocks = 100u32;
+    // Frames of zstd that are skipped, and one with 32 bytes as they are.
+    let mut stream = vec![0x50, 0x2a, 0x4d, 0x18];
+    let skipped = 1000u32;
+    stream.extend(skipped.to_le_bytes());
+    stream.resize(8 + skipped as usize, 0);
+    stream.extend([0x28, 0xb5, 0x2f, 0xfd, 0x20, 32, 0x01, 0x01, 0x00]);
+    stream.extend([7; 32]);
+    let mut chunk = vec![5, 1, 0x95, 1];
+    chunk.extend((blocks * 32).to_le_bytes());
+    chunk.extend(32u32.to_le_bytes());
+    let first = 32 + 4 * blocks;
+    let second = first + 4 + stream.len() as u32;
+    chunk.extend((second + 4).to_le_bytes());
+    chunk.extend([0, 0, 0, 0, 0, 3, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    chunk.extend(first.to_le_bytes());
+    for _ in 1..blocks {
+        chunk.extend(second.to_le_bytes());
+    }
+    chunk.extend((stream.len() as u32).to_le_bytes());
+    chunk.extend(&stream);
+    chunk.extend([0; 4]);
+    let mut decoder = ChunkDecoder::new();
+    for block in [0, 1, 99] {
+        let error = decoder
+            .decode_block(&chunk, block, &mut [0; 32])
+            .unwrap_err();
+        assert_eq!(error.fault(), Fault::Damaged, "{error}");
+    }
+    let mut data = vec![0; blocks as usize * 32];
+    assert!(decoder.decode(&chunk, &mut data).is_err());
+    // The same without delta.
+    chunk[21] = 0;
+    decoder.decode(&chunk, &mut data).unwrap();
+    assert_eq!(data[..33], [[7; 32].as_slice(), &[0]].concat());
 }
