@@ -3,7 +3,9 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::expect_used,
-    reason = "a test fails by panicking"
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init,
+    reason = "a test fails by panicking, and its numbers are small"
 )]
 
 mod corpus;
