@@ -183,7 +183,13 @@ impl<'a> Source<'a> {
         let rest = self.chunk.get(start as usize..).unwrap_or_default();
         // Earlier versions have other runs, or none, and no reader is sure of them.
         let runs = self.extension.is_some() && self.header.version >= BLOSC2_STABLE;
-        Ok(Streams { block, rest, runs })
+        let bounded = self.undo.delta;
+        Ok(Streams {
+            block,
+            rest,
+            runs,
+            bounded,
+        })
     }
 
     /// All that the decoded bytes of a block depend on, if no other block comes in: everything
@@ -216,6 +222,9 @@ pub(super) struct Streams<'a> {
     rest: &'a [u8],
     /// Whether a length of 0 or below stands for a byte over and over.
     runs: bool,
+    /// Whether no stream may be longer than what it stands for, as no writer makes one: where all blocks depend on the first,
+    /// its streams are gone through for each of them.
+    bounded: bool,
 }
 
 /// The bytes of one stream.
@@ -247,6 +256,9 @@ impl<'a> Streams<'a> {
         let (bytes, rest) = rest
             .split_at_checked(length as usize)
             .ok_or(cut(length, rest.len()))?;
+        if self.bounded && bytes.len() > len {
+            return Err(cut(length, len));
+        }
         self.rest = rest;
         Ok(if bytes.len() == len {
             Stream::Raw(bytes)

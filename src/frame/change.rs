@@ -7,6 +7,7 @@ use crate::blosc::{self, ChunkHeader, Fault};
 use crate::error::{Error, Result};
 use crate::storage::Memory;
 use crate::wire::frame::{ChunkPlace, FrameHeader, FrameKind};
+use std::collections::HashMap;
 
 impl Frame {
     /// Appends a chunk with this data: as much as all others have, or less, and then it is the last.
@@ -105,16 +106,25 @@ impl Frame {
     /// # Errors
     /// As [`chunk`](Self::chunk).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.check_state()?;
         let memory = Memory::new();
         let mut copy = self.empty_copy(FrameKind::Contiguous, &memory)?;
+        // Where many entries lead to one chunk, a few bytes would become gigabytes.
+        let mut copied = HashMap::new();
         for number in 0..self.chunks() {
-            let len = usize::try_from(self.chunk_len(number)?).unwrap_or(usize::MAX);
+            let len = self.chunk_len(number)?;
             let place = match self.place(number)? {
-                ChunkPlace::At(_) => {
-                    ChunkPlace::At(copy.home.put(&self.compressed_chunk(number)?)?)
-                }
+                ChunkPlace::At(at) => ChunkPlace::At(match copied.get(&(at, len)) {
+                    Some(at) => *at,
+                    None => {
+                        let new = copy.home.put(&self.compressed_chunk(number)?)?;
+                        copied.insert((at, len), new);
+                        new
+                    }
+                }),
                 special => special,
             };
+            let len = usize::try_from(len).unwrap_or(usize::MAX);
             copy.insert_place(number, place, len)?;
         }
         copy.changed = true;
@@ -188,7 +198,7 @@ impl Frame {
         let is_full = self.content_len().is_multiple_of(u64::from(size).max(1));
         if number == chunks && !is_full {
             return Err(Error::usage(
-                "the last chunk is short, and nothing can stand behind it: replace it with a whole one",
+                "the last chunk is short, and nothing can stand behind it: remove it, and append a whole one",
             ));
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! [`FrameBuilder`]: how a new frame is to be.
 
-use super::coders::codec_id;
+use super::coders::{codec_id, settings};
 use super::home::{FileHome, FolderHome, OUTLINE};
 use super::outline::Outline;
 use super::{Frame, FrameOptions};
-use crate::blosc::{ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
+use crate::blosc::{Blosc2Encoder, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
 use crate::error::{Error, Result};
 use crate::storage::{Access, Disk, DiskStore, Folder, Held, Key, Memory, Root, Store, WriteAt};
 use crate::wire::frame::{FrameHeader, FrameKind, Metalayers, Trailer};
@@ -204,6 +204,7 @@ impl FrameBuilder {
             .into());
         }
         let codec = codec_id(self.compressor)?;
+        self.metalayers.check_header()?;
         let header = FrameHeader {
             kind,
             flags: FrameHeader::FLAGS,
@@ -225,6 +226,8 @@ impl FrameBuilder {
             use_dict: false,
             metalayers: self.metalayers.clone(),
         };
+        // What no chunk could be made with is told before a file is.
+        Blosc2Encoder::new(settings(&header)?)?;
         let outline = Outline {
             header,
             trailer: Trailer {

@@ -5,14 +5,7 @@ use crate::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline,
 };
 use crate::error::{Error, Result};
-use crate::wire::frame::{ArrayKind, FrameError, Metalayers};
-
-/// Layers before the chunks.
-const MOST_LAYERS: usize = 16;
-/// Layers behind them, and what their names take besides themselves.
-const MOST_VLLAYERS: usize = 8192;
-const NAMES_START: usize = 6;
-const NAME_ENTRY: usize = 6;
+use crate::wire::frame::ArrayKind;
 
 impl Frame {
     /// Sets a layer of metadata before the chunks. If it has another length than the one of this name, or is new, a file is
@@ -36,14 +29,14 @@ impl Frame {
     pub(super) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         self.begin()?;
         let layers = &mut self.outline.header.metalayers;
-        // A flush that finds out would leave nothing to go on with.
-        if layers.get(name).is_none() && layers.len() >= MOST_LAYERS {
-            let what =
-                format!("{MOST_LAYERS} layers of metadata are there, which is as many as can be");
-            return Err(Error::usage(what));
-        }
+        let is_new = layers.get(name).is_none();
         layers.set(name, bytes)?;
-        Ok(())
+        // A flush that cannot be made would cost all other changes.
+        let room = layers.check_header();
+        if room.is_err() && is_new {
+            layers.remove(name);
+        }
+        Ok(room?)
     }
 
     /// The names of the layers behind the chunks.
@@ -98,8 +91,8 @@ impl Frame {
     /// Sets a layer of metadata behind the chunks, which may have any length.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, and for more layers than a frame has room for:
-    /// 8192, or fewer with long names.
+    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 8192 layers or 65,529 bytes of
+    /// names (with six more for each), and if the frame was opened for reading only.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
         let settings = Blosc2Settings {
@@ -112,14 +105,14 @@ impl Frame {
         let mut chunk = Vec::new();
         Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
         let layers = &mut self.outline.trailer.vlmetalayers;
-        if layers.get(name).is_none() {
-            check_names(layers, name)?;
+        let is_new = layers.get(name).is_none();
+        layers.set(name, chunk)?;
+        let room = layers.check_trailer();
+        if room.is_err() && is_new {
+            layers.remove(name);
         }
-        layers
-            .set(name, chunk)
-            .map_err(|error: FrameError| Error::usage(error.to_string()))?;
-        self.outline.header.has_vlmetalayers = true;
-        Ok(())
+        self.outline.header.has_vlmetalayers = !layers.is_empty();
+        Ok(room?)
     }
 
     /// Removes a layer of metadata behind the chunks; whether there was one.
@@ -132,20 +125,5 @@ impl Frame {
         let removed = layers.remove(name).is_some();
         self.outline.header.has_vlmetalayers = !layers.is_empty();
         Ok(removed)
-    }
-}
-
-/// Whether a trailer has room for one more name.
-fn check_names(layers: &Metalayers, name: &str) -> Result<()> {
-    let all = layers.iter().map(|(name, _)| name).chain([name]);
-    let bytes = all.fold(NAMES_START, |bytes, name| {
-        bytes.saturating_add(NAME_ENTRY).saturating_add(name.len())
-    });
-    match layers.len() < MOST_VLLAYERS && bytes <= usize::from(u16::MAX) {
-        true => Ok(()),
-        false => Err(Error::usage(format!(
-            "metadata {name:?}: no room behind {} layers, whose names take {bytes} bytes with it",
-            layers.len()
-        ))),
     }
 }

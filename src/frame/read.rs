@@ -19,7 +19,7 @@ impl Frame {
             let what = format!("a chunk of {len} bytes, over the limit `chunk` of {limit}");
             return Err(Error::frame(Fault::OverLimit, what));
         }
-        self.check_backed(number, len)?;
+        self.check_backed(number)?;
         let mut data = vec![0; to_usize(len)];
         self.read_chunk(number, &mut data)?;
         Ok(data)
@@ -179,7 +179,7 @@ impl Frame {
     }
 
     /// Whether memory for a chunk's data may be set aside: its header has been seen, or it is made of nothing.
-    fn check_backed(&self, number: u64, _: u32) -> Result<()> {
+    fn check_backed(&self, number: u64) -> Result<()> {
         if let ChunkPlace::At(at) = self.place(number)? {
             let stored = self.home.chunk(at)?;
             self.header_of(number, &stored)?;

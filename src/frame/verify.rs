@@ -123,6 +123,9 @@ impl Frame {
             } else {
                 at.saturating_add(*len)
             };
+            if damages.len() > MOST_DAMAGES {
+                break;
+            }
             if *next < end {
                 let what = format!("chunks {one} and {other} lie over one another");
                 damages.push(Error::frame(crate::Fault::Damaged, what));

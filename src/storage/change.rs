@@ -62,7 +62,7 @@ impl<'a, F: Folder> Change<'a, F> {
         self.draft
     }
 
-    /// Puts bytes into the file to be; no two may overlap.
+    /// Puts bytes into the file to be; no two may overlap. What has failed was not put, and others may take its place.
     ///
     /// # Errors
     /// Those of file and journal.
@@ -70,14 +70,15 @@ impl<'a, F: Folder> Change<'a, F> {
         let room = self.draft.direct_from.saturating_sub(at);
         let split = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
         let (journaled, direct) = bytes.split_at_checked(split).unwrap_or((bytes, &[]));
+        // A piece gets its place when nothing can fail any more: the next one may get the same.
+        if !direct.is_empty() {
+            let at = at.max(self.draft.direct_from);
+            self.draft.direct = true;
+            self.held.write_behind(at, direct)?;
+        }
         if !journaled.is_empty() {
             let staged = self.stage(journaled)?;
             self.place(at, &staged, crc_state(journaled));
-        }
-        if !direct.is_empty() {
-            let at = at.max(self.draft.direct_from);
-            self.held.write_behind(at, direct)?;
-            self.draft.direct = true;
         }
         Ok(())
     }

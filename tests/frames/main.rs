@@ -5,13 +5,14 @@
     clippy::expect_used,
     clippy::cast_possible_truncation,
     clippy::single_range_in_vec_init,
-    reason = "a test fails by panicking"
+    reason = "a test fails by panicking, and its numbers are small"
 )]
 
 mod corpus;
 mod crash;
 mod hostile;
 mod model;
+mod review;
 
 #[path = "../support/frame_model/mod.rs"]
 mod frame_model;

@@ -100,14 +100,11 @@ pub fn dtype(
 }
 
 /// The bytes of an element, as many as a frame can tell.
-pub fn itemsize(dtype: &DType, name: &str) -> Result<u8, Failure> {
-    let bytes = u8::try_from(dtype.itemsize())
-        .ok()
-        .filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| {
+pub fn itemsize(dtype: &DType, name: &str) -> Result<u32, Failure> {
+    let bytes = u32::try_from(dtype.itemsize()).ok();
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
         let found = dtype.itemsize();
-        let title =
-            format!("{name}: elements of {found} bytes, where those of a frame have 1 to 255");
+        let title = format!("{name}: elements of {found} bytes, which a frame cannot have");
         Failure::new(Status::Unsupported, title)
     })
 }

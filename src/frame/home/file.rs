@@ -165,7 +165,9 @@ where
 
     fn commit(&mut self, outline: &mut Outline) -> Result<()> {
         let has_moved = outline.header_len() != self.chunks_at;
-        if has_moved || self.has_discarded {
+        // Readers look for the trailer of a frame without chunks behind its header.
+        let is_emptied = outline.places.is_empty() && self.chunks_end > self.chunks_at;
+        if has_moved || self.has_discarded || is_emptied {
             let live = match self.live(outline) {
                 Ok(live) => live,
                 // A chunk that nobody can read keeps its place; where all would have to move, it cannot.

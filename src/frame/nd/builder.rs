@@ -10,7 +10,7 @@ use crate::frame::{Frame, FrameBuilder, FrameOptions};
 use crate::storage::{Folder, Store};
 use crate::wire::DType;
 use crate::wire::dtype::Kind;
-use crate::wire::frame::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace};
+use crate::wire::frame::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace, Metalayers};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -246,6 +246,12 @@ impl NdArrayBuilder {
             builder = builder.level(level);
         }
         let special = self.special_chunk(chunk, block)?;
+        // What cannot be is told before a file is made.
+        let mut names = Metalayers::new();
+        for (name, _) in &self.vlmetalayers {
+            names.set(name, Vec::new())?;
+        }
+        names.check_trailer()?;
         let mut frame = create(builder)?;
         for (name, bytes) in &self.vlmetalayers {
             frame.set_vlmetalayer(name, bytes)?;
@@ -270,6 +276,12 @@ impl NdArrayBuilder {
         let kind = self.kind.unwrap_or(ArrayKind::B2nd);
         if self.shape.is_empty() && kind == ArrayKind::Caterva {
             return Err(Error::usage("an array of Caterva has at least one axis"));
+        }
+        if self.itemsize > u8::MAX.into() && kind == ArrayKind::Caterva {
+            let itemsize = self.itemsize;
+            return Err(Error::usage(format!(
+                "elements of {itemsize} bytes: those of Caterva have at most 255"
+            )));
         }
         let (chunk, block) = default_shapes(&self.shape, self.itemsize, self.caches);
         let chunk_shape = self.chunk_shape.clone().unwrap_or(chunk);

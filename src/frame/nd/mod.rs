@@ -120,10 +120,11 @@ impl NdArray {
         &self.frame
     }
 
-    /// The frame that it lies in, whose metadata can be changed through it. Its chunks are the array's.
+    /// The frame that it lies in, with all changes, of which none is flushed by this. Its metadata can be changed through it; its
+    /// chunks are the array's, and with another number of them it is no array any more.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush), which is done before.
+    /// Those of compressing what was changed, and of keeping it.
     pub fn into_frame(mut self) -> Result<Frame> {
         if !self.dirty.is_empty() {
             self.spill()?;
@@ -220,6 +221,7 @@ impl NdArray {
     /// # Errors
     /// As [`Frame::to_bytes`].
     pub fn to_bytes(&mut self) -> Result<Vec<u8>> {
+        self.frame.check_state()?;
         self.spill()?;
         self.frame.to_bytes()
     }

@@ -12,7 +12,8 @@ impl NdArray {
     ///
     /// # Errors
     /// [`Usage`](crate::Category::Usage) for another number of axes, for a shape that has more chunks than the limit `offsets`
-    /// allows, and if the array was opened for reading only; whatever is wrong with the chunks at the old end.
+    /// allows, and if the array was opened for reading only; whatever is wrong with the chunks at the old end, after which the
+    /// array has to be opened again, and is as the last flush left it.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let old = self.shape().to_vec();
         if shape.len() != old.len() {
@@ -22,8 +23,14 @@ impl NdArray {
         self.frame.begin()?;
         self.spill()?;
         self.reshape(shape, |at, _| Some(at.to_vec()))?;
-        let cleared = self.clear_behind(&old);
-        self.frame.or_fail(cleared)
+        self.as_a_whole(|array| array.clear_behind(&old))
+    }
+
+    /// The rest of an operation that has changed something already: if it fails, no flush makes half of it permanent.
+    pub(super) fn as_a_whole<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let done = act(self);
+        self.frame.failed |= done.is_err();
+        done
     }
 
     /// Another shape, whose chunks at each position are those that were at the one that `from` tells, if there was one.

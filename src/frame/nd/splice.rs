@@ -31,7 +31,8 @@ impl NdArray {
     /// # Errors
     /// [`Usage`](crate::Category::Usage) if there is no such axis or position, if `data` is no whole number of what the axis is
     /// made of, and if the array was opened for reading only; as [`resize`](Self::resize) and
-    /// [`write_slice`](Self::write_slice).
+    /// [`write_slice`](Self::write_slice). If chunks that have to move cannot be read or kept, the array has to be opened
+    /// again, and is as the last flush left it.
     pub fn insert(&mut self, axis: usize, at: u64, data: &[u8]) -> Result<()> {
         let len = self.len_of(axis)?;
         if at > len {
@@ -59,15 +60,13 @@ impl NdArray {
             })?;
         } else {
             self.resize(&shape)?;
-            let shifted = self.shift(axis, at..len, Shift::Up(count));
-            self.frame.or_fail(shifted)?;
+            self.as_a_whole(|array| array.shift(axis, at..len, Shift::Up(count)))?;
         }
         let mut slice = self.grid.whole();
         if let Some(range) = slice.get_mut(axis) {
             *range = at..at.saturating_add(count);
         }
-        let written = self.write_slice(&slice, data);
-        self.frame.or_fail(written)
+        self.as_a_whole(|array| array.write_slice(&slice, data))
     }
 
     /// Takes a stretch out of an axis. Where that is whole chunks, none is moved; elsewhere all behind it are written anew.
@@ -99,10 +98,10 @@ impl NdArray {
             });
         }
         self.frame.begin()?;
-        let shifted = self.shift(axis, range.end..len, Shift::Down(count));
-        self.frame.or_fail(shifted)?;
-        let resized = self.resize(&shape);
-        self.frame.or_fail(resized)
+        self.as_a_whole(|array| {
+            array.shift(axis, range.end..len, Shift::Down(count))?;
+            array.resize(&shape)
+        })
     }
 
     /// Moves a stretch of an axis, in steps that memory has room for.

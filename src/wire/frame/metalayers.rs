@@ -185,6 +185,16 @@ impl Metalayers {
         Ok(())
     }
 
+    /// Refuses more than a header has room for.
+    pub(crate) fn check_header(&self) -> Result<(), FrameError> {
+        self.counts(Place::Header).map(|_| ())
+    }
+
+    /// Refuses more than a trailer has room for.
+    pub(crate) fn check_trailer(&self) -> Result<(), FrameError> {
+        self.counts(Place::Trailer).map(|_| ())
+    }
+
     /// How many, and the bytes of their names.
     fn counts(&self, place: Place) -> Result<(u16, u16), FrameError> {
         let (len, most) = (self.len(), place.most());
