@@ -103,13 +103,17 @@ impl Frame {
             ChunkPlace::Nan => SpecialValue::Nan,
             ChunkPlace::Uninit => SpecialValue::Uninit,
         };
-        let typesize = u8::try_from(self.typesize()).unwrap_or(1);
-        Ok(special_chunk(
-            value,
-            len,
-            typesize,
-            self.outline.header.blocksize,
-        )?)
+        let typesize = u8::try_from(self.typesize()).ok();
+        let typesize = match value {
+            SpecialValue::Nan => typesize,
+            // What is all the same can be cut anywhere.
+            _ => typesize.filter(|size| len.is_multiple_of((*size).into())),
+        };
+        let blocksize = self.outline.header.blocksize;
+        special_chunk(value, len, typesize.unwrap_or(1), blocksize).map_err(|error| {
+            let what = format!("chunk {number}, which only the index tells of: {error}");
+            Error::frame(Fault::Damaged, what)
+        })
     }
 
     /// The header of a chunk; nothing for a chunk that the index alone tells of. No more is read than that.
