@@ -158,7 +158,7 @@ impl Making {
     }
 
     pub(super) fn builder(&self) -> NdArrayBuilder {
-        let mut builder = NdArray::builder(&self.shape, self.itemsize)
+        let mut builder = NdArray::builder(&self.shape, self.itemsize.into())
             .kind(self.kind)
             .chunk_shape(&self.chunk)
             .block_shape(&self.block)

@@ -77,7 +77,7 @@ pub fn run(making: &[u8], steps: &[impl AsRef<[u8]>]) {
     let dice = &mut Dice::new(making);
     let typesize = 1 + dice.below(17) as u8;
     let size = 1 + dice.below(2000);
-    let mut builder = Frame::builder(typesize, size as u32);
+    let mut builder = Frame::builder(typesize.into(), size as u32);
     if dice.below(2) == 0 {
         builder = builder.blocksize(1 + dice.below(size + 20) as u32);
     }
