@@ -2,12 +2,15 @@
 
 use super::coders::{codec_id, settings};
 use super::home::{FileHome, FolderHome, OUTLINE};
+use super::layers::compressed;
 use super::outline::Outline;
 use super::{Frame, FrameOptions};
 use crate::blosc::{Blosc2Encoder, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
 use crate::error::{Error, Result};
 use crate::storage::{Access, Disk, DiskStore, Folder, Held, Key, Memory, Root, Store, WriteAt};
-use crate::wire::frame::{FrameHeader, FrameKind, Metalayers, Trailer};
+use crate::wire::frame::{
+    ChunkPlace, FrameHeader, FrameKind, Metalayers, Trailer, chunk_file_name,
+};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -35,7 +38,20 @@ pub struct FrameBuilder {
     level: Option<u8>,
     filters: FilterPipeline,
     metalayers: Metalayers,
+    vlmetalayers: Metalayers,
+    /// How many chunks there are from the beginning, all the same.
+    count: u64,
+    filling: Filling,
     options: FrameOptions,
+}
+
+/// What the chunks of a new frame are.
+#[derive(Debug, Clone)]
+pub(super) enum Filling {
+    /// Nothing that is stored.
+    Place(ChunkPlace),
+    /// This one, over and over.
+    Chunk(Vec<u8>),
 }
 
 impl FrameBuilder {
@@ -49,6 +65,9 @@ impl FrameBuilder {
             level: None,
             filters: FilterPipeline::default(),
             metalayers: Metalayers::new(),
+            vlmetalayers: Metalayers::new(),
+            count: 0,
+            filling: Filling::Place(ChunkPlace::Zeros),
             options: FrameOptions::default(),
         }
     }
@@ -90,6 +109,21 @@ impl FrameBuilder {
         Ok(self)
     }
 
+    /// A layer of metadata behind the chunks.
+    ///
+    /// # Errors
+    /// As [`Frame::set_vlmetalayer`].
+    pub fn vlmetalayer(mut self, name: &str, bytes: &[u8]) -> Result<Self> {
+        self.vlmetalayers.set(name, compressed(bytes)?)?;
+        Ok(self)
+    }
+
+    /// So many chunks from the beginning.
+    pub(super) fn filled(mut self, count: u64, filling: Filling) -> Self {
+        (self.count, self.filling) = (count, filling);
+        self
+    }
+
     /// Threads, limits and patience of the frame.
     #[must_use]
     pub fn options(mut self, options: FrameOptions) -> Self {
@@ -98,6 +132,8 @@ impl FrameBuilder {
     }
 
     /// Creates a contiguous frame at this path, without chunks.
+    ///
+    /// A crash before this has returned may leave a file that is cut short.
     ///
     /// # Errors
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the file system; [`Usage`](crate::Category::Usage) for
@@ -125,9 +161,14 @@ impl FrameBuilder {
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        let (outline, bytes) = self.outline(FrameKind::Contiguous)?;
+        let (outline, [header, back]) = self.outline(FrameKind::Contiguous)?;
         let file = folder.create(name, None)?;
-        let written = file.write_all_at(0, &bytes).and_then(|()| file.sync());
+        let written = self.write_chunks(&file, outline.header_len());
+        let written = written.and_then(|end| {
+            file.write_all_at(end, &back)?;
+            file.write_all_at(0, &header)?;
+            file.sync()
+        });
         drop(file);
         let held = match written {
             Ok(()) => folder.sync().map_err(Error::from),
@@ -161,7 +202,8 @@ impl FrameBuilder {
     /// # Errors
     /// As [`create_sparse`](Self::create_sparse).
     pub fn create_in_store(self, store: impl Store + 'static) -> Result<Frame> {
-        let (outline, bytes) = self.outline(FrameKind::Sparse)?;
+        let (outline, [mut bytes, back]) = self.outline(FrameKind::Sparse)?;
+        bytes.extend_from_slice(&back);
         let root = Root::open_with(
             Arc::new(store),
             Access::Write,
@@ -171,8 +213,14 @@ impl FrameBuilder {
             let what = "there is something in this directory already";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
         }
-        root.put(&Key::root().join(OUTLINE)?, &bytes)?;
-        root.commit()?;
+        if let Filling::Chunk(chunk) = &self.filling {
+            for number in 0..self.count {
+                root.put(&Key::root().join(&chunk_file_name(number))?, chunk)?;
+            }
+        }
+        let key = Key::root().join(OUTLINE)?;
+        root.put(&key, &bytes)?;
+        root.commit_counts(&[key], false)?;
         let home = FolderHome::new(root, Access::Write, &outline)?;
         Frame::new(Box::new(home), outline, &self.options)
     }
@@ -185,8 +233,36 @@ impl FrameBuilder {
         self.create_in(Memory::new(), OsStr::new(IN_MEMORY))
     }
 
-    /// A frame without chunks, and its bytes.
-    fn outline(&self, kind: FrameKind) -> Result<(Outline, Vec<u8>)> {
+    /// Writes the chunks that are there from the beginning, and tells where they end.
+    fn write_chunks(&self, file: &impl WriteAt, mut at: u64) -> io::Result<u64> {
+        if let Filling::Chunk(chunk) = &self.filling {
+            for _ in 0..self.count {
+                file.write_all_at(at, chunk)?;
+                at = at.saturating_add(len_of(chunk));
+            }
+        }
+        Ok(at)
+    }
+
+    /// The places of the chunks that are there from the beginning, and their bytes.
+    fn places(&self, kind: FrameKind) -> (Vec<ChunkPlace>, u64) {
+        let len = match &self.filling {
+            Filling::Place(place) => {
+                return ((0..self.count).map(|_| *place).collect(), 0);
+            }
+            Filling::Chunk(chunk) => len_of(chunk),
+        };
+        let step = match kind {
+            FrameKind::Contiguous => len,
+            FrameKind::Sparse => 1,
+        };
+        let place = |number: u64| ChunkPlace::At(number.saturating_mul(step));
+        let places = (0..self.count).map(place).collect();
+        (places, self.count.saturating_mul(len))
+    }
+
+    /// All of a new frame but its chunks, and the bytes before and behind these.
+    fn outline(&self, kind: FrameKind) -> Result<(Outline, [Vec<u8>; 2])> {
         let level = self
             .level
             .unwrap_or_else(|| self.compressor.default_level());
@@ -205,12 +281,14 @@ impl FrameBuilder {
         }
         let codec = codec_id(self.compressor)?;
         self.metalayers.check_header()?;
+        self.vlmetalayers.check_trailer()?;
+        let (places, section_len) = self.places(kind);
         let header = FrameHeader {
             kind,
             flags: FrameHeader::FLAGS,
             frame_len: 0,
-            content_len: 0,
-            section_len: 0,
+            content_len: self.count.saturating_mul(self.chunk_size.into()),
+            section_len,
             typesize: self.typesize,
             blocksize: self.blocksize.unwrap_or(0),
             chunk_size: Some(self.chunk_size),
@@ -218,7 +296,7 @@ impl FrameBuilder {
             level,
             split_mode: SPLIT_AS_BEFORE,
             threads: (1, 1),
-            has_vlmetalayers: false,
+            has_vlmetalayers: !self.vlmetalayers.is_empty(),
             filters: self.filters.ids(),
             filters_meta: self.filters.metas(),
             codec_id: codec,
@@ -231,9 +309,9 @@ impl FrameBuilder {
         let outline = Outline {
             header,
             trailer: Trailer {
-                vlmetalayers: Metalayers::new(),
+                vlmetalayers: self.vlmetalayers.clone(),
             },
-            places: Vec::new(),
+            places,
         };
         finished(outline)
     }
@@ -242,14 +320,21 @@ impl FrameBuilder {
 /// `BLOSC_FORWARD_COMPAT_SPLIT`, as the libraries have it by default, less one.
 const SPLIT_AS_BEFORE: u8 = 3;
 
-/// An outline with its lengths, and its bytes.
-pub(super) fn finished(mut outline: Outline) -> Result<(Outline, Vec<u8>)> {
+/// An outline with its lengths, and the bytes before and behind the chunks.
+fn finished(mut outline: Outline) -> Result<(Outline, [Vec<u8>; 2])> {
     let back = outline.back()?;
-    let len = u64::try_from(back.len()).unwrap_or(u64::MAX);
-    outline.header.frame_len = outline.header_len().saturating_add(len);
-    let mut bytes = outline.header.encode()?;
-    bytes.extend_from_slice(&back);
-    Ok((outline, bytes))
+    let chunks = match outline.header.kind {
+        FrameKind::Contiguous => outline.header.section_len,
+        FrameKind::Sparse => 0,
+    };
+    let before = outline.header_len().saturating_add(chunks);
+    outline.header.frame_len = before.saturating_add(len_of(&back));
+    let header = outline.header.encode()?;
+    Ok((outline, [header, back]))
+}
+
+fn len_of(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
 impl Frame {
@@ -260,7 +345,8 @@ impl Frame {
         outline.header.content_len = 0;
         outline.header.section_len = 0;
         outline.places.clear();
-        let (outline, bytes) = finished(outline)?;
+        let (outline, [mut bytes, back]) = finished(outline)?;
+        bytes.extend_from_slice(&back);
         let name = OsStr::new(IN_MEMORY);
         let file = memory.create(name, None)?;
         file.write_all_at(0, &bytes)?;

@@ -94,9 +94,8 @@ fn make_room(bytes: &mut Vec<u8>, len: u32) -> Result<()> {
     let len = to_usize(len);
     if bytes.capacity() < len {
         // Pages that are never touched cost nothing this way.
-        *bytes = Vec::new();
-        let room = bytes.try_reserve_exact(len);
-        room.map_err(|_| Error::frame(Fault::OverLimit, "no memory for a chunk"))?;
+        let zeroed = bytemuck::allocation::try_zeroed_vec(len);
+        *bytes = zeroed.map_err(|()| Error::frame(Fault::OverLimit, "no memory for a chunk"))?;
     }
     bytes.resize(len, 0);
     Ok(())

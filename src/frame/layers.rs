@@ -95,15 +95,7 @@ impl Frame {
     /// names (with six more for each), and if the frame was opened for reading only.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
-        let settings = Blosc2Settings {
-            compressor: ChunkSettings::default().compressor,
-            level: 5,
-            filters: FilterPipeline::default(),
-            typesize: 1,
-            blocksize: None,
-        };
-        let mut chunk = Vec::new();
-        Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
+        let chunk = compressed(bytes)?;
         let layers = &mut self.outline.trailer.vlmetalayers;
         let is_new = layers.get(name).is_none();
         layers.set(name, chunk)?;
@@ -126,4 +118,18 @@ impl Frame {
         self.outline.header.has_vlmetalayers = !layers.is_empty();
         Ok(removed)
     }
+}
+
+/// What a layer behind the chunks is stored as.
+pub(super) fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let settings = Blosc2Settings {
+        compressor: ChunkSettings::default().compressor,
+        level: 5,
+        filters: FilterPipeline::default(),
+        typesize: 1,
+        blocksize: None,
+    };
+    let mut chunk = Vec::new();
+    Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
+    Ok(chunk)
 }

@@ -75,7 +75,7 @@ impl Frame {
         report
     }
 
-    /// Reads a chunk and decompresses all of it, block by block if it is large.
+    /// Reads a chunk and decompresses all of it.
     fn check_chunk(&self, number: u64) -> Result<u64> {
         let ChunkPlace::At(_) = self.place(number)? else {
             return Ok(self.chunk_len(number)?.into());

@@ -144,7 +144,7 @@ fn place(builder: NdArrayBuilder, command: &Value) -> Result<NdArray> {
 
 /// What a new array is to be; a piece of data is the element that it is full of.
 fn builder(command: &Value, data: &[Vec<u8>]) -> Result<NdArrayBuilder> {
-    let itemsize = u8::try_from(count(&command["itemsize"])?)?;
+    let itemsize = u32::try_from(count(&command["itemsize"])?)?;
     let mut array = NdArray::builder(&counts(&command["shape"])?, itemsize);
     if let Some(name) = command["compressor"].as_str() {
         array = array.compressor(name.parse()?);

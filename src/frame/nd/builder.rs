@@ -1,16 +1,17 @@
 //! [`NdArrayBuilder`]: how a new array is to be.
 
 use super::NdArray;
-use super::grid::{Grid, Positions};
+use super::grid::Grid;
 use super::shapes::{Caches, default_shapes};
 use crate::array::boxes::to_usize;
 use crate::blosc::{Compressor, FilterPipeline, SpecialValue, special_chunk};
 use crate::error::{Error, Result};
+use crate::frame::create::Filling;
 use crate::frame::{Frame, FrameBuilder, FrameOptions};
 use crate::storage::{Folder, Store};
 use crate::wire::DType;
 use crate::wire::dtype::Kind;
-use crate::wire::frame::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace, Metalayers};
+use crate::wire::frame::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -245,30 +246,11 @@ impl NdArrayBuilder {
         if let Some(level) = self.level {
             builder = builder.level(level);
         }
-        let special = self.special_chunk(chunk, block)?;
-        // What cannot be is told before a file is made.
-        let mut names = Metalayers::new();
-        for (name, _) in &self.vlmetalayers {
-            names.set(name, Vec::new())?;
-        }
-        names.check_trailer()?;
-        let mut frame = create(builder)?;
         for (name, bytes) in &self.vlmetalayers {
-            frame.set_vlmetalayer(name, bytes)?;
+            builder = builder.vlmetalayer(name, bytes)?;
         }
-        frame.begin()?;
-        for _ in Positions::new(grid.counts.iter().map(|count| 0..*count).collect()) {
-            let place = match (&self.content, &special) {
-                (Content::Nan, _) => ChunkPlace::Nan,
-                (Content::Uninit, _) => ChunkPlace::Uninit,
-                (_, Some(special)) => ChunkPlace::At(frame.home.put(special)?),
-                _ => ChunkPlace::Zeros,
-            };
-            frame.outline.places.push(place);
-        }
-        frame.outline.header.content_len = chunks.saturating_mul(chunk.into());
-        frame.flush()?;
-        NdArray::of(frame)
+        let filling = self.filling(chunk, block)?;
+        NdArray::of(create(builder.filled(chunks, filling))?)
     }
 
     /// What describes the array.
@@ -369,8 +351,8 @@ impl NdArrayBuilder {
         })
     }
 
-    /// The chunk that all elements are in at first, if that cannot be told by the index.
-    fn special_chunk(&self, chunk: u32, block: u32) -> Result<Option<Vec<u8>>> {
+    /// What all chunks are at first.
+    fn filling(&self, chunk: u32, block: u32) -> Result<Filling> {
         let element = match &self.content {
             Content::Element(element) => element,
             Content::Nan if !matches!(self.itemsize, 4 | 8) => {
@@ -378,7 +360,9 @@ impl NdArrayBuilder {
                     "only floats of 4 and 8 bytes can be no numbers",
                 ));
             }
-            _ => return Ok(None),
+            Content::Nan => return Ok(Filling::Place(ChunkPlace::Nan)),
+            Content::Uninit => return Ok(Filling::Place(ChunkPlace::Uninit)),
+            Content::Zeros => return Ok(Filling::Place(ChunkPlace::Zeros)),
         };
         if element.len() != to_usize(self.itemsize.into()) {
             let found = element.len();
@@ -388,9 +372,9 @@ impl NdArrayBuilder {
             )));
         }
         if element.iter().all(|byte| *byte == 0) {
-            return Ok(None);
+            return Ok(Filling::Place(ChunkPlace::Zeros));
         }
-        Ok(Some(special_chunk(
+        Ok(Filling::Chunk(special_chunk(
             SpecialValue::Value(element),
             chunk,
             u8::try_from(self.itemsize).unwrap_or(1),
