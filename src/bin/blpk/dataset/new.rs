@@ -181,8 +181,9 @@ impl Aside {
 
 /// Whether something is at `path`, and is to be replaced.
 fn is_there(path: &Path, input: &Path, session: &Session) -> Result<bool, Failure> {
+    // So is a sparse frame.
     if is_standard_output(path) {
-        return Err(Failure::usage("this is made in a directory: name it"));
+        return Err(Failure::usage("a dataset is a directory: name it"));
     }
     refuse_within(path, input)?;
     match fs::symlink_metadata(path) {
