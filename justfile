@@ -25,7 +25,12 @@ bench-datasets python rounds="3":
     cargo build --release --bench datasets
     benches/datasets.py "$(ls -t target/release/deps/datasets-* | grep -v '\.d$' | head -n 1)" {{python}} {{rounds}}
 
-# The real Bloscpack and bcolz read what we write, and we what they write.
+# Arrays beside python-blosc2 and caterva, in one run; each PYTHON has its peer and numpy. Takes some minutes.
+bench-arrays python_blosc2 python_caterva="-" rounds="5":
+    cargo build --release --bench arrays
+    benches/arrays.py "$(ls -t target/release/deps/arrays-* | grep -v '\.d$' | head -n 1)" {{python_blosc2}} {{python_caterva}} {{rounds}}
+
+# The real Bloscpack, bcolz, Caterva and python-blosc2 read what we write, and we what they write.
 interop:
     cargo build --release --bins --examples --features arrow
     tests/interop/run.sh target/release/blpk
