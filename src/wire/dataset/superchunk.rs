@@ -228,7 +228,7 @@ mod tests {
                 );
             }
             assert_eq!(checked(&changed(28, 0x19), how), Err(Fault::Damaged));
-            assert_eq!(checked(&changed(16, 5), how), Err(Fault::Unsupported));
+            assert_eq!(checked(&changed(16, 6), how), Err(Fault::Unsupported));
             assert_eq!(checked(&changed(19, 0), how), Err(Fault::Damaged));
             let mark = [
                 &SINGLE_CHUNK_HEADER[..],
