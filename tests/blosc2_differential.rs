@@ -188,8 +188,8 @@ fn cases(seed: u64, compressor: Compressor, count: usize) {
         }
     }
     assert!(both >= count / 8 * 7, "{both} of {count} with both");
-    // Most of both are compressed, not copied.
-    assert!(shorter > count, "{shorter} of {} shorter", 2 * count);
+    // Many are compressed, not copied.
+    assert!(shorter > both / 2, "{shorter} of {both} twice");
 }
 
 #[test]
@@ -217,15 +217,33 @@ fn zstd_agrees_both_ways() {
     cases(5, Compressor::Zstd, 500);
 }
 
-/// C-Blosc2 2.15 is wrong here: it makes special values of these, and refuses to read them.
+/// C-Blosc2 2.15 is wrong here: of some it makes special values, and refuses to read them.
 #[test]
-fn zeros_that_are_no_whole_elements_are_encoded_natively() {
-    for (typesize, len) in [(3, 100), (17, 5000), (255, 100), (255, 100_000)] {
+fn zeros_that_are_no_whole_elements_are_read_by_both() {
+    for typesize in TYPESIZES {
+        for len in (32..600).chain([5000, 100_000, 100_001]) {
+            let settings = Blosc2Settings {
+                typesize,
+                ..Blosc2Settings::default()
+            };
+            let data = vec![0; len];
+            let chunk = encode(settings, Engine::CBlosc2, &data);
+            check(&chunk, &data, &format!("{typesize} {len}"));
+        }
+    }
+}
+
+/// C-Blosc2 2.15 is wrong here: it does not write the bytes beyond the last whole element.
+#[test]
+fn delta_of_no_whole_elements_is_encoded_natively() {
+    for (typesize, len, blocksize) in [(2, 999, None), (4, 5003, Some(1024)), (16, 5006, None)] {
         let settings = Blosc2Settings {
+            filters: FilterPipeline::new(&[Delta, Shuffle]).unwrap(),
             typesize,
+            blocksize,
             ..Blosc2Settings::default()
         };
-        let data = vec![0; len];
+        let data: Vec<u8> = (0..len).map(|i| (i / 7) as u8).collect();
         let chunk = encode(settings, Engine::CBlosc2, &data);
         assert!(chunk == encode(settings, Engine::Native, &data));
         check(&chunk, &data, &format!("{typesize} {len}"));

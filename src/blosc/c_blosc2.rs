@@ -133,10 +133,16 @@ fn append(
     if header.nbytes as usize != found {
         return Err(failed);
     }
-    // Zeros that are no whole elements.
     let is_special = source.extension.and_then(|e| e.special()).is_some();
-    let is_read = !is_special || header.nbytes.is_multiple_of(header.typesize.into());
-    Ok(is_read.then_some(header))
+    let typesize = u32::from(header.typesize);
+    let is_whole = header.nbytes.is_multiple_of(typesize);
+    // Special values that are no whole elements are not read; of delta, the bytes of a block beyond
+    // its last whole element are lost.
+    let is_sound = match source.undo.delta && source.has_streams() {
+        true => is_whole && source.layout.blocksize.is_multiple_of(typesize),
+        false => is_whole || !is_special,
+    };
+    Ok(is_sound.then_some(header))
 }
 
 /// What C-Blosc2 encodes with.
