@@ -68,7 +68,8 @@
 //! `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` bring the compressors, `cli` the command `blpk`;
 //! all are on by default. `serde` adds records that are values of serde. `mmap` adds `storage::Map`, a file mapped into memory; it is off by default,
 //! because a program that shortens such a file ends those that read it. `csv` and `arrow` add formats to [`exchange`]: CSV, which
-//! `cli` brings, and Arrow and Parquet, which take longer to build than all the rest.
+//! `cli` brings, and Arrow and Parquet, which take longer to build than all the rest. `blosc2-rs` adds
+//! C-Blosc2 as another [`Engine`](blosc::Engine) for chunks; it needs cmake to build, and trusts what it reads.
 #![deny(missing_docs)]
 
 // The doubles in `tests/support` name the crate from outside.

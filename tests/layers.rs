@@ -14,11 +14,12 @@ const LAYERS: [&str; 10] = [
     "blosc", "limits", "wire", "error", "array", "storage", "file", "frame", "dataset", "exchange",
 ];
 
-/// The only places with `unsafe`: vector instructions, calls into the C library of LZ4, and a file
-/// mapped into memory.
-const UNSAFE: [&str; 3] = [
+/// The only places with `unsafe`: vector instructions, calls into the C libraries of LZ4 and of
+/// Blosc 2, and a file mapped into memory.
+const UNSAFE: [&str; 4] = [
     "src/blosc/filter/",
     "src/blosc/compressor/lz4.rs",
+    "src/blosc/c_blosc2.rs",
     "src/storage/map.rs",
 ];
 

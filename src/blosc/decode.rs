@@ -1,11 +1,13 @@
 //! Chunk in, data out.
 
+#[cfg(feature = "blosc2-rs")]
+use super::c_blosc2;
 use super::compressor::StreamDecoder;
 use super::encode::room_for;
 use super::pipeline::delta;
 use super::reference::Reference;
 use super::source::{Source, Stream};
-use super::{ChunkError, ChunkHeader};
+use super::{ChunkError, ChunkHeader, Engine};
 
 /// Decodes chunks of Blosc 1 and 2 one after the other, keeping its memory and the decompressors'
 /// states.
@@ -37,6 +39,7 @@ pub struct ChunkDecoder {
     /// The first block of a chunk whose others are told by their difference from it.
     reference: Reference,
     shuffle_meta: ShuffleMeta,
+    engine: Engine,
 }
 
 /// What to make of a chunk of Blosc 2 whose shuffle has a second byte other than 0.
@@ -93,6 +96,7 @@ impl ChunkDecoder {
             block: Vec::new(),
             reference: Reference::default(),
             shuffle_meta: ShuffleMeta::default(),
+            engine: Engine::default(),
         }
     }
 
@@ -111,6 +115,15 @@ impl ChunkDecoder {
         self
     }
 
+    /// The same decoder, which has whole chunks decoded by `engine` from now on.
+    ///
+    /// Ranges and single blocks are always decoded natively.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
     /// Decodes a whole chunk into `out`, whose length has to be the header's `nbytes`.
     ///
     /// # Errors
@@ -123,22 +136,32 @@ impl ChunkDecoder {
             let found = out.len();
             return Err(ChunkError::OutputLength { found, expected });
         }
+        match self.engine {
+            Engine::Native => self.all_into(&source, out)?,
+            #[cfg(feature = "blosc2-rs")]
+            Engine::CBlosc2 => c_blosc2::decode(&source, chunk, out)?,
+        }
+        Ok(source.header)
+    }
+
+    /// Decodes a whole chunk.
+    fn all_into(&mut self, source: &Source<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
         if let Some(data) = source.plain() {
             data.read(0, out);
-            return Ok(source.header);
+            return Ok(());
         }
         let first = source.layout.block(0).len();
         let (first, later) = out.split_at_mut(first);
         if first.is_empty() {
-            return Ok(source.header);
+            return Ok(());
         }
-        self.block_into(&source, 0, first, &[])?;
+        self.block_into(source, 0, first, &[])?;
         for index in 1..source.layout.nblocks() {
             let range = source.layout.block(index);
             let range = range.start - first.len()..range.end - first.len();
-            self.block_into(&source, index, &mut later[range], first)?;
+            self.block_into(source, index, &mut later[range], first)?;
         }
-        Ok(source.header)
+        Ok(())
     }
 
     /// Decodes the bytes from `start` on that fill `out`, and of the chunk only the blocks that

@@ -1,5 +1,7 @@
 //! Data in, chunk of Blosc 2 out.
 
+#[cfg(feature = "blosc2-rs")]
+use super::c_blosc2;
 use super::compressor::{Constants, StreamEncoder};
 use super::encode::{le_u32, room_for};
 use super::extension::{EXTENDED_LEN_U32, SPECIAL_SHIFT};
@@ -10,7 +12,7 @@ use super::header::{
 use super::layout::Layout;
 use super::pipeline::{FilterPipeline, Undo, delta, truncate};
 use super::source::RUN_TOKEN;
-use super::{Blosc2Settings, ChunkError, ChunkExtension, ChunkHeader, FilterStep};
+use super::{Blosc2Settings, ChunkError, ChunkExtension, ChunkHeader, Engine, FilterStep};
 
 /// Less data than this is never compressed.
 const MIN_BUFFER: u32 = 32;
@@ -42,6 +44,7 @@ pub struct Blosc2Encoder {
     filters: Filters,
     /// A compressed stream.
     compressed: Vec<u8>,
+    engine: Engine,
 }
 
 impl Blosc2Encoder {
@@ -60,7 +63,15 @@ impl Blosc2Encoder {
             compressor: None,
             filters: Filters::new(&settings.filters, settings.typesize),
             compressed: Vec::new(),
+            engine: Engine::default(),
         })
+    }
+
+    /// The same encoder, which has chunks made by `engine` from now on.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
     }
 
     /// The settings given to [`new`](Self::new).
@@ -77,12 +88,31 @@ impl Blosc2Encoder {
     ///
     /// # Errors
     ///
-    /// [`Usage`](super::Fault::Usage) for more than 2³¹ − 33 bytes; `out` is then as it was.
+    /// [`Usage`](super::Fault::Usage) for more than 2³¹ − 33 bytes;
+    /// [`Unsupported`](super::Fault::Unsupported) for what another [`Engine`] does not do; `out` is
+    /// then as it was.
     pub fn encode(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<ChunkHeader, ChunkError> {
         let nbytes = u32::try_from(data.len())
             .ok()
             .filter(|&nbytes| nbytes <= MAX_NBYTES2)
             .ok_or(ChunkError::TooMuchData { found: data.len() })?;
+        match self.engine {
+            Engine::Native => self.append(nbytes, data, out),
+            #[cfg(feature = "blosc2-rs")]
+            Engine::CBlosc2 => match c_blosc2::encode(&self.settings, data, out)? {
+                Some(header) => Ok(header),
+                None => self.append(nbytes, data, out),
+            },
+        }
+    }
+
+    /// Appends `data`, which is of `nbytes`, as one chunk.
+    fn append(
+        &mut self,
+        nbytes: u32,
+        data: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<ChunkHeader, ChunkError> {
         let layout = Layout::choose_extended(&self.settings.as_blosc1(), nbytes);
         let (mut header, mut extension) = self.header(&layout);
         let start = out.len();

@@ -211,6 +211,21 @@ pub enum ChunkError {
         /// Bytes of one element.
         typesize: u8,
     },
+    /// C-Blosc2, the other [`Engine`](super::Engine), would do something else or nothing.
+    NotInEngine {
+        /// What there is for it to do.
+        what: &'static str,
+    },
+    /// C-Blosc2 refuses a chunk that is sound as far as can be told without decompressing.
+    EngineRefused {
+        /// Its number for why.
+        code: i32,
+    },
+    /// C-Blosc2 makes no chunk of the data.
+    EngineFailed {
+        /// Its number for why, or 0 if the chunk would be too long.
+        code: i32,
+    },
     /// Memory for a compressor's state could not be had.
     Memory,
 }
@@ -242,6 +257,7 @@ impl ChunkError {
             | Self::BlockStart { .. }
             | Self::StreamLength { .. }
             | Self::Run { .. }
+            | Self::EngineRefused { .. }
             | Self::Stream { .. } => Fault::Damaged,
             Self::Blosc2 { .. }
             | Self::VariableBlocks
@@ -254,6 +270,8 @@ impl ChunkError {
             | Self::ReservedFlag { .. }
             | Self::UnknownCompressor { .. }
             | Self::StreamVersion { .. }
+            | Self::NotInEngine { .. }
+            | Self::EngineFailed { .. }
             | Self::NotBuilt { .. } => Fault::Unsupported,
             Self::BlockOverLimit { .. } | Self::Memory => Fault::OverLimit,
             Self::TooLong { .. }
@@ -418,6 +436,19 @@ impl fmt::Display for ChunkError {
                 "{found} bytes of data for one chunk, which holds at most {}",
                 super::MAX_NBYTES
             ),
+            Self::NotInEngine { what } => write!(
+                f,
+                "C-Blosc2 2.15 is not given {what}; use the native engine"
+            ),
+            Self::EngineRefused { code } => {
+                write!(f, "C-Blosc2 refuses the chunk with its error {code}")
+            }
+            Self::EngineFailed { code } => {
+                write!(
+                    f,
+                    "C-Blosc2 makes no chunk of the data, by its error {code}"
+                )
+            }
             Self::Memory => write!(f, "no memory for the compressor's state"),
         }
     }

@@ -45,10 +45,13 @@
 //! # Ok::<(), bloscpack::blosc::ChunkError>(())
 //! ```
 
+#[cfg(feature = "blosc2-rs")]
+mod c_blosc2;
 mod compressor;
 mod decode;
 mod encode;
 mod encode2;
+mod engine;
 mod error;
 mod extension;
 mod extents;
@@ -70,6 +73,7 @@ pub use compressor::{Compressor, CompressorFormat, UnknownCompressor};
 pub use decode::{ChunkDecoder, ShuffleMeta};
 pub use encode::ChunkEncoder;
 pub use encode2::Blosc2Encoder;
+pub use engine::Engine;
 pub use error::{ChunkError, Fault};
 pub use extension::{ChunkExtension, Special};
 pub(crate) use extents::{check_extents, extents, head_len, is_zeros};
