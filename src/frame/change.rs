@@ -63,7 +63,7 @@ impl Frame {
         let mut data = vec![0; len];
         self.coders
             .decode(|decoder| Ok(decoder.decode(chunk, &mut data)?))?;
-        let place = ChunkPlace::At(self.put(chunk)?);
+        let place = ChunkPlace::At(self.home.put(chunk)?);
         self.insert_place(self.chunks(), place, len)
     }
 
@@ -155,14 +155,7 @@ impl Frame {
 
     /// Keeps a chunk, unless the index alone can tell it.
     pub(super) fn keep_compressed(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        let kept = self.parts().0.keep(chunk);
-        self.or_fail(kept)
-    }
-
-    /// Keeps a chunk's bytes. What failed halfway has left something where the next one would go.
-    fn put(&mut self, chunk: &[u8]) -> Result<u64> {
-        let put = self.home.put(chunk);
-        self.or_fail(put)
+        self.parts().0.keep(chunk)
     }
 
     /// Gives a chunk another place.

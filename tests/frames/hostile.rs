@@ -809,14 +809,14 @@ fn chunks_of_zeros_are_no_whole_number_of_elements() {
     }
 }
 
-/// An array of a single chunk of a single block of 1 GiB, of which the file has 32 bytes.
+/// An array of a single chunk of a single block of 400 MiB, of which the file has 32 bytes.
 fn bomb(place: Option<ChunkPlace>) -> Parts {
-    let array = NdArray::builder(&[1 << 28], 4)
-        .chunk_shape(&[1 << 28])
-        .block_shape(&[1 << 28]);
+    let array = NdArray::builder(&[100 << 20], 4)
+        .chunk_shape(&[100 << 20])
+        .block_shape(&[100 << 20]);
     let mut array = array.options(options()).in_memory().unwrap();
     let parts = Parts::of(&array.to_bytes().unwrap());
-    let chunk = special_chunk(SpecialValue::Zeros, 1 << 30, 4, 1 << 30).unwrap();
+    let chunk = special_chunk(SpecialValue::Zeros, 400 << 20, 4, 400 << 20).unwrap();
     let mut parts = parts.with_places(&[place.unwrap_or(ChunkPlace::At(0))]);
     parts.chunks = chunk;
     parts

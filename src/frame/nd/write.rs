@@ -197,6 +197,8 @@ impl NdArray {
 
     /// Compresses all chunks that were changed.
     pub(super) fn spill(&mut self) -> Result<()> {
+        // What failed before stays so.
+        self.frame.check_state()?;
         if self.dirty.is_empty() {
             return Ok(());
         }
