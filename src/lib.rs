@@ -45,7 +45,8 @@
 //! # Arrays and tables
 //!
 //! [`dataset`] reads and writes arrays and tables that lie in directories: those of bcolz, BLZ and carray, and those that two of
-//! their documents describe.
+//! their documents describe. [`frame`] does the same with Blosc2 frames and the n-dimensional arrays in them, those of Caterva and
+//! of python-blosc2, of which any slice costs little more than what it holds.
 //!
 //! # Reading and changing in other ways
 //!

@@ -26,6 +26,8 @@ pub(in crate::frame) struct FileHome<F: Folder> {
     chunks_end: u64,
     /// Whether a chunk has given way since the last commit.
     has_discarded: bool,
+    /// Bytes of chunks that are no part of the frame any more, once they have been counted.
+    dead: Option<u64>,
 }
 
 /// A held file with the change that is being made to it.
@@ -63,6 +65,7 @@ where
             chunks_at,
             chunks_end,
             has_discarded: false,
+            dead: None,
         })
     }
 
@@ -83,6 +86,24 @@ where
             }
         }
         Ok(live)
+    }
+
+    /// Whether chunks that gave way take more room than those that are left. All are counted once, and from then on kept count of.
+    fn is_mostly_dead(&mut self, outline: &Outline) -> bool {
+        if !self.has_discarded {
+            return false;
+        }
+        let section_len = self.chunks_end.saturating_sub(self.chunks_at);
+        if self.dead.is_none()
+            && let Ok(live) = self.live(outline)
+        {
+            let used = live
+                .values()
+                .fold(0, |sum: u64, len| sum.saturating_add(*len));
+            self.dead = Some(section_len.saturating_sub(used));
+        }
+        let dead = self.dead.unwrap_or(0);
+        dead > section_len.saturating_sub(dead)
     }
 
     /// Puts index, trailer and header where they belong.
@@ -158,8 +179,9 @@ where
     }
 
     /// It stays where it is until there is more that is dead than alive.
-    fn discard(&mut self, _: u64, _: u64) -> Result<()> {
+    fn discard(&mut self, _: u64, len: u64) -> Result<()> {
         self.has_discarded = true;
+        self.dead = self.dead.map(|dead| dead.saturating_add(len));
         Ok(())
     }
 
@@ -167,21 +189,16 @@ where
         let has_moved = outline.header_len() != self.chunks_at;
         // Readers look for the trailer of a frame without chunks behind its header.
         let is_emptied = outline.places.is_empty() && self.chunks_end > self.chunks_at;
-        if has_moved || self.has_discarded || is_emptied {
-            let live = match self.live(outline) {
-                Ok(live) => live,
+        if has_moved || is_emptied || self.is_mostly_dead(outline) {
+            match self.live(outline) {
+                Ok(live) => {
+                    self.rewrite(outline, &live)?;
+                    (self.has_discarded, self.dead) = (false, Some(0));
+                    return Ok(());
+                }
                 // A chunk that nobody can read keeps its place; where all would have to move, it cannot.
-                Err(_) if !has_moved => return self.commit_in_place(outline),
-                Err(error) => return Err(error),
-            };
-            let used = live
-                .values()
-                .fold(0, |sum: u64, len| sum.saturating_add(*len));
-            let section_len = self.chunks_end.saturating_sub(self.chunks_at);
-            if has_moved || section_len.saturating_sub(used) > used {
-                self.rewrite(outline, &live)?;
-                self.has_discarded = false;
-                return Ok(());
+                Err(error) if has_moved => return Err(error),
+                Err(_) => {}
             }
         }
         self.commit_in_place(outline)?;
