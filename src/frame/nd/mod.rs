@@ -3,6 +3,7 @@
 mod builder;
 mod copy;
 mod grid;
+mod like;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod read;
