@@ -77,7 +77,10 @@ impl Frame {
 
     /// Reads a chunk and decompresses all of it.
     fn check_chunk(&self, number: u64) -> Result<u64> {
-        let ChunkPlace::At(_) = self.place(number)? else {
+        let place = self.place(number)?;
+        let ChunkPlace::At(_) = place else {
+            // Of the elements' size, not everything can be.
+            self.fill_from(place, 0, &mut [])?;
             return Ok(self.chunk_len(number)?.into());
         };
         let len = u64::try_from(self.chunk(number)?.len()).unwrap_or(u64::MAX);
