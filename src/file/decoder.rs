@@ -4,9 +4,11 @@ pub use super::engine::Warning;
 use super::engine::{Engine, Piece, Settings};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::storage::{Cursor, ReadAt};
 use crate::wire::{Hashers, Header, Metadata, MetadataHeader, ParseError};
 use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Sets up a [`Decoder`]; made by [`Decoder::builder`].
 #[derive(Debug, Clone, Default)]
@@ -60,13 +62,33 @@ impl DecoderBuilder {
 
     /// A decoder of this reader. Nothing is read yet.
     pub fn read_from<R: Read>(self, reader: R) -> Decoder<R> {
-        Decoder {
-            engine: Engine::new(reader, self.settings),
-            piece: None,
-            at: 0,
-            damage: None,
-            total_out: 0,
-        }
+        Decoder::with_engine(Engine::new(reader, self.settings))
+    }
+
+    /// A decoder of a source that can be read at any position, from the byte `from` on, at which the first member begins.
+    ///
+    /// The threads that decompress read what they need themselves, at the same time: faster than
+    /// [`read_from`](Self::read_from) for a file. Positions in errors count from `from`.
+    ///
+    /// ```
+    /// use bloscpack::Decoder;
+    /// use std::io::Read;
+    /// use std::sync::Arc;
+    /// let file = Arc::new(bloscpack::compress(b"some text")?);
+    /// let mut text = String::new();
+    /// Decoder::builder().threads(2).read_at(file, 0)?.read_to_string(&mut text)?;
+    /// assert_eq!(text, "some text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the source when it is asked for its size.
+    pub fn read_at<S>(self, source: Arc<S>, from: u64) -> Result<Decoder<Cursor<Arc<S>>>>
+    where
+        S: ReadAt + Send + Sync + 'static,
+    {
+        let engine = Engine::at(source, from, self.settings)?;
+        Ok(Decoder::with_engine(engine))
     }
 }
 
@@ -104,6 +126,16 @@ impl<R: Read> Decoder<R> {
     /// A decoder on the caller's thread, with the default [`Limits`].
     pub fn new(reader: R) -> Self {
         DecoderBuilder::default().read_from(reader)
+    }
+
+    fn with_engine(engine: Engine<R>) -> Self {
+        Self {
+            engine,
+            piece: None,
+            at: 0,
+            damage: None,
+            total_out: 0,
+        }
     }
 
     /// Reads as far as the first chunk and gives the header of the first member.

@@ -42,6 +42,11 @@ impl<R> Source<R> {
         self.from = self.to.saturating_sub(left);
     }
 
+    /// Counts bytes that were passed over, not read.
+    pub(super) fn passed(&mut self, count: u64) {
+        self.total = self.total.saturating_add(count);
+    }
+
     /// Bytes read so far.
     pub(super) fn total(&self) -> u64 {
         self.total
@@ -63,16 +68,23 @@ impl<R> Source<R> {
 impl<R: Read> Source<R> {
     /// Reads once, when all is used; false at the end of the input.
     pub(super) fn fill(&mut self) -> io::Result<bool> {
+        self.fill_up_to(usize::MAX)
+    }
+
+    /// The same, up to so many bytes.
+    pub(super) fn fill_up_to(&mut self, most: usize) -> io::Result<bool> {
         if self.from < self.to {
             return Ok(true);
         }
         if self.buffer.is_empty() {
             self.buffer = vec![0; self.buffer_len];
         }
+        let most = most.min(self.buffer.len());
+        let room = self.buffer.get_mut(..most).unwrap_or_default();
         let len = loop {
-            match self.reader.read(&mut self.buffer) {
+            match self.reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result?.min(self.buffer.len()),
+                result => break result?.min(most),
             }
         };
         (self.from, self.to) = (0, len);

@@ -3,10 +3,13 @@
 mod awaited;
 mod bytes;
 mod form;
+mod places;
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bloscpack::storage::{Cursor, ReadAt};
 use bloscpack::{Limits, Metadata, Survey};
@@ -18,6 +21,7 @@ use crate::status::Status;
 pub use awaited::Awaited;
 pub use bytes::{Bytes, failure, is_busy, is_marked, journal};
 pub use form::look;
+pub use places::Places;
 
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";
@@ -29,7 +33,7 @@ pub const DIRECTORIES: &str =
 /// An opened input.
 #[derive(Debug)]
 pub struct Input {
-    bytes: Bytes,
+    bytes: Arc<Bytes>,
     path: Option<PathBuf>,
     /// For a regular file, where it stood and what was left when opened.
     extent: Option<Extent>,
@@ -65,7 +69,7 @@ impl Input {
             extent = Some(Extent { start, length });
         }
         Ok(Self {
-            bytes: Bytes::Plain(file),
+            bytes: Arc::new(Bytes::Plain(file)),
             path: (!standard).then(|| path.to_owned()),
             extent,
         })
@@ -82,13 +86,13 @@ impl Input {
             );
         }
         if let (Some(path), Some(extent), Bytes::Plain(file)) =
-            (&input.path, &mut input.extent, &input.bytes)
+            (&input.path, &mut input.extent, &*input.bytes)
         {
             let again = file.try_clone();
             let again = again.map_err(|error| Failure::io(quoted(path), &error))?;
-            input.bytes = Bytes::hold(again, path, session)?;
+            input.bytes = Arc::new(Bytes::hold(again, path, session)?);
             // A change may have another length than the file.
-            if let Bytes::Snapshot(snapshot) = &input.bytes {
+            if let Bytes::Snapshot(snapshot) = &*input.bytes {
                 extent.length = snapshot.size().unwrap_or(extent.length);
             }
         }
@@ -109,7 +113,7 @@ impl Input {
     }
 
     /// The bytes alone.
-    pub fn into_bytes(self) -> Bytes {
+    pub fn into_bytes(self) -> Arc<Bytes> {
         self.bytes
     }
 
@@ -153,7 +157,7 @@ impl Input {
     pub fn at_positions(&self) -> Option<&Bytes> {
         self.extent
             .is_some_and(|extent| extent.start == 0)
-            .then_some(&self.bytes)
+            .then_some(&*self.bytes)
     }
 
     /// Goes back to where it stood. Only regular files can.
@@ -166,11 +170,28 @@ impl Input {
 
     /// Looks at the headers of all that follows, by seeking where that is possible.
     pub fn survey(&self, progress: &Progress, limits: &Limits) -> bloscpack::Result<Survey> {
-        match (&self.bytes, self.extent) {
+        match (&*self.bytes, self.extent) {
             (Bytes::Snapshot(snapshot), _) => Survey::of_file(Cursor::new(snapshot), limits),
             (Bytes::Plain(file), Some(_)) => Survey::of_file(file, limits),
             (Bytes::Plain(_), None) => Survey::of(self.source(progress), limits),
         }
+    }
+
+    /// Its bytes by their positions, and which there are; if it is a regular file, and not one that only says how long
+    /// it is when it is read.
+    pub fn places(&self, progress: &Progress) -> Option<(Arc<Places>, Range<u64>)> {
+        let Extent { start, length } = self.extent.filter(|extent| extent.length > 0)?;
+        let places = Places::new(Arc::clone(&self.bytes), progress.clone());
+        Some((Arc::new(places), start..start.saturating_add(length)))
+    }
+
+    /// Stands behind all of it, which was read by position: others may share standard input.
+    pub fn pass_all(&self) -> io::Result<()> {
+        if let (Bytes::Plain(file), Some(extent)) = (&*self.bytes, self.extent) {
+            let end = extent.start.saturating_add(extent.length);
+            (&mut &*file).seek(SeekFrom::Start(end))?;
+        }
+        Ok(())
     }
 
     /// Reads it from here, counting.
@@ -221,6 +242,16 @@ impl Source<'_> {
         Ok(self.ahead.is_none())
     }
 
+    /// Goes on behind so many bytes, which were read otherwise.
+    pub fn pass(&mut self, count: u64) -> io::Result<()> {
+        self.at = self.at.saturating_add(count);
+        self.total = self.total.saturating_add(count);
+        if let (Bytes::Plain(file), Ok(count)) = (&*self.input.bytes, i64::try_from(count)) {
+            (&mut &*file).seek(SeekFrom::Current(count))?;
+        }
+        Ok(())
+    }
+
     /// Whether an error came from reading. An error of the library does not tell.
     pub fn has_failed(&self) -> bool {
         self.failed
@@ -228,7 +259,7 @@ impl Source<'_> {
 
     fn fetch(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let done = match &self.input.bytes {
+            let done = match &*self.input.bytes {
                 Bytes::Plain(file) => (&mut &*file).read(buffer),
                 Bytes::Snapshot(snapshot) => snapshot.read_at(self.at, buffer),
             };

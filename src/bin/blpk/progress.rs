@@ -1,8 +1,9 @@
 //! The bar on standard error.
 
-use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{
@@ -19,15 +20,18 @@ const PATIENCE: Duration = Duration::from_millis(700);
 const WITH_TOTAL: &str = "{bar:30} {percent:>3}% {binary_bytes}/{binary_total_bytes} {rate} {left}";
 const WITHOUT_TOTAL: &str = "{spinner} {binary_bytes} {rate}";
 
-/// Bytes read so far, shown as a bar once the work turns out long.
+/// Bytes read so far, shown as a bar once the work turns out long. Clones count together.
+#[derive(Clone, Debug)]
+pub struct Progress(Arc<Shown>);
+
 #[derive(Debug)]
-pub struct Progress {
+struct Shown {
     total: Option<u64>,
     /// Nothing where no bar is wanted.
     begun: Option<Instant>,
     patience: Duration,
-    done: Cell<u64>,
-    bar: OnceCell<ProgressBar>,
+    done: AtomicU64,
+    bar: OnceLock<ProgressBar>,
 }
 
 impl Progress {
@@ -38,33 +42,39 @@ impl Progress {
             When::Auto => (!session.quiet && io::stderr().is_terminal(), PATIENCE),
             When::Never => (false, PATIENCE),
         };
-        Self {
+        Self(Arc::new(Shown {
             // A length of zero is what files without a length have.
             total: total.filter(|&total| total > 0),
             begun: wanted.then(Instant::now),
             patience,
-            done: Cell::new(0),
-            bar: OnceCell::new(),
-        }
+            done: AtomicU64::new(0),
+            bar: OnceLock::new(),
+        }))
     }
 
     /// Counts `bytes` more.
     pub fn advance(&self, bytes: u64) {
-        let Some(begun) = self.begun else { return };
-        self.done.set(self.done.get().saturating_add(bytes));
-        if self.bar.get().is_some() || begun.elapsed() >= self.patience {
-            let bar = self.bar.get_or_init(|| self.draw());
-            bar.set_position(self.done.get());
+        let Some(begun) = self.0.begun else { return };
+        let done = self.0.done.fetch_add(bytes, Ordering::Relaxed);
+        if self.0.bar.get().is_some() || begun.elapsed() >= self.0.patience {
+            let bar = self.0.bar.get_or_init(|| self.0.draw());
+            bar.set_position(done.saturating_add(bytes));
         }
     }
 
     /// Counts from nothing again.
     pub fn restart(&self) {
-        self.done.set(0);
+        self.0.done.store(0, Ordering::Relaxed);
     }
 
     /// Takes the bar away, before something else is printed.
     pub fn finish(&self) {
+        self.0.clear();
+    }
+}
+
+impl Shown {
+    fn clear(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
@@ -112,9 +122,9 @@ fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
     let _ = write!(to, "{:#}", HumanDuration(Duration::from_secs(seconds)));
 }
 
-impl Drop for Progress {
+impl Drop for Shown {
     fn drop(&mut self) {
-        self.finish();
+        self.clear();
     }
 }
 

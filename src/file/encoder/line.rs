@@ -1,9 +1,10 @@
 //! Chunks compressed by several threads, and handed on in order.
 
-use super::fill::Fill;
 use crate::blosc::{ChunkEncoder, ChunkError, ChunkSettings};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file::fill::Fill;
 use crate::file::pipeline::Pipeline;
+use crate::file::shared::Fetch;
 use crate::wire::{Checksum, Hashers};
 use std::io;
 
@@ -26,6 +27,8 @@ pub(in crate::file) trait Sink {
 #[derive(Default)]
 pub(in crate::file) struct Batch {
     pub data: Fill,
+    /// Where the worker gets the data, if it is not there.
+    pub fetch: Option<Fetch>,
     /// Where the data of each chunk but the last ends.
     pub cuts: Vec<usize>,
     chunks: Vec<u8>,
@@ -35,6 +38,7 @@ pub(in crate::file) struct Batch {
 impl Batch {
     fn clear(&mut self) {
         self.data.clear();
+        self.fetch = None;
         self.cuts.clear();
         self.chunks.clear();
         self.ends.clear();
@@ -43,7 +47,7 @@ impl Batch {
 
 struct Done {
     batch: Batch,
-    result: std::result::Result<(), ChunkError>,
+    result: Result<()>,
 }
 
 pub(in crate::file) struct Line {
@@ -140,7 +144,7 @@ impl Line {
     }
 }
 
-/// What a worker does with a batch: compress each chunk, then hash it.
+/// What a worker does with a batch: fetch its data if it is not there, compress each chunk, then hash it.
 fn work(
     encoder: &mut std::result::Result<ChunkEncoder, ChunkError>,
     checksum: Checksum,
@@ -149,7 +153,7 @@ fn work(
 ) -> Done {
     let result = match encoder {
         Ok(encoder) => press(encoder, checksum, hashers, &mut batch),
-        Err(error) => Err(error.clone()),
+        Err(error) => Err(error.clone().into()),
     };
     Done { batch, result }
 }
@@ -159,7 +163,10 @@ fn press(
     checksum: Checksum,
     hashers: &Hashers,
     batch: &mut Batch,
-) -> std::result::Result<(), ChunkError> {
+) -> Result<()> {
+    if let Some(fetch) = batch.fetch.take() {
+        batch.data.fetch(&fetch)?;
+    }
     let data = batch.data.data();
     let cuts = batch.cuts.iter().copied().chain([data.len()]);
     let mut from = 0;

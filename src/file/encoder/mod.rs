@@ -3,7 +3,6 @@
 //! [`plan`] decides what the header says, [`stage`] cuts the data into chunks, [`line`] has them
 //! compressed, [`stream`] and [`seek`] put them where they belong.
 
-mod fill;
 mod line;
 mod plan;
 mod seek;

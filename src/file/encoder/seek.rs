@@ -12,9 +12,13 @@ use super::line::Sink;
 use super::plan::{Plan, Total};
 use super::stage::Stage;
 use crate::error::{Error, Result};
+use crate::file::shared::Shared;
+use crate::storage::ReadAt;
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Header, Layout, Offsets};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Compressed bytes of a member of unknown length that are held back.
 const HOLD: usize = 256 << 10;
@@ -82,6 +86,33 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// Those of the reader and of the target.
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
         self.stage.read_from(&mut reader, &mut self.sink)
+    }
+
+    /// Compresses these bytes of a source that can be read at any position; returns how many that was.
+    ///
+    /// The threads that compress read what they need themselves, at the same time: faster than
+    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the
+    /// kind [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
+    ///
+    /// ```
+    /// use bloscpack::Encoder;
+    /// use std::sync::Arc;
+    /// let source = Arc::new(vec![7; 3_000_000]);
+    /// let mut encoder = Encoder::builder().threads(2).write_to_file(std::io::Cursor::new(Vec::new()))?;
+    /// assert_eq!(encoder.read_at(source, 5..2_999_999)?, 2_999_994);
+    /// let file = encoder.finish()?.into_inner();
+    /// assert_eq!(bloscpack::decompress(&file)?.len(), 2_999_994);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the source and of the target.
+    pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
+    where
+        S: ReadAt + Send + Sync + 'static,
+    {
+        let source: Shared = source;
+        self.stage.read_at(&source, bytes, &mut self.sink)
     }
 
     /// Writes what is left, fills in offsets and header, flushes, and gives back the target, which

@@ -2,7 +2,10 @@
 
 use super::line::{Batch, Line, Recipe, Sink};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file::shared::{Fetch, Shared, in_order};
 use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
 
 pub(in crate::file) struct Stage {
     line: Line,
@@ -74,6 +77,47 @@ impl Stage {
             self.filling.data.filled(len);
             self.count(len)?;
         }
+    }
+
+    /// Takes these bytes of a source. The threads that compress whole chunks read them, too; what is left before
+    /// and behind those, and the last chunk, is read here.
+    pub(in crate::file) fn read_at(
+        &mut self,
+        source: &Shared,
+        bytes: Range<u64>,
+        sink: &mut impl Sink,
+    ) -> Result<u64> {
+        let before = self.total_in;
+        let chunk_size = u64::try_from(self.chunk_size).unwrap_or(u64::MAX);
+        let Range { start: mut at, end } = bytes;
+        let begun = u64::try_from(self.filling.data.len()).unwrap_or(0);
+        if begun > 0 {
+            let border = at.saturating_add(chunk_size.saturating_sub(begun)).min(end);
+            at = at.saturating_add(self.read_from(&mut in_order(source, at..border)?, sink)?);
+            if at < border {
+                return Ok(self.total_in.saturating_sub(before));
+            }
+            self.make_room(sink)?;
+        }
+        // The last chunk promised has to wait for `finish`.
+        let promised = self.promised;
+        let has_more = |total: u64| match promised {
+            Some(promised) => promised.saturating_sub(total) > chunk_size,
+            None => true,
+        };
+        while end.saturating_sub(at) > chunk_size && has_more(self.total_in) {
+            self.line.check()?;
+            let next = at.saturating_add(chunk_size);
+            self.filling.fetch = Some(Fetch {
+                source: Arc::clone(source),
+                bytes: at..next,
+            });
+            self.count(self.chunk_size)?;
+            self.line.submit(&mut self.filling, sink)?;
+            at = next;
+        }
+        self.read_from(&mut in_order(source, at..end)?, sink)?;
+        Ok(self.total_in.saturating_sub(before))
     }
 
     fn count(&mut self, len: usize) -> Result<()> {

@@ -6,8 +6,12 @@ use super::plan::Plan;
 use super::stage::Stage;
 use crate::blosc::ChunkHeader;
 use crate::error::Result;
+use crate::file::shared::Shared;
+use crate::storage::ReadAt;
 use crate::wire::offsets::ENTRY_LEN;
 use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Writes a Bloscpack stream to anything that takes bytes: a pipe, a socket, a buffer.
 ///
@@ -134,6 +138,33 @@ impl<W: Write> Encoder<W> {
     /// Those of the reader and of the writer.
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
         self.stage.read_from(&mut reader, &mut self.sink)
+    }
+
+    /// Compresses these bytes of a source that can be read at any position; returns how many that was.
+    ///
+    /// The threads that compress read what they need themselves, at the same time: faster than
+    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the
+    /// kind [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
+    ///
+    /// ```
+    /// use bloscpack::Encoder;
+    /// use std::sync::Arc;
+    /// let source = Arc::new(vec![7; 3_000_000]);
+    /// let mut encoder = Encoder::builder().threads(2).write_to(Vec::new())?;
+    /// assert_eq!(encoder.read_at(source, 5..2_999_999)?, 2_999_994);
+    /// let file = encoder.finish()?;
+    /// assert_eq!(bloscpack::decompress(&file)?.len(), 2_999_994);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the source and of the writer.
+    pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
+    where
+        S: ReadAt + Send + Sync + 'static,
+    {
+        let source: Shared = source;
+        self.stage.read_at(&source, bytes, &mut self.sink)
     }
 
     /// Writes what is left, and the end mark where the length was not known, and gives back the

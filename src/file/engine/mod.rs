@@ -5,13 +5,19 @@
 //! arrive; checking the digest and decompressing is the pipeline's work. Whatever is under way is
 //! delivered before the engine waits for more input at the end of a chunk, so that a writer who
 //! flushes is heard at once.
+//!
+//! Of a source that can be read at any position only what stands around the chunks passes through
+//! the parser; the workers read the [`bodies`] themselves.
 
+mod bodies;
 mod settings;
 mod work;
 
 pub use settings::Warning;
 
+use super::fill::Fill;
 use super::pipeline::Pipeline;
+use super::shared::Fetch;
 use super::source::Source;
 use crate::blosc::{ChunkDecoder, ChunkHeader, has_blocks};
 use crate::error::{Error, ErrorKind, Result};
@@ -19,8 +25,9 @@ use crate::wire::{
     Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
     Position, Section,
 };
+use bodies::Bodies;
 pub(super) use settings::{Settings, Wanted};
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 use work::{Done, Job, check, decode, work};
 pub(super) use work::{Piece, Place};
@@ -31,25 +38,25 @@ const GIANT: u32 = 64 << 20;
 const SMALL: u32 = 4 << 10;
 /// The least length of such a piece, but for the last.
 const PIECE: u32 = 1 << 20;
-/// Room taken for a chunk before its bytes arrive, at the most.
-const FIRST_ROOM: usize = 1 << 20;
-
 /// A chunk whose bytes are arriving.
 struct Gathering {
     place: Place,
     wanted: Range<u32>,
-    chunk: Vec<u8>,
+    chunk: Fill,
+    /// Where its bytes are, if they do not arrive here.
+    fetch: Option<Fetch>,
 }
 
 /// A chunk that is delivered piece by piece; its digest has been checked.
 struct Giant {
     place: Place,
-    chunk: Vec<u8>,
+    chunk: Fill,
     left: Range<u32>,
 }
 
 pub(super) struct Engine<R> {
     source: Source<R>,
+    bodies: Option<Bodies<R>>,
     parser: Parser,
     settings: Settings,
     pipeline: Pipeline<Job, Done>,
@@ -65,10 +72,12 @@ pub(super) struct Engine<R> {
     ended: Option<std::result::Result<(), ParseError>>,
     /// The bytes of a chunk were lost with its worker: there is no way past them.
     panicked: bool,
+    /// The same of a chunk whose bytes a worker could not read.
+    unread: bool,
     /// The header of this member, and what its chunks hold.
     header: Option<Header>,
     form: std::result::Result<Form, FormatError>,
-    spare_chunks: Vec<Vec<u8>>,
+    spare_chunks: Vec<Fill>,
     spare_buffers: Vec<Vec<u8>>,
     pub(super) first: Option<First>,
     pub(super) warnings: Vec<Warning>,
@@ -90,6 +99,7 @@ impl<R> Engine<R> {
         };
         Self {
             source: Source::new(reader),
+            bodies: None,
             parser: Parser::new(limits, hashers),
             pipeline: Pipeline::new(settings.threads, make_worker),
             decoder: ChunkDecoder::with_max_block(limits.block),
@@ -101,6 +111,7 @@ impl<R> Engine<R> {
             starving: false,
             ended: None,
             panicked: false,
+            unread: false,
             header: None,
             form: Ok(Form::Content),
             spare_chunks: Vec::new(),
@@ -135,9 +146,10 @@ impl<R> Engine<R> {
         self.spare_buffers.push(buffer);
     }
 
-    fn done(&mut self, done: Done) -> Piece {
+    fn done(&mut self, done: Done) -> Result<Piece> {
         self.spare_chunks.push(done.chunk);
-        done.piece
+        self.unread |= done.piece.is_err();
+        Ok(done.piece?)
     }
 
     /// Those bytes of the chunk that begins at `content` which are wanted, if any.
@@ -159,12 +171,16 @@ impl<R: Read> Engine<R> {
     /// The next piece of the content, or nothing at the end of the input.
     ///
     /// # Errors
-    /// Reading failed, and may be tried again; or the structure is broken or a worker panicked,
+    /// Reading failed, and may be tried again unless it was a worker who read; or the structure is broken or a worker panicked,
     /// which stays so.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         loop {
             if self.panicked {
                 return Err(Error::new(ErrorKind::Panicked, None));
+            }
+            if self.unread {
+                let gone = "a chunk could not be read, so that nothing follows";
+                return Err(io::Error::other(gone).into());
             }
             let full = self.pipeline.is_full();
             let must_take = full || self.starving || self.giant.is_some() || self.ended.is_some();
@@ -176,7 +192,7 @@ impl<R: Read> Engine<R> {
             if let Some(done) = done {
                 self.panicked |= done.is_err();
                 if let Ok(done) = done {
-                    return Ok(Some(self.done(done)));
+                    return self.done(done).map(Some);
                 }
             }
             if let Some(giant) = self.giant.take() {
@@ -212,7 +228,9 @@ impl<R: Read> Engine<R> {
         match event {
             Ok(Event::ChunkData(data)) => {
                 if let Some(gathering) = &mut self.gathering {
-                    gathering.chunk.extend_from_slice(data);
+                    gathering
+                        .chunk
+                        .append(|chunk| chunk.extend_from_slice(data));
                 }
             }
             Ok(Event::NeedInput) => return self.read_more(),
@@ -243,7 +261,7 @@ impl<R: Read> Engine<R> {
             }
             Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes),
             Ok(Event::ChunkEnd(digest)) => {
-                self.end_chunk(digest);
+                self.end_chunk(digest)?;
                 self.end_of_range();
             }
             Ok(Event::MemberEnd) => self.check_empty(),
@@ -255,7 +273,7 @@ impl<R: Read> Engine<R> {
             }
         }
         self.source.keep(left);
-        Ok(())
+        self.pass_body()
     }
 
     /// Stops at a member whose chunks hold something else than is wanted.
@@ -301,6 +319,14 @@ impl<R: Read> Engine<R> {
     /// may be doing the same.
     fn read_more(&mut self) -> Result<()> {
         self.source.keep(0);
+        if let Some(bodies) = &self.bodies {
+            // A file never lets anybody wait.
+            if !self.source.fill_up_to(bodies.ahead)? {
+                let result = self.parser.finish();
+                self.end(result);
+            }
+            return Ok(());
+        }
         if !self.starving && self.gathering.is_none() && self.pipeline.under_way() > 0 {
             self.starving = true;
             return Ok(());
@@ -345,12 +371,7 @@ impl<R: Read> Engine<R> {
         };
         let mut chunk = self.spare_chunks.pop().unwrap_or_default();
         chunk.clear();
-        chunk.reserve(
-            usize::try_from(header.ctbytes)
-                .unwrap_or(usize::MAX)
-                .min(FIRST_ROOM),
-        );
-        chunk.extend_from_slice(bytes);
+        chunk.put(bytes);
         let place = Place {
             position: self.parser.position(),
             content: content..self.content,
@@ -362,17 +383,19 @@ impl<R: Read> Engine<R> {
             place,
             wanted,
             chunk,
+            fetch: None,
         });
     }
 
-    fn end_chunk(&mut self, digest: Digest) {
+    fn end_chunk(&mut self, digest: Digest) -> Result<()> {
         let Some(Gathering {
             place,
             wanted,
             chunk,
+            fetch,
         }) = self.gathering.take()
         else {
-            return;
+            return Ok(());
         };
         let checksum = self.parser.header().checksum;
         let buffer = self.spare_buffers.pop().unwrap_or_default();
@@ -382,6 +405,7 @@ impl<R: Read> Engine<R> {
             checksum,
             digest,
             chunk,
+            fetch,
             wanted,
             buffer,
         };
@@ -391,8 +415,9 @@ impl<R: Read> Engine<R> {
                 0..SMALL => self.pipeline.submit_here(job),
                 _ => self.pipeline.submit(job),
             }
-            return;
+            return Ok(());
         }
+        job.fetch().inspect_err(|_| self.unread = true)?;
         match check(&self.settings.hashers, &job) {
             Ok(()) => {
                 self.giant = Some(Giant {
@@ -407,6 +432,7 @@ impl<R: Read> Engine<R> {
                 self.pipeline.submit(job);
             }
         }
+        Ok(())
     }
 
     /// Decodes the next piece of a giant, whole blocks if it can be.
@@ -418,7 +444,7 @@ impl<R: Read> Engine<R> {
         } = giant;
         let step = match place.header.blocksize {
             0 => PIECE,
-            _ if !has_blocks(&chunk) => PIECE,
+            _ if !has_blocks(chunk.data()) => PIECE,
             block => block.saturating_mul(PIECE.div_ceil(block)),
         };
         let to_border = step - left.start % step;
@@ -427,7 +453,7 @@ impl<R: Read> Engine<R> {
         let mut piece = decode(
             &mut self.decoder,
             place.clone(),
-            &chunk,
+            chunk.data(),
             left.start..end,
             buffer,
         );

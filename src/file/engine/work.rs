@@ -1,7 +1,10 @@
 //! What is done with one chunk: check its digest, decode it.
 
 use crate::blosc::{ChunkDecoder, ChunkHeader};
+use crate::file::fill::Fill;
+use crate::file::shared::Fetch;
 use crate::wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
+use std::io;
 use std::ops::Range;
 
 /// Where a chunk lies, in the input and in the content.
@@ -43,20 +46,39 @@ pub(super) struct Job {
     pub place: Place,
     pub checksum: Checksum,
     pub digest: Digest,
-    pub chunk: Vec<u8>,
+    pub chunk: Fill,
+    /// Where the rest of the chunk is, if it is not there.
+    pub fetch: Option<Fetch>,
     /// Those of its uncompressed bytes that are wanted.
     pub wanted: Range<u32>,
     pub buffer: Vec<u8>,
 }
 
-/// A job done, with its buffers to be used again.
-pub(super) struct Done {
-    pub chunk: Vec<u8>,
-    pub piece: Piece,
+impl Job {
+    /// Fetches what is not there.
+    pub(super) fn fetch(&mut self) -> io::Result<()> {
+        match self.fetch.take() {
+            Some(fetch) => self.chunk.fetch(&fetch),
+            None => Ok(()),
+        }
+    }
 }
 
-/// What a worker does with a chunk: check, then decode.
-pub(super) fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> Done {
+/// A job done, with its buffers to be used again.
+pub(super) struct Done {
+    pub chunk: Fill,
+    /// Without bytes if these are not to be had.
+    pub piece: io::Result<Piece>,
+}
+
+/// What a worker does with a chunk: fetch what is not there, check, then decode.
+pub(super) fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
+    if let Err(error) = job.fetch() {
+        return Done {
+            chunk: job.chunk,
+            piece: Err(error),
+        };
+    }
     let checked = check(hashers, &job);
     let Job {
         place,
@@ -66,7 +88,7 @@ pub(super) fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> D
         ..
     } = job;
     let piece = match checked {
-        Ok(()) => decode(decoder, place, &chunk, wanted, buffer),
+        Ok(()) => decode(decoder, place, chunk.data(), wanted, buffer),
         Err(error) => Piece {
             place,
             buffer,
@@ -74,11 +96,14 @@ pub(super) fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, job: Job) -> D
             result: Err(error),
         },
     };
-    Done { chunk, piece }
+    Done {
+        chunk,
+        piece: Ok(piece),
+    }
 }
 
 pub(super) fn check(hashers: &Hashers, job: &Job) -> Result<(), FormatError> {
-    let computed = hashers.digest(job.checksum, &job.chunk);
+    let computed = hashers.digest(job.checksum, job.chunk.data());
     FormatError::check_digest(job.checksum, job.digest, computed)
 }
 

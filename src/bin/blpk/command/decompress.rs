@@ -1,6 +1,6 @@
 //! `blpk decompress`: a Bloscpack file or stream into plain bytes.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -44,21 +44,45 @@ pub struct Decompress {
 
 impl Decompress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
         frame::refuse(&self.input, READ)?;
         let target = self.target()?;
         let input = Input::open_binary(&self.input, session)?;
-        let mut output = Output::create(&target, &[&input], session)?;
-        let mut metadata_output = self.metadata_output(&output, &input, session)?;
-
+        let output = Output::create(&target, &[&input], session)?;
         let progress = Progress::new(session, input.length());
-        let mut decoder = Decoder::builder()
+        let builder = Decoder::builder()
             .threads(session.threads)
             .limits(session.limits)
-            .allow_unterminated(self.allow_unterminated)
-            .read_from(input.source(&progress));
+            .allow_unterminated(self.allow_unterminated);
+        match input.places(&progress) {
+            Some((places, bytes)) => {
+                let decoder = builder.read_at(places, bytes.start);
+                let decoder = decoder.map_err(|error| blame(&error, &input, &output))?;
+                self.decode(decoder, &input, output, &progress, session)?;
+                input
+                    .pass_all()
+                    .map_err(|error| Failure::io(input.name(), &error))?;
+            }
+            None => {
+                let decoder = builder.read_from(input.source(&progress));
+                self.decode(decoder, &input, output, &progress, session)?;
+            }
+        }
+        Ok(Status::Done)
+    }
+
+    /// Writes what the decoder gives.
+    fn decode<R: Read>(
+        &self,
+        mut decoder: Decoder<R>,
+        input: &Input,
+        mut output: Output,
+        progress: &Progress,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let mut metadata_output = self.metadata_output(&output, input, session)?;
         let header = decoder.read_header();
-        let header = header.map_err(|error| blame(&error, &input, &output))?;
+        let header = header.map_err(|error| blame(&error, input, &output))?;
         if header.varlen {
             let title = format!(
                 "{}: it holds records, whose ends would be lost",
@@ -70,18 +94,18 @@ impl Decompress {
             );
         }
         let metadata = decoder.read_metadata();
-        let metadata = metadata.map_err(|error| blame(&error, &input, &output))?;
+        let metadata = metadata.map_err(|error| blame(&error, input, &output))?;
         if let Some(metadata) = metadata {
             session.verbose(format_args!("metadata: {}", metadata.text()));
         }
-        save(metadata, &mut metadata_output, &input, session)?;
+        save(metadata, &mut metadata_output, input, session)?;
         let done = decoder.copy_to(&mut output);
         progress.finish();
         for warning in decoder.warnings() {
             session.warning(format_args!("{}: {warning}", input.name()));
         }
         if let Err(error) = done {
-            return Err(blame(&error, &input, &output));
+            return Err(blame(&error, input, &output));
         }
 
         let name = output.name().to_owned();
@@ -94,7 +118,7 @@ impl Decompress {
             size::pretty(decoder.total_out()),
             begun.elapsed(),
         ));
-        Ok(Status::Done)
+        Ok(())
     }
 
     /// OUT, or what follows from IN. As in the Python tool, a file must have the extension unless

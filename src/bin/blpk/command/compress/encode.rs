@@ -2,15 +2,20 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
+use std::ops::Range;
+use std::sync::Arc;
 
 use bloscpack::{Category, EncoderBuilder};
 
-use crate::input::{Input, Source};
+use crate::input::{Input, Places, Source};
 use crate::message::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
+
+/// The bytes of a regular file, and which there are.
+type Located = (Arc<Places>, Range<u64>);
 
 /// What is said about the length beforehand.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +49,8 @@ struct Mismatch {
 enum Halt {
     Length(Mismatch),
     Library(bloscpack::Error),
+    /// The library met an error of reading.
+    Places(bloscpack::Error),
     Read(io::Error),
 }
 
@@ -63,7 +70,8 @@ pub fn encode(
 ) -> Result<u64, Failure> {
     let progress = Progress::new(session, length.claim());
     let mut source = input.source(&progress);
-    let halt = match attempt(builder(), length, &mut source, output) {
+    let places = input.places(&progress);
+    let halt = match attempt(builder(), length, places, &mut source, output) {
         Ok(length) => return Ok(length),
         Err(halt) => halt,
     };
@@ -72,7 +80,7 @@ pub fn encode(
         start_over(input, file).map_err(|error| Failure::io(input.name(), &error))?;
         progress.restart();
         source = input.source(&progress);
-        return attempt(builder(), Length::Unknown, &mut source, output)
+        return attempt(builder(), Length::Unknown, None, &mut source, output)
             .map_err(|halt| blame(halt, Length::Unknown, &source, output));
     }
     Err(blame(halt, length, &source, output))
@@ -89,6 +97,7 @@ fn start_over(input: &Input, mut output: &File) -> io::Result<()> {
 fn attempt(
     mut builder: EncoderBuilder,
     length: Length,
+    places: Option<Located>,
     source: &mut Source<'_>,
     output: &mut Output,
 ) -> Result<u64, Halt> {
@@ -102,18 +111,49 @@ fn attempt(
     }
     let most = claim.unwrap_or(u64::MAX);
     // An encoder that is dropped, not finished, leaves nothing that looks whole.
+    let places = places.filter(|_| matches!(length, Length::Found(_)));
     if let Some(file) = output.seekable() {
         let mut encoder = builder.write_to_file(file)?;
-        encoder.read_from(&mut source.take(most))?;
+        match places {
+            Some(places) => by_places(places, source, |at, bytes| encoder.read_at(at, bytes))?,
+            None => encoder.read_from(&mut source.take(most))?,
+        };
         confirm(source, claim)?;
         encoder.finish()?;
         return Ok(source.total());
     }
     let mut encoder = builder.write_to(output)?;
-    encoder.read_from(&mut source.take(most))?;
+    match places {
+        Some(places) => by_places(places, source, |at, bytes| encoder.read_at(at, bytes))?,
+        None => encoder.read_from(&mut source.take(most))?,
+    };
     confirm(source, claim)?;
     encoder.finish()?;
     Ok(source.total())
+}
+
+/// Lets all threads read a regular file, and the source stand where they have ended.
+fn by_places(
+    (places, bytes): Located,
+    source: &mut Source<'_>,
+    read: impl FnOnce(Arc<Places>, Range<u64>) -> bloscpack::Result<u64>,
+) -> Result<u64, Halt> {
+    let claimed = bytes.end.saturating_sub(bytes.start);
+    let done = read(Arc::clone(&places), bytes);
+    if let Some(read) = places.ended_early() {
+        let longer = false;
+        return Err(Halt::Length(Mismatch {
+            claimed,
+            read,
+            longer,
+        }));
+    }
+    let count = match done {
+        Err(error) if places.has_failed() => return Err(Halt::Places(error)),
+        done => done?,
+    };
+    source.pass(count).map_err(Halt::Read)?;
+    Ok(count)
 }
 
 /// Whether the source was as long as was said.
@@ -136,6 +176,7 @@ fn blame(halt: Halt, length: Length, source: &Source<'_>, output: &Output) -> Fa
     output.explain(match halt {
         Halt::Length(mismatch) => mismatch.failure(&source.name(), length),
         Halt::Read(error) => Failure::io(source.name(), &error),
+        Halt::Places(error) => Failure::library(source.name(), &error),
         Halt::Library(error) => {
             let writing = !source.has_failed() && error.category() == Category::Failed;
             let name = if writing {

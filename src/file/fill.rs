@@ -1,17 +1,20 @@
-//! The data of a chunk while it arrives.
+//! The bytes of a chunk while they arrive.
+
+use super::shared::Fetch;
+use std::io;
 
 /// Room made before anything has arrived, at the most.
 const FIRST_ROOM: usize = 1 << 20;
 
 /// A buffer that is filled from the front, and zeroed only where it grows.
 #[derive(Default)]
-pub(in crate::file) struct Fill {
+pub(super) struct Fill {
     bytes: Vec<u8>,
     len: usize,
 }
 
 impl Fill {
-    pub(in crate::file) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.len
     }
 
@@ -34,8 +37,29 @@ impl Fill {
         self.len = self.len.saturating_add(len).min(self.bytes.len());
     }
 
+    /// Takes these bytes.
+    pub(super) fn put(&mut self, bytes: &[u8]) {
+        let room = self.room(self.len.saturating_add(bytes.len()));
+        if let Some(room) = room.get_mut(..bytes.len()) {
+            room.copy_from_slice(bytes);
+        }
+        self.filled(bytes.len());
+    }
+
+    /// Takes all that is to be fetched.
+    pub(super) fn fetch(&mut self, fetch: &Fetch) -> io::Result<()> {
+        let begin = self.len;
+        let most = begin.saturating_add(fetch.len());
+        while self.len < most {
+            let done = self.len.saturating_sub(begin);
+            let len = fetch.read(done, self.room(most))?;
+            self.filled(len);
+        }
+        Ok(())
+    }
+
     /// Takes all that is appended to it.
-    pub(in crate::file) fn append(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn append(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.truncate(self.len);
         append(&mut self.bytes);
         self.len = self.bytes.len();

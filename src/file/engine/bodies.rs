@@ -1,0 +1,91 @@
+//! Chunks whose bytes the workers read themselves.
+
+use super::Engine;
+use super::settings::Settings;
+use crate::error::Result;
+use crate::file::shared::{Fetch, Shared};
+use crate::storage::{Cursor, ReadAt};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Shorter bodies are not worth a read of their own.
+const WORTH_FETCHING: u64 = 32 << 10;
+/// How much is read at once behind a body that was passed over: a digest and the header of the next chunk, mostly.
+const AHEAD: usize = 512;
+
+/// A source that is read at positions, behind the reader that gives its bytes in order.
+pub(super) struct Bodies<R> {
+    source: Shared,
+    /// The first byte that the reader gave, and where the source ended when the reading began.
+    extent: Range<u64>,
+    /// Moves the reader forward.
+    pass: fn(&mut R, u64) -> io::Result<()>,
+    /// How much to read at once.
+    pub ahead: usize,
+}
+
+impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
+    /// An engine whose workers read the source from the byte `from` on.
+    pub(in crate::file) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
+        let extent = from..source.size()?.max(from);
+        let mut cursor = Cursor::new(Arc::clone(&source));
+        cursor.seek(SeekFrom::Start(from))?;
+        let mut engine = Self::new(cursor, settings);
+        let pass = |cursor: &mut Cursor<Arc<S>>, count: u64| {
+            let here = cursor.stream_position()?;
+            let to = SeekFrom::Start(here.saturating_add(count));
+            cursor.seek(to).map(|_| ())
+        };
+        engine.bodies = Some(Bodies {
+            source,
+            extent,
+            pass,
+            ahead: usize::MAX,
+        });
+        Ok(engine)
+    }
+}
+
+impl<R: Read> Engine<R> {
+    /// Passes over the body of a chunk that has just begun, if its worker is to read it or nobody wants it.
+    pub(super) fn pass_body(&mut self) -> Result<()> {
+        let left = self.parser.body_left();
+        let Some(bodies) = &mut self.bodies else {
+            return Ok(());
+        };
+        if left == 0 {
+            return Ok(());
+        }
+        bodies.ahead = usize::MAX;
+        if left < WORTH_FETCHING {
+            return Ok(());
+        }
+        bodies.ahead = AHEAD;
+        let unused = self.source.unused().len();
+        let there = self.parser.skip(u64::try_from(unused).unwrap_or(u64::MAX));
+        // Where the body begins, before anything of it was passed over.
+        let begin = self
+            .source
+            .total()
+            .saturating_sub(u64::try_from(unused).unwrap_or(0));
+        let begin = bodies.extent.start.saturating_add(begin);
+        if let Some(gathering) = &mut self.gathering {
+            gathering.fetch = Some(Fetch {
+                source: Arc::clone(&bodies.source),
+                bytes: begin..begin.saturating_add(left),
+            });
+        }
+        self.source
+            .keep(unused.saturating_sub(usize::try_from(there).unwrap_or(unused)));
+        // What lies behind the end was not passed over but is missing.
+        let most = bodies
+            .extent
+            .end
+            .saturating_sub(begin.saturating_add(there));
+        let far = left.saturating_sub(there).min(most);
+        (bodies.pass)(self.source.get_mut(), far)?;
+        self.source.passed(self.parser.skip(far));
+        Ok(())
+    }
+}

@@ -1,0 +1,316 @@
+//! Sources that are read at positions, by several threads, give what reading in order gives.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "made-up data may be cut as it likes"
+)]
+
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bloscpack::storage::ReadAt;
+use bloscpack::{
+    Category, Checksum, Decoder, DecoderBuilder, Encoder, EncoderBuilder, ErrorKind, Filter, Layout,
+};
+
+#[path = "support/golden.rs"]
+mod golden;
+use golden::{Random, corpus, goldens};
+
+/// Content, or how far it came, and the error in words.
+type Outcome = (Vec<u8>, Result<Vec<String>, (Category, String)>);
+
+fn outcome<R: Read>(mut decoder: Decoder<R>) -> Outcome {
+    let mut content = Vec::new();
+    let result = decoder.copy_to(&mut content);
+    let warnings = decoder.warnings().iter().map(ToString::to_string).collect();
+    let told = |error: bloscpack::Error| (error.category(), error.to_string());
+    (content, result.map(|_| warnings).map_err(told))
+}
+
+fn in_order(builder: DecoderBuilder, file: &[u8]) -> Outcome {
+    outcome(builder.read_from(file))
+}
+
+/// The file behind some bytes that are not its own.
+fn at_positions(builder: DecoderBuilder, file: &[u8]) -> Outcome {
+    let source = [b"not its own".as_slice(), file].concat();
+    outcome(builder.read_at(Arc::new(source), 11).unwrap())
+}
+
+/// Chunks that are worth a read of their own (of noise, 40 to 100 thousand bytes), and one that is not.
+fn large(layout: Layout, checksum: Checksum, offsets: bool) -> (Vec<u8>, Vec<u8>) {
+    let mut random = Random::new(7);
+    let data: Vec<u8> = (0..330_000).map(|_| random.next() as u8).collect();
+    let mut builder = Encoder::builder()
+        .layout(layout)
+        .chunk_size(100_000)
+        .filter(Filter::None)
+        .offsets(offsets);
+    if layout != Layout::V1 {
+        builder = builder.checksum(checksum);
+    }
+    let mut encoder = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
+    encoder.write_all(&data).unwrap();
+    (encoder.finish().unwrap().into_inner(), data)
+}
+
+fn all_large() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut files = vec![large(Layout::V1, Checksum::None, true)];
+    for layout in [Layout::V2, Layout::V3] {
+        for checksum in [Checksum::None, Checksum::Crc32, Checksum::Sha512] {
+            files.extend([true, false].map(|offsets| large(layout, checksum, offsets)));
+        }
+    }
+    files
+}
+
+#[test]
+fn whole_files_are_the_same() {
+    let ours = all_large();
+    let goldens = goldens();
+    let corpus: Vec<_> = corpus(4 << 20).into_iter().map(|(_, file)| file).collect();
+    assert!(goldens.len() > 10, "nothing to read");
+    for threads in [1, 2, 5] {
+        let builder = || Decoder::builder().threads(threads);
+        for (file, data) in &ours {
+            let found = at_positions(builder(), file);
+            assert_eq!(found, (data.clone(), Ok(vec![])));
+            let twice = [file.as_slice(), file].concat();
+            assert_eq!(at_positions(builder(), &twice), in_order(builder(), &twice));
+        }
+        for file in goldens.iter().map(|golden| &golden.file).chain(&corpus) {
+            assert_eq!(at_positions(builder(), file), in_order(builder(), file));
+        }
+    }
+}
+
+#[test]
+fn cut_and_damaged_files_are_told_in_the_same_words() {
+    let mut random = Random::new(1);
+    let mut errors = 0;
+    for (file, _) in all_large() {
+        let len = file.len() as u64;
+        let ends = |at: u64| [at.saturating_sub(1), at, at + 1];
+        let mut cuts: Vec<u64> = [0, 16, 32, 100_000, 262_144, len - 20, len]
+            .map(ends)
+            .concat();
+        cuts.extend((0..20).map(|_| random.next() % len));
+        for cut in cuts {
+            let file = &file[..cut.min(len) as usize];
+            for builder in [
+                Decoder::builder(),
+                Decoder::builder().allow_unterminated(true),
+            ] {
+                let found = at_positions(builder.clone().threads(2), file);
+                errors += u32::from(found.1.is_err());
+                assert_eq!(found, in_order(builder, file), "cut at {cut}");
+            }
+        }
+        for _ in 0..60 {
+            let mut file = file.clone();
+            // Half of the damages among the first bytes, where sizes stand.
+            let within = [200, len][(random.next() % 2) as usize];
+            let at = (random.next() % within) as usize;
+            file[at] ^= 1 << (random.next() % 8);
+            let found = at_positions(Decoder::builder().threads(2), &file);
+            errors += u32::from(found.1.is_err());
+            assert_eq!(found, in_order(Decoder::builder(), &file), "byte {at}");
+        }
+    }
+    assert!(errors > 300, "only {errors} errors");
+}
+
+#[test]
+fn ranges_are_the_same_and_what_is_not_wanted_is_not_read() {
+    let (file, data) = large(Layout::V3, Checksum::Crc32, true);
+    for range in [
+        0..10,
+        99_999..100_001,
+        150_000..310_000,
+        329_000..400_000,
+        5..5,
+    ] {
+        let source = Arc::new(Watched::new(file.clone()));
+        let builder = Decoder::builder().threads(2).range(range.clone());
+        let found = outcome(builder.read_at(Arc::clone(&source), 0).unwrap());
+        let clamped = range.start as usize..range.end.min(330_000) as usize;
+        assert_eq!(found, (data[clamped].to_vec(), Ok(vec![])));
+    }
+    let source = Arc::new(Watched::new(file));
+    let builder = Decoder::builder().range(329_990..330_000);
+    let (content, _) = outcome(builder.read_at(Arc::clone(&source), 0).unwrap());
+    assert_eq!(content, data[329_990..]);
+    // The first read takes what it gets; of the chunks behind it only the last is wanted.
+    let read = source.read.load(Ordering::Relaxed);
+    assert!(read < 262_144 + 31_000 + 2048, "{read} bytes were read");
+}
+
+/// Counts what is read, and fails or ends where it is told to.
+struct Watched {
+    bytes: Vec<u8>,
+    calls: AtomicU64,
+    read: AtomicU64,
+    fails_at: u64,
+    ends_at: u64,
+}
+
+impl Watched {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            calls: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+            fails_at: u64::MAX,
+            ends_at: u64::MAX,
+        }
+    }
+}
+
+impl ReadAt for Watched {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        if (at..at + buf.len() as u64).contains(&self.fails_at) {
+            return Err(io::Error::other("planted"));
+        }
+        // Never all at once.
+        let halved = self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 1;
+        let len = if halved {
+            buf.len().div_ceil(2)
+        } else {
+            buf.len()
+        };
+        let most = self.ends_at.saturating_sub(at).min(len as u64) as usize;
+        let len = self.bytes.read_at(at, &mut buf[..most])?;
+        self.read.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.bytes.size()
+    }
+}
+
+#[test]
+fn a_chunk_that_cannot_be_read_is_an_error_that_stays() {
+    let (file, data) = large(Layout::V3, Checksum::Crc32, true);
+    for threads in [1, 3] {
+        let mut source = Watched::new(file.clone());
+        // Within the third chunk, behind what is read at first.
+        source.fails_at = 270_000;
+        let builder = Decoder::builder().threads(threads);
+        let mut decoder = builder.read_at(Arc::new(source), 0).unwrap();
+        let mut content = Vec::new();
+        let error = decoder.copy_to(&mut content).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Io(error) if error.to_string() == "planted"));
+        assert!(
+            decoder.copy_to(&mut content).is_err(),
+            "as if nothing had happened"
+        );
+        assert_eq!(content, data[..200_000]);
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_read_is_an_error() {
+    let (file, data) = large(Layout::V3, Checksum::None, true);
+    let mut source = Watched::new(file);
+    source.ends_at = 280_000;
+    let builder = Decoder::builder().threads(2);
+    let (content, result) = outcome(builder.read_at(Arc::new(source), 0).unwrap());
+    assert!(result.is_err());
+    assert_eq!(content, data[..200_000]);
+}
+
+/// What an encoder makes of a source that is read at positions, after some bytes that are written.
+fn encoded(options: EncoderBuilder, before: &[u8], source: Vec<u8>, bytes: Range<u64>) -> Vec<u8> {
+    let mut encoder = options.write_to_file(Cursor::new(Vec::new())).unwrap();
+    encoder.write_all(before).unwrap();
+    let count = bytes.end - bytes.start;
+    assert_eq!(
+        encoder
+            .read_at(Arc::new(Watched::new(source)), bytes)
+            .unwrap(),
+        count
+    );
+    encoder.finish().unwrap().into_inner()
+}
+
+#[test]
+fn encoders_make_the_same_file_of_it() {
+    let source: Vec<u8> = (0..100_u32)
+        .cycle()
+        .take(1000)
+        .flat_map(|n| (n * n).to_le_bytes())
+        .collect();
+    for threads in [1, 2, 4] {
+        for (before, len) in [
+            (0, 0),
+            (0, 1),
+            (0, 299),
+            (0, 300),
+            (0, 301),
+            (1, 299),
+            (1, 3000),
+            (250, 900),
+            (300, 600),
+            (299, 3700),
+        ] {
+            for sized in [false, true] {
+                let mut options = Encoder::builder().chunk_size(300).threads(threads);
+                if sized {
+                    options = options.size(before as u64 + len);
+                }
+                let bytes = 7..7 + len;
+                let plain = &source[7..7 + len as usize];
+                let mut expected = options
+                    .clone()
+                    .write_to_file(Cursor::new(Vec::new()))
+                    .unwrap();
+                expected.write_all(&source[..before]).unwrap();
+                expected.write_all(plain).unwrap();
+                let expected = expected.finish().unwrap().into_inner();
+                let found = encoded(options, &source[..before], source.clone(), bytes);
+                assert!(found == expected, "{threads} {before} {len} {sized}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_source_that_ends_or_fails_leaves_no_whole_file() {
+    for (ends_at, fails_at) in [(1234, u64::MAX), (u64::MAX, 1234), (1200, u64::MAX)] {
+        for threads in [1, 2] {
+            let mut source = Watched::new(vec![1; 4000]);
+            (source.ends_at, source.fails_at) = (ends_at, fails_at);
+            let options = Encoder::builder().chunk_size(300).threads(threads);
+            let mut target = Cursor::new(Vec::new());
+            let mut encoder = options.size(4000).write_to_seek(&mut target).unwrap();
+            let error = encoder.read_at(Arc::new(source), 0..4000).unwrap_err();
+            assert_eq!(error.category(), Category::Failed);
+            let error = encoder.finish().unwrap_err();
+            assert!(
+                matches!(error.category(), Category::Failed | Category::Usage),
+                "{error}"
+            );
+            target.seek(SeekFrom::Start(0)).unwrap();
+            let (_, result) = outcome(Decoder::new(target));
+            assert_eq!(result.unwrap_err().0, Category::CutShort);
+        }
+    }
+}
+
+#[test]
+fn more_than_was_promised_is_an_error_before_it_looks_whole() {
+    for threads in [1, 2] {
+        let options = Encoder::builder().chunk_size(10).size(20).threads(threads);
+        let mut stream = Vec::new();
+        let mut encoder = options.write_to(&mut stream).unwrap();
+        let error = encoder.read_at(Arc::new(vec![1; 50]), 0..50).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::WrongSize { .. }));
+        drop(encoder);
+        let (_, result) = in_order(Decoder::builder(), &stream);
+        assert_eq!(result.unwrap_err().0, Category::CutShort);
+    }
+}
