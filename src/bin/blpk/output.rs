@@ -1,12 +1,13 @@
 //! Where bytes go: whole files that appear under their name only when complete, devices and pipes,
 //! standard output.
 
+mod growing;
 mod stream;
 mod target;
 mod whole;
 mod workplace;
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,6 +17,7 @@ use crate::input::{Input, STANDARD};
 use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::status::Status;
+pub use growing::Growing;
 use stream::Stream;
 use target::{Target, is_block_device};
 use whole::Whole;
@@ -123,7 +125,7 @@ impl Output {
     }
 
     /// The file, where it can be read back and written at any place.
-    pub fn seekable(&self) -> Option<&File> {
+    pub fn seekable(&self) -> Option<&Growing> {
         match &self.sink {
             Sink::Whole(whole) => Some(&whole.file),
             Sink::Stream(_) => None,
@@ -169,7 +171,7 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let done = match &mut self.sink {
-            Sink::Whole(whole) => whole.file.write(bytes),
+            Sink::Whole(whole) => (&mut &whole.file).write(bytes),
             Sink::Stream(stream) => stream.write(bytes),
         };
         let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;

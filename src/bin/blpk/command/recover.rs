@@ -12,7 +12,7 @@ use super::verify::{self, Counting};
 use crate::frame;
 use crate::input::{Bytes, Input};
 use crate::message::{Failure, shown};
-use crate::output::{self, Output, is_standard_output};
+use crate::output::{self, Growing, Output, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -101,7 +101,9 @@ impl Recover {
         // The table of offsets is filled in at the end: a pipe gets the file when it is whole.
         let own = match output.seekable() {
             Some(_) => None,
-            None => Some(tempfile::tempfile().map_err(|error| Failure::io(output.name(), &error))?),
+            None => Some(Growing::new(
+                tempfile::tempfile().map_err(|error| Failure::io(output.name(), &error))?,
+            )),
         };
         let target = output.seekable().or(own.as_ref());
         let Some(target) = target else {
@@ -111,7 +113,8 @@ impl Recover {
         progress.finish();
         let report =
             report.map_err(|error| output.explain(Failure::library(input.name(), &error)))?;
-        if let Some(mut file) = own {
+        if let Some(file) = own {
+            let mut file = file.get_ref();
             let done = file
                 .rewind()
                 .and_then(|()| io::copy(&mut file, &mut output));

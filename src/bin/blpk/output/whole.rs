@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use bloscpack::storage::{Disk, Folder as _};
 use tempfile::{Builder, TempPath};
 
+use super::growing::Growing;
 use super::target::parent;
 use crate::interrupt;
 
@@ -14,7 +15,7 @@ use crate::interrupt;
 #[derive(Debug)]
 pub struct Whole {
     /// Open for writing, reading and seeking.
-    pub file: File,
+    pub file: Growing,
     temporary: TempPath,
     target: PathBuf,
     /// What stands under the name now.
@@ -50,7 +51,7 @@ impl Whole {
         let (file, temporary) = made.map_err(|error| without_path(&error))?.into_parts();
         pending.push(temporary.to_path_buf());
         Ok(Self {
-            file,
+            file: Growing::new(file),
             temporary,
             target,
             replaced,
@@ -74,13 +75,13 @@ impl Whole {
     }
 
     /// Gives it its name, and tells its length.
-    pub fn commit(self) -> io::Result<u64> {
-        let length = self.file.metadata()?.len();
+    pub fn commit(mut self) -> io::Result<u64> {
+        let length = self.file.get_ref().metadata()?.len();
         if let Some(old) = &self.replaced {
-            keep_permissions(&self.file, old)?;
+            keep_permissions(self.file.get_ref(), old)?;
         }
         // Otherwise a power cut may leave the name and not the content.
-        self.file.sync_all()?;
+        self.file.sync()?;
         self.appear()?;
         Ok(length)
     }

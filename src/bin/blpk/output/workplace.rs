@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::{Builder, TempDir};
 
 use super::whole::Whole;
-use super::{Output, Sink};
+use super::{Growing, Output, Sink};
 use crate::interrupt::{self, Orderly};
 
 /// A private directory, beside where the output will be. While this lives, Ctrl-C lets the work end in order.
@@ -55,11 +55,11 @@ impl Whole {
     /// Takes over another file of the same folder or one below, with the permissions that it would have had.
     fn adopt(&mut self, made: &Path) -> io::Result<()> {
         let file = File::options().read(true).write(true).open(made)?;
-        file.set_permissions(self.file.metadata()?.permissions())?;
+        file.set_permissions(self.file.get_ref().metadata()?.permissions())?;
         let pending = interrupt::pending();
         fs::rename(made, self.temporary())?;
         drop(pending);
-        self.file = file;
+        self.file = Growing::new(file);
         Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! Compresses an input whose length may be known, unknown, or not what it seems.
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use bloscpack::{Category, EncoderBuilder};
 
 use crate::input::{Input, Places, Source};
 use crate::message::Failure;
-use crate::output::Output;
+use crate::output::{Growing, Output};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -87,9 +86,9 @@ pub fn encode(
 }
 
 /// Goes back to the beginning of both.
-fn start_over(input: &Input, mut output: &File) -> io::Result<()> {
+fn start_over(input: &Input, mut output: &Growing) -> io::Result<()> {
     input.rewind()?;
-    output.set_len(0)?;
+    output.get_ref().set_len(0)?;
     output.rewind()
 }
 
