@@ -53,7 +53,7 @@ def output(argv):
 
 
 def versions(setting):
-    found = {"blpk": output([setting.command, "--version"]).split()[-1]}
+    found = {"blpk": version([setting.command, "--version"])}
     commit = output(["git", "-C", str(places.ROOT), "rev-parse", "--short", "HEAD"])
     if re.fullmatch(r"[0-9a-f]{7,40}", commit):
         found["commit"] = commit
@@ -63,9 +63,14 @@ def versions(setting):
             found[{"blosc": "python-blosc", "blosc2": "python-blosc2"}.get(name, name)] = version
     for name in places.TOOLS + ("cp",):
         if name in setting.tools:
-            told = re.search(r"\d+\.\d+(\.\d+)?", output([setting.tools[name], "--version"]))
-            found[name] = told.group(0) if told else "unknown"
+            found[name] = version([setting.tools[name], "--version"])
     return found
+
+
+def version(argv):
+    """The first number with a dot."""
+    told = re.search(r"\d+\.\d+(\.\d+)?", output(argv))
+    return told.group(0) if told else "unknown"
 
 
 def stolen():

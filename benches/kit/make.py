@@ -52,7 +52,7 @@ def text(rng, _):
             ends = rng.random(chosen.size)
             # A word ends with a blank, a comma, a full stop or a new line.
             left += b"".join(words[w] + (b" " if e > 0.15 else b", " if e > 0.08 else b". " if e > 0.02 else b".\n")
-                             for w, e in zip(chosen.tolist(), ends.tolist()))
+                             for w, e in zip(chosen.tolist(), ends.tolist(), strict=True))
         yield np.frombuffer(left[:PIECE], "u1")
         left = left[PIECE:]
 
@@ -68,18 +68,18 @@ def field(rng, size):
     y, x = np.ogrid[0:side, 0:side]
     waves = rng.normal(size=(modes, 3)) * 2 * np.pi * 6 / side
     strength = 10 / (1 + np.arange(modes))
-    planes = [(a * np.exp(1j * (ky * y + kx * x))).astype("c8") for a, (_, ky, kx) in zip(strength, waves)]
+    planes = [(a * np.exp(1j * (ky * y + kx * x))).astype("c8") for a, (_, ky, kx) in zip(strength, waves, strict=True)]
     for z in range(size // (4 * side * side) + 1):
-        plane = sum((p * np.complex64(np.exp(1j * kz * z))).real for p, (kz, _, _) in zip(planes, waves))
+        plane = sum((p * np.complex64(np.exp(1j * kz * z))).real for p, (kz, _, _) in zip(planes, waves, strict=True))
         yield (plane + rng.normal(scale=1e-3, size=plane.shape)).astype("<f4")
 
 
 def lines(rng, _):
-    """A log: one record a line, 40 bytes on average."""
+    """A log: one record a line of 38 bytes."""
     number = 0
     while True:
-        values = rng.integers(0, 10**6, size=PIECE // 40).tolist()
-        yield np.frombuffer(b"".join(b"%010d sensor %d reads %d.%03d mV\n" % (number + i, v % 17, v // 1000, v % 1000)
+        values = rng.integers(0, 10**6, size=100_000).tolist()
+        yield np.frombuffer(b"".join(b"%010d sensor %02d reads %03d.%03d mV\n" % (number + i, v % 17, v // 1000, v % 1000)
                                      for i, v in enumerate(values)), "u1")
         number += len(values)
 

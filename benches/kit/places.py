@@ -62,7 +62,7 @@ def tools(install):
     for name in TOOLS:
         if not shutil.which(name):
             print(f"{name}: not on the path, left out", file=sys.stderr)
-    return {name: path for name in (*TOOLS, "cp", "cmp", "true", "sh", "strace") if (path := shutil.which(name))}
+    return {name: path for name in (*TOOLS, "cp", "cat", "cmp", "true", "sh", "strace") if (path := shutil.which(name))}
 
 
 def filesystem(path):

@@ -41,7 +41,7 @@ def summary(found):
     """All of the page that is made by the program."""
     lines = [*machine.described(found["machine"]),
              f"- rounds: {found['rounds']}, three of what takes long; {found['seconds'] / 60:.0f} minutes", "",
-             "### The aims", "", *aims.table(found), "", *sizes_of_files(found)]
+             "### The aims", "", *aims.table(found), "", *slower(found), *sizes_of_files(found)]
     for size in reversed(figures.sizes(found)):
         for which in ("compress", "decompress"):
             lines += of_size(figures.select(found, which, bytes=size), which, size, size == max(figures.sizes(found)))
@@ -79,6 +79,19 @@ def of_size(cells, which, size, whole):
                   *grid(cells, [name for name in names_of(cells) if name != OURS],
                         lambda cell, name: f"{figures.ratio(cell, name, OURS, 'cpu').middle:.2f}"), ""]
     return lines
+
+
+def slower(found):
+    """Where a peer is faster, of the largest size."""
+    lines = []
+    for which in ("compress", "decompress"):
+        for ours, peers in ((OURS, LIKE_LZ4), (OURS_ZSTD, LIKE_ZSTD)):
+            for cell in figures.largest(figures.select(found, which)):
+                ratios = {name: figures.ratio(cell, name, ours) for name in peers if name in cell["results"]}
+                told_of = ", ".join(f"{name} {ratio}" for name, ratio in ratios.items() if ratio.middle < 1)
+                if told_of:
+                    lines.append(f"- {which} {cell['data']}, beside {ours}: {told_of}")
+    return ["### Where a peer takes less time", "", *lines, ""] if lines else []
 
 
 def sizes_of_files(found):
