@@ -12,11 +12,10 @@ import json
 import os
 import sys
 import tempfile
-import time
 
 from kit import cells, chart, docs, machine, peers, places, report
 from kit.data import KINDS, make
-from kit.measure import say
+from kit.measure import Failed, say
 
 
 def options():
@@ -30,8 +29,8 @@ def options():
                         help="what takes longer has three rounds [default: %(default)s]")
     parser.add_argument("--folder", help="for the files [default: /dev/shm if there is room, else below target/]")
     parser.add_argument("--disk", help="a folder on a disk, for cp [default: below target/, unless that is in memory]")
-    parser.add_argument("--json", metavar="FILE", help="write all that was measured")
-    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing: report what --json has written")
+    parser.add_argument("--json", metavar="FILE", help="for all that is measured [default: target/bench-commands/commands.json]")
+    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing: report what such a file has")
     parser.add_argument("--docs", metavar="FOLDER", help="write the tables and the chart of FOLDER/benchmarks.md")
     parser.add_argument("--smoke", action="store_true", help="little data, one round, no program is installed: does it run?")
     chosen = parser.parse_args()
@@ -81,15 +80,14 @@ def measured(chosen):
     with places.scratch(chosen.folder, need) as folder:
         setting = peers.Setting(command, python, tools, chosen.threads, folder)
         found = {"machine": machine.facts(setting, disk and disk.name), "rounds": chosen.rounds, "cells": []}
-        begun, before = time.monotonic(), machine.stolen()
+        clock = machine.Clock()
         for cell in all_cells(setting, chosen, disk and disk.name):
             found["cells"].append(cell)
+            clock.note(found)
+            docs.keep(found, chosen.json or places.BASE / "commands.json")
             say("\n".join(report.detailed(cell)), "\n")
-        after = machine.stolen()
     if disk:
         disk.cleanup()
-    found["machine"]["stolen"] = (after[1] - before[1]) / max(1, after[0] - before[0])
-    found["seconds"] = round(time.monotonic() - begun)
     return found
 
 
@@ -99,10 +97,10 @@ def main():
         with open(chosen.made) as file:
             found = json.load(file)
     else:
-        found = measured(chosen)
-    if chosen.json:
-        with open(chosen.json, "w") as file:
-            json.dump(found, file, indent=1)
+        try:
+            found = measured(chosen)
+        except Failed as why:
+            sys.exit(f"it failed, what there is until now is kept: {why}")
     tables = report.summary(found)
     print("\n".join(tables))
     if chosen.docs:

@@ -10,10 +10,9 @@ import argparse
 import json
 import os
 import sys
-import time
 
 from kit import docs, growth, growth_report, machine, peers, places
-from kit.measure import say
+from kit.measure import Failed, say
 
 
 def options():
@@ -23,8 +22,8 @@ def options():
     parser.add_argument("--threads", type=int, default=2, help="[default: %(default)s]")
     parser.add_argument("--folder", help="for the files [default: /dev/shm if there is room, else below target/]")
     parser.add_argument("--quick", action="store_true", help="a small version")
-    parser.add_argument("--json", metavar="FILE", help="write all that was measured")
-    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing: report what --json has written")
+    parser.add_argument("--json", metavar="FILE", help="for all that is measured [default: target/bench-commands/scaling.json]")
+    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing: report what such a file has")
     parser.add_argument("--docs", metavar="FOLDER", help="write the tables of FOLDER/benchmarks.md")
     return parser.parse_args()
 
@@ -38,14 +37,12 @@ def measured(chosen):
     with places.scratch(chosen.folder, need) as folder:
         setting = peers.Setting(command, python, tools, chosen.threads, folder)
         found = {"machine": machine.facts(setting), "rounds": rounds, "cells": []}
-        begun, before = time.monotonic(), machine.stolen()
-        for part in (growth.by_bytes, growth.by_ranges, growth.by_chunks, growth.by_records):
+        clock = machine.Clock()
+        for part in (growth.memory, growth.by_bytes, growth.by_ranges, growth.by_chunks, growth.by_records):
             found["cells"] += part(setting, plan, rounds)
-            say(f"{time.monotonic() - begun:.0f} s")
-        found["cells"] += growth.memory(setting, plan)
-        after = machine.stolen()
-    found["machine"]["stolen"] = (after[1] - before[1]) / max(1, after[0] - before[0])
-    found["seconds"] = round(time.monotonic() - begun)
+            clock.note(found)
+            docs.keep(found, chosen.json or places.BASE / "scaling.json")
+            say(f"{found['seconds']} s")
     return found
 
 
@@ -55,10 +52,10 @@ def main():
         with open(chosen.made) as file:
             found = json.load(file)
     else:
-        found = measured(chosen)
-    if chosen.json:
-        with open(chosen.json, "w") as file:
-            json.dump(found, file, indent=1)
+        try:
+            found = measured(chosen)
+        except Failed as why:
+            sys.exit(f"it failed, what there is until now is kept: {why}")
     tables = growth_report.summary(found)
     print("\n".join(tables))
     if chosen.docs:

@@ -1,6 +1,16 @@
-"""Puts tables into a page between two marks, and leaves alone what stands around them."""
+"""Where results go: a file of JSON, and a page, between two marks, where what stands around them is left alone."""
 
+import json
+import os
 import sys
+
+
+def keep(found, path):
+    """All that was measured until now, whole at every moment."""
+    beside = f"{path}.part"
+    with open(beside, "w") as file:
+        json.dump(found, file, indent=1)
+    os.replace(beside, path)
 
 
 def marks(name):

@@ -80,7 +80,7 @@ def by_bytes(setting, plan, rounds):
     return [{"kind": "pipe", "bytes": total, "results": results} for total, results in found.items()]
 
 
-def memory(setting, plan):
+def memory(setting, plan, _):
     """Peaks at the defaults, through a pipe and from file to file."""
     path, cells = os.path.join(setting.folder, "raw"), []
     make(setting.python, "walk", 64 * MIB, path)

@@ -80,6 +80,18 @@ def stolen():
     return (sum(ticks), ticks[7]) if len(ticks) == 8 else (1, 0)
 
 
+class Clock:
+    """How long it takes, and what the host took meanwhile."""
+
+    def __init__(self):
+        self.begun, self.before = time.monotonic(), stolen()
+
+    def note(self, found):
+        now = stolen()
+        found["machine"]["stolen"] = (now[1] - self.before[1]) / max(1, now[0] - self.before[0])
+        found["seconds"] = round(time.monotonic() - self.begun)
+
+
 def described(facts):
     """Lines of Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
