@@ -16,7 +16,7 @@ bench:
     cargo bench --bench chunk
 
 # Whole commands beside python-bloscpack, python-blosc2, zstd, lz4, pigz and cp, in one run; `--docs docs` writes
-# docs/benchmarks.md, `--help` tells the rest. Takes some hours with all of the data.
+# docs/benchmarks.md, `--help` tells the rest. Takes two hours or so.
 bench-commands *options:
     cargo build --release --locked
     benches/commands.py {{options}}

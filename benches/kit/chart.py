@@ -14,18 +14,17 @@ STYLE = "font-family: system-ui, sans-serif; font-size: 12px; fill: #111827"
 
 
 class Scale:
-    """MB/s to pixels, by powers of ten."""
+    """MB/s to pixels: logarithmic, from a round number (1, 2, 5, 10 ...) to another."""
 
     def __init__(self, values):
-        self.low = math.floor(math.log10(min(values)))
-        self.high = max(self.low + 1, math.ceil(math.log10(max(values))))
+        round_ones = [step * 10.0 ** power for power in range(-3, 7) for step in (1, 2, 5)]
+        low = max(one for one in round_ones if one <= min(values))
+        high = min(one for one in round_ones if one > max(values))
+        self.ticks = [one for one in round_ones if low <= one <= high]
 
     def __call__(self, value):
-        return PANEL * (math.log10(value) - self.low) / (self.high - self.low)
-
-    def ticks(self):
-        for power in range(self.low, self.high + 1):
-            yield from (step * 10 ** power for step in ((1, 2, 5) if power < self.high else (1,)))
+        low, high = self.ticks[0], self.ticks[-1]
+        return PANEL * math.log(value / low) / math.log(high / low)
 
 
 def drawn(found):
@@ -65,11 +64,10 @@ def legend(names):
 
 def panel(cells, which, names, scale, left, bottom):
     yield text(left, TOP - 12, which, "font-weight: bold")
-    for tick in scale.ticks():
+    for tick in scale.ticks:
         x = left + scale(tick)
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 6}" y2="{bottom}" stroke="#e5e7eb"/>'
-        if f"{tick:g}"[0] == "1":
-            yield text(x, bottom + 16, f"{tick:g}", anchor="middle")
+        yield text(x, bottom + 16, f"{tick:g}", anchor="middle")
     for row, cell in enumerate(cells):
         top = TOP + row * (len(names) * BAR + GAP)
         if which == "compress":

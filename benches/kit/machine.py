@@ -59,8 +59,8 @@ def versions(setting):
         found["commit"] = commit
     if setting.python:
         for line in output([setting.python, "-c", VERSIONS]).splitlines():
-            name, version = line.split()
-            found[{"blosc": "python-blosc", "blosc2": "python-blosc2"}.get(name, name)] = version
+            name, number = line.split()
+            found[{"blosc": "python-blosc", "blosc2": "python-blosc2"}.get(name, name)] = number
     for name in places.TOOLS + ("cp",):
         if name in setting.tools:
             found[name] = version([setting.tools[name], "--version"])

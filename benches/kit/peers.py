@@ -104,9 +104,8 @@ def equal_level(setting, typesize, raw):
     # A sample tells most of it, and the whole the rest.
     for path in (sample, raw):
         goal = SAME * length(setting, reference, path)
-        while level < MAX_LEVEL and length(setting, zstd(setting, typesize, level), path) > goal:
+        while not (small := length(setting, zstd(setting, typesize, level), path) <= goal) and level < MAX_LEVEL:
             level += 1
-        small = length(setting, zstd(setting, typesize, level), path) <= goal
     os.remove(sample)
     return level, small
 
