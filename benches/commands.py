@@ -35,7 +35,7 @@ def options():
     parser.add_argument("--smoke", action="store_true", help="little data, one round, no program is installed: does it run?")
     chosen = parser.parse_args()
     if chosen.smoke:
-        chosen.sizes, chosen.data, chosen.rounds = "4M", "walk,ticks", 1
+        chosen.sizes, chosen.data, chosen.rounds = "4M", "ticks", 1
     unknown = set(chosen.data.split(",")) - set(KINDS)
     if unknown:
         parser.error(f"no such data: {', '.join(unknown)}")

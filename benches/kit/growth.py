@@ -18,6 +18,7 @@ from .places import MIB, told
 
 LINE = 38
 RANGE = 100
+TASKS = ("compress", "decompress", "compress, 1 thread", "decompress, 1 thread", "info")
 FORMS = {"default": (), "--packed": ("--packed",), "--quick": ("--quick",), "--small": ("--small",)}
 
 
@@ -110,14 +111,17 @@ def by_chunks(setting, plan, rounds):
     steps, kept = {}, {}
     for count in plan.chunks:
         kept[count] = os.path.join(setting.folder, f"chunks{count}.blp")
-        steps[f"compress {count}"] = partial(made_anew, setting.ours("c", "-z", str(total // count), raw, kept[count]), kept[count])
-        steps[f"decompress {count}"] = partial(made_anew, setting.ours("d", kept[count], back), back)
+        for more, threads in (("", None), (", 1 thread", 1)):
+            ours = partial(setting.ours, threads=threads)
+            there = ours("c", "-z", str(total // count), raw, kept[count])
+            steps[f"compress{more} {count}"] = partial(made_anew, there, kept[count])
+            steps[f"decompress{more} {count}"] = partial(made_anew, ours("d", kept[count], back), back)
         steps[f"info {count}"] = partial(once, setting.ours("info", kept[count]))
     say("chunks")
     results = in_turn(steps, rounds)
     cells = [{"kind": "chunks", "bytes": total, "chunks": count,
-              "results": {name: results[f"{name} {count}"] for name in ("compress", "decompress", "info")},
-              "length": os.path.getsize(kept[count])} for count in plan.chunks]
+              "threads": setting.threads, "length": os.path.getsize(kept[count]),
+              "results": {name: results[f"{name} {count}"] for name in TASKS}} for count in plan.chunks]
     os.remove(raw)
     os.remove(back)
     cells += at_places(setting, plan, rounds, "range of chunks", kept,

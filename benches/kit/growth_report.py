@@ -2,7 +2,7 @@
 
 from . import figures, machine
 from .aims import Aims
-from .growth import LINE
+from .growth import LINE, TASKS
 from .places import MIB, told
 from .report import table
 
@@ -27,7 +27,7 @@ def verdicts(found):
     for name in ("blpk c", "blpk d"):
         grown(aims, f"`{name}` in a pipe, CPU seconds a byte", pipes, "bytes", name)
     many = figures.select(found, "chunks")
-    for name in ("compress", "decompress", "info"):
+    for name in TASKS:
         by_chunk(aims, name, many)
     for form in forms(found):
         cells = figures.select(found, "records", form=form)
@@ -44,6 +44,11 @@ def verdicts(found):
         most = max(cell["peaks"].values())
         aims.add(f"peak memory, {told(cell['bytes'])}, {cell['threads']} threads", "below 64 MiB", f"{most / 1024:.1f} MiB",
                  most < MEMORY_LIMIT)
+    for cell in many[-1:]:
+        # The table of offsets, which a file of the default chunks has at a thousand times the length, too.
+        most = max(figures.peak(cell, name) for name in TASKS)
+        aims.add(f"peak memory, {short(cell['chunks'])} chunks (with the default ones {told(cell['chunks'] * MIB)})",
+                 "below 64 MiB", f"{most / 1024:.1f} MiB", most < MEMORY_LIMIT)
     return aims
 
 
@@ -52,7 +57,7 @@ def forms(found):
 
 
 def short(count):
-    """10⁶ as people write it."""
+    """`10^6`, or as bytes are told."""
     power = len(str(count)) - 1
     return f"10^{power}" if count == 10**power else told(count)
 
@@ -115,8 +120,9 @@ def chunks(found):
         rows.append([short(cell["chunks"]), told(cell["bytes"] // cell["chunks"]), *both, " / ".join(peaks), cell["length"]])
     cells = figures.select(found, "chunks")
     size = told(cells[0]["bytes"]) if cells else ""
-    return [f"### {size} in few chunks and in many: s / CPU s", "",
-            *table(["chunks", "of", "compress", "decompress", "info", "peak MiB, c / d", "bytes"], rows)]
+    threads = f", {cells[0]['threads']} threads" if cells else ""
+    return [f"### {size} in few chunks and in many{threads}: s / CPU s", "",
+            *table(["chunks", "of", *TASKS, "peak MiB, c / d", "bytes"], rows)]
 
 
 def gotten(cell):

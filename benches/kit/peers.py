@@ -92,9 +92,9 @@ def others(setting):
 
 def equal_level(setting, typesize, raw):
     """The lowest level of Zstd with which our file is at most as long as that of `zstd -3`; the highest one that is tried if
-    none is, and whether it is."""
+    none is, and whether it is; without `zstd` nobody knows."""
     if "zstd" not in setting.tools:
-        return 4, False
+        return 4, None
     [reference] = [peer for peer in others(setting) if peer.name == "zstd -3"]
     sample = os.path.join(setting.folder, "sample")
     with open(raw, "rb") as whole, open(sample, "wb") as part:

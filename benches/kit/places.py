@@ -22,7 +22,7 @@ def size(text):
 
 def told(count):
     """Bytes as one says them: `256 MiB`."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+    for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if count >= unit:
             return f"{count / unit:.4g} {name}"
     return f"{count} bytes"

@@ -40,7 +40,8 @@ def detailed(cell):
 def summary(found):
     """All of the page that is made by the program."""
     lines = [*machine.described(found["machine"]),
-             f"- rounds: {found['rounds']}, three of what takes long; {found['seconds'] / 60:.0f} minutes", "",
+             f"- rounds: {found['rounds']}{', three of what takes long' if found['rounds'] > 3 else ''}; "
+             f"{found['seconds'] / 60:.0f} minutes", "",
              "### The aims", "", *aims.table(found), "", *slower(found), *sizes_of_files(found)]
     for size in reversed(figures.sizes(found)):
         for which in ("compress", "decompress"):
@@ -66,7 +67,7 @@ def grid(cells, names, value, first=()):
 def of_size(cells, which, size, whole):
     if not cells:
         return []
-    level = ("level", lambda cell: cell["zstd_level"] if cell["zstd_small_enough"] else f"{cell['zstd_level']}, larger")
+    level = ("level", lambda cell: f"{cell['zstd_level']}{', larger' if cell['zstd_small_enough'] is False else ''}")
     lines = [f"### {which.capitalize()} {told(size)}, {cells[0]['threads']} threads", "",
              "The peer's time divided by that of `blpk` with LZ4; above 1, `blpk` is faster:", "",
              *grid(cells, LIKE_LZ4, lambda cell, name: figures.ratio(cell, name, OURS)), "",
