@@ -15,6 +15,17 @@ test:
 bench:
     cargo bench --bench chunk
 
+# Whole commands beside python-bloscpack, python-blosc2, zstd, lz4, pigz and cp, in one run; `--docs docs` writes
+# docs/benchmarks.md, `--help` tells the rest. Takes two hours or so.
+bench-commands *options:
+    cargo build --release --locked
+    benches/commands.py {{options}}
+
+# What the command costs as the work grows: bytes, chunks, records, memory. `--quick` is a small version.
+bench-scaling *options:
+    cargo build --release --locked
+    benches/scaling.py {{options}}
+
 # Records beside Parquet, SQLite and zstd, in one run; takes an hour with all of its settings.
 bench-records data="target/records-data":
     benches/records/data.sh {{data}}

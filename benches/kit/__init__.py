@@ -1,0 +1,1 @@
+"""What the benchmarks of whole commands share: `commands.py` and `scaling.py` beside this folder."""

@@ -1,0 +1,96 @@
+"""The other figures of whole commands: to /dev/null, by threads, at the start, on a disk."""
+
+import os
+import time
+from functools import partial
+
+from . import measure, places
+from .measure import Run, in_turn, say
+
+# Default levels: bound by the processor, not by memory.
+CODECS = ("zstd", "zlib", "lz4hc", "blosclz")
+
+
+def cell(kind, results, **more):
+    return {"kind": kind, "load": os.getloadavg()[0], **more, "results": results}
+
+
+def to_null(setting, kind, raw, rounds):
+    """Decompression without a file, beside a copy in memory of as many bytes."""
+    packed, count = os.path.join(setting.folder, "null.blp"), os.path.getsize(raw)
+    measure.run(setting.ours("-f", "c", "-t", str(kind.typesize), raw, packed))
+    copy = (setting.python, os.path.join(os.path.dirname(__file__), "copy_peer.py"), str(count))
+    steps = {
+        "blpk d": lambda _: measure.run(setting.ours("d", packed, "-")),
+        "memory copy": lambda _: measure.run_inside(copy, setting.folder)[0],
+    }
+    results = in_turn(steps, rounds)
+    length = os.path.getsize(packed)
+    os.remove(packed)
+    return cell("null", results, data=kind.name, bytes=count, length=length, threads=setting.threads)
+
+
+def pair(argv):
+    """The same command twice at the same time: what the processors give to two threads that share nothing."""
+    begun = time.perf_counter()
+    pids = [measure.started(argv) for _ in range(2)]
+    runs = [measure.ended(pid, argv, begun) for pid in pids]
+    return Run(max(run.wall for run in runs), sum(run.user for run in runs), sum(run.system for run in runs),
+               max(run.peak for run in runs))
+
+
+def by_threads(setting, kind, raw, rounds):
+    """Each codec that is bound by the processor with one thread and with two, to /dev/null."""
+    cells = []
+    for codec in CODECS:
+        say(f"threads: {codec}")
+        argv = {n: setting.ours("c", "-t", str(kind.typesize), "-c", codec, raw, "-", threads=n) for n in (1, 2)}
+        steps = {
+            "1 thread": lambda _, argv=argv: measure.run(argv[1]),
+            "2 threads": lambda _, argv=argv: measure.run(argv[2]),
+            "1 thread, twice at once": lambda _, argv=argv: pair(argv[1]),
+        }
+        cells.append(cell("threads", in_turn(steps, rounds), data=kind.name, bytes=os.path.getsize(raw), codec=codec))
+    return cells
+
+
+def at_start(setting, rounds=50):
+    steps = {
+        "blpk --version": lambda _: measure.run((setting.command, "--version")),
+        "true": lambda _: measure.run((setting.tools["true"],)),
+    }
+    return cell("start", in_turn(steps, rounds))
+
+
+def on_disk(setting, kind, raw, disk, rounds):
+    """Files on a disk beside `cp` of the raw file, which is not synced, and with a sync as ours always is."""
+    here = {name: os.path.join(disk, name) for name in ("raw", "packed.blp", "out", "out.blp")}
+    measure.run((setting.tools["cp"], raw, here["raw"]))
+    measure.run(setting.ours("-f", "c", "-t", str(kind.typesize), here["raw"], here["packed.blp"]))
+    copy = (setting.tools["cp"], here["raw"], here["out"])
+    synced = (setting.tools["sh"], "-c", 'cp "$0" "$1" && sync "$1"', here["raw"], here["out"])
+    commands = {
+        "blpk c": (setting.ours("c", "-t", str(kind.typesize), here["raw"], here["out.blp"]), here["out.blp"]),
+        "blpk d": (setting.ours("d", here["packed.blp"], here["out"]), here["out"]),
+        "cp": (copy, here["out"]),
+        "cp, synced": (synced, here["out"]),
+    }
+    # What was made before is on the disk, and in memory.
+    os.sync()
+    for name in ("raw", "packed.blp"):
+        measure.run((setting.tools["cp"], here[name], os.devnull))
+    steps = {name: partial(disk_step, *command) for name, command in commands.items()}
+    results = in_turn(steps, rounds)
+    length = os.path.getsize(here["packed.blp"])
+    for name in ("raw", "packed.blp"):
+        os.remove(here[name])
+    return cell("disk", results, data=kind.name, bytes=os.path.getsize(raw), length=length, threads=setting.threads,
+                filesystem=places.filesystem(disk))
+
+
+def disk_step(argv, out, _):
+    done = measure.run(argv)
+    os.remove(out)
+    # Nothing of this one is still to be written when the next one begins.
+    os.sync()
+    return done

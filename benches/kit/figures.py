@@ -1,0 +1,63 @@
+"""What follows from the runs: medians, and ratios of runs of the same round with their spread."""
+
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Ratio:
+    middle: float
+    least: float
+    most: float
+
+    def __str__(self):
+        # A spread that the digits do not show is none.
+        if f"{self.least:.2f}" == f"{self.most:.2f}":
+            return f"{self.middle:.2f}"
+        return f"{self.middle:.2f} ({self.least:.2f}..{self.most:.2f})"
+
+
+def runs(cell, name):
+    """Those that count; of one round, which is for trying the programs, there may be nothing else."""
+    return cell["results"][name]["runs"]
+
+
+def one(run, what):
+    return run["user"] + run["system"] if what == "cpu" else run[what]
+
+
+def middle(cell, name, what="wall"):
+    return median(one(run, what) for run in runs(cell, name))
+
+
+def peak(cell, name):
+    """KiB. The round that is not counted counts here: it alone was watched, which matters for the small ones; the peak of
+    another one that is higher is right, unless it is no more than the memory of the program that measures."""
+    return cell["results"][name]["warm"]["peak"]
+
+
+def ratio(cell, peer, ours, what="wall", factor=1.0):
+    """The peer's time divided by ours, of the same rounds."""
+    mine = {run["round"]: one(run, what) for run in runs(cell, ours)}
+    both = [factor * one(run, what) / max(mine[run["round"]], 1e-9) for run in runs(cell, peer) if run["round"] in mine]
+    return Ratio(median(both), min(both), max(both))
+
+
+def speed(cell, name):
+    """MB of raw data a second."""
+    return cell["bytes"] / 1e6 / middle(cell, name)
+
+
+def select(found, kind, **wanted):
+    return [cell for cell in found["cells"]
+            if cell["kind"] == kind and all(cell.get(key) == value for key, value in wanted.items())]
+
+
+def largest(cells):
+    """Of those, the ones of the most data."""
+    most = max((cell["bytes"] for cell in cells), default=0)
+    return [cell for cell in cells if cell["bytes"] == most]
+
+
+def sizes(found):
+    return sorted({cell["bytes"] for cell in select(found, "compress")})

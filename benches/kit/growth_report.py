@@ -1,0 +1,153 @@
+"""Tables of what the command costs as the work grows, and whether that is linear, or constant."""
+
+from . import figures, machine
+from .aims import Aims
+from .growth import LINE, TASKS
+from .places import MIB, told
+from .report import table
+
+GIB = 1024 * MIB
+MEMORY_LIMIT = 64 * 1024
+# By so much more may a unit of work cost at the next step, and something small in a larger file: noise.
+LINEAR, CONSTANT = 1.25, 1.5
+
+
+def summary(found):
+    parts = [pipe, memory, chunks, ranges, records, gets]
+    lines = [*machine.described(found["machine"]), f"- rounds: {found['rounds']}; {found['seconds'] / 60:.0f} minutes", "",
+             "### Linear, constant, bounded?", "", *verdicts(found).table(), ""]
+    for part in parts:
+        lines += [*part(found), ""]
+    return lines[:-1]
+
+
+def verdicts(found):
+    aims = Aims()
+    pipes = figures.select(found, "pipe")
+    for name in ("blpk c", "blpk d"):
+        grown(aims, f"`{name}` in a pipe, CPU seconds a byte", pipes, "bytes", name)
+    many = figures.select(found, "chunks")
+    for name in TASKS:
+        by_chunk(aims, name, many)
+    for form in forms(found):
+        cells = figures.select(found, "records", form=form)
+        for name in ("pack", "unpack"):
+            grown(aims, f"`records {name}` {form}, CPU seconds a record", cells, "records", name)
+    constant(aims, "100 bytes of a file, by its length", figures.select(found, "range of bytes"))
+    # Of the first one the chunks are so large that one of them is most of what is read.
+    constant(aims, "100 bytes of a file, by its chunks", figures.select(found, "range of chunks")[1:])
+    for form in forms(found):
+        cells = figures.select(found, "get of records", form=form)
+        # Those with less have no whole chunk of --small, and less to read and to unpack.
+        constant(aims, f"one record, {form}", [cell for cell in cells if cell["size"] * LINE >= 2 * MIB])
+    for cell in figures.select(found, "memory"):
+        most = max(cell["peaks"].values())
+        aims.add(f"peak memory, {told(cell['bytes'])}, {cell['threads']} threads", "below 64 MiB", f"{most / 1024:.1f} MiB",
+                 most < MEMORY_LIMIT)
+    for cell in many[-1:]:
+        # The table of offsets, which a file of the default chunks has at a thousand times the length, too.
+        most = max(figures.peak(cell, name) for name in TASKS)
+        aims.add(f"peak memory, {short(cell['chunks'])} chunks (with the default ones {told(cell['chunks'] * MIB)})",
+                 "below 64 MiB", f"{most / 1024:.1f} MiB", most < MEMORY_LIMIT)
+    return aims
+
+
+def forms(found):
+    return dict.fromkeys(cell["form"] for cell in figures.select(found, "records"))
+
+
+def short(count):
+    """`10^6`, or as bytes are told."""
+    power = len(str(count)) - 1
+    return f"10^{power}" if count == 10**power else told(count)
+
+
+def grown(aims, what, cells, unit, name):
+    """Whether a unit of work costs as much at the last step as at the one before."""
+    before, last = cells[-2:]
+    costs = [figures.middle(cell, name, "cpu") / cell[unit] for cell in (before, last)]
+    ratio = costs[1] / costs[0]
+    aims.add(f"{what}: {short(last[unit])} / {short(before[unit])}", f"at most {LINEAR}", f"{ratio:.2f}", ratio <= LINEAR)
+
+
+def by_chunk(aims, name, cells):
+    """What one chunk more costs, where there are many, and where there are very many."""
+    if len(cells) < 4:
+        return
+    cpu = [figures.middle(cell, name, "cpu") for cell in cells]
+    steps = [(cpu[at] - cpu[at - 1]) / (cells[at]["chunks"] - cells[at - 1]["chunks"]) for at in (-2, -1)]
+    figure = f"{steps[1] * 1e6:.2f} µs a chunk, {steps[0] * 1e6:.2f} before"
+    counts = [short(cell["chunks"]) for cell in cells[-3:]]
+    # Below a tenth of a microsecond there is nothing to compare.
+    aims.add(f"`{name}`, CPU seconds of one chunk more: {counts[1]} to {counts[2]} / {counts[0]} to {counts[1]}",
+             f"at most {LINEAR}", figure, steps[1] <= LINEAR * max(steps[0], 1e-7))
+
+
+def constant(aims, what, cells):
+    if len(cells) < 2:
+        return
+    first, last = cells[0], cells[-1]
+    ratio = figures.middle(last, "get") / figures.middle(first, "get")
+    figure = f"{ratio:.2f}"
+    if first["read"] and last["read"]:
+        figure += f"; reads {first['read']:.0f} and {last['read']:.0f} bytes"
+    aims.add(f"{what}: time at {short(last['size'])} / at {short(first['size'])}", f"at most {CONSTANT}", figure, ratio <= CONSTANT)
+
+
+def pipe(found):
+    rows = []
+    for cell in figures.select(found, "pipe"):
+        gib = cell["bytes"] / GIB
+        for name in cell["results"]:
+            rows.append([told(cell["bytes"]), name, f"{figures.middle(cell, name, 'cpu') / gib:.3f}",
+                         f"{figures.middle(cell, name) / gib:.3f}", f"{figures.peak(cell, name) / 1024:.1f}"])
+    return ["### `generator | blpk c | blpk d > /dev/null`", "",
+            *table(["length", "command", "CPU s a GiB", "s a GiB, of all", "peak MiB"], rows)]
+
+
+def memory(found):
+    cells = figures.select(found, "memory")
+    names = cells[0]["peaks"] if cells else []
+    rows = [[cell["threads"], *(f"{cell['peaks'][name] / 1024:.1f}" for name in names)] for cell in cells]
+    return ["### Peak memory at the defaults, MiB", "", *table(["threads", *names], rows)]
+
+
+def chunks(found):
+    rows = []
+    for cell in figures.select(found, "chunks"):
+        both = [f"{figures.middle(cell, name):.3f} / {figures.middle(cell, name, 'cpu'):.3f}" for name in cell["results"]]
+        peaks = [f"{figures.peak(cell, name) / 1024:.0f}" for name in ("compress", "decompress")]
+        rows.append([short(cell["chunks"]), told(cell["bytes"] // cell["chunks"]), *both, " / ".join(peaks), cell["length"]])
+    cells = figures.select(found, "chunks")
+    size = told(cells[0]["bytes"]) if cells else ""
+    threads = f", {cells[0]['threads']} threads" if cells else ""
+    return [f"### {size} in few chunks and in many{threads}: s / CPU s", "",
+            *table(["chunks", "of", *TASKS, "peak MiB, c / d", "bytes"], rows)]
+
+
+def gotten(cell):
+    read = "" if cell["read"] is None else f"{cell['read']:.0f}"
+    return [f"{1000 * figures.middle(cell, 'get'):.2f}", f"{1000 * figures.middle(cell, 'get', 'cpu'):.2f}", read, cell["length"]]
+
+
+def ranges(found):
+    rows = [["length" if cell["kind"] == "range of bytes" else "chunks", short(cell["size"]), *gotten(cell)]
+            for kind in ("range of bytes", "range of chunks") for cell in figures.select(found, kind)]
+    return ["### `blpk cat --range A..A+100`, at random places, each a process", "",
+            *table(["by", "", "ms", "CPU ms", "bytes read", "of"], rows)]
+
+
+def records(found):
+    rows = []
+    for cell in figures.select(found, "records"):
+        unit = [f"{1e9 * figures.middle(cell, name, 'cpu') / cell['records']:.0f}" for name in ("pack", "unpack")]
+        seconds = [f"{figures.middle(cell, name):.3f}" for name in ("pack", "unpack")]
+        rows.append([cell["form"], short(cell["records"]), *seconds, *unit, f"{cell['length'] / cell['records']:.1f}"])
+    return ["### Records: lines of 38 bytes", "",
+            *table(["form", "records", "pack s", "unpack s", "pack, CPU ns each", "unpack, CPU ns each", "bytes each"], rows)]
+
+
+def gets(found):
+    rows = [[cell["form"], short(cell["size"]), *gotten(cell)] for cell in figures.select(found, "get of records")]
+    return ["### `blpk records get`, one at random, each a process", "",
+            *table(["form", "records", "ms", "CPU ms", "bytes read", "of"], rows)]

@@ -1,0 +1,180 @@
+"""The ways to compress a file and to get it back: ours, and those of others."""
+
+import os
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from . import measure, places
+from .measure import Failed, say
+
+# Our default for LZ4; the peers get the same.
+LEVEL = 9
+CHUNK = 1 << 20
+# Above this, Zstd costs more than anybody would compare.
+MAX_LEVEL = 7
+# Files whose lengths differ by less are as long: nothing compresses noise, and what surrounds it differs.
+SAME = 1.001
+OURS, OURS_ZSTD = "blpk lz4", "blpk zstd"
+AUTO = "python-blosc2, own chunks"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Arguments with `{in}` and `{out}`; those without `{out}` write to standard output."""
+    name: str
+    ending: str
+    there: tuple
+    back: tuple
+    env: dict = field(default_factory=dict)
+    # It tells its time itself, without the start of its interpreter.
+    inside: bool = False
+
+    def run(self, folder, which, path, to, watch=False):
+        words = self.there if which == "compress" else self.back
+        argv = [word.replace("{in}", str(path)).replace("{out}", str(to)) for word in words]
+        if self.inside:
+            return measure.run_inside(argv, folder, self.env)[0]
+        stdout = os.devnull if any("{out}" in word for word in words) else to
+        return measure.run(argv, stdout, self.env, watch)
+
+    def shown(self, which):
+        """The command as one would type it, without this machine's folders."""
+        words = self.there if which == "compress" else self.back
+        shown = {"{in}": "IN", "{out}": "OUT"}
+        return " ".join(shown.get(word, os.path.basename(word) if word.startswith("/") else word) for word in words)
+
+
+class Setting:
+    """What is the same in all cells."""
+
+    def __init__(self, command, python, tools, threads, folder):
+        self.command, self.python, self.tools = command, python, tools
+        self.threads, self.folder = threads, folder
+
+    def ours(self, *words, threads=None):
+        return (self.command, "-q", "-n", str(threads or self.threads), *words)
+
+
+def ours(setting, name, typesize, *settings):
+    words = ("c", "-t", str(typesize), *settings, "{in}", "{out}")
+    return Peer(name, "blp", setting.ours(*words), setting.ours("d", "{in}", "{out}"))
+
+
+def python_blpk(setting, typesize):
+    program = (str(Path(setting.python).with_name("blpk")), "-n", str(setting.threads))
+    site = places.ROOT / "tests" / "interop" / "site"
+    return Peer("python blpk", "blp",
+                (*program, "c", "-t", str(typesize), "-l", str(LEVEL), "-c", "lz4", "{in}", "{out}"),
+                (*program, "d", "{in}", "{out}"), {"PYTHONPATH": str(site)})
+
+
+def python_blosc2(setting, name, typesize, chunk):
+    script = str(Path(__file__).with_name("blosc2_peer.py"))
+    numbers = (str(typesize), str(chunk), str(setting.threads))
+    return Peer(name, "b2frame", (setting.python, script, "save", "{in}", "{out}", *numbers),
+                (setting.python, script, "load", "{in}", "{out}", *numbers), inside=True)
+
+
+def others(setting):
+    """The programs on the path, of those that are there."""
+    tools, threads = setting.tools, setting.threads
+    if "lz4" in tools:
+        yield Peer("lz4 -1", "lz4", (tools["lz4"], "-q", "-1", "{in}", "{out}"), (tools["lz4"], "-q", "-d", "{in}", "{out}"))
+    for level in (1, 3) if "zstd" in tools else ():
+        yield Peer(f"zstd -{level}", "zst", (tools["zstd"], "-q", f"-T{threads}", f"-{level}", "{in}", "-o", "{out}"),
+                   (tools["zstd"], "-q", "-d", "{in}", "-o", "{out}"))
+    if "pigz" in tools:
+        pigz = (tools["pigz"], f"-p{threads}", "-c")
+        yield Peer("pigz", "gz", (*pigz, "{in}"), (*pigz, "-d", "{in}"))
+    yield Peer("cp", "raw", (tools["cp"], "{in}", "{out}"), (tools["cp"], "{in}", "{out}"))
+
+
+def equal_level(setting, typesize, raw):
+    """The lowest level of Zstd with which our file is at most as long as that of `zstd -3`; the highest one that is tried if
+    none is, and whether it is; without `zstd` nobody knows."""
+    if "zstd" not in setting.tools:
+        return 4, None
+    [reference] = [peer for peer in others(setting) if peer.name == "zstd -3"]
+    sample = os.path.join(setting.folder, "sample")
+    with open(raw, "rb") as whole, open(sample, "wb") as part:
+        for _ in range(32):
+            part.write(whole.read(places.MIB))
+    level = 1
+    # A sample tells most of it, and the whole the rest.
+    for path in (sample, raw):
+        goal = SAME * length(setting, reference, path)
+        while not (small := length(setting, zstd(setting, typesize, level), path) <= goal) and level < MAX_LEVEL:
+            level += 1
+    os.remove(sample)
+    return level, small
+
+
+def zstd(setting, typesize, level):
+    return ours(setting, OURS_ZSTD, typesize, "-c", "zstd", "-l", str(level))
+
+
+def length(setting, peer, path):
+    to = os.path.join(setting.folder, f"length.{peer.ending}")
+    peer.run(setting.folder, "compress", path, to)
+    count = os.path.getsize(to)
+    os.remove(to)
+    return count
+
+
+def all_of(setting, typesize, level):
+    return [
+        ours(setting, OURS, typesize),
+        zstd(setting, typesize, level),
+        python_blpk(setting, typesize),
+        python_blosc2(setting, "python-blosc2", typesize, CHUNK),
+        python_blosc2(setting, AUTO, typesize, 0),
+        *others(setting),
+    ]
+
+
+def compared(setting, kind, raw, rounds, slow):
+    """Two cells, compress and decompress: all peers in turn, each checked once."""
+    level, small = equal_level(setting, kind.typesize, raw)
+    peers = {peer.name: peer for peer in all_of(setting, kind.typesize, level)}
+    kept = {name: os.path.join(setting.folder, f"kept{i}.{peer.ending}") for i, (name, peer) in enumerate(peers.items())}
+    usable(setting, peers, kept, raw)
+    lengths = {name: os.path.getsize(kept[name]) for name in peers}
+    cells = []
+    for which in ("compress", "decompress"):
+        steps = {name: partial(step, setting, peer, which, raw if which == "compress" else kept[name])
+                 for name, peer in peers.items()}
+        cells.append({"kind": which, "data": kind.name, "bytes": os.path.getsize(raw), "typesize": kind.typesize,
+                      "zstd_level": level, "zstd_small_enough": small, "threads": setting.threads, "lengths": lengths,
+                      "commands": {name: peer.shown(which) for name, peer in peers.items()},
+                      "load": os.getloadavg()[0], "results": measure.in_turn(steps, rounds, slow)})
+    for name in peers:
+        os.remove(kept[name])
+    return cells
+
+
+def usable(setting, peers, kept, raw):
+    """Makes the file of each peer and checks that the same bytes come back; leaves out those of others that fail."""
+    back = os.path.join(setting.folder, "back")
+    for name, peer in list(peers.items()):
+        try:
+            peer.run(setting.folder, "compress", raw, kept[name])
+            peer.run(setting.folder, "decompress", kept[name], back)
+            measure.run((setting.tools["cmp"], raw, back))
+        except Failed as why:
+            if name in (OURS, OURS_ZSTD):
+                raise
+            say(f"{name}: left out: {why}")
+            del peers[name]
+            if os.path.exists(kept[name]):
+                os.remove(kept[name])
+        if os.path.exists(back):
+            os.remove(back)
+
+
+def step(setting, peer, which, path, number):
+    """One run into a new file, which is removed afterwards. The round that is not counted is watched for its memory."""
+    to = os.path.join(setting.folder, f"out.{peer.ending}" if which == "compress" else "out")
+    done = peer.run(setting.folder, which, path, to, watch=not number)
+    os.remove(to)
+    return done

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""What `blpk` costs as the work grows: bytes through a pipe, chunks, records, random access, memory.
+
+    cargo build --release --locked && benches/scaling.py
+
+docs/benchmarks.md tells what the figures mean.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from kit import docs, growth, growth_report, machine, peers, places
+from kit.measure import Failed, say
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--blpk", metavar="FILE", help="the command [default: target/release/blpk]")
+    parser.add_argument("--rounds", type=int, help="that are counted [default: 3, of --quick 1]")
+    parser.add_argument("--threads", type=int, default=2, help="[default: %(default)s]")
+    parser.add_argument("--folder", help="for the files [default: /dev/shm if there is room, else below target/]")
+    parser.add_argument("--quick", action="store_true", help="a small version")
+    parser.add_argument("--json", metavar="FILE", help="for all that is measured [default: target/bench-commands/scaling.json]")
+    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing: report what such a file has")
+    parser.add_argument("--docs", metavar="FOLDER", help="write the tables of FOLDER/benchmarks.md")
+    return parser.parse_args()
+
+
+def measured(chosen):
+    plan, rounds = (growth.QUICK, 1) if chosen.quick else (growth.Plan(), 3)
+    rounds = chosen.rounds or rounds
+    command, tools, python = places.command(chosen.blpk), places.tools(install=False), places.python()
+    # The content of the chunks, what comes back, and the files; or those for the ranges, a quarter of their content.
+    need = max(4 * 1024 * max(plan.chunks), max(plan.totals) // 2, 150 * max(plan.records), 3 * plan.memory)
+    with places.scratch(chosen.folder, need) as folder:
+        setting = peers.Setting(command, python, tools, chosen.threads, folder)
+        found = {"machine": machine.facts(setting), "rounds": rounds, "cells": []}
+        clock = machine.Clock()
+        for part in (growth.memory, growth.by_bytes, growth.by_ranges, growth.by_chunks, growth.by_records):
+            found["cells"] += part(setting, plan, rounds)
+            clock.note(found)
+            docs.keep(found, chosen.json or places.BASE / "scaling.json")
+            say(f"{found['seconds']} s")
+    return found
+
+
+def main():
+    chosen = options()
+    if chosen.made:
+        with open(chosen.made) as file:
+            found = json.load(file)
+    else:
+        try:
+            found = measured(chosen)
+        except Failed as why:
+            sys.exit(f"it failed, what there is until now is kept: {why}")
+    tables = growth_report.summary(found)
+    print("\n".join(tables))
+    if chosen.docs:
+        docs.write(os.path.join(chosen.docs, "benchmarks.md"), "scaling", tables)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
