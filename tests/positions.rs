@@ -237,42 +237,40 @@ fn encoded(options: EncoderBuilder, before: &[u8], source: Vec<u8>, bytes: Range
     encoder.finish().unwrap().into_inner()
 }
 
+/// What is written first, and what is read behind it, around the borders of chunks and of what goes to a thread at once.
+fn lengths(chunk: u64) -> Vec<(usize, u64)> {
+    let most = 3 * chunk.max(131_072);
+    let border = [0, 1, chunk - 1, chunk, chunk + 1, 131_072, most];
+    let mut lengths = Vec::new();
+    for before in [0, 1, chunk - 1, chunk, chunk + 5] {
+        lengths.extend(border.map(|len| (before as usize, len)));
+    }
+    lengths
+}
+
 #[test]
 fn encoders_make_the_same_file_of_it() {
-    let source: Vec<u8> = (0..100_u32)
-        .cycle()
-        .take(1000)
-        .flat_map(|n| (n * n).to_le_bytes())
-        .collect();
-    for threads in [1, 2, 4] {
-        for (before, len) in [
-            (0, 0),
-            (0, 1),
-            (0, 299),
-            (0, 300),
-            (0, 301),
-            (1, 299),
-            (1, 3000),
-            (250, 900),
-            (300, 600),
-            (299, 3700),
-        ] {
-            for sized in [false, true] {
-                let mut options = Encoder::builder().chunk_size(300).threads(threads);
+    let numbers = 0..100_u32;
+    let source = numbers.cycle().take(250_000);
+    let source: Vec<u8> = source.flat_map(|n| (n * n).to_le_bytes()).collect();
+    for chunk_size in [300, 100_000, 200_000] {
+        for (before, len) in lengths(chunk_size.into()) {
+            for (sized, threads) in [(false, 1), (true, 2), (false, 4)] {
+                let mut options = Encoder::builder().chunk_size(chunk_size).threads(threads);
                 if sized {
                     options = options.size(before as u64 + len);
                 }
                 let bytes = 7..7 + len;
-                let plain = &source[7..7 + len as usize];
-                let mut expected = options
-                    .clone()
-                    .write_to_file(Cursor::new(Vec::new()))
-                    .unwrap();
+                let target = Cursor::new(Vec::new());
+                let mut expected = options.clone().write_to_file(target).unwrap();
                 expected.write_all(&source[..before]).unwrap();
-                expected.write_all(plain).unwrap();
+                expected.write_all(&source[7..7 + len as usize]).unwrap();
                 let expected = expected.finish().unwrap().into_inner();
                 let found = encoded(options, &source[..before], source.clone(), bytes);
-                assert!(found == expected, "{threads} {before} {len} {sized}");
+                let what = format!("{chunk_size} {before} {len} {sized} {threads}");
+                assert!(found == expected, "{what}");
+                let plain = [&source[..before], &source[7..7 + len as usize]].concat();
+                assert!(bloscpack::decompress(&found).unwrap() == plain, "{what}");
             }
         }
     }
@@ -280,14 +278,16 @@ fn encoders_make_the_same_file_of_it() {
 
 #[test]
 fn a_source_that_ends_or_fails_leaves_no_whole_file() {
-    for (ends_at, fails_at) in [(1234, u64::MAX), (u64::MAX, 1234), (1200, u64::MAX)] {
-        for threads in [1, 2] {
-            let mut source = Watched::new(vec![1; 4000]);
+    let never = u64::MAX;
+    for (ends_at, fails_at) in [(412_345, never), (never, 412_345), (400_000, never)] {
+        for (threads, chunk_size) in [(1, 200_000), (2, 200_000), (2, 1000)] {
+            let mut source = Watched::new(vec![1; 1_000_000]);
             (source.ends_at, source.fails_at) = (ends_at, fails_at);
-            let options = Encoder::builder().chunk_size(300).threads(threads);
+            let options = Encoder::builder().chunk_size(chunk_size).threads(threads);
             let mut target = Cursor::new(Vec::new());
-            let mut encoder = options.size(4000).write_to_seek(&mut target).unwrap();
-            let error = encoder.read_at(Arc::new(source), 0..4000).unwrap_err();
+            let options = options.size(1_000_000);
+            let mut encoder = options.write_to_seek(&mut target).unwrap();
+            let error = encoder.read_at(Arc::new(source), 0..1_000_000).unwrap_err();
             assert_eq!(error.category(), Category::Failed);
             let error = encoder.finish().unwrap_err();
             assert!(

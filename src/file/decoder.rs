@@ -299,3 +299,43 @@ impl<R> std::fmt::Debug for Decoder<R> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Decoder;
+    use crate::wire::{Checksum, Digest, Hasher, Hashers};
+    use crate::{Encoder, ErrorKind};
+    use std::io::Write;
+
+    /// Hashes nothing, and panics at chunks of the length of the last one.
+    struct Panicking;
+
+    impl Hasher for Panicking {
+        fn update(&mut self, bytes: &[u8]) {
+            assert_ne!(bytes.len(), 16 + 7, "planted");
+        }
+
+        fn finish(&mut self) -> Digest {
+            Digest::EMPTY
+        }
+    }
+
+    #[test]
+    fn a_worker_that_panics_over_the_last_chunk_is_not_the_end_of_the_input() {
+        let options = Encoder::builder().level(0).chunk_size(100);
+        let options = options.checksum(Checksum::None);
+        let target = std::io::Cursor::new(Vec::new());
+        let mut encoder = options.write_to_file(target).unwrap();
+        encoder.write_all(&[1; 207]).unwrap();
+        let file = encoder.finish().unwrap().into_inner();
+        let hashers = Hashers::default().with(Checksum::None, || Box::new(Panicking));
+        for threads in [1, 2] {
+            let builder = Decoder::builder().hashers(hashers).threads(threads);
+            let mut decoder = builder.read_from(file.as_slice());
+            for _ in 0..2 {
+                let error = decoder.copy_to(&mut Vec::new()).unwrap_err();
+                assert!(matches!(error.kind(), ErrorKind::Panicked), "{error}");
+            }
+        }
+    }
+}

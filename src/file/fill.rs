@@ -46,6 +46,13 @@ impl Fill {
         self.filled(bytes.len());
     }
 
+    /// Takes the bytes from `at` on out of it.
+    pub(super) fn split_off(&mut self, at: usize) -> Vec<u8> {
+        let rest = self.data().get(at..).unwrap_or_default().to_vec();
+        self.len = self.len.min(at);
+        rest
+    }
+
     /// Takes all that is to be fetched.
     pub(super) fn fetch(&mut self, fetch: &Fetch) -> io::Result<()> {
         let begin = self.len;

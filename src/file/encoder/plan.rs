@@ -295,17 +295,19 @@ impl Plan {
     }
 
     /// The bytes of a header, sealed with these metadata and offsets where its layout has a seal.
-    pub(super) fn seal<'a>(
+    pub(super) fn seal(
         &self,
         mut header: Header,
-        table: impl IntoIterator<Item = &'a [u8]>,
+        table: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Vec<u8>> {
         if header.layout == Layout::V2 {
             header.seal = Some(0);
             let mut seal = crc32fast::Hasher::new();
             seal.update(&header.encode()?);
             seal.update(&self.metadata);
-            table.into_iter().for_each(|piece| seal.update(piece));
+            table
+                .into_iter()
+                .for_each(|piece| seal.update(piece.as_ref()));
             header.seal = Some(seal.finalize());
         }
         Ok(header.encode()?)

@@ -11,11 +11,13 @@
 use super::line::Sink;
 use super::plan::{Plan, Total};
 use super::stage::Stage;
+use super::stream::unfilled;
 use crate::error::{Error, Result};
 use crate::file::shared::Shared;
 use crate::storage::ReadAt;
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{Header, Layout, Offsets};
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,6 +26,8 @@ use std::sync::Arc;
 const HOLD: usize = 256 << 10;
 /// Entries of the first table of unknown length.
 const FIRST_ROOM: u64 = 1024;
+/// Entries of the table that are encoded at once.
+const ENTRIES_AT_ONCE: usize = 512;
 /// Bytes moved at once.
 const MOVE_LEN: usize = 1 << 20;
 
@@ -344,22 +348,28 @@ impl<W: Write + Seek> SeekSink<W> {
         Ok(())
     }
 
+    /// Fills in the offsets of the chunks, behind which the spare entries are -1 from the beginning, and the header.
     fn patch(&mut self, header: Header, spare: u64) -> Result<()> {
-        let mut table = Vec::new();
-        if self.plan.has_offsets() {
-            let chunks_at = self.plan.geometry(&header)?.chunks_at;
-            debug_assert_eq!(chunks_at, self.chunks_at);
-            let offsets: Vec<_> = self
-                .starts
-                .iter()
-                .map(|start| start.saturating_add(chunks_at))
-                .collect();
-            table = Offsets::encode(&offsets, spare);
-            self.target
-                .seek(SeekFrom::Start(self.base.saturating_add(self.table_at())))?;
-            self.target.write_all(&table)?;
+        let starts: &[u64] = match self.plan.has_offsets() {
+            true => &self.starts,
+            false => &[],
+        };
+        let chunks_at = self.chunks_at;
+        let pieces = || {
+            starts.chunks(ENTRIES_AT_ONCE).map(|starts| {
+                let offsets = starts.iter().map(|start| start.saturating_add(chunks_at));
+                Offsets::encode(&offsets.collect::<Vec<_>>(), 0)
+            })
+        };
+        if !starts.is_empty() {
+            debug_assert_eq!(self.plan.geometry(&header)?.chunks_at, chunks_at);
+            let table_at = self.base.saturating_add(self.table_at());
+            self.target.seek(SeekFrom::Start(table_at))?;
+            pieces().try_for_each(|piece| self.target.write_all(&piece))?;
         }
-        let mut front = self.plan.seal(header, [table.as_slice()])?;
+        let spares = unfilled(spare).map(Cow::Borrowed);
+        let table = pieces().map(Cow::Owned).chain(spares);
+        let mut front = self.plan.seal(header, table)?;
         front.extend_from_slice(&self.plan.metadata);
         self.target.seek(SeekFrom::Start(self.base))?;
         self.target.write_all(&front)?;

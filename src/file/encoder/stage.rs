@@ -7,10 +7,15 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Chunks of less data than this go down the line several at a time: to hand one over takes as long as to compress it.
+const BATCH: usize = 128 << 10;
+
 pub(in crate::file) struct Stage {
     line: Line,
     chunk_size: usize,
-    /// Data of the chunk that is being filled.
+    /// Data of chunks that go down the line together.
+    batch_size: usize,
+    /// Data of the chunks that are being filled.
     filling: Batch,
     /// Bytes promised beforehand, and with that, which chunk is the last.
     promised: Option<u64>,
@@ -23,9 +28,12 @@ impl Stage {
         chunk_size: u32,
         promised: Option<u64>,
     ) -> Result<Self> {
+        let chunk_size = usize::try_from(chunk_size).unwrap_or(usize::MAX).max(1);
+        let together = (BATCH / chunk_size).max(1);
         Ok(Self {
             line: Line::new(recipe)?,
-            chunk_size: usize::try_from(chunk_size).unwrap_or(usize::MAX),
+            chunk_size,
+            batch_size: chunk_size.saturating_mul(together),
             filling: Batch::default(),
             promised,
             total_in: 0,
@@ -39,7 +47,7 @@ impl Stage {
     /// Takes some of these bytes, at least one.
     pub(in crate::file) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
         self.make_room(sink)?;
-        let room = self.filling.data.room(self.chunk_size);
+        let room = self.filling.data.room(self.batch_size);
         let len = room.len().min(data.len());
         if let (Some(to), Some(from)) = (room.get_mut(..len), data.get(..len)) {
             to.copy_from_slice(from);
@@ -60,7 +68,7 @@ impl Stage {
         loop {
             self.make_room(sink)?;
             let mut beyond = [0];
-            let room = match self.filling.data.room(self.chunk_size) {
+            let room = match self.filling.data.room(self.batch_size) {
                 // Behind the last byte promised, a look whether there is more.
                 [] => &mut beyond,
                 room => room,
@@ -76,6 +84,10 @@ impl Stage {
             }
             self.filling.data.filled(len);
             self.count(len)?;
+            if len < most {
+                // There may be nothing more for a while.
+                self.hand_on(sink)?;
+            }
         }
     }
 
@@ -88,11 +100,11 @@ impl Stage {
         sink: &mut impl Sink,
     ) -> Result<u64> {
         let before = self.total_in;
-        let chunk_size = u64::try_from(self.chunk_size).unwrap_or(u64::MAX);
+        let step = u64::try_from(self.batch_size).unwrap_or(u64::MAX);
         let Range { start: mut at, end } = bytes;
         let begun = u64::try_from(self.filling.data.len()).unwrap_or(0);
         if begun > 0 {
-            let border = at.saturating_add(chunk_size.saturating_sub(begun)).min(end);
+            let border = at.saturating_add(step.saturating_sub(begun)).min(end);
             at = at.saturating_add(self.read_from(&mut in_order(source, at..border)?, sink)?);
             if at < border {
                 return Ok(self.total_in.saturating_sub(before));
@@ -102,18 +114,21 @@ impl Stage {
         // The last chunk promised has to wait for `finish`.
         let promised = self.promised;
         let has_more = |total: u64| match promised {
-            Some(promised) => promised.saturating_sub(total) > chunk_size,
+            Some(promised) => promised.saturating_sub(total) > step,
             None => true,
         };
-        while end.saturating_sub(at) > chunk_size && has_more(self.total_in) {
+        while self.filling.data.len() == 0
+            && end.saturating_sub(at) > step
+            && has_more(self.total_in)
+        {
             self.line.check()?;
-            let next = at.saturating_add(chunk_size);
+            let next = at.saturating_add(step);
             self.filling.fetch = Some(Fetch {
                 source: Arc::clone(source),
                 bytes: at..next,
             });
-            self.count(self.chunk_size)?;
-            self.line.submit(&mut self.filling, sink)?;
+            self.count(self.batch_size)?;
+            self.submit(self.batch_size, sink)?;
             at = next;
         }
         self.read_from(&mut in_order(source, at..end)?, sink)?;
@@ -139,19 +154,43 @@ impl Stage {
         }
     }
 
-    /// Sends a full chunk on its way, unless it is the last one promised: that waits for
-    /// `finish`, so that what is dropped before never looks complete.
+    /// Sends full chunks on their way once there are enough of them, unless the last one promised is among them: that
+    /// waits for `finish`, so that what is dropped before never looks complete.
     fn make_room(&mut self, sink: &mut impl Sink) -> Result<()> {
         self.line.check()?;
-        if self.filling.data.len() < self.chunk_size || self.promised == Some(self.total_in) {
+        if self.filling.data.len() < self.batch_size || self.promised == Some(self.total_in) {
             return Ok(());
         }
+        self.submit(self.batch_size, sink)
+    }
+
+    /// Sends all chunks that are full on their way, but for the last one promised.
+    fn hand_on(&mut self, sink: &mut impl Sink) -> Result<()> {
+        let there = match self.promised == Some(self.total_in) {
+            true => self.filling.data.len().saturating_sub(1),
+            false => self.filling.data.len(),
+        };
+        let full = there.saturating_sub(there.checked_rem(self.chunk_size).unwrap_or(0));
+        if full == 0 {
+            return Ok(());
+        }
+        let rest = self.filling.data.split_off(full);
+        self.submit(full, sink)?;
+        self.filling.data.put(&rest);
+        Ok(())
+    }
+
+    /// Sends on what has been filled, which is or will be so many bytes.
+    fn submit(&mut self, len: usize, sink: &mut impl Sink) -> Result<()> {
+        let cuts = (self.chunk_size..len).step_by(self.chunk_size);
+        self.filling.cuts.extend(cuts);
         self.line.submit(&mut self.filling, sink)
     }
 
     /// Hands on all chunks that are full.
     pub(in crate::file) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
-        self.make_room(sink)?;
+        self.line.check()?;
+        self.hand_on(sink)?;
         self.line.drain(sink)
     }
 
@@ -169,7 +208,7 @@ impl Stage {
         }
         self.make_room(sink)?;
         if self.filling.data.len() > 0 || (self.total_in == 0 && !may_be_empty) {
-            self.line.submit(&mut self.filling, sink)?;
+            self.submit(self.filling.data.len(), sink)?;
         }
         self.line.drain(sink)
     }
@@ -215,19 +254,26 @@ mod tests {
 
     #[test]
     fn a_reader_that_claims_too_much_is_not_believed() {
-        struct Boaster(u8);
-        impl std::io::Read for Boaster {
+        /// Reads left, and how much there was room for.
+        struct Boaster(u8, usize);
+        impl std::io::Read for &mut Boaster {
             fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+                if self.0 == 0 {
+                    return Ok(0);
+                }
                 self.0 -= 1;
-                Ok(if self.0 > 0 { buf.len() + 5 } else { 0 })
+                self.1 += buf.len();
+                Ok(buf.len() + 5)
             }
         }
         let target = std::io::Cursor::new(Vec::new());
         let options = Encoder::builder().chunk_size(10);
         let mut encoder = options.write_to_file(target).unwrap();
-        assert_eq!(encoder.read_from(Boaster(4)).unwrap(), 30);
+        let mut boaster = Boaster(3, 0);
+        let count = encoder.read_from(&mut boaster).unwrap();
+        assert_eq!(count, boaster.1 as u64);
         let file = encoder.finish().unwrap().into_inner();
-        assert_eq!(crate::decompress(&file).unwrap(), [0; 30]);
+        assert_eq!(crate::decompress(&file).unwrap(), vec![0; boaster.1]);
     }
 
     #[test]

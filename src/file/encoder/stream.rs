@@ -97,7 +97,7 @@ impl<W: Write> Sink for StreamSink<W> {
 const ENTRIES: [u8; 1 << 12] = [0xff; 1 << 12];
 
 /// A table of offsets that cannot be filled in, piece by piece.
-fn unfilled(entries: u64) -> impl Iterator<Item = &'static [u8]> {
+pub(super) fn unfilled(entries: u64) -> impl Iterator<Item = &'static [u8]> {
     let mut left = entries.saturating_mul(ENTRY_LEN);
     std::iter::from_fn(move || {
         let len = usize::try_from(left)

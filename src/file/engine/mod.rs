@@ -27,6 +27,7 @@ use crate::wire::{
 };
 use bodies::Bodies;
 pub(super) use settings::{Settings, Wanted};
+use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
 use work::{Done, Job, check, decode, work};
@@ -34,8 +35,10 @@ pub(super) use work::{Piece, Place};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
 const GIANT: u32 = 64 << 20;
-/// A chunk of fewer uncompressed bytes than this is decoded by the caller's thread.
-const SMALL: u32 = 4 << 10;
+/// Chunks of fewer bytes than this go to a worker several at a time: to hand one over would cost more than the work.
+const BATCH: usize = 128 << 10;
+/// What a chunk counts among them at least, so that empty ones do not pile up.
+const LEAST: u32 = 64;
 /// The least length of such a piece, but for the last.
 const PIECE: u32 = 1 << 20;
 /// A chunk whose bytes are arriving.
@@ -59,7 +62,12 @@ pub(super) struct Engine<R> {
     bodies: Option<Bodies<R>>,
     parser: Parser,
     settings: Settings,
-    pipeline: Pipeline<Job, Done>,
+    pipeline: Pipeline<Vec<Job>, Vec<Done>>,
+    /// Chunks for the next worker, and how many bytes they are.
+    batch: Vec<Job>,
+    batched: usize,
+    /// Chunks done, whose turn is before those under way.
+    ready: VecDeque<Done>,
     decoder: ChunkDecoder,
     gathering: Option<Gathering>,
     giant: Option<Giant>,
@@ -95,13 +103,19 @@ impl<R> Engine<R> {
         let (limits, hashers) = (settings.limits, settings.hashers);
         let make_worker = move || {
             let mut decoder = ChunkDecoder::with_max_block(limits.block);
-            move |job| work(&mut decoder, &hashers, job)
+            move |batch: Vec<Job>| {
+                let each = batch.into_iter();
+                each.map(|job| work(&mut decoder, &hashers, job)).collect()
+            }
         };
         Self {
             source: Source::new(reader),
             bodies: None,
             parser: Parser::new(limits, hashers),
             pipeline: Pipeline::new(settings.threads, make_worker),
+            batch: Vec::new(),
+            batched: 0,
+            ready: VecDeque::new(),
             decoder: ChunkDecoder::with_max_block(limits.block),
             settings,
             gathering: None,
@@ -182,18 +196,22 @@ impl<R: Read> Engine<R> {
                 let gone = "a chunk could not be read, so that nothing follows";
                 return Err(io::Error::other(gone).into());
             }
-            let full = self.pipeline.is_full();
-            let must_take = full || self.starving || self.giant.is_some() || self.ended.is_some();
-            let done = if must_take {
+            if let Some(done) = self.ready.pop_front() {
+                return self.done(done).map(Some);
+            }
+            let hurried = self.starving || self.giant.is_some() || self.ended.is_some();
+            if hurried {
+                self.send();
+            }
+            let done = if hurried || self.pipeline.is_full() {
                 self.pipeline.next()
             } else {
                 self.pipeline.next_ready()
             };
             if let Some(done) = done {
                 self.panicked |= done.is_err();
-                if let Ok(done) = done {
-                    return self.done(done).map(Some);
-                }
+                self.ready = done.unwrap_or_default().into();
+                continue;
             }
             if let Some(giant) = self.giant.take() {
                 return Ok(Some(self.next_of(giant)));
@@ -327,11 +345,17 @@ impl<R: Read> Engine<R> {
             }
             return Ok(());
         }
-        if !self.starving && self.gathering.is_none() && self.pipeline.under_way() > 0 {
+        let busy = self.pipeline.under_way() > 0 || !self.batch.is_empty();
+        if !self.starving && self.gathering.is_none() && busy {
             self.starving = true;
             return Ok(());
         }
         self.starving = false;
+        if !self.batch.is_empty() {
+            // Nothing tells when the rest of this chunk comes: those before it need not wait.
+            self.send();
+            return Ok(());
+        }
         if !self.source.fill()? {
             let result = self.parser.finish();
             self.end(result);
@@ -410,11 +434,7 @@ impl<R: Read> Engine<R> {
             buffer,
         };
         if !giant {
-            // To hand a small one over would cost more than the work.
-            match job.place.header.nbytes {
-                0..SMALL => self.pipeline.submit_here(job),
-                _ => self.pipeline.submit(job),
-            }
+            self.add(job);
             return Ok(());
         }
         job.fetch().inspect_err(|_| self.unread = true)?;
@@ -429,10 +449,30 @@ impl<R: Read> Engine<R> {
             Err(_) => {
                 // The pipeline will say the same; there is no need to have room for its bytes.
                 job.wanted.end = job.wanted.start;
-                self.pipeline.submit(job);
+                self.add(job);
             }
         }
         Ok(())
+    }
+
+    /// Puts a chunk among those for the next worker, and sends them once they are worth it.
+    fn add(&mut self, job: Job) {
+        let header = &job.place.header;
+        let bytes = header.nbytes.max(header.ctbytes).max(LEAST);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.batched = self.batched.saturating_add(bytes);
+        self.batch.push(job);
+        if self.batched >= BATCH {
+            self.send();
+        }
+    }
+
+    /// Sends the chunks that are there to a worker.
+    fn send(&mut self) {
+        if !self.batch.is_empty() {
+            self.pipeline.submit(std::mem::take(&mut self.batch));
+        }
+        self.batched = 0;
     }
 
     /// Decodes the next piece of a giant, whole blocks if it can be.
