@@ -132,6 +132,8 @@ impl Stage {
             at = next;
         }
         self.read_from(&mut in_order(source, at..end)?, sink)?;
+        // What the threads have to say of the source is heard here, and not later.
+        self.line.drain(sink)?;
         Ok(self.total_in.saturating_sub(before))
     }
 
