@@ -21,6 +21,7 @@ const KNOTS: [f64; 7] = [0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0];
 struct Point {
     fraction: f64,
     stored: bool,
+    constant: bool,
     encode: f64,
     decode: f64,
 }
@@ -53,15 +54,19 @@ pub fn run(raw: bool) {
     filters();
 }
 
-/// A line of the table: picoseconds a byte at each knot, and of streams that are stored.
+/// A line of the table: picoseconds a byte of streams of one value, at each knot, and of streams that
+/// are stored.
 fn row(compressor: Compressor, level: u8, points: &[Point]) {
     let line = |of: fn(&Point) -> f64| {
-        let shrunk = points.iter().filter(|point| !point.stored);
-        let shrunk: Vec<_> = shrunk.map(|point| (point.fraction, of(point))).collect();
-        let mut figures: Vec<_> = KNOTS.iter().map(|knot| at(*knot, &shrunk)).collect();
-        let stored = points.iter().filter(|point| point.stored).map(of);
-        let stored: Vec<_> = stored.collect();
-        figures.push(median(stored));
+        let of_all = |kind: fn(&&Point) -> bool| {
+            let points = points.iter().filter(kind);
+            points.map(|point| (point.fraction, of(point))).collect()
+        };
+        let shrunk: Vec<_> = of_all(|point| !point.stored && !point.constant);
+        let costs = |points: Vec<(f64, f64)>| points.into_iter().map(|point| point.1).collect();
+        let mut figures = vec![median(costs(of_all(|point| point.constant)))];
+        figures.extend(KNOTS.iter().map(|knot| at(*knot, &shrunk)));
+        figures.push(median(costs(of_all(|point| point.stored))));
         let figures: Vec<_> = figures.iter().map(|f| format!("{f:.0}")).collect();
         figures.join(", ")
     };
@@ -95,6 +100,7 @@ fn point(settings: ChunkSettings, stream: &[u8]) -> Point {
     Point {
         fraction: len as f64 / stream.len() as f64,
         stored: len >= stream.len(),
+        constant: stream.iter().all(|byte| *byte == stream[0]),
         encode: encode / each,
         decode: decode / each,
     }
@@ -135,7 +141,10 @@ fn streams() -> Vec<(String, Vec<u8>)> {
             if typesize > 1 {
                 streams.push((format!("{name} byte {rank}"), plane.to_vec()));
             }
-            streams.push((format!("{name} bit {rank}"), bits(plane)));
+            // Half of those would be noise, half of them nothing.
+            if name != data::NARROW {
+                streams.push((format!("{name} bit {rank}"), bits(plane)));
+            }
         }
     }
     streams

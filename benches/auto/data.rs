@@ -2,6 +2,9 @@
 
 use super::oracle::{Kind, Random};
 
+/// Bytes that use few of their bits.
+pub const NARROW: &str = "narrow bytes";
+
 /// Data of one kind.
 pub struct Data {
     pub name: &'static str,
@@ -65,7 +68,7 @@ fn narrow(bits: u32, len: usize) -> Data {
     let mut random = Random::new(31);
     let bytes = std::iter::repeat_with(|| (random.next() >> 32) as u8 >> (8 - bits));
     Data {
-        name: "narrow bytes",
+        name: NARROW,
         typesize: 1,
         bytes: bytes.take(len).collect(),
     }

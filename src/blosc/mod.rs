@@ -87,4 +87,4 @@ pub use settings::ChunkSettings;
 pub use settings2::Blosc2Settings;
 pub(crate) use source::has_blocks;
 pub use special::{SpecialValue, special_chunk};
-pub use tune::{Aim, Trial, Tuned, Tuner, UnknownAim, sample_places};
+pub use tune::{Aim, Trial, Tuned, Tuner, UnknownAim};

@@ -18,12 +18,12 @@ mod trial;
 mod tuned;
 
 pub use aim::{Aim, UnknownAim};
-pub use sample::sample_places;
 pub use trial::Trial;
 pub use tuned::Tuned;
 
 use super::{ChunkError, ChunkSettings, Compressor, Filter, MAX_NBYTES};
 use search::Search;
+use std::ops::Range;
 
 /// Bytes of a chunk, unless told otherwise.
 const CHUNK_SIZE: u32 = 1 << 20;
@@ -114,34 +114,50 @@ impl Tuner {
         self
     }
 
-    /// Chooses by data that lies together, looking at its [`sample_places`].
+    /// Where to look in data of this many bytes: the whole of it up to 1 MiB, else 8 pieces of 128 KiB
+    /// from the beginning to the end, or 4 of 256 KiB for [`Aim::Size`].
+    ///
+    /// ```
+    /// use bloscpack::blosc::{Aim, Tuner};
+    ///
+    /// let tuner = Tuner::new(Aim::Balance);
+    /// assert_eq!(tuner.places(1000), [0..1000]);
+    /// let places = tuner.places(1 << 40);
+    /// assert_eq!((places.len(), places[0].start), (8, 0));
+    /// assert!(places[7].end > (1 << 40) - 100);
+    /// ```
+    #[must_use]
+    pub fn places(&self, len: u64) -> Vec<Range<u64>> {
+        sample::places(self.aim, len)
+    }
+
+    /// Chooses by data that lies together, looking at its [`places`](Self::places).
     ///
     /// # Errors
     ///
     /// [`Usage`](super::Fault::Usage) for a given level above 9 or a typesize of 0;
     /// [`Unsupported`](super::Fault::Unsupported) if this build lacks a given compressor, or has none.
-    pub fn tune(&self, sample: &[u8]) -> Result<Tuned, ChunkError> {
-        let places = sample_places(sample.len() as u64);
+    pub fn tune(&self, data: &[u8]) -> Result<Tuned, ChunkError> {
+        let places = self.places(data.len() as u64);
         let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
         let pieces = places
             .iter()
-            .filter_map(|place| sample.get(index(place.start)..index(place.end)));
+            .filter_map(|place| data.get(index(place.start)..index(place.end)));
         self.tune_pieces(&pieces.collect::<Vec<_>>())
     }
 
-    /// Chooses by pieces of the data, such as those at [`sample_places`]: of the first 8, at most
-    /// 128 KiB each. A piece should begin with an element.
+    /// Chooses by pieces of the data, such as those at [`places`](Self::places), of which the first
+    /// mebibyte is looked at. A piece should begin with an element.
     ///
     /// # Errors
     ///
     /// As for [`tune`](Self::tune).
     pub fn tune_pieces(&self, pieces: &[&[u8]]) -> Result<Tuned, ChunkError> {
-        let pieces = pieces.get(..sample::PIECES).unwrap_or(pieces);
         let tuner = Self {
             chunk_size: self.chunk_size.clamp(1, MAX_NBYTES),
             ..*self
         };
-        Search::new(tuner, pieces).run()
+        Search::new(tuner, sample::bounded(pieces)).run()
     }
 
     /// The settings that were given, and the default ones for the rest.

@@ -3,7 +3,7 @@
 //! There is no clock here: the same data gives the same figures on every machine. A stream costs what
 //! streams of other data cost that the same compressor shrank as far, by the table in [`figures`].
 
-use super::figures::{self, Figures, STORED};
+use super::figures::{self, Figures, KNOTS};
 use crate::blosc::{ChunkSettings, Filter};
 
 /// Time in picoseconds.
@@ -27,22 +27,36 @@ impl Cost {
     }
 }
 
-/// The time for a stream of `len` bytes that became `compressed`, or was stored.
-pub(super) fn stream(settings: &ChunkSettings, len: u64, compressed: Option<u64>) -> Cost {
+/// What became of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It was one value all over.
+    Constant,
+    /// It has this length now.
+    Shrunk(u64),
+    /// It was kept as it is.
+    Stored,
+}
+
+/// The time for a stream of `len` bytes.
+pub(super) fn stream(settings: &ChunkSettings, len: u64, fate: Fate) -> Cost {
     let Some(row) = figures::row(settings.compressor, settings.level) else {
         return copy(len);
     };
-    let cost = match compressed {
-        Some(compressed) => Cost {
-            encode: between(&row.encode, len, compressed),
-            decode: between(&row.decode, len, compressed),
-        },
-        None => Cost {
-            encode: row.encode[STORED],
-            decode: row.decode[STORED],
-        },
+    let cost = Cost {
+        encode: figure(&row.encode, len, fate),
+        decode: figure(&row.decode, len, fate),
     };
     cost.times(len)
+}
+
+/// The time that memory takes for a block and what became of it.
+pub(super) fn memory(len: u64, compressed: u64) -> Cost {
+    let [encode, decode] = figures::MEMORY.map(|(data, stored)| {
+        let data = len.saturating_mul(data);
+        data.saturating_add(compressed.saturating_mul(stored))
+    });
+    Cost { encode, decode }
 }
 
 /// The time for data that is stored without a try.
@@ -62,11 +76,20 @@ pub(super) fn filter(settings: &ChunkSettings, len: u64) -> Cost {
     Cost { encode, decode }.times(len)
 }
 
+/// The figure for a byte of a stream.
+fn figure(figures: &Figures, len: u64, fate: Fate) -> u64 {
+    let [constant, shrunk @ .., stored] = figures;
+    match fate {
+        Fate::Constant => *constant,
+        Fate::Shrunk(compressed) => between(shrunk, len, compressed),
+        Fate::Stored => *stored,
+    }
+}
+
 /// The figure for a stream that shrank so far, on the straight line between the two next to it.
-fn between(figures: &Figures, len: u64, compressed: u64) -> u64 {
+fn between(figures: &[u64; KNOTS.len()], len: u64, compressed: u64) -> u64 {
     let thousandths = (compressed.saturating_mul(1000) / len.max(1)).min(1000);
-    let knots = figures::KNOTS.windows(2).zip(figures.windows(2));
-    for (knots, figures) in knots {
+    for (knots, figures) in KNOTS.windows(2).zip(figures.windows(2)) {
         if let (&[from, to], &[low, high]) = (knots, figures)
             && thousandths <= to
         {
@@ -75,21 +98,21 @@ fn between(figures: &Figures, len: u64, compressed: u64) -> u64 {
             return (low * rest + high * way) / (to - from).max(1);
         }
     }
-    figures[STORED]
+    figures.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{between, figures, stream};
+    use super::{Fate, KNOTS, between, figures, stream};
     use crate::blosc::{ChunkSettings, Compressor};
 
     #[test]
     fn the_figures_are_met_at_the_knots_and_lie_between_them_otherwise() {
-        let row = [10, 20, 60, 100, 200, 300, 400, 7];
-        for (knot, figure) in figures::KNOTS.into_iter().zip(row) {
+        let row = [10, 20, 60, 100, 200, 300, 400];
+        for (knot, figure) in KNOTS.into_iter().zip(row) {
             assert_eq!(between(&row, 1000, knot), figure);
         }
-        let middle = figures::KNOTS[0].midpoint(figures::KNOTS[1]);
+        let middle = KNOTS[0].midpoint(KNOTS[1]);
         assert_eq!(between(&row, 1000, middle), 15);
     }
 
@@ -102,9 +125,13 @@ mod tests {
                     level,
                     ..ChunkSettings::default()
                 };
-                let row = figures::row(compressor, level);
-                assert!(row.is_some(), "{compressor} {level}");
-                assert!(stream(&settings, 1000, Some(500)).encode > 0);
+                assert!(
+                    figures::row(compressor, level).is_some(),
+                    "{compressor} {level}"
+                );
+                for fate in [Fate::Constant, Fate::Shrunk(500), Fate::Stored] {
+                    assert!(stream(&settings, 1000, fate).encode > 0);
+                }
             }
         }
     }

@@ -1,61 +1,74 @@
 //! Which part of the data is looked at.
 
+use super::Aim;
 use std::ops::Range;
 
-/// Bytes of a piece, and how many there are at the most: 1 MiB in all.
-pub(super) const PIECE: usize = 128 << 10;
-pub(super) const PIECES: usize = 8;
+/// Bytes of all pieces together, at the most.
+pub(super) const SAMPLE: usize = 1 << 20;
 /// Pieces begin at multiples of this, so at the beginning of an element of any size that is tried.
 const ALIGN: u64 = 48;
 
-/// Where the pieces of a sample lie in data of this many bytes: at most 8, of at most 128 KiB, evenly
-/// spread from the beginning to the end. Of data up to 1 MiB they are all of it.
-///
-/// ```
-/// use bloscpack::blosc::sample_places;
-///
-/// assert_eq!(sample_places(1000), [0..1000]);
-/// let places = sample_places(1 << 40);
-/// assert_eq!((places.len(), places[0].start), (8, 0));
-/// assert!(places[7].end > (1 << 40) - 100);
-/// ```
-#[must_use]
-pub fn sample_places(len: u64) -> Vec<Range<u64>> {
-    let (piece, pieces) = (PIECE as u64, PIECES as u64);
-    if len <= piece * pieces {
-        let starts = (0..len.div_ceil(piece)).map(|number| number * piece);
-        return starts.map(|start| start..len.min(start + piece)).collect();
+/// Where the pieces of a sample lie in data of this many bytes.
+pub(super) fn places(aim: Aim, len: u64) -> Vec<Range<u64>> {
+    let sample = SAMPLE as u64;
+    if len <= sample {
+        return Vec::from_iter((len > 0).then_some(0..len));
     }
+    let pieces = match aim {
+        Aim::Speed | Aim::Balance => 8,
+        // Compressors that look further back need longer pieces to show what they can do.
+        Aim::Size => 4,
+    };
+    let piece = sample / pieces;
     // The last piece ends with the data; it is divided first lest the product overflows.
     let step = (len - piece) / (pieces - 1);
     let starts = (0..pieces).map(|number| number * step / ALIGN * ALIGN);
     starts.map(|start| start..start + piece).collect()
 }
 
+/// The pieces, cut off where they come to more than a sample.
+pub(super) fn bounded<'a>(pieces: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    let mut left = SAMPLE;
+    let mut bounded = Vec::new();
+    for piece in pieces {
+        let piece = piece.get(..left).unwrap_or(piece);
+        left -= piece.len();
+        if !piece.is_empty() {
+            bounded.push(piece);
+        }
+    }
+    bounded
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{PIECE, PIECES, sample_places};
+    use super::{Aim, SAMPLE, bounded, places};
 
     #[test]
     fn pieces_are_in_order_within_the_data_and_never_more_than_a_mebibyte() {
-        let whole = (PIECE * PIECES) as u64;
-        for len in [
-            0,
-            1,
-            127,
-            131_072,
-            131_073,
-            whole - 1,
-            whole,
-            whole + 1,
-            u64::MAX,
-        ] {
-            let places = sample_places(len);
-            let sum: u64 = places.iter().map(|place| place.end - place.start).sum();
-            assert_eq!(sum, len.min(whole), "{len}");
-            assert!(places.iter().all(|place| place.end <= len), "{len}");
-            let starts: Vec<_> = places.iter().map(|place| place.start).collect();
-            assert!(starts.is_sorted(), "{len}");
+        let whole = SAMPLE as u64;
+        for aim in Aim::ALL {
+            for len in [0, 1, 127, 131_073, whole - 1, whole, whole + 1, u64::MAX] {
+                let places = places(aim, len);
+                let sum: u64 = places.iter().map(|place| place.end - place.start).sum();
+                assert_eq!(sum, len.min(whole), "{len}");
+                assert!(places.iter().all(|place| place.end <= len), "{len}");
+                let starts: Vec<_> = places.iter().map(|place| place.start).collect();
+                assert!(starts.is_sorted(), "{len}");
+            }
         }
+    }
+
+    #[test]
+    fn no_more_than_a_mebibyte_is_looked_at() {
+        let long = vec![0; SAMPLE - 5];
+        let lens = |pieces: &[&[u8]]| -> Vec<_> {
+            bounded(pieces).iter().map(|piece| piece.len()).collect()
+        };
+        assert_eq!(
+            lens(&[&long, &[1; 3], &[], &[2; 9], &long]),
+            [SAMPLE - 5, 3, 2]
+        );
+        assert_eq!(lens(&[]), [0; 0]);
     }
 }

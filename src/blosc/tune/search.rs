@@ -1,6 +1,5 @@
 //! From the sample to the choice, without trying everything.
 
-use super::sample::PIECE;
 use super::trial::Bench;
 use super::{Aim, Trial, Tuned, Tuner};
 use crate::blosc::layout::MIN_BUFFER;
@@ -10,10 +9,6 @@ use crate::blosc::{ChunkError, ChunkSettings, Compressor, Filter};
 const TYPESIZES: [u8; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 24];
 /// A typesize is taken for better if it leaves at most so many hundredths.
 const CLEARLY: u128 = 97;
-/// Bytes of each piece that show the size of the elements.
-const PROBE: usize = 64 << 10;
-/// Bytes of each piece that the slowest levels are tried on.
-const SLOW: usize = PIECE / 2;
 /// For [`Aim::Size`], what is within so many hundredths of the smallest counts as equally small.
 const AS_SMALL: u128 = 101;
 
@@ -36,12 +31,12 @@ struct Front {
 
 pub(super) struct Search<'a> {
     tuner: Tuner,
-    pieces: &'a [&'a [u8]],
+    pieces: Vec<&'a [u8]>,
     bench: Bench,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(tuner: Tuner, pieces: &'a [&'a [u8]]) -> Self {
+    pub fn new(tuner: Tuner, pieces: Vec<&'a [u8]>) -> Self {
         let bench = Bench::default();
         Self {
             tuner,
@@ -66,11 +61,7 @@ impl<'a> Search<'a> {
         for family in &families {
             let fronts = self.fronts(family, &typesizes)?;
             for compressor in family {
-                for level in self.levels(*compressor) {
-                    for front in &fronts {
-                        trials.push(self.try_front(*front, *compressor, level)?);
-                    }
-                }
+                self.try_levels(*compressor, &fronts, &mut trials)?;
             }
         }
         let aim = self.tuner.aim;
@@ -82,9 +73,37 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Tries the first level of a compressor on all fronts, and the others on the best of these.
+    fn try_levels(
+        &mut self,
+        compressor: Compressor,
+        fronts: &[Front],
+        trials: &mut Vec<Trial>,
+    ) -> Result<(), ChunkError> {
+        let levels = self.levels(compressor);
+        let Some((first, others)) = levels.split_first() else {
+            return Ok(());
+        };
+        let mut best: Option<(u128, Front)> = None;
+        for front in fronts {
+            let trial = self.try_front(*front, compressor, *first)?;
+            let points = trial.points(self.tuner.aim);
+            if best.is_none_or(|(least, _)| points < least) {
+                best = Some((points, *front));
+            }
+            trials.push(trial);
+        }
+        for level in others {
+            if let Some((_, front)) = best {
+                trials.push(self.try_front(front, compressor, *level)?);
+            }
+        }
+        Ok(())
+    }
+
     /// The default settings without a choice.
     fn usual(mut self) -> Result<Tuned, ChunkError> {
-        let best = self.try_on(self.tuner.default_settings(), PIECE)?;
+        let best = self.try_all(self.tuner.default_settings())?;
         Ok(Tuned {
             aim: self.tuner.aim,
             best,
@@ -107,6 +126,14 @@ impl<'a> Search<'a> {
         }
         let filter = self.tuner.filter.filter(|filter| *filter != Filter::None);
         let filter = filter.unwrap_or(Filter::Byte);
+        // Half of each piece shows it as well.
+        let halves = self.pieces.iter().map(|piece| piece.len() / 2);
+        let halves: Vec<_> = self
+            .pieces
+            .iter()
+            .zip(halves)
+            .filter_map(|(piece, half)| piece.get(..half))
+            .collect();
         let mut sizes = Vec::new();
         for typesize in TYPESIZES {
             let front = Front { typesize, filter };
@@ -114,7 +141,8 @@ impl<'a> Search<'a> {
             for family in families {
                 if let Some(compressor) = family.first() {
                     let settings = self.settings(front, *compressor, self.scout_level(*compressor));
-                    size += self.try_on(settings, PROBE)?.points(Aim::Size);
+                    let trial = self.bench.run(settings, self.tuner.chunk_size, &halves)?;
+                    size += trial.points(Aim::Size);
                 }
             }
             sizes.push((size, typesize));
@@ -182,11 +210,10 @@ impl<'a> Search<'a> {
         let levels: &[u8] = match (self.tuner.aim, compressor) {
             (_, Compressor::Snappy) => &[9],
             (Aim::Size, Compressor::Lz4 | Compressor::Blosclz) => &[9],
-            (Aim::Size, Compressor::Lz4hc) if is_given => &[3, 5, 7, 9],
-            (Aim::Size, Compressor::Lz4hc) => &[9],
-            (Aim::Size, Compressor::Zlib) if is_given => &[3, 6, 7, 9],
-            (Aim::Size, Compressor::Zlib) => &[6, 9],
-            (Aim::Size, Compressor::Zstd) => &[3, 4, 5, 6, 7, 8, 9],
+            (Aim::Size, Compressor::Lz4hc) if is_given => &[5, 3, 7, 9],
+            (Aim::Size, Compressor::Lz4hc) => &[5, 9],
+            (Aim::Size, Compressor::Zlib) => &[6, 3, 9],
+            (Aim::Size, Compressor::Zstd) => &[4, 5, 6, 7, 8, 9],
             (_, Compressor::Lz4 | Compressor::Blosclz) => &[9, 5, 1],
             (Aim::Speed, Compressor::Lz4hc | Compressor::Zlib) => &[1],
             (_, Compressor::Lz4hc) => &[1, 3, 5],
@@ -203,17 +230,12 @@ impl<'a> Search<'a> {
         compressor: Compressor,
         level: u8,
     ) -> Result<Trial, ChunkError> {
-        let most = match self.tuner.aim {
-            // All that are compared see the same bytes.
-            Aim::Size => SLOW,
-            Aim::Speed | Aim::Balance => PIECE,
-        };
-        self.try_on(self.settings(front, compressor, level), most)
+        self.try_all(self.settings(front, compressor, level))
     }
 
-    fn try_on(&mut self, settings: ChunkSettings, most: usize) -> Result<Trial, ChunkError> {
+    fn try_all(&mut self, settings: ChunkSettings) -> Result<Trial, ChunkError> {
         self.bench
-            .run(settings, self.tuner.chunk_size, self.pieces, most)
+            .run(settings, self.tuner.chunk_size, &self.pieces)
     }
 
     fn settings(&self, front: Front, compressor: Compressor, level: u8) -> ChunkSettings {

@@ -1,12 +1,12 @@
 //! One choice of settings, tried on the sample.
 
-use super::model::{self, Cost};
-use super::{Aim, sample::PIECE};
-use crate::blosc::compressor::StreamEncoder;
-use crate::blosc::encode::apply;
+use super::Aim;
+use super::model::{self, Cost, Fate};
+use crate::blosc::compressor::{Constants, NoiseTest, StreamEncoder};
+use crate::blosc::encode::{apply, room_for};
 use crate::blosc::header::HEADER_LEN;
 use crate::blosc::layout::{Layout, MIN_BUFFER};
-use crate::blosc::{ChunkError, ChunkSettings};
+use crate::blosc::{ChunkError, ChunkSettings, Filter};
 
 /// What a score counts in: bytes of data.
 const SCALE: u128 = 1 << 20;
@@ -96,16 +96,16 @@ fn speed(bytes: u64, picoseconds: u64) -> f64 {
 pub(super) struct Bench {
     filtered: Vec<u8>,
     compressed: Vec<u8>,
+    noise: NoiseTest,
 }
 
 impl Bench {
-    /// Tries settings on pieces out of chunks of this size, of each piece at most `most` bytes.
+    /// Tries settings on pieces out of chunks of this size.
     pub fn run(
         &mut self,
         settings: ChunkSettings,
         chunk_size: u32,
         pieces: &[&[u8]],
-        most: usize,
     ) -> Result<Trial, ChunkError> {
         settings.check()?;
         let mut trial = Trial {
@@ -116,71 +116,101 @@ impl Bench {
         };
         let mut encoder = None;
         for piece in pieces {
-            let piece = piece.get(..most.min(PIECE)).unwrap_or(piece);
             if settings.level == 0 || piece.len() < MIN_BUFFER as usize {
-                trial.add_copy(piece.len() as u64);
+                let len = piece.len() as u64;
+                trial.add(len, len, model::copy(len));
                 continue;
             }
             let encoder = match &mut encoder {
                 Some(encoder) => encoder,
                 none => none.insert(StreamEncoder::new(&settings)?),
             };
-            self.add(&mut trial, encoder, chunk_size, piece);
+            let layout = layout_within(&settings, chunk_size, piece.len());
+            for index in 0..layout.nblocks() {
+                if let Some(block) = piece.get(layout.block(index)) {
+                    self.add_block(&mut trial, encoder, &layout, block);
+                }
+            }
         }
         Ok(trial)
     }
 
-    /// Adds a piece that is long enough to compress.
-    fn add(
+    fn add_block(
         &mut self,
         trial: &mut Trial,
         encoder: &mut StreamEncoder,
-        chunk_size: u32,
-        piece: &[u8],
+        layout: &Layout,
+        block: &[u8],
     ) {
         let settings = trial.settings;
-        let layout = layout_within(&settings, chunk_size, piece.len());
-        let (mut stored, mut cost) = (0, Cost::default());
-        for index in 0..layout.nblocks() {
-            let Some(block) = piece.get(layout.block(index)) else {
-                continue;
-            };
-            cost.add(model::filter(&settings, block.len() as u64));
-            stored += 4;
-            let block = apply(settings.filter, &layout, block, &mut self.filtered);
-            let stream_len = block.len() / layout.streams(block.len()).max(1);
-            for stream in block.chunks_exact(stream_len.max(1)) {
-                let room = crate::blosc::encode::room_for(&mut self.compressed, stream.len());
-                let room = room.get_mut(..stream.len() - 1).unwrap_or_default();
-                let len = encoder.compress(stream, room).map(|len| len as u64);
-                stored += 4 + len.unwrap_or(stream.len() as u64);
-                cost.add(model::stream(&settings, stream.len() as u64, len));
-            }
-        }
-        let data = u64::from(layout.nbytes);
-        trial.data += data;
-        if stored < data {
-            trial.compressed += stored;
-            trial.cost.add(cost);
-        } else {
-            // The attempt was made; only reading it back is a copy.
-            trial.compressed += data;
-            trial.cost.add(Cost {
-                encode: cost.encode,
-                ..model::copy(data)
+        let len = block.len() as u64;
+        let block = apply(settings.filter, layout, block, &mut self.filtered);
+        let streams = layout.streams(block.len()).max(1);
+        // Its place in the table.
+        let mut stored = 4;
+        let mut cost = model::filter(&settings, len);
+        for stream in block.chunks_exact((block.len() / streams).max(1)) {
+            let room = room_for(&mut self.compressed, stream.len());
+            let room = room.get_mut(..stream.len() - 1).unwrap_or_default();
+            let compressed = encoder.compress(stream, room).map(|len| len as u64);
+            stored += 4 + compressed.unwrap_or(stream.len() as u64);
+            cost.add(match compressed {
+                Some(compressed) if streams == 1 => {
+                    whole_block(&mut self.noise, &settings, stream, compressed)
+                }
+                Some(compressed) => {
+                    model::stream(&settings, stream.len() as u64, fate(stream, compressed))
+                }
+                None => model::stream(&settings, stream.len() as u64, Fate::Stored),
             });
         }
+        if stored >= len {
+            // A chunk of such blocks is stored: the attempt was made, but it is read back as it is.
+            cost.decode = model::copy(len).decode;
+            stored = len;
+        }
+        cost.add(model::memory(len, stored));
+        trial.add(len, stored, cost);
     }
+}
+
+fn fate(stream: &[u8], compressed: u64) -> Fate {
+    match Constants::byte_of(stream) {
+        Some(_) => Fate::Constant,
+        None => Fate::Shrunk(compressed),
+    }
+}
+
+/// The time for a block that is one stream. Where a filter has put bytes of equal rank together, some
+/// ranks may be noise that costs little while the others make all the work.
+fn whole_block(
+    noise: &mut NoiseTest,
+    settings: &ChunkSettings,
+    block: &[u8],
+    compressed: u64,
+) -> Cost {
+    let len = block.len() as u64;
+    let rank = block.len() / usize::from(settings.typesize).max(1);
+    if settings.filter == Filter::None || rank == 0 || rank == block.len() {
+        return model::stream(settings, len, fate(block, compressed));
+    }
+    let is_noise = |rank: &&[u8]| noise.is_noise(rank);
+    let ranks = block.chunks_exact(rank).filter(is_noise);
+    let noise: u64 = ranks.map(|rank| rank.len() as u64).sum();
+    let rest = len - noise;
+    let shrunk = compressed.saturating_sub(noise).min(rest);
+    let mut cost = model::stream(settings, noise, Fate::Stored);
+    cost.add(model::stream(settings, rest, Fate::Shrunk(shrunk)));
+    cost
 }
 
 impl Trial {
-    fn add_copy(&mut self, len: u64) {
-        self.data += len;
-        self.compressed += len;
-        self.cost.add(model::copy(len));
+    fn add(&mut self, data: u64, compressed: u64, cost: Cost) {
+        self.data += data;
+        self.compressed += compressed;
+        self.cost.add(cost);
     }
 }
-
 /// The blocks of a piece as they would be in a chunk: whole ones of the chunk's size, or else one
 /// that is as much of it as the piece has.
 fn layout_within(settings: &ChunkSettings, chunk_size: u32, len: usize) -> Layout {
