@@ -57,6 +57,13 @@ pub struct Tuner {
     chunk_size: u32,
 }
 
+impl Default for Tuner {
+    /// As [`new`](Self::new), for [`Aim::Balance`].
+    fn default() -> Self {
+        Self::new(Aim::Balance)
+    }
+}
+
 impl Tuner {
     /// Chooses everything, for chunks of 1 MiB.
     #[must_use]
@@ -70,6 +77,13 @@ impl Tuner {
             blocksize: None,
             chunk_size: CHUNK_SIZE,
         }
+    }
+
+    /// Another aim.
+    #[must_use]
+    pub const fn aim(mut self, aim: Aim) -> Self {
+        self.aim = aim;
+        self
     }
 
     /// Bytes an element, 1 to 255, which are not guessed then.
