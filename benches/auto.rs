@@ -13,6 +13,8 @@
 
 #[path = "auto/calibrate.rs"]
 mod calibrate;
+#[path = "auto/clock.rs"]
+mod clock;
 #[path = "auto/compare.rs"]
 mod compare;
 #[path = "auto/data.rs"]

@@ -128,8 +128,8 @@ impl Tuner {
         self
     }
 
-    /// Where to look in data of this many bytes: the whole of it up to 1 MiB, else 8 pieces of 128 KiB
-    /// from the beginning to the end, or 4 of 256 KiB for [`Aim::Size`].
+    /// Where to look in data of this many bytes: the whole of it up to 1 MiB, else 4 pieces of 256 KiB, of
+    /// which the first is the beginning and the last the end.
     ///
     /// ```
     /// use bloscpack::blosc::{Aim, Tuner};
@@ -137,12 +137,12 @@ impl Tuner {
     /// let tuner = Tuner::new(Aim::Balance);
     /// assert_eq!(tuner.places(1000), [0..1000]);
     /// let places = tuner.places(1 << 40);
-    /// assert_eq!((places.len(), places[0].start), (8, 0));
-    /// assert!(places[7].end > (1 << 40) - 100);
+    /// assert_eq!((places.len(), places[0].start), (4, 0));
+    /// assert!(places[3].end > (1 << 40) - 100);
     /// ```
     #[must_use]
     pub fn places(&self, len: u64) -> Vec<Range<u64>> {
-        sample::places(self.aim, len)
+        sample::places(len)
     }
 
     /// Chooses by data that lies together, looking at its [`places`](Self::places).

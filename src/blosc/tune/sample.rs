@@ -1,28 +1,25 @@
 //! Which part of the data is looked at.
 
-use super::Aim;
 use std::ops::Range;
 
 /// Bytes of all pieces together, at the most.
 pub(super) const SAMPLE: usize = 1 << 20;
+/// How many there are of more data than that. Compressors have to look back some way to show what they
+/// can do, so these are not many.
+const PIECES: u64 = 4;
 /// Pieces begin at multiples of this, so at the beginning of an element of any size that is tried.
 const ALIGN: u64 = 48;
 
 /// Where the pieces of a sample lie in data of this many bytes.
-pub(super) fn places(aim: Aim, len: u64) -> Vec<Range<u64>> {
+pub(super) fn places(len: u64) -> Vec<Range<u64>> {
     let sample = SAMPLE as u64;
     if len <= sample {
         return Vec::from_iter((len > 0).then_some(0..len));
     }
-    let pieces = match aim {
-        Aim::Speed | Aim::Balance => 8,
-        // Compressors that look further back need longer pieces to show what they can do.
-        Aim::Size => 4,
-    };
-    let piece = sample / pieces;
+    let piece = sample / PIECES;
     // The last piece ends with the data; it is divided first lest the product overflows.
-    let step = (len - piece) / (pieces - 1);
-    let starts = (0..pieces).map(|number| number * step / ALIGN * ALIGN);
+    let step = (len - piece) / (PIECES - 1);
+    let starts = (0..PIECES).map(|number| number * step / ALIGN * ALIGN);
     starts.map(|start| start..start + piece).collect()
 }
 
@@ -42,20 +39,18 @@ pub(super) fn bounded<'a>(pieces: &[&'a [u8]]) -> Vec<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Aim, SAMPLE, bounded, places};
+    use super::{SAMPLE, bounded, places};
 
     #[test]
     fn pieces_are_in_order_within_the_data_and_never_more_than_a_mebibyte() {
         let whole = SAMPLE as u64;
-        for aim in Aim::ALL {
-            for len in [0, 1, 127, 131_073, whole - 1, whole, whole + 1, u64::MAX] {
-                let places = places(aim, len);
-                let sum: u64 = places.iter().map(|place| place.end - place.start).sum();
-                assert_eq!(sum, len.min(whole), "{len}");
-                assert!(places.iter().all(|place| place.end <= len), "{len}");
-                let starts: Vec<_> = places.iter().map(|place| place.start).collect();
-                assert!(starts.is_sorted(), "{len}");
-            }
+        for len in [0, 1, 127, 131_073, whole - 1, whole, whole + 1, u64::MAX] {
+            let places = places(len);
+            let sum: u64 = places.iter().map(|place| place.end - place.start).sum();
+            assert_eq!(sum, len.min(whole), "{len}");
+            assert!(places.iter().all(|place| place.end <= len), "{len}");
+            let starts: Vec<_> = places.iter().map(|place| place.start).collect();
+            assert!(starts.is_sorted(), "{len}");
         }
     }
 
