@@ -149,7 +149,7 @@ impl ChunkEncoder {
 }
 
 /// The block as the compressor is to see it.
-fn apply<'a>(
+pub(super) fn apply<'a>(
     filter: Filter,
     layout: &Layout,
     block: &'a [u8],

@@ -68,6 +68,7 @@ mod settings;
 mod settings2;
 mod source;
 mod special;
+mod tune;
 
 pub use compressor::{Compressor, CompressorFormat, UnknownCompressor};
 pub use decode::{ChunkDecoder, ShuffleMeta};
@@ -86,3 +87,4 @@ pub use settings::ChunkSettings;
 pub use settings2::Blosc2Settings;
 pub(crate) use source::has_blocks;
 pub use special::{SpecialValue, special_chunk};
+pub use tune::{Aim, Trial, Tuned, Tuner, UnknownAim};

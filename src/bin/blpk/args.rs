@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use anstream::ColorChoice;
-use bloscpack::blosc::{ChunkSettings, MAX_NBYTES};
+use bloscpack::blosc::{Aim, ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack::exchange::Format;
-use bloscpack::{Checksum, Compressor, EditorBuilder, Filter, Limits};
+use bloscpack::{Checksum, Compressor, EditorBuilder, EncoderBuilder, Filter, Limits};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
@@ -23,7 +23,8 @@ use crate::{size, status};
 pub const MAX_THREADS: usize = 256;
 
 const GLOBAL: &str = "Global options";
-const BLOSC: &str = "Blosc settings";
+/// The heading above the options of chunks.
+pub const BLOSC: &str = "Blosc settings";
 
 /// Compress, decompress and inspect files of the Bloscpack family.
 #[derive(Debug, Parser)]
@@ -123,13 +124,13 @@ impl Limit {
     }
 }
 
-/// How chunks are made: for every subcommand that compresses.
+/// How chunks are made; what is not said is as the library has it, or chosen by `--auto`.
 #[derive(Args, Debug)]
 pub struct Encoding {
-    /// Bytes of one element, which the shuffle takes apart
-    #[arg(help_heading = BLOSC, short, long, value_name = "N", allow_negative_numbers = true, default_value_t = ChunkSettings::default().typesize,
+    #[arg(help = format!("Bytes of one element, which the shuffle takes apart [default: {}]", ChunkSettings::default().typesize),
+          help_heading = BLOSC, short, long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u8).range(1..))]
-    pub typesize: u8,
+    typesize: Option<u8>,
 
     /// Compression level, 0 (none) to 9 [default: 9; lz4hc 5, zlib 6, zstd 4]
     #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9", allow_negative_numbers = true,
@@ -138,32 +139,56 @@ pub struct Encoding {
 
     /// Do not shuffle; the same as --shuffle none
     #[arg(help_heading = BLOSC, short = 's', long, conflicts_with = "shuffle")]
-    pub no_shuffle: bool,
+    no_shuffle: bool,
 
-    /// Filter before compression
-    #[arg(help_heading = BLOSC, long, value_name = "FILTER", default_value_t = ChunkSettings::default().filter,
-          value_parser = filter())]
-    pub shuffle: Filter,
+    #[arg(help = format!("Filter before compression [default: {}]", ChunkSettings::default().filter),
+          help_heading = BLOSC, long, value_name = "FILTER", value_parser = filter())]
+    shuffle: Option<Filter>,
 
-    /// Compressor
-    #[arg(help_heading = BLOSC, short, long, value_name = "CODEC", default_value_t = ChunkSettings::default().compressor,
-          ignore_case = true, value_parser = codec())]
-    pub codec: Compressor,
+    #[arg(help = format!("Compressor [default: {}]", ChunkSettings::default().compressor),
+          help_heading = BLOSC, short, long, value_name = "CODEC", ignore_case = true, value_parser = codec())]
+    codec: Option<Compressor>,
 }
 
 impl Encoding {
-    /// The level of `-l`, or the codec's own.
-    pub fn level(&self) -> u8 {
-        self.level.unwrap_or(self.codec.default_level())
+    /// Takes over what is said.
+    pub fn apply(&self, mut builder: EncoderBuilder) -> EncoderBuilder {
+        if let Some(typesize) = self.typesize {
+            builder = builder.typesize(typesize);
+        }
+        if let Some(level) = self.level {
+            builder = builder.level(level);
+        }
+        if let Some(filter) = self.filter() {
+            builder = builder.filter(filter);
+        }
+        if let Some(codec) = self.codec {
+            builder = builder.compressor(codec);
+        }
+        builder
+    }
+
+    /// The same for what chooses the rest.
+    pub fn tuner(&self, aim: Aim) -> Tuner {
+        let mut tuner = Tuner::new(aim);
+        if let Some(typesize) = self.typesize {
+            tuner = tuner.typesize(typesize);
+        }
+        if let Some(level) = self.level {
+            tuner = tuner.level(level);
+        }
+        if let Some(filter) = self.filter() {
+            tuner = tuner.filter(filter);
+        }
+        if let Some(codec) = self.codec {
+            tuner = tuner.compressor(codec);
+        }
+        tuner
     }
 
     /// The filter that `-s` and `--shuffle` come to.
-    pub fn filter(&self) -> Filter {
-        if self.no_shuffle {
-            Filter::None
-        } else {
-            self.shuffle
-        }
+    fn filter(&self) -> Option<Filter> {
+        self.shuffle.or(self.no_shuffle.then_some(Filter::None))
     }
 }
 
@@ -233,6 +258,11 @@ pub fn checksum() -> impl TypedValueParser<Value = Checksum> {
 /// Parses `--shuffle`.
 pub fn filter() -> impl TypedValueParser<Value = Filter> {
     named(&[Filter::None, Filter::Byte, Filter::Bit], Filter::name)
+}
+
+/// Parses `--auto`.
+pub fn aim() -> impl TypedValueParser<Value = Aim> {
+    named(&Aim::ALL, Aim::name)
 }
 
 /// Parses `--layout`.
@@ -358,6 +388,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   blpk compress data.bin                    write data.bin.blp
   blpk c -t 4 -c zstd -l 9 data.bin a.blp   elements of 4 bytes, zstd, smallest
+  blpk c --auto=size data.bin a.blp         settings chosen by a sample of the data
   blpk decompress data.bin.blp              write data.bin
   producer | blpk c | blpk d | consumer     standard input to standard output
   blpk cat --range 1M..2M data.bin.blp      some of the uncompressed bytes

@@ -4,6 +4,7 @@ mod awaited;
 mod bytes;
 mod form;
 mod places;
+mod sample;
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};

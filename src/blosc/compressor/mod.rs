@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub(super) use constant::Constants;
+pub(super) use random::NoiseTest;
 pub(super) use stream::{StreamDecoder, StreamEncoder};
 
 mod constant;

@@ -21,6 +21,11 @@ pub(in crate::file) struct Recipe {
 pub(in crate::file) trait Sink {
     /// Takes some chunks that lie one behind the other, and where each of them ends.
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()>;
+
+    /// Hears before the first chunk how chunks are made, where the data was to decide that.
+    fn tuned(&mut self, _settings: &ChunkSettings) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The data of some chunks on its way through a worker, with the buffer for the result.

@@ -3,6 +3,7 @@
 //! [`plan`] decides what the header says, [`stage`] cuts the data into chunks, [`line`] has them
 //! compressed, [`stream`] and [`seek`] put them where they belong.
 
+mod auto;
 mod line;
 mod plan;
 mod seek;
@@ -17,7 +18,7 @@ pub(super) use stage::Stage;
 pub use stream::Encoder;
 pub(super) use stream::StreamSink;
 
-use crate::blosc::{ChunkSettings, Compressor, Filter};
+use crate::blosc::{Aim, ChunkSettings, Compressor, Filter, Tuner};
 use crate::error::Result;
 use crate::wire::{Checksum, Hashers, Layout, Metadata};
 use std::io::{Read, Seek, Write};
@@ -34,6 +35,9 @@ pub const DEFAULT_CHUNK_SIZE: u32 = 1 << 20;
 pub struct EncoderBuilder {
     chunk: ChunkSettings,
     level: Option<u8>,
+    auto: Option<Aim>,
+    /// What was given, which stays where the rest is chosen.
+    tuner: Tuner,
     chunk_size: u32,
     checksum: Option<Checksum>,
     hashers: Hashers,
@@ -51,6 +55,8 @@ impl Default for EncoderBuilder {
         Self {
             chunk: ChunkSettings::default(),
             level: None,
+            auto: None,
+            tuner: Tuner::default(),
             chunk_size: DEFAULT_CHUNK_SIZE,
             checksum: None,
             hashers: Hashers::default(),
@@ -70,6 +76,7 @@ impl EncoderBuilder {
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
         self.chunk.compressor = compressor;
+        self.tuner = self.tuner.compressor(compressor);
         self
     }
 
@@ -78,6 +85,7 @@ impl EncoderBuilder {
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
         self.level = Some(level);
+        self.tuner = self.tuner.level(level);
         self
     }
 
@@ -85,6 +93,7 @@ impl EncoderBuilder {
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.chunk.filter = filter;
+        self.tuner = self.tuner.filter(filter);
         self
     }
 
@@ -92,6 +101,32 @@ impl EncoderBuilder {
     #[must_use]
     pub fn typesize(mut self, typesize: u8) -> Self {
         self.chunk.typesize = typesize;
+        self.tuner = self.tuner.typesize(typesize);
+        self
+    }
+
+    /// Chooses compressor, level, filter and typesize by a sample of the data, as a [`Tuner`] does; those
+    /// of them that are set, before or after this, stay as they are.
+    ///
+    /// The sample is the first chunk; where the first bytes come through `read_at`, it is from all over
+    /// what is read. The same data in the same way gives the same file. A header that goes out before any
+    /// data otherwise waits for the sample here. `tuned` tells what was chosen.
+    ///
+    /// ```
+    /// use bloscpack::Encoder;
+    /// use bloscpack::blosc::Aim;
+    /// use std::io::Write;
+    ///
+    /// let numbers: Vec<u8> = (0..400_000_u32).flat_map(|n| (n * 7).to_le_bytes()).collect();
+    /// let mut encoder = Encoder::builder().auto(Aim::Balance).write_to(Vec::new())?;
+    /// encoder.write_all(&numbers)?;
+    /// assert_eq!(encoder.tuned().map(|tuned| tuned.settings().typesize), Some(4));
+    /// assert!(encoder.finish()?.len() < numbers.len() / 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn auto(mut self, aim: Aim) -> Self {
+        self.auto = Some(aim);
         self
     }
 

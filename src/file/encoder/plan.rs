@@ -1,9 +1,10 @@
 //! What an encoder is going to write: options checked, header and metadata made.
 
 use super::EncoderBuilder;
+use super::auto::Auto;
 use super::line::Recipe;
 use super::stage::Stage;
-use crate::blosc::{ChunkSettings, MAX_NBYTES};
+use crate::blosc::{ChunkSettings, MAX_NBYTES, Tuner};
 use crate::error::{Error, Result};
 use crate::wire::offsets::ENTRY_LEN;
 use crate::wire::{
@@ -40,6 +41,7 @@ pub(in crate::file) struct RecordOptions {
 }
 
 /// What becomes chunks.
+#[derive(Clone)]
 enum Kind {
     /// Data cut into chunks of this size.
     Content { chunk_size: u32 },
@@ -47,8 +49,11 @@ enum Kind {
     Records(RecordOptions, Option<Metadata>),
 }
 
+#[derive(Clone)]
 pub(in crate::file) struct Plan {
     chunk: ChunkSettings,
+    /// Chooses other settings by the first data.
+    tuner: Option<Tuner>,
     pub hashers: Hashers,
     threads: usize,
     /// What was promised beforehand.
@@ -144,8 +149,12 @@ impl Plan {
                 "spare space needs layout V2, with offsets, in a file that can be sought",
             ));
         }
+        let tuner = options
+            .auto
+            .map(|aim| options.tuner.aim(aim).chunk_size(options.chunk_size));
         Ok(Self {
             chunk,
+            tuner,
             hashers: options.hashers,
             threads: options.threads,
             known,
@@ -241,7 +250,19 @@ impl Plan {
             Kind::Records(..) => MAX_NBYTES,
         };
         let promised = self.known.map(|total| total.amount);
-        Stage::new(&self.recipe(), chunk_size, promised)
+        let auto = self.tuner.map(|tuner| Auto::new(tuner, self.recipe()));
+        Ok(Stage::new(&self.recipe(), chunk_size, promised)?.choosing(auto))
+    }
+
+    /// Whether the first data may change the header.
+    pub(super) fn is_open_to_choice(&self) -> bool {
+        self.tuner.is_some()
+    }
+
+    /// Takes over settings that were chosen.
+    pub(super) fn adopt(&mut self, settings: &ChunkSettings) {
+        self.chunk = *settings;
+        self.header.typesize = self.header.typesize.map(|_| settings.typesize);
     }
 
     pub(super) fn checksum(&self) -> Checksum {

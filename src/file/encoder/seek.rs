@@ -12,6 +12,7 @@ use super::line::Sink;
 use super::plan::{Plan, Total};
 use super::stage::Stage;
 use super::stream::unfilled;
+use crate::blosc::{ChunkSettings, Tuned};
 use crate::error::{Error, Result};
 use crate::file::shared::Shared;
 use crate::storage::ReadAt;
@@ -136,6 +137,11 @@ impl<W: Write + Seek> SeekEncoder<W> {
         &self.sink.target
     }
 
+    /// What [`auto`](super::EncoderBuilder::auto) chose and why; `None` before it has, and without it.
+    pub fn tuned(&self) -> Option<&Tuned> {
+        self.stage.tuned()
+    }
+
     /// Uncompressed bytes taken in.
     pub fn total_in(&self) -> u64 {
         self.stage.total_in()
@@ -163,6 +169,12 @@ impl<W: Write + Seek> Write for SeekEncoder<W> {
 }
 
 impl<W: Write + Seek> Sink for SeekSink<W> {
+    /// The header is written again at the end.
+    fn tuned(&mut self, settings: &ChunkSettings) -> Result<()> {
+        self.plan.adopt(settings);
+        Ok(())
+    }
+
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()> {
         if self
             .held

@@ -1,6 +1,8 @@
 //! From bytes to chunks of one size.
 
+use super::auto::Auto;
 use super::line::{Batch, Line, Recipe, Sink};
+use crate::blosc::Tuned;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::shared::{Fetch, Shared, in_order};
 use std::io::{self, Read};
@@ -20,6 +22,9 @@ pub(in crate::file) struct Stage {
     /// Bytes promised beforehand, and with that, which chunk is the last.
     promised: Option<u64>,
     total_in: u64,
+    /// Settings that wait for the first data, and then why they are as they are.
+    auto: Option<Auto>,
+    tuned: Option<Tuned>,
 }
 
 impl Stage {
@@ -37,7 +42,20 @@ impl Stage {
             filling: Batch::default(),
             promised,
             total_in: 0,
+            auto: None,
+            tuned: None,
         })
+    }
+
+    /// The same with settings that the first data decides.
+    pub(super) fn choosing(mut self, auto: Option<Auto>) -> Self {
+        self.auto = auto;
+        self
+    }
+
+    /// What was chosen, once the first data is there.
+    pub(super) fn tuned(&self) -> Option<&Tuned> {
+        self.tuned.as_ref()
     }
 
     pub(in crate::file) fn total_in(&self) -> u64 {
@@ -103,6 +121,9 @@ impl Stage {
         let step = u64::try_from(self.batch_size).unwrap_or(u64::MAX);
         let Range { start: mut at, end } = bytes;
         let begun = u64::try_from(self.filling.data.len()).unwrap_or(0);
+        if begun == 0 && at < end {
+            self.settle(|auto, _| auto.by_source(source, &(at..end)), sink)?;
+        }
         if begun > 0 {
             let border = at.saturating_add(step.saturating_sub(begun)).min(end);
             at = at.saturating_add(self.read_from(&mut in_order(source, at..border)?, sink)?);
@@ -186,7 +207,33 @@ impl Stage {
     fn submit(&mut self, len: usize, sink: &mut impl Sink) -> Result<()> {
         let cuts = (self.chunk_size..len).step_by(self.chunk_size);
         self.filling.cuts.extend(cuts);
+        self.settle(Auto::by_data, sink)?;
         self.line.submit(&mut self.filling, sink)
+    }
+
+    /// Chooses settings by the data of the first chunk, or by whatever `choose` looks at, if that is still to be done.
+    fn settle(
+        &mut self,
+        choose: impl FnOnce(&Auto, &[u8]) -> Result<Tuned>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let Some(auto) = self.auto.take() else {
+            return Ok(());
+        };
+        let tuned = choose(&auto, self.filling.data.data());
+        let settled = tuned.and_then(|tuned| Ok((auto.settle(&tuned, sink)?, tuned)));
+        match settled {
+            Ok((line, tuned)) => {
+                self.line = line;
+                self.tuned = Some(tuned);
+                Ok(())
+            }
+            Err(error) => {
+                // What stands before the chunks may be torn.
+                self.line.break_off();
+                Err(error)
+            }
+        }
     }
 
     /// Hands on all chunks that are full.
@@ -209,6 +256,7 @@ impl Stage {
             return Err(Error::new(ErrorKind::WrongSize { promised, given }, None));
         }
         self.make_room(sink)?;
+        self.settle(Auto::by_data, sink)?;
         if self.filling.data.len() > 0 || (self.total_in == 0 && !may_be_empty) {
             self.submit(self.filling.data.len(), sink)?;
         }

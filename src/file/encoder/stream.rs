@@ -4,7 +4,7 @@ use super::EncoderBuilder;
 use super::line::Sink;
 use super::plan::Plan;
 use super::stage::Stage;
-use crate::blosc::ChunkHeader;
+use crate::blosc::{ChunkHeader, ChunkSettings, Tuned};
 use crate::error::Result;
 use crate::file::shared::Shared;
 use crate::storage::ReadAt;
@@ -44,6 +44,8 @@ pub struct Encoder<W: Write> {
 pub(in crate::file) struct StreamSink<W> {
     pub writer: W,
     pub total_out: u64,
+    /// What stands before the chunks, as long as the first data may change it.
+    waiting: Option<Box<Plan>>,
 }
 
 impl<W: Write> StreamSink<W> {
@@ -52,19 +54,29 @@ impl<W: Write> StreamSink<W> {
         let mut sink = Self {
             writer,
             total_out: 0,
+            waiting: None,
         };
+        if plan.is_open_to_choice() {
+            sink.waiting = Some(Box::new(plan.clone()));
+        } else {
+            sink.open(plan)?;
+        }
+        Ok(sink)
+    }
+
+    fn open(&mut self, plan: &Plan) -> Result<()> {
         let header = match plan.known {
             Some(total) => plan.full_header(total, 0),
             None => plan.open_header(),
         };
         let entries = header.table_len().unwrap_or(0);
         let header = plan.seal(header, unfilled(entries))?;
-        sink.write(&header)?;
-        sink.write(&plan.metadata)?;
+        self.write(&header)?;
+        self.write(&plan.metadata)?;
         for entries in unfilled(entries) {
-            sink.write(entries)?;
+            self.write(entries)?;
         }
-        Ok(sink)
+        Ok(())
     }
 
     /// Writes the end mark, where the length was not known, and flushes.
@@ -90,6 +102,14 @@ impl<W: Write> StreamSink<W> {
 impl<W: Write> Sink for StreamSink<W> {
     fn put(&mut self, chunks: &[u8], _: &[usize]) -> io::Result<()> {
         self.write(chunks)
+    }
+
+    fn tuned(&mut self, settings: &ChunkSettings) -> Result<()> {
+        let Some(mut plan) = self.waiting.take() else {
+            return Ok(());
+        };
+        plan.adopt(settings);
+        self.open(&plan)
     }
 }
 
@@ -188,6 +208,11 @@ impl<W: Write> Encoder<W> {
     /// The writer underneath. What is written to it gets into the stream.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.sink.writer
+    }
+
+    /// What [`auto`](EncoderBuilder::auto) chose and why; `None` before it has, and without it.
+    pub fn tuned(&self) -> Option<&Tuned> {
+        self.stage.tuned()
     }
 
     /// Uncompressed bytes taken in.

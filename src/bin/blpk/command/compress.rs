@@ -5,6 +5,7 @@ mod encode;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use bloscpack::blosc::{Aim, Tuned};
 use bloscpack::{Checksum, Encoder, EncoderBuilder, Layout, Metadata};
 use clap::Args;
 
@@ -22,6 +23,12 @@ use encode::{Length, encode};
 pub struct Compress {
     #[command(flatten)]
     encoding: Encoding,
+
+    /// Choose what of these is not given by a sample of the data: for speed, balance or size [default
+    /// AIM: balance]; -v says what and why, and so does blpk info --auto
+    #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
+          value_parser = args::aim(), help_heading = args::BLOSC)]
+    auto: Option<Aim>,
 
     /// Bytes of a chunk before compression, or 'max'
     #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M", allow_negative_numbers = true, value_parser = args::chunk_size,
@@ -76,7 +83,8 @@ impl Compress {
         if output.is_terminal() && !session.force {
             return Err(spare_terminal("compressed data"));
         }
-        let builder = || self.builder(metadata.clone(), session);
+        let tuned = self.tune(&input)?;
+        let builder = || self.builder(metadata.clone(), tuned.as_ref(), session);
         let length = match (self.size, input.length()) {
             (Some(bytes), _) => Length::Given(bytes),
             (None, Some(bytes)) => Length::Found(bytes),
@@ -86,7 +94,10 @@ impl Compress {
             let title = "a stream of --format 1 begins with the number of chunks, so its length must be known";
             return Err(Failure::usage(title).hint("give --size, or name an output file"));
         }
-        let plain = encode(&builder, length, &input, &mut output, session)?;
+        let (plain, chosen) = encode(&builder, length, &input, &mut output, session)?;
+        if let Some(chosen) = tuned.or(chosen) {
+            session.verbose(chosen);
+        }
         let name = output.name().to_owned();
         let packed = output.commit()?;
         session.verbose(format_args!(
@@ -120,17 +131,48 @@ impl Compress {
         }
     }
 
-    fn builder(&self, metadata: Option<Metadata>, session: &Session) -> EncoderBuilder {
+    /// What `--auto` chooses by a sample from all over the input. Of one that comes in order, the encoder
+    /// sees the beginning.
+    fn tune(&self, input: &Input) -> Result<Option<Tuned>, Failure> {
+        let Some(aim) = self.auto else {
+            return Ok(None);
+        };
+        let tuner = self.encoding.tuner(aim).chunk_size(self.chunk_size);
+        let pieces = input.sample(&tuner);
+        let Some(pieces) = pieces.map_err(|error| Failure::io(input.name(), &error))? else {
+            return Ok(None);
+        };
+        let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
+        let tuned = tuner.tune_pieces(&pieces);
+        tuned
+            .map(Some)
+            .map_err(|error| Failure::library(input.name(), &error.into()))
+    }
+
+    fn builder(
+        &self,
+        metadata: Option<Metadata>,
+        tuned: Option<&Tuned>,
+        session: &Session,
+    ) -> EncoderBuilder {
         let layout = match self.format {
             1 => Layout::V1,
             2 => Layout::V2,
             _ => Layout::V3,
         };
-        let mut builder = Encoder::builder()
-            .compressor(self.encoding.codec)
-            .level(self.encoding.level())
-            .filter(self.encoding.filter())
-            .typesize(self.encoding.typesize)
+        let mut builder = self.encoding.apply(Encoder::builder());
+        match (tuned.map(Tuned::settings), self.auto) {
+            (Some(settings), _) => {
+                builder = builder
+                    .compressor(settings.compressor)
+                    .level(settings.level)
+                    .filter(settings.filter)
+                    .typesize(settings.typesize);
+            }
+            (None, Some(aim)) => builder = builder.auto(aim),
+            (None, None) => {}
+        }
+        builder = builder
             .chunk_size(self.chunk_size)
             .offsets(!self.no_offsets)
             .layout(layout)

@@ -4,6 +4,7 @@ use std::io::{self, Read as _, Seek as _};
 use std::ops::Range;
 use std::sync::Arc;
 
+use bloscpack::blosc::Tuned;
 use bloscpack::{Category, EncoderBuilder};
 
 use crate::input::{Input, Places, Source};
@@ -59,19 +60,19 @@ impl From<bloscpack::Error> for Halt {
     }
 }
 
-/// Compresses all of the input, and gives its length.
+/// Compresses all of the input, and gives its length, and what the encoder chose if it was to.
 pub fn encode(
     builder: &dyn Fn() -> EncoderBuilder,
     length: Length,
     input: &Input,
     output: &mut Output,
     session: &Session,
-) -> Result<u64, Failure> {
+) -> Result<(u64, Option<Tuned>), Failure> {
     let progress = Progress::new(session, length.claim());
     let mut source = input.source(&progress);
     let places = input.places(&progress);
     let halt = match attempt(builder(), length, places, &mut source, output) {
-        Ok(length) => return Ok(length),
+        Ok(done) => return Ok(done),
         Err(halt) => halt,
     };
     // A file that grew or shrank meanwhile: an output that can seek can still change its mind.
@@ -92,14 +93,14 @@ fn start_over(input: &Input, mut output: &Growing) -> io::Result<()> {
     output.rewind()
 }
 
-/// Compresses all of the source once, and gives its length.
+/// Compresses all of the source once.
 fn attempt(
     mut builder: EncoderBuilder,
     length: Length,
     places: Option<Located>,
     source: &mut Source<'_>,
     output: &mut Output,
-) -> Result<u64, Halt> {
+) -> Result<(u64, Option<Tuned>), Halt> {
     let mut claim = length.claim();
     // A length of zero is what files below /proc have, which are not empty.
     if matches!(length, Length::Found(0)) && !source.is_at_end().map_err(Halt::Read)? {
@@ -118,8 +119,9 @@ fn attempt(
             None => encoder.read_from(&mut source.take(most))?,
         };
         confirm(source, claim)?;
+        let tuned = encoder.tuned().cloned();
         encoder.finish()?;
-        return Ok(source.total());
+        return Ok((source.total(), tuned));
     }
     let mut encoder = builder.write_to(output)?;
     match places {
@@ -127,8 +129,9 @@ fn attempt(
         None => encoder.read_from(&mut source.take(most))?,
     };
     confirm(source, claim)?;
+    let tuned = encoder.tuned().cloned();
     encoder.finish()?;
-    Ok(source.total())
+    Ok((source.total(), tuned))
 }
 
 /// Lets all threads read a regular file, and the source stand where they have ended.

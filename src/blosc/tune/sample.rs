@@ -1,0 +1,69 @@
+//! Which part of the data is looked at.
+
+use std::ops::Range;
+
+/// Bytes of all pieces together, at the most.
+pub(super) const SAMPLE: usize = 1 << 20;
+/// How many there are of more data than that. Compressors have to look back some way to show what they
+/// can do, so these are not many.
+const PIECES: u64 = 4;
+/// Pieces begin at multiples of this, so at the beginning of an element of any size that is tried.
+const ALIGN: u64 = 48;
+
+/// Where the pieces of a sample lie in data of this many bytes.
+pub(super) fn places(len: u64) -> Vec<Range<u64>> {
+    let sample = SAMPLE as u64;
+    if len <= sample {
+        return Vec::from_iter((len > 0).then_some(0..len));
+    }
+    let piece = sample / PIECES;
+    // The last piece ends with the data; it is divided first lest the product overflows.
+    let step = (len - piece) / (PIECES - 1);
+    let starts = (0..PIECES).map(|number| number * step / ALIGN * ALIGN);
+    starts.map(|start| start..start + piece).collect()
+}
+
+/// The pieces, cut off where they come to more than a sample.
+pub(super) fn bounded<'a>(pieces: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    let mut left = SAMPLE;
+    let mut bounded = Vec::new();
+    for piece in pieces {
+        let piece = piece.get(..left).unwrap_or(piece);
+        left -= piece.len();
+        if !piece.is_empty() {
+            bounded.push(piece);
+        }
+    }
+    bounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SAMPLE, bounded, places};
+
+    #[test]
+    fn pieces_are_in_order_within_the_data_and_never_more_than_a_mebibyte() {
+        let whole = SAMPLE as u64;
+        for len in [0, 1, 127, 131_073, whole - 1, whole, whole + 1, u64::MAX] {
+            let places = places(len);
+            let sum: u64 = places.iter().map(|place| place.end - place.start).sum();
+            assert_eq!(sum, len.min(whole), "{len}");
+            assert!(places.iter().all(|place| place.end <= len), "{len}");
+            let starts: Vec<_> = places.iter().map(|place| place.start).collect();
+            assert!(starts.is_sorted(), "{len}");
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_mebibyte_is_looked_at() {
+        let long = vec![0; SAMPLE - 5];
+        let lens = |pieces: &[&[u8]]| -> Vec<_> {
+            bounded(pieces).iter().map(|piece| piece.len()).collect()
+        };
+        assert_eq!(
+            lens(&[&long, &[1; 3], &[], &[2; 9], &long]),
+            [SAMPLE - 5, 3, 2]
+        );
+        assert_eq!(lens(&[]), [0; 0]);
+    }
+}

@@ -1,0 +1,291 @@
+//! From the sample to the choice, without trying everything.
+
+use super::trial::Bench;
+use super::{Aim, Trial, Tuned, Tuner};
+use crate::blosc::layout::MIN_BUFFER;
+use crate::blosc::{ChunkError, ChunkSettings, Compressor, Filter};
+
+/// Sizes of elements that are looked for. One that comes later has to be better by a margin.
+const TYPESIZES: [u8; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 24];
+/// A typesize is taken for better if it leaves at most so many hundredths.
+const CLEARLY: u128 = 97;
+/// For [`Aim::Size`], what is within so many hundredths of the smallest counts as equally small.
+const AS_SMALL: u128 = 101;
+
+/// Compressors that only look for repeats, in the order in which they stand for each other.
+const REPEATS: [Compressor; 4] = [
+    Compressor::Lz4,
+    Compressor::Blosclz,
+    Compressor::Snappy,
+    Compressor::Lz4hc,
+];
+/// Those that count how often bytes occur, too.
+const ENTROPY: [Compressor; 2] = [Compressor::Zstd, Compressor::Zlib];
+
+/// An element size and a filter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Front {
+    typesize: u8,
+    filter: Filter,
+}
+
+pub(super) struct Search<'a> {
+    tuner: Tuner,
+    pieces: Vec<&'a [u8]>,
+    bench: Bench,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(tuner: Tuner, pieces: Vec<&'a [u8]>) -> Self {
+        let bench = Bench::default();
+        Self {
+            tuner,
+            pieces,
+            bench,
+        }
+    }
+
+    pub fn run(mut self) -> Result<Tuned, ChunkError> {
+        let is_enough = |piece: &&[u8]| piece.len() >= MIN_BUFFER as usize;
+        if !self.pieces.iter().any(is_enough) {
+            // Nothing is compressed of so little: the usual settings, for whatever else may come.
+            return self.usual();
+        }
+        let families: Vec<_> = [&REPEATS[..], &ENTROPY[..]]
+            .into_iter()
+            .map(|family| self.allowed(family))
+            .filter(|family| !family.is_empty())
+            .collect();
+        let typesizes = self.typesizes(&families)?;
+        let mut trials = Vec::new();
+        for family in &families {
+            let fronts = self.fronts(family, &typesizes)?;
+            for compressor in family {
+                self.try_levels(*compressor, &fronts, &mut trials)?;
+            }
+        }
+        let aim = self.tuner.aim;
+        rank(aim, &mut trials);
+        match trials.first().copied() {
+            Some(best) => Ok(Tuned { aim, best, trials }),
+            // The compressor that was given, or any at all, is not in this build: its error says so.
+            None => self.usual(),
+        }
+    }
+
+    /// Tries the first level of a compressor on all fronts, and the others on the best of these.
+    fn try_levels(
+        &mut self,
+        compressor: Compressor,
+        fronts: &[Front],
+        trials: &mut Vec<Trial>,
+    ) -> Result<(), ChunkError> {
+        let levels = self.levels(compressor);
+        let Some((first, others)) = levels.split_first() else {
+            return Ok(());
+        };
+        let mut best: Option<(u128, Front)> = None;
+        for front in fronts {
+            let trial = self.try_front(*front, compressor, *first)?;
+            let points = trial.points(self.tuner.aim);
+            if best.is_none_or(|(least, _)| points < least) {
+                best = Some((points, *front));
+            }
+            trials.push(trial);
+        }
+        for level in others {
+            if let Some((_, front)) = best {
+                trials.push(self.try_front(front, compressor, *level)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The default settings without a choice.
+    fn usual(mut self) -> Result<Tuned, ChunkError> {
+        let best = self.try_all(self.tuner.default_settings())?;
+        Ok(Tuned {
+            aim: self.tuner.aim,
+            best,
+            trials: vec![best],
+        })
+    }
+
+    /// Those of a family that this build has and that may be chosen.
+    fn allowed(&self, family: &[Compressor]) -> Vec<Compressor> {
+        let given = self.tuner.compressor;
+        let mut allowed = family.to_vec();
+        allowed.retain(|one| given.map_or(one.is_available(), |given| given == *one));
+        allowed
+    }
+
+    /// The likeliest sizes of an element, at most two.
+    fn typesizes(&mut self, families: &[Vec<Compressor>]) -> Result<Vec<u8>, ChunkError> {
+        if let Some(given) = self.tuner.typesize {
+            return Ok(vec![given]);
+        }
+        let filter = self.tuner.filter.filter(|filter| *filter != Filter::None);
+        let filter = filter.unwrap_or(Filter::Byte);
+        // Half of each piece shows it as well.
+        let halves = self.pieces.iter().map(|piece| piece.len() / 2);
+        let halves: Vec<_> = self
+            .pieces
+            .iter()
+            .zip(halves)
+            .filter_map(|(piece, half)| piece.get(..half))
+            .collect();
+        let mut sizes = Vec::new();
+        for typesize in TYPESIZES {
+            let front = Front { typesize, filter };
+            let mut size = 0;
+            for family in families {
+                if let Some(compressor) = family.first() {
+                    let settings = self.settings(front, *compressor, self.scout_level(*compressor));
+                    let trial = self.bench.run(settings, self.tuner.chunk_size, &halves)?;
+                    size += trial.points(Aim::Size);
+                }
+            }
+            sizes.push((size, typesize));
+        }
+        Ok(likeliest(&sizes))
+    }
+
+    /// The best filters and typesizes for compressors of a family, by its first: two at the most.
+    fn fronts(
+        &mut self,
+        family: &[Compressor],
+        typesizes: &[u8],
+    ) -> Result<Vec<Front>, ChunkError> {
+        let mut candidates = Vec::new();
+        for (rank, typesize) in typesizes.iter().copied().enumerate() {
+            for filter in Filter::ALL {
+                let asked = self.tuner.filter.is_none_or(|given| given == filter);
+                // Without a filter hardly anything depends on the typesize, nor is there a byte shuffle of bytes.
+                let is_new = match filter {
+                    Filter::None => rank == 0,
+                    Filter::Byte => typesize > 1 || self.tuner.filter.is_some(),
+                    Filter::Bit => true,
+                };
+                if asked && is_new {
+                    candidates.push(Front { typesize, filter });
+                }
+            }
+        }
+        let (aim, Some(scout)) = (self.tuner.aim, family.first().copied()) else {
+            return Ok(Vec::new());
+        };
+        if candidates.len() > 1 {
+            let mut scored = Vec::new();
+            for front in candidates {
+                let trial = self.try_front(front, scout, self.scout_level(scout))?;
+                scored.push((trial.points(aim), front));
+            }
+            // The sort is stable: the simpler one stands first.
+            scored.sort_by_key(|(points, _)| *points);
+            let best = scored.first().map_or(0, |(points, _)| *points);
+            // What is far behind with one level will not be ahead with another.
+            scored.retain(|(points, _)| *points * 100 <= best * 120);
+            candidates = scored.into_iter().map(|(_, front)| front).collect();
+            candidates.truncate(2);
+        }
+        Ok(candidates)
+    }
+
+    /// A fast level by which fronts are compared.
+    fn scout_level(&self, compressor: Compressor) -> u8 {
+        let fast = match (compressor.is_thorough(), self.tuner.aim) {
+            (false, _) => 9,
+            (true, Aim::Speed | Aim::Balance) => 1,
+            (true, Aim::Size) => 3,
+        };
+        self.tuner.level.unwrap_or(fast)
+    }
+
+    /// The levels worth a trial.
+    fn levels(&self, compressor: Compressor) -> Vec<u8> {
+        if let Some(level) = self.tuner.level {
+            return vec![level];
+        }
+        let is_given = self.tuner.compressor.is_some();
+        let levels: &[u8] = match (self.tuner.aim, compressor) {
+            (_, Compressor::Snappy) => &[9],
+            (Aim::Size, Compressor::Lz4 | Compressor::Blosclz) => &[9],
+            (Aim::Size, Compressor::Lz4hc) if is_given => &[5, 3, 7, 9],
+            (Aim::Size, Compressor::Lz4hc) => &[5, 9],
+            (Aim::Size, Compressor::Zlib) => &[6, 3, 9],
+            (Aim::Size, Compressor::Zstd) => &[4, 5, 6, 7, 8, 9],
+            (_, Compressor::Lz4 | Compressor::Blosclz) => &[9, 5, 1],
+            (Aim::Speed, Compressor::Lz4hc | Compressor::Zlib) => &[1],
+            (_, Compressor::Lz4hc) => &[1, 3, 5],
+            (_, Compressor::Zlib) => &[1, 3],
+            (Aim::Speed, Compressor::Zstd) => &[1, 2],
+            (Aim::Balance, Compressor::Zstd) => &[1, 2, 3, 4],
+        };
+        levels.to_vec()
+    }
+
+    fn try_front(
+        &mut self,
+        front: Front,
+        compressor: Compressor,
+        level: u8,
+    ) -> Result<Trial, ChunkError> {
+        self.try_all(self.settings(front, compressor, level))
+    }
+
+    fn try_all(&mut self, settings: ChunkSettings) -> Result<Trial, ChunkError> {
+        self.bench
+            .run(settings, self.tuner.chunk_size, &self.pieces)
+    }
+
+    fn settings(&self, front: Front, compressor: Compressor, level: u8) -> ChunkSettings {
+        ChunkSettings {
+            compressor,
+            level,
+            filter: front.filter,
+            typesize: front.typesize,
+            blocksize: self.tuner.blocksize,
+        }
+    }
+}
+
+/// The first that no other is clearly better than, and behind it the smallest of the others.
+fn likeliest(sizes: &[(u128, u8)]) -> Vec<u8> {
+    let mut best: Option<(u128, u8)> = None;
+    for (size, typesize) in sizes {
+        if best.is_none_or(|(least, _)| size * 100 < least * CLEARLY) {
+            best = Some((*size, *typesize));
+        }
+    }
+    let best = best.map(|(_, typesize)| typesize);
+    let others = sizes.iter().filter(|(_, one)| Some(*one) != best);
+    let second = others.min_by_key(|(size, _)| *size);
+    best.into_iter()
+        .chain(second.map(|(_, typesize)| *typesize))
+        .collect()
+}
+
+/// Puts the choice first, and behind it the others from the best on.
+fn rank(aim: Aim, trials: &mut [Trial]) {
+    trials.sort_by_key(|trial| (trial.points(aim), trial.pace()));
+    if aim == Aim::Size {
+        let least = trials.first().map_or(0, |trial| trial.points(aim));
+        let equal = trials.partition_point(|trial| trial.points(aim) * 100 <= least * AS_SMALL);
+        if let Some(equal) = trials.get_mut(..equal) {
+            equal.sort_by_key(Trial::pace);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::likeliest;
+
+    #[test]
+    fn a_later_typesize_has_to_be_clearly_better() {
+        assert_eq!(likeliest(&[(100, 1), (98, 2), (99, 4)]), [1, 2]);
+        assert_eq!(likeliest(&[(100, 1), (90, 2), (50, 4), (49, 8)]), [4, 8]);
+        assert_eq!(likeliest(&[(7, 3)]), [3]);
+        assert_eq!(likeliest(&[(0, 1), (0, 2)]), [1, 2]);
+    }
+}
