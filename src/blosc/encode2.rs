@@ -187,7 +187,7 @@ impl Blosc2Encoder {
         }
         let compressor = match &mut self.compressor {
             Some(compressor) => compressor,
-            none => none.insert(StreamEncoder::new(&self.settings.as_blosc1())?),
+            none => none.insert(StreamEncoder::new(&self.settings.of_streams())?),
         };
         out.resize(start + layout.table_end(), 0);
         for index in 0..layout.nblocks() {

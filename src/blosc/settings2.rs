@@ -77,7 +77,18 @@ impl Blosc2Settings {
         Ok(())
     }
 
-    /// What the compressors and the layout need of the settings.
+    /// What the compressors need of the settings.
+    ///
+    /// LZ4 skips no positions at any level, as in C-Blosc2: of the levels only the block size is left.
+    pub(super) fn of_streams(&self) -> ChunkSettings {
+        let mut settings = self.as_blosc1();
+        if settings.compressor == Compressor::Lz4 {
+            settings.level = 9;
+        }
+        settings
+    }
+
+    /// What the layout needs of them.
     pub(super) fn as_blosc1(&self) -> ChunkSettings {
         ChunkSettings {
             compressor: self.compressor,

@@ -14,6 +14,13 @@ pub(super) const MAX_WIDTH: usize = 16;
 /// cache set, and would push each other out if all ranks wrote in smaller pieces by turns.
 pub(super) const TILE: usize = 512;
 
+/// Tiles of a large block that are handled together, rank by rank: so a row is written or read in
+/// pieces of 512 bytes, which processors fetch ahead and which do not push each other out of the
+/// cache as soon.
+const TILES: usize = 8;
+/// A block of this length is large: setting up the memory for so many tiles costs it little.
+const LARGE: usize = 64 * 1024;
+
 /// Elements of more than 16 bytes that shuffle handles before it turns to the next.
 const PIECE: usize = 256;
 
@@ -132,47 +139,86 @@ impl Kernels {
     }
 
     pub fn bitshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
+        match (src.len(), typesize) {
+            (LARGE.., ..=8) => self.bitshuffle_by::<8, TILES>(typesize, src, dst),
+            (LARGE.., _) => self.bitshuffle_by::<MAX_WIDTH, TILES>(typesize, src, dst),
+            _ => self.bitshuffle_by::<MAX_WIDTH, 1>(typesize, src, dst),
+        }
+    }
+
+    /// By so many tiles of elements of at most `WIDTH` ranks at a time.
+    ///
+    /// Apart, lest a small block pay for the stack of large ones.
+    #[inline(never)]
+    fn bitshuffle_by<const WIDTH: usize, const TILES: usize>(
+        &self,
+        typesize: usize,
+        src: &[u8],
+        dst: &mut [u8],
+    ) {
         let whole = copy_rest(typesize, src, dst);
         let Some(row) = bit_row(typesize, whole) else {
             dst[..whole].copy_from_slice(&src[..whole]);
             return;
         };
-        let mut bytes = [[0; TILE]; MAX_WIDTH];
-        for (i, tile) in src[..whole].chunks(TILE * typesize).enumerate() {
+        let mut bytes = [[[0; TILE]; TILES]; WIDTH];
+        for (i, tiles) in src[..whole].chunks(TILES * TILE * typesize).enumerate() {
             for first in batches(typesize) {
                 let ranks = Ranks {
                     typesize,
                     first,
-                    stride: TILE,
+                    stride: TILES * TILE,
                 };
-                (self.spread)(ranks, tile, bytes.as_flattened_mut());
+                let room = bytes.as_flattened_mut().as_flattened_mut();
+                (self.spread)(ranks, tiles, room);
                 let rows = dst[8 * first * row..whole].chunks_exact_mut(8 * row);
                 for (bytes, rows) in bytes[..ranks.width()].iter().zip(rows) {
-                    self.write_bits(bytes, &mut rows[i * LINE..], row);
+                    let starts = (i * TILES * LINE..row).step_by(LINE);
+                    for (bytes, start) in bytes.iter().zip(starts) {
+                        self.write_bits(bytes, &mut rows[start..], row);
+                    }
                 }
             }
         }
     }
 
     pub fn bitunshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
+        match (src.len(), typesize) {
+            (LARGE.., ..=8) => self.bitunshuffle_by::<8, TILES>(typesize, src, dst),
+            (LARGE.., _) => self.bitunshuffle_by::<MAX_WIDTH, TILES>(typesize, src, dst),
+            _ => self.bitunshuffle_by::<MAX_WIDTH, 1>(typesize, src, dst),
+        }
+    }
+
+    /// Undoes [`Kernels::bitshuffle_by`], in the same steps.
+    #[inline(never)]
+    fn bitunshuffle_by<const WIDTH: usize, const TILES: usize>(
+        &self,
+        typesize: usize,
+        src: &[u8],
+        dst: &mut [u8],
+    ) {
         let whole = copy_rest(typesize, src, dst);
         let Some(row) = bit_row(typesize, whole) else {
             dst[..whole].copy_from_slice(&src[..whole]);
             return;
         };
-        let mut bytes = [[0; TILE]; MAX_WIDTH];
-        for (i, tile) in dst[..whole].chunks_mut(TILE * typesize).enumerate() {
+        let mut bytes = [[[0; TILE]; TILES]; WIDTH];
+        for (i, tiles) in dst[..whole].chunks_mut(TILES * TILE * typesize).enumerate() {
             for first in batches(typesize) {
                 let ranks = Ranks {
                     typesize,
                     first,
-                    stride: TILE,
+                    stride: TILES * TILE,
                 };
                 let rows = src[8 * first * row..whole].chunks_exact(8 * row);
                 for (bytes, rows) in bytes[..ranks.width()].iter_mut().zip(rows) {
-                    self.read_bits(&rows[i * LINE..], row, bytes);
+                    let starts = (i * TILES * LINE..row).step_by(LINE);
+                    for (bytes, start) in bytes.iter_mut().zip(starts) {
+                        self.read_bits(&rows[start..], row, bytes);
+                    }
                 }
-                (self.gather)(ranks, bytes.as_flattened(), tile);
+                (self.gather)(ranks, bytes.as_flattened().as_flattened(), tiles);
             }
         }
     }

@@ -103,6 +103,21 @@ fn longer_blocks_with_leftovers() {
 }
 
 #[test]
+fn blocks_of_several_tiles_at_a_time() {
+    let sets = Kernels::available();
+    for typesize in [1, 2, 3, 4, 7, 8, 9, 12, 16, 17, 40] {
+        for count in [4088, 4096, 4104, 3 * 4096 - 8, 5 * 512 + 24] {
+            // As many elements more as make the block a large one.
+            let tiles = 65_536_usize.div_ceil(typesize).next_multiple_of(4096);
+            check(&sets, typesize, (tiles + count) * typesize + typesize / 2);
+        }
+        for len in 65_520..65_552 {
+            check(&sets, typesize, len);
+        }
+    }
+}
+
+#[test]
 fn a_block_smaller_than_one_element_stays() {
     for typesize in [2, 8, 200] {
         let src = noise(typesize - 1, 3);

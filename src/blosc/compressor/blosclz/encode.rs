@@ -4,13 +4,18 @@
 //! Matches are looked for at every position while there are some, at fewer where there are none.
 //! A block whose beginning hardly shrinks (and which does not do better further on) is given up.
 
-use super::{MAX_FAR, MAX_LITERALS, MAX_NEAR};
+use super::writer::Writer;
+use super::{MAX_FAR, MAX_NEAR, Match};
 
 /// Bytes that a far match must have to be worth its four bytes and a break in the literals. A near
 /// one takes two and is worth it from the four bytes on that are looked up.
 const MIN_FAR: usize = 7;
 /// Matches from this length on are seen as repetitive data, where looking twice at their end pays.
 const LONG: usize = 10;
+/// Bytes before the end of such a match where it is looked twice.
+const OVERLAP: usize = 2;
+/// Repeated matches in a row before each of which the table is asked for an earlier one.
+const ASKED: usize = 8;
 /// No match begins in the last bytes of a block: words can be read ahead without care.
 const LAST_START: usize = 12;
 /// Literals at the end: C-Blosc refuses a stream whose last instruction is a match.
@@ -125,14 +130,6 @@ struct Search<'a> {
     end: usize,
 }
 
-/// `length` bytes at `at` equal those `distance` before.
-#[derive(Clone, Copy)]
-struct Match {
-    at: usize,
-    length: usize,
-    distance: usize,
-}
-
 impl Search<'_> {
     /// Writes the whole stream.
     fn run(mut self, effort: &Effort, out: &mut Writer) -> Option<()> {
@@ -171,51 +168,92 @@ impl Search<'_> {
     #[inline(never)]
     fn pass(
         &mut self,
-        (mut from, mut at): (usize, usize),
+        (from, at): (usize, usize),
         stop: usize,
         effort: &Effort,
         out: &mut Writer,
     ) -> Option<(usize, usize)> {
-        let mut next = self.next(&mut at, stop, effort.patience);
-        while let Some(mut found) = next {
-            if effort.lazy {
-                found = self.improve(found);
+        // Copies that nobody else can see, so that their fields stay in registers.
+        let mut search = Search {
+            table: &mut *self.table,
+            ..*self
+        };
+        let mut writer = Writer {
+            dst: &mut *out.dst,
+            at: out.at,
+        };
+        let place = if effort.lazy {
+            search.walk::<true>((from, at), stop, effort.patience, &mut writer)
+        } else {
+            search.walk::<false>((from, at), stop, effort.patience, &mut writer)
+        };
+        out.at = writer.at;
+        place
+    }
+
+    /// [`Search::pass`], which looks for a longer match at the next position if it is `LAZY`.
+    #[inline(always)]
+    fn walk<const LAZY: bool>(
+        &mut self,
+        (mut from, mut at): (usize, usize),
+        stop: usize,
+        patience: u32,
+        out: &mut Writer,
+    ) -> Option<(usize, usize)> {
+        while let Some(mut found) = self.next(&mut at, stop, patience) {
+            loop {
+                if LAZY {
+                    found = self.improve(found);
+                }
+                found = self.extend_back(found, from);
+                let again = self.look_again(found);
+                if again.is_some() {
+                    found.length -= OVERLAP;
+                }
+                out.sequence(self.src, from, found)?;
+                let end = found.at + found.length;
+                let is_element = end - from == found.distance;
+                from = end;
+                let next = match again {
+                    None if is_element => self.repeats(&mut from, stop, found.distance, out)?,
+                    again => again,
+                };
+                match next {
+                    Some(next) => found = next,
+                    None => break,
+                }
             }
-            found = self.extend_back(found, from);
-            next = self.cut_short(&mut found);
-            out.literals(self.src, from, found.at)?;
-            out.copy(found.length, found.distance)?;
-            from = found.at + found.length;
             at = from;
-            if next.is_none() {
-                next = self.next(&mut at, stop, effort.patience);
-            }
         }
         Some((from, at))
     }
 
-    /// Looks for a match that begins just before `found` ends, and goes on where that cannot. If
-    /// there is one, `found` ends where it begins.
+    /// Looks for a match that begins just before `found` ends, and goes on where that cannot.
     ///
     /// This is the only position within a match that the table gets to know.
-    #[inline]
-    fn cut_short(&mut self, found: &mut Match) -> Option<Match> {
-        const OVERLAP: usize = 2;
+    #[inline(always)]
+    fn look_again(&mut self, found: Match) -> Option<Match> {
         let at = found.at + found.length - OVERLAP;
         if found.length < LONG {
             self.remember(at);
             return None;
         }
-        let next = self.look_up(at)?;
-        if worth(next) < OVERLAP + 6 {
-            return None;
-        }
-        found.length -= OVERLAP;
-        Some(next)
+        let copy = Search {
+            table: &mut *self.table,
+            ..*self
+        };
+        copy.look_up_apart(at)
+    }
+
+    /// [`Search::look_up`] of a copy: so the fields of `self` need not be in memory.
+    #[inline(never)]
+    fn look_up_apart(mut self, at: usize) -> Option<Match> {
+        let next = self.look_up(at);
+        next.filter(|&next| worth(next) >= OVERLAP + 6)
     }
 
     /// The first match from `at` up to `stop`; leaves `at` where it begins, or at `stop` or beyond.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, at: &mut usize, stop: usize, patience: u32) -> Option<Match> {
         let mut misses = 1usize << patience;
         while *at < stop {
@@ -229,7 +267,7 @@ impl Search<'_> {
     }
 
     /// Lets later positions find `at`.
-    #[inline]
+    #[inline(always)]
     fn remember(&mut self, at: usize) {
         if let Some(word) = word_at(self.src, at) {
             self.table[hash(word, self.hash_shift)] = self.base + low_u32(at);
@@ -265,8 +303,62 @@ impl Search<'_> {
         })
     }
 
+    /// Writes matches as long as [`Search::repeat`] finds them and the table has none that begins
+    /// earlier, which is what comes next.
+    #[inline(always)]
+    fn repeats(
+        &mut self,
+        from: &mut usize,
+        stop: usize,
+        distance: usize,
+        out: &mut Writer,
+    ) -> Option<Option<Match>> {
+        let mut count = 0_usize;
+        while *from < stop
+            && let Some(found) = self.repeat(*from, distance)
+        {
+            // Where the table has had nothing for long, it is asked more rarely.
+            if count < ASKED || count.is_multiple_of(4) {
+                let earlier = self.look_up(*from);
+                if earlier.is_some() {
+                    return Some(earlier);
+                }
+            }
+            out.sequence(self.src, *from, found)?;
+            *from = found.at + found.length;
+            count += 1;
+        }
+        Some(None)
+    }
+
+    /// The match at the distance of the one before it that begins up to four bytes after its end: as
+    /// in a row of numbers whose lowest bytes change.
+    ///
+    /// It is found in a fraction of the time that the table takes.
+    #[inline(always)]
+    fn repeat(&mut self, from: usize, distance: usize) -> Option<Match> {
+        if !(8..=MAX_NEAR).contains(&distance) {
+            return None;
+        }
+        let body = self.src.get(..self.end)?;
+        let (here, rest) = body.get(from..)?.split_first_chunk()?;
+        let (back, back_rest) = body.get(from - distance..)?.split_first_chunk()?;
+        let differ = u64::from_le_bytes(*here) ^ u64::from_le_bytes(*back);
+        if differ >> 32 != 0 {
+            return None;
+        }
+        let same = (differ.leading_zeros() / 8) as usize;
+        let at = from + 8 - same;
+        let length = same + equal(rest, back_rest);
+        Some(Match {
+            at,
+            length,
+            distance,
+        })
+    }
+
     /// Tries the next positions as long as they have longer matches.
-    #[inline]
+    #[inline(always)]
     fn improve(&mut self, mut found: Match) -> Match {
         while found.length < 32 && found.at + 1 + LAST_START <= self.src.len() {
             match self.look_up(found.at + 1) {
@@ -278,7 +370,7 @@ impl Search<'_> {
     }
 
     /// Moves the beginning of a match towards `from` while the bytes before it are equal too.
-    #[inline]
+    #[inline(always)]
     fn extend_back(&self, mut found: Match, from: usize) -> Match {
         while found.at > from
             && found.at > found.distance
@@ -316,7 +408,7 @@ fn low_u32(at: usize) -> u32 {
 }
 
 /// Number of leading bytes in which `a` and `b` agree.
-#[inline]
+#[inline(always)]
 fn equal(a: &[u8], b: &[u8]) -> usize {
     // Most matches end within the first word.
     if let (Some(x), Some(y)) = (a.first_chunk(), b.first_chunk()) {
@@ -325,6 +417,12 @@ fn equal(a: &[u8], b: &[u8]) -> usize {
             return (differ.trailing_zeros() / 8) as usize;
         }
     }
+    equal_for_long(a, b)
+}
+
+/// The same where a loop pays.
+#[inline(never)]
+fn equal_for_long(a: &[u8], b: &[u8]) -> usize {
     const LINE: usize = 32;
     let (a_lines, b_lines) = (a.as_chunks::<LINE>().0, b.as_chunks::<LINE>().0);
     let lines = a_lines.iter().zip(b_lines);
@@ -338,76 +436,4 @@ fn equal(a: &[u8], b: &[u8]) -> usize {
     }
     let rest = a[at..].iter().zip(&b[at..]);
     at + rest.take_while(|(x, y)| x == y).count()
-}
-
-/// The stream as it grows. Every write is checked: `None` means that there is no room.
-struct Writer<'a> {
-    dst: &'a mut [u8],
-    at: usize,
-}
-
-impl Writer<'_> {
-    /// Whether `consumed` bytes, the last `pending` of which are still to be written as literals,
-    /// take no more than so many percent of their size from `start` on.
-    fn promises(&self, start: usize, pending: usize, consumed: usize, percent: usize) -> bool {
-        let written = self.at - start + pending + pending / MAX_LITERALS;
-        written <= consumed / 100 * percent
-    }
-
-    #[inline(always)]
-    fn push(&mut self, byte: u8) -> Option<()> {
-        *self.dst.get_mut(self.at)? = byte;
-        self.at += 1;
-        Some(())
-    }
-
-    /// Writes `src[from..to]` as literals.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "pieces have 1 to 32 bytes")]
-    fn literals(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
-        let bytes = to.checked_sub(from)?;
-        // Seen first, so that noise is given up without copying it.
-        if bytes + bytes.div_ceil(MAX_LITERALS) > self.dst.len() - self.at {
-            return None;
-        }
-        while from < to {
-            let piece = (to - from).min(MAX_LITERALS);
-            self.push((piece - 1) as u8)?;
-            let (src, dst) = (src.get(from..)?, self.dst.get_mut(self.at..)?);
-            // Always 32 where there is room: one wide move is the fastest.
-            match (dst.first_chunk_mut::<MAX_LITERALS>(), src.first_chunk()) {
-                (Some(wide), Some(bytes)) => *wide = *bytes,
-                _ => dst.get_mut(..piece)?.copy_from_slice(src.get(..piece)?),
-            }
-            from += piece;
-            self.at += piece;
-        }
-        Some(())
-    }
-
-    #[inline]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "single bytes of bounded numbers"
-    )]
-    fn copy(&mut self, length: usize, distance: usize) -> Option<()> {
-        let near = distance <= MAX_NEAR;
-        let biased = if near { distance - 1 } else { MAX_NEAR };
-        self.push(((length - 2).min(7) << 5 | biased >> 8) as u8)?;
-        if let Some(more) = length.checked_sub(9) {
-            if more >= 255 {
-                let full = more / 255;
-                self.dst.get_mut(self.at..self.at + full)?.fill(255);
-                self.at += full;
-            }
-            self.push((more % 255) as u8)?;
-        }
-        self.push((biased & 255) as u8)?;
-        if !near {
-            let beyond = distance - MAX_NEAR - 1;
-            self.push((beyond >> 8) as u8)?;
-            self.push((beyond & 255) as u8)?;
-        }
-        Some(())
-    }
 }

@@ -16,6 +16,7 @@
 
 mod decode;
 mod encode;
+mod writer;
 
 #[cfg(test)]
 mod tests;
@@ -29,3 +30,11 @@ const MAX_NEAR: usize = 8191;
 const MAX_FAR: usize = 65535 + MAX_NEAR - 2;
 /// Literals that one instruction can carry.
 const MAX_LITERALS: usize = 32;
+
+/// `length` bytes at `at` equal those `distance` before.
+#[derive(Clone, Copy)]
+struct Match {
+    at: usize,
+    length: usize,
+    distance: usize,
+}

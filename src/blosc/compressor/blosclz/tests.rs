@@ -24,6 +24,12 @@ impl Dice {
     }
 }
 
+/// Numbers of 8 bytes, each by `step` above the one before.
+fn numbers(len: usize, step: u64) -> Vec<u8> {
+    let numbers = (0..len as u64 / 8 + 1).map(|i| 9_000_000 + step * i);
+    numbers.flat_map(u64::to_le_bytes).take(len).collect()
+}
+
 /// Kinds of data of a given length.
 fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut dice = Dice(len as u64 * 2 + 1);
@@ -56,6 +62,11 @@ fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     let ramp = (0..len).map(|i| (i / 256).to_le_bytes()[0]).collect();
     let few = noise.iter().map(|b| b % 3).collect();
     vec![
+        ("numbers", numbers(len, 1)),
+        (
+            "numbers in steps",
+            numbers(len, 1 + (len as u64) << (len % 30)),
+        ),
         ("zeros", vec![0; len]),
         ("ramp", ramp),
         ("text", text),
@@ -140,6 +151,20 @@ fn lengths_around_the_limits_of_the_length_bytes() {
         let phrase: Vec<u8> = (0..length).map(|_| dice.byte()).collect();
         let src = [&phrase[..], &[1; 60], &phrase[..], &[2; 60]].concat();
         round_trip(&mut encoder, 5, &src, "phrase").unwrap();
+    }
+}
+
+/// Each takes its lowest byte, one byte that says so, and two of a match with the one before.
+#[test]
+fn numbers_in_a_row_take_half_their_size() {
+    let mut encoder = Encoder::new();
+    for level in 1..=9 {
+        let src = numbers(100_000, 1);
+        let len = round_trip(&mut encoder, level, &src, "numbers");
+        assert!(
+            len.is_some_and(|len| len < src.len() * 51 / 100),
+            "{level}: {len:?}"
+        );
     }
 }
 

@@ -1,0 +1,282 @@
+//! Two engines for chunks, measured in turn: every cell of compressor, filter and data.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::time::Duration;
+
+use bloscpack::blosc::{Compressor, Filter};
+
+use crate::{Kind, Random};
+
+const CHUNK: usize = 1 << 20;
+const CHUNKS: usize = 4;
+/// A measured stretch is repeated until it takes at least this long.
+const STRETCH: Duration = Duration::from_millis(4);
+
+const KINDS: [Kind; 5] = [
+    Kind::Walk,
+    Kind::Ramp,
+    Kind::Sensor,
+    Kind::Text,
+    Kind::Noise,
+];
+
+/// What a cell is about.
+#[derive(Clone, Copy)]
+pub struct Cell {
+    pub compressor: Compressor,
+    pub filter: Filter,
+    pub typesize: u8,
+    pub level: u8,
+}
+
+/// Our engine and another, set up for a cell.
+pub trait Engines {
+    /// Appends `data` to `out` as one chunk.
+    fn encode(&mut self, data: &[u8], out: &mut Vec<u8>);
+    fn decode(&mut self, chunk: &[u8], data: &mut [u8]);
+    /// Writes `data` to the beginning of `room` as one chunk and gives its length.
+    fn encode_theirs(&mut self, data: &[u8], room: &mut [u8]) -> usize;
+    fn decode_theirs(&mut self, chunk: &[u8], data: &mut [u8]);
+}
+
+/// Compressors for which both sides call the same C library, so that what is compared is all the
+/// rest.
+fn is_shared(compressor: Compressor) -> bool {
+    matches!(
+        compressor,
+        Compressor::Lz4 | Compressor::Lz4hc | Compressor::Zstd
+    )
+}
+
+/// Seconds for one run of `work`, repeated `times` times.
+fn seconds(times: u32, work: &mut dyn FnMut()) -> f64 {
+    let start = now();
+    for _ in 0..times {
+        work();
+    }
+    (now() - start) / f64::from(times)
+}
+
+/// Seconds that this thread has had a processor: others that want it too do not count.
+#[cfg(unix)]
+fn now() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Seconds since the first call.
+#[cfg(not(unix))]
+fn now() -> f64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START
+        .get_or_init(std::time::Instant::now)
+        .elapsed()
+        .as_secs_f64()
+}
+
+/// Median seconds of both and median of the rounds' ratios theirs / ours. `run` is given whether it
+/// is our turn.
+fn compare(rounds: usize, run: &mut dyn FnMut(bool)) -> [f64; 3] {
+    run(true);
+    let once = seconds(1, &mut || run(false)).max(1e-7);
+    let times = (STRETCH.as_secs_f64() / once).ceil().clamp(1.0, 1e6) as u32;
+    let mut rows = [vec![], vec![], vec![]];
+    for round in 0..rounds {
+        // Who goes first alternates, so that neither always finds the caches warm.
+        let first = round % 2 == 0;
+        let one = seconds(times, &mut || run(first));
+        let other = seconds(times, &mut || run(!first));
+        let (our, their) = if first { (one, other) } else { (other, one) };
+        rows[0].push(our);
+        rows[1].push(their);
+        rows[2].push(their / our);
+    }
+    rows.map(|mut row| {
+        row.sort_by(f64::total_cmp);
+        row[row.len() / 2]
+    })
+}
+
+/// One line of the table: encode, decode, and sizes.
+fn measure(engines: &mut dyn Engines, data: &[u8], rounds: usize) -> [[f64; 3]; 3] {
+    let mut room = vec![0; CHUNK + 64];
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for part in data.chunks(CHUNK) {
+        let mut out = Vec::new();
+        engines.encode(part, &mut out);
+        ours.push(out);
+        let len = engines.encode_theirs(part, &mut room);
+        theirs.push(room[..len].to_vec());
+    }
+    let size = |of: &[Vec<u8>]| of.iter().map(Vec::len).sum::<usize>() as f64;
+    let sizes = [size(&ours), size(&theirs), size(&ours) / size(&theirs)];
+
+    let mut out = Vec::new();
+    let encode = compare(rounds, &mut |is_ours| {
+        for part in data.chunks(CHUNK) {
+            if is_ours {
+                out.clear();
+                engines.encode(part, &mut out);
+                black_box(&out);
+            } else {
+                engines.encode_theirs(part, &mut room);
+                black_box(&room);
+            }
+        }
+    });
+
+    // One buffer for both: where memory lies decides about some of the speed of moving it.
+    let mut decoded = data.to_vec();
+    let mut is_same = true;
+    for (our, (their, part)) in ours.iter().zip(theirs.iter().zip(data.chunks(CHUNK))) {
+        let room = &mut decoded[..part.len()];
+        engines.decode(our, room);
+        is_same &= room == part;
+        room.fill(0xA5);
+        engines.decode_theirs(their, room);
+        is_same &= room == part;
+    }
+    assert!(is_same);
+    let decode = compare(rounds, &mut |is_ours| {
+        let chunks = if is_ours { &ours } else { &theirs };
+        for (chunk, part) in chunks.iter().zip(decoded.chunks_mut(CHUNK)) {
+            if is_ours {
+                engines.decode(chunk, part);
+            } else {
+                engines.decode_theirs(chunk, part);
+            }
+        }
+        black_box(&decoded);
+    });
+    [encode, decode, sizes]
+}
+
+/// Logarithms of ratios under a name, for their geometric mean.
+type Means = BTreeMap<String, Vec<f64>>;
+
+/// What the ratios of all cells come to.
+struct Summary {
+    means: Means,
+    /// The least ratios, with what they are of.
+    least: BTreeMap<&'static str, (f64, String)>,
+    largest_size: (f64, String),
+}
+
+impl Summary {
+    fn note(&mut self, cell: &Cell, name: &str, [encode, decode, size]: [f64; 3]) {
+        let Cell {
+            compressor, filter, ..
+        } = cell;
+        let set = if is_shared(*compressor) {
+            "of shared libraries"
+        } else {
+            "of own code"
+        };
+        for (what, ratio) in [("encode", encode), ("decode", decode)] {
+            let names = ["all", set, compressor.name(), filter.name()];
+            for of in names {
+                let logs = self.means.entry(format!("{what} {of}")).or_default();
+                logs.push(ratio.ln());
+            }
+            let least = self.least.entry(what).or_insert((f64::MAX, String::new()));
+            if ratio < least.0 {
+                *least = (ratio, name.to_string());
+            }
+        }
+        if size > self.largest_size.0 {
+            self.largest_size = (size, name.to_string());
+        }
+    }
+
+    fn mean(&self, name: &str) -> Option<f64> {
+        let logs = self.means.get(name)?;
+        Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    }
+
+    fn print(&self) {
+        println!("\ngeometric means of the ratios");
+        for (name, logs) in &self.means {
+            let mean = self.mean(name).unwrap_or(f64::NAN);
+            println!("{name:27} {mean:.3}  ({} cells)", logs.len());
+        }
+        println!(
+            "of shared libraries: lz4, lz4hc and zstd, for which both sides call the same C library; \
+             of own code: the others"
+        );
+        println!("\naims");
+        for (what, aim, floor) in [("decode", 1.25, 0.85), ("encode", 1.1, 0.8)] {
+            if let Some(mean) = self.mean(&format!("{what} of own code")) {
+                let says = verdict(mean >= aim);
+                println!("{what} of own code, mean at least {aim}: {mean:.3}, {says}");
+            }
+            if let Some((least, name)) = self.least.get(what) {
+                let says = verdict(*least >= floor);
+                println!("{what}, no cell below {floor}: {least:.3} ({name}), {says}");
+            }
+        }
+        let (largest, name) = &self.largest_size;
+        let says = verdict(*largest <= 1.02);
+        println!("size at most 1.02: {largest:.3} ({name}), {says}");
+    }
+}
+
+fn verdict(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "NOT MET" }
+}
+
+/// A number from the environment.
+fn number(name: &str, default: u8) -> u8 {
+    std::env::var(name).map_or(default, |value| value.parse().unwrap())
+}
+
+/// Measures and prints all cells whose names contain all words of the command line.
+pub fn run<E: Engines>(peer: &str, compressors: &[Compressor], engines: impl Fn(Cell) -> E) {
+    let (level, rounds) = (number("LEVEL", 5), usize::from(number("ROUNDS", 9)));
+    let arguments = std::env::args().skip(1);
+    let words: Vec<String> = arguments.filter(|word| !word.starts_with('-')).collect();
+    let mut summary = Summary {
+        means: Means::new(),
+        least: BTreeMap::new(),
+        largest_size: (0.0, String::new()),
+    };
+    println!("level {level}, {CHUNKS} chunks of {CHUNK} bytes; MB/s ours / {peer}, ratio");
+    for kind in KINDS {
+        let data = kind.data(&mut Random::new(31), CHUNK * CHUNKS);
+        for &compressor in compressors {
+            for filter in Filter::ALL {
+                let name = format!("{kind:?} {compressor} {filter}");
+                if !words.iter().all(|word| name.contains(word.as_str())) {
+                    continue;
+                }
+                let cell = Cell {
+                    compressor,
+                    filter,
+                    typesize: kind.typesize(),
+                    level,
+                };
+                let rows = measure(&mut engines(cell), &data, rounds);
+                print(&name, data.len(), &rows);
+                summary.note(&cell, &name, rows.map(|row| row[2]));
+            }
+        }
+    }
+    summary.print();
+}
+
+fn print(name: &str, len: usize, [encode, decode, size]: &[[f64; 3]; 3]) {
+    let speed = |seconds: f64| len as f64 / seconds / 1e6;
+    println!(
+        "{name:22} encode {:6.0} / {:6.0} {:5.2}   decode {:6.0} / {:6.0} {:5.2}   \
+         size {:8.0} / {:8.0} {:5.3}",
+        speed(encode[0]),
+        speed(encode[1]),
+        encode[2],
+        speed(decode[0]),
+        speed(decode[1]),
+        decode[2],
+        size[0],
+        size[1],
+        size[2],
+    );
+}
