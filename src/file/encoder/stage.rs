@@ -220,7 +220,9 @@ impl Stage {
         let Some(auto) = self.auto.take() else {
             return Ok(());
         };
-        let tuned = choose(&auto, self.filling.data.data());
+        // No more than one chunk: how many there are depends on how the data came.
+        let data = self.filling.data.data();
+        let tuned = choose(&auto, data.get(..self.chunk_size).unwrap_or(data));
         let settled = tuned.and_then(|tuned| Ok((auto.settle(&tuned, sink)?, tuned)));
         match settled {
             Ok((line, tuned)) => {
