@@ -8,6 +8,8 @@
 
 #[path = "cli/append.rs"]
 mod append;
+#[path = "cli/auto.rs"]
+mod auto;
 #[path = "cli/cat.rs"]
 mod cat;
 #[path = "support/datasets.rs"]

@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 pub use awaited::Awaited;
-pub use bytes::{Bytes, failure, is_busy, is_marked, journal};
+pub use bytes::{Bytes, failure, is_bloscpack, is_busy, is_marked, journal};
 pub use form::look;
 pub use places::Places;
 

@@ -132,6 +132,8 @@ impl Bench {
                 }
             }
         }
+        // Of the header, the part that falls to so much of a chunk.
+        trial.compressed += trial.data * HEADER_LEN as u64 / u64::from(chunk_size.max(1));
         Ok(trial)
     }
 

@@ -142,6 +142,15 @@ impl<W: Write + Seek> SeekEncoder<W> {
         self.stage.tuned()
     }
 
+    /// The same, but chooses now if that is still to be done, by what there is of the first chunk: before
+    /// [`finish`](Self::finish) of short data, which would choose the same.
+    ///
+    /// # Errors
+    /// Those of the target, to which what stands before the chunks may go now.
+    pub fn tune(&mut self) -> Result<Option<&Tuned>> {
+        self.stage.tune(&mut self.sink)
+    }
+
     /// Uncompressed bytes taken in.
     pub fn total_in(&self) -> u64 {
         self.stage.total_in()

@@ -53,6 +53,13 @@ impl Stage {
         self
     }
 
+    /// Chooses now, by what there is of the first chunk, if that is still to be done.
+    pub(super) fn tune(&mut self, sink: &mut impl Sink) -> Result<Option<&Tuned>> {
+        self.line.check()?;
+        self.settle(Auto::by_data, sink)?;
+        Ok(self.tuned())
+    }
+
     /// What was chosen, once the first data is there.
     pub(super) fn tuned(&self) -> Option<&Tuned> {
         self.tuned.as_ref()

@@ -27,7 +27,7 @@ pub struct Compress {
     /// Choose what of these is not given by a sample of the data: for speed, balance or size [default
     /// AIM: balance]; -v says what and why, and so does blpk info --auto
     #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
-          value_parser = args::aim(), help_heading = args::BLOSC)]
+          ignore_case = true, value_parser = args::aim(), help_heading = args::BLOSC)]
     auto: Option<Aim>,
 
     /// Bytes of a chunk before compression, or 'max'

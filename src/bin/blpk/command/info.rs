@@ -1,6 +1,7 @@
 //! `blpk info`: what a file is, told without decompressing it.
 
 mod array;
+mod auto;
 mod dataset;
 mod frame;
 mod json;
@@ -10,9 +11,11 @@ mod records;
 
 use std::path::PathBuf;
 
+use bloscpack::blosc::Aim;
 use bloscpack::{Member, State, Survey};
 use clap::Args;
 
+use crate::args;
 use crate::input::{Input, STANDARD};
 use crate::message::{Failure, shown};
 use crate::output;
@@ -23,8 +26,8 @@ use crate::what::What;
 
 /// Tell what a file, a dataset or a Blosc2 frame is and holds
 ///
-/// Reads the headers and compares no checksum: `verify` does. Nothing is decompressed but, where
-/// only that tells how many packed records there are, the last chunk. Of arrays in directories and of
+/// Reads the headers and compares no checksum: `verify` does. Nothing is decompressed but what --auto
+/// looks at and, where only that tells how many packed records there are, the last chunk. Of arrays in directories and of
 /// frames, the headers of the first 10000 chunks tell the codecs. The exit status is 4 if the file is
 /// unterminated or unfinished, or superchunks are missing.
 #[derive(Args, Debug)]
@@ -32,6 +35,12 @@ pub struct Info {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Tell which settings --auto of compress would choose for the content, and why: for speed, balance
+    /// or size [default AIM: balance]; of any file
+    #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
+          ignore_case = true, value_parser = args::aim())]
+    auto: Option<Aim>,
 
     /// File, dataset or frame to look at, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
@@ -46,6 +55,8 @@ pub fn pretty(text: &str) -> String {
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         match What::of(&self.path) {
+            What::Frame if self.auto.is_some() => Err(auto::refusal("frames")),
+            What::Directory if self.auto.is_some() => Err(auto::refusal("directories")),
             What::Frame => frame::run(&self.path, self.json, session),
             What::Directory => dataset::run(&self.path, self.json, session),
             What::File => self.file(session),
@@ -54,6 +65,13 @@ impl Info {
 
     fn file(&self, session: &Session) -> Result<Status, Failure> {
         let input = Input::open_binary(&self.path, session)?;
+        if let Some(aim) = self.auto
+            && auto::is_plain(&input)?
+        {
+            let tuned = auto::of_plain(aim, &input)?;
+            output::print(&auto::plain(&self.path, &input, &tuned, self.json))?;
+            return Ok(Status::Done);
+        }
         let progress = Progress::new(session, input.length());
         let survey = input.survey(&progress, &session.limits);
         progress.finish();
@@ -62,6 +80,10 @@ impl Info {
             session.warning(format_args!("{}: {warning}", input.name()));
         }
         let records = records::count(&survey, &input, session);
+        let tuned = match self.auto {
+            Some(aim) => Some(auto::of_content(aim, &input, &survey, session)?),
+            None => None,
+        };
         let text = if self.json {
             json::describe(
                 &self.path.to_string_lossy(),
@@ -72,7 +94,11 @@ impl Info {
         } else {
             people::describe(&shown(&self.path), input.length(), &survey, &records)
         };
-        output::print(&text)?;
+        output::print(&match (tuned, self.json) {
+            (Some(tuned), true) => auto::added(&text, &tuned),
+            (Some(tuned), false) => text + &auto::people(&tuned, Some(&survey)),
+            (None, _) => text,
+        })?;
         let whole = survey.members.iter().all(is_complete);
         Ok(if whole {
             Status::Done

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use bloscpack::storage::{ReadAt, Snapshot};
+use bloscpack::storage::{Cursor, ReadAt, Snapshot};
 use bloscpack::wire::FormatError;
 use bloscpack::{Error, ErrorKind};
 
@@ -13,6 +13,8 @@ use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::what::is_marked_frame;
 
+/// The first bytes of a Bloscpack file.
+const MAGIC: &[u8; 4] = b"blpk";
 /// The first bytes of a Bloscpack file in which a change has begun and not ended; a frame has its own.
 const MARKED: &[u8; 4] = b"!lpk";
 
@@ -109,6 +111,15 @@ pub fn journal(path: &Path) -> PathBuf {
 /// Whether others hold the file.
 pub fn is_busy(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::ResourceBusy)
+}
+
+/// Whether these are the bytes of a Bloscpack file, also of one that is being changed, or cut within its first
+/// bytes.
+pub fn is_bloscpack(bytes: &Bytes) -> io::Result<bool> {
+    let mut first = Vec::new();
+    Cursor::new(bytes).take(4).read_to_end(&mut first)?;
+    let begins = |magic: &[u8]| magic.starts_with(&first);
+    Ok(!first.is_empty() && (begins(MAGIC) || begins(MARKED)))
 }
 
 /// Whether a change has begun in this file and not ended.

@@ -119,7 +119,7 @@ fn attempt(
             None => encoder.read_from(&mut source.take(most))?,
         };
         confirm(source, claim)?;
-        let tuned = encoder.tuned().cloned();
+        let tuned = encoder.tune()?.cloned();
         encoder.finish()?;
         return Ok((source.total(), tuned));
     }
@@ -129,7 +129,7 @@ fn attempt(
         None => encoder.read_from(&mut source.take(most))?,
     };
     confirm(source, claim)?;
-    let tuned = encoder.tuned().cloned();
+    let tuned = encoder.tune()?.cloned();
     encoder.finish()?;
     Ok((source.total(), tuned))
 }
