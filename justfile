@@ -26,6 +26,15 @@ bench-scaling *options:
     cargo build --release --locked
     benches/scaling.py {{options}}
 
+# The same with chunks of Blosc 2 against C-Blosc2; needs cmake.
+bench2:
+    cargo bench --features blosc2-rs --bench chunk2
+
+# Instructions of the hot paths against those of benches/guard.json; needs valgrind. `--update` writes them anew.
+bench-guard *args:
+    cargo build --locked --release --bench guard
+    benches/guard.py {{args}} "$(ls -t target/release/deps/guard-* | grep -v '\.d$' | head -n 1)"
+
 # Records beside Parquet, SQLite and zstd, in one run; takes an hour with all of its settings.
 bench-records data="target/records-data":
     benches/records/data.sh {{data}}

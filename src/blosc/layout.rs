@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::header::{EXTENDED_LEN, HEADER_LEN};
-use super::{ChunkHeader, ChunkSettings, Compressor};
+use super::{ChunkHeader, ChunkSettings, Compressor, Filter};
 
 /// Below this many bytes nothing is compressed, and below this many elements no block is split.
 pub(super) const MIN_BUFFER: u32 = 128;
@@ -11,6 +11,8 @@ pub(super) const MIN_BUFFER: u32 = 128;
 pub(super) const MAX_BLOCKSIZE: u32 = (i32::MAX as u32 - 255 * 4) / 3;
 /// Largest typesize whose blocks are split.
 const MAX_SPLIT: u8 = 16;
+/// Highest level of Zstd at which C-Blosc2 splits blocks.
+const MAX_SPLIT_ZSTD: u8 = 5;
 /// Shortest stream: its length, and a byte.
 const MIN_STREAM: u64 = 5;
 /// The same where a length alone can stand for zeros.
@@ -49,12 +51,12 @@ impl Layout {
 
     /// Chooses the layout for `nbytes` of data.
     pub fn choose(settings: &ChunkSettings, nbytes: u32) -> Self {
-        let blocksize = choose_blocksize(settings, nbytes);
+        let blocksize = choose_blocksize(settings, nbytes, splits);
         Self {
             nbytes,
             blocksize,
             typesize: settings.typesize,
-            split: splits(settings.compressor, settings.typesize, blocksize),
+            split: splits(settings, blocksize),
             header_len: HEADER_LEN,
         }
     }
@@ -65,7 +67,7 @@ impl Layout {
         let blocksize = match settings.blocksize {
             Some(exact) => exact,
             None if nbytes < u32::from(settings.typesize) => nbytes,
-            None => choose_blocksize(settings, nbytes),
+            None => choose_blocksize(settings, nbytes, splits_extended),
         };
         let typesize = settings.typesize;
         let blocksize = match nbytes {
@@ -78,7 +80,7 @@ impl Layout {
             nbytes,
             blocksize,
             typesize,
-            split: whole && splits(settings.compressor, typesize, blocksize),
+            split: whole && splits_extended(settings, blocksize),
             header_len: EXTENDED_LEN,
         }
     }
@@ -151,21 +153,21 @@ const ONE_BLOCK: u32 = 32 * KIB;
 
 /// The block size for `nbytes` of data: a multiple of the typesize, unless it is 1 because not
 /// even one element is there (C-Blosc does the same).
-fn choose_blocksize(settings: &ChunkSettings, nbytes: u32) -> u32 {
+fn choose_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) -> u32 {
     let typesize = u32::from(settings.typesize);
     if nbytes < typesize {
         return 1;
     }
     let wanted = match settings.blocksize {
         Some(forced) => forced.clamp(MIN_BUFFER.max(typesize), MAX_BLOCKSIZE),
-        None => automatic_blocksize(settings, nbytes),
+        None => automatic_blocksize(settings, nbytes, splits),
     };
     let size = wanted.min(nbytes);
     size - size % typesize
 }
 
 /// The block size by compressor and level.
-fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32) -> u32 {
+fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) -> u32 {
     let level = usize::from(settings.level.min(9));
     let table = if settings.compressor.is_thorough() {
         DENSE_KIB
@@ -177,7 +179,7 @@ fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32) -> u32 {
     } else {
         table[level] * KIB
     };
-    if level == 0 || !splits(settings.compressor, settings.typesize, unsplit) {
+    if level == 0 || !splits(settings, unsplit) {
         return unsplit;
     }
     // Each stream of a split block gets what an unsplit block would have been.
@@ -185,9 +187,19 @@ fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32) -> u32 {
     (stream * u32::from(settings.typesize)).clamp(64 * KIB, 1024 * KIB)
 }
 
-/// Whether blocks are split. Zstd looks far enough back not to need it.
-const fn splits(compressor: Compressor, typesize: u8, blocksize: u32) -> bool {
-    !matches!(compressor, Compressor::Zstd) && Layout::can_split(typesize, blocksize)
+/// Whether blocks of so many bytes are split.
+type Splits = fn(&ChunkSettings, u32) -> bool;
+
+/// Zstd looks far enough back not to need it.
+fn splits(settings: &ChunkSettings, blocksize: u32) -> bool {
+    settings.compressor != Compressor::Zstd && Layout::can_split(settings.typesize, blocksize)
+}
+
+/// In chunks of Blosc 2, Zstd's blocks are split as well at levels made for speed, if they are
+/// shuffled: planes of noise are then stored, and nothing is lost for the others.
+fn splits_extended(settings: &ChunkSettings, blocksize: u32) -> bool {
+    let is_fast = settings.level <= MAX_SPLIT_ZSTD && settings.filter == Filter::Byte;
+    splits(settings, blocksize) || is_fast && Layout::can_split(settings.typesize, blocksize)
 }
 
 /// Bytes within a chunk, which is shorter than 2 GiB, as an index.

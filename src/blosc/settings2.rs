@@ -88,12 +88,16 @@ impl Blosc2Settings {
         settings
     }
 
-    /// What the layout needs of them.
+    /// What the layout needs of them: of the filters, whether bytes are shuffled.
     pub(super) fn as_blosc1(&self) -> ChunkSettings {
+        let filter = match self.filters.steps().any(|step| step == FilterStep::Shuffle) {
+            true => Filter::Byte,
+            false => Filter::None,
+        };
         ChunkSettings {
             compressor: self.compressor,
             level: self.level,
-            filter: Filter::None,
+            filter,
             typesize: self.typesize,
             blocksize: self.blocksize,
         }

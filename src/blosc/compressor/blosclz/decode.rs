@@ -93,8 +93,10 @@ fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Opti
     } else if distance >= HALF && length <= WIDE && dst.len() - at >= WIDE {
         let first: [u8; HALF] = *dst[from..].first_chunk()?;
         *dst[at..].first_chunk_mut()? = first;
-        let second: [u8; HALF] = *dst[from + HALF..].first_chunk()?;
-        *dst[at + HALF..].first_chunk_mut()? = second;
+        if length > HALF {
+            let second: [u8; HALF] = *dst[from + HALF..].first_chunk()?;
+            *dst[at + HALF..].first_chunk_mut()? = second;
+        }
     } else if distance == 1 {
         let byte = dst[from];
         dst[at..end].fill(byte);

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Counts the instructions of the hot paths and compares them with those in guard.json.
+
+    benches/guard.py [--update] [--jobs N] GUARD [CASE..]
+
+GUARD is the program of benches/guard.rs, built with `cargo build --release --bench guard`. Each of
+its cases runs once below callgrind, which does not see the noise of the machine: the counts of two
+runs differ by less than one in a thousand. The end is 1 if a case takes more instructions than
+guard.json says, plus a margin: 5 percent if everything was built by the same rustc as then, 15 if
+not. A case that has become faster by as much is mentioned, for its count to be lowered.
+
+--update writes guard.json anew, to be committed with a reason: after a slow-down that is worth it,
+a speed-up, or with a new rustc.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KEPT = os.path.join(HERE, "guard.json")
+MARGIN, WIDE_MARGIN = 0.05, 0.15
+
+
+def count(program, case):
+    """Instructions within the function `measured`."""
+    done = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+         "--toggle-collect=guard::measured*", program, case],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or not found or int(found[1]) == 0:
+        sys.exit(f"guard: {case} ended with {done.returncode}:\n{done.stderr}")
+    return int(found[1])
+
+
+def rustc():
+    line = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True)
+    return line.stdout.strip()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--update", action="store_true", help="write guard.json anew")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("guard", help="the program built from benches/guard.rs")
+    parser.add_argument("case", nargs="*", help="only these")
+    args = parser.parse_args()
+
+    if not shutil.which("valgrind"):
+        sys.exit("guard: valgrind is missing; without it nothing is counted")
+    names = subprocess.run([args.guard, "--list"], capture_output=True, text=True, check=True)
+    names = names.stdout.split()
+    cases = args.case or names
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        counts = dict(zip(cases, pool.map(lambda case: count(args.guard, case), cases)))
+    print(f"{len(cases)} cases in {time.monotonic() - start:.0f} s")
+
+    if args.update:
+        if args.case:
+            sys.exit("guard: --update is for all cases")
+        with open(KEPT, "w", encoding="utf-8") as out:
+            json.dump({"rustc": rustc(), "instructions": counts}, out, indent=2)
+            out.write("\n")
+        return
+
+    with open(KEPT, encoding="utf-8") as kept:
+        kept = json.load(kept)
+    is_same = kept["rustc"] == rustc()
+    margin = MARGIN if is_same else WIDE_MARGIN
+    if not is_same:
+        print(f"guard.json is of {kept['rustc']}, this is {rustc()}: {margin:.0%} is let pass. "
+              "benches/guard.py --update on the commit before narrows that.")
+    slower = []
+    for case, now in counts.items():
+        before = kept["instructions"].get(case)
+        if before is None:
+            slower.append(f"{case} is not in guard.json: add it with --update")
+            continue
+        ratio = now / before
+        note = ""
+        if ratio > 1 + margin:
+            note = "  SLOWER"
+            slower.append(f"{case} takes {ratio - 1:.1%} more instructions than guard.json says "
+                          f"({now:,} instead of {before:,})")
+        elif ratio < 1 - margin:
+            note = "  faster: lower its count with --update"
+        print(f"{case:16} {now:13,} {before:13,} {ratio:7.3f}{note}")
+    gone = [] if args.case else sorted(set(kept["instructions"]) - set(names))
+    slower += [f"{case} is in guard.json, but no case any more: drop it with --update" for case in gone]
+    if slower:
+        sys.exit("\n".join(["", *slower, "", "Find out why (callgrind_annotate tells), or say in the "
+                            "commit why it is worth it and run this with --update."]))
+
+
+if __name__ == "__main__":
+    main()

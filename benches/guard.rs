@@ -1,0 +1,249 @@
+//! The hot paths, one in each run, for `guard.py` to count the instructions of.
+//!
+//! `guard --list` prints the names of all cases; `guard NAME` does the case's work once, within
+//! `measured`, which is all that callgrind collects. Times are not taken.
+#![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
+
+use std::hint::black_box;
+use std::io::{Read, Write};
+
+use bloscpack::blosc::{
+    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter,
+};
+use bloscpack::{
+    Checksum, Decoder, Encoder, Hashers, IndexedReader, IndexedRecordReader, RecordWriter,
+};
+
+#[path = "../tests/oracle/data.rs"]
+mod data;
+use data::{Kind, Random};
+
+/// Bytes of a chunk: more than one block of most compressors.
+const CHUNK: usize = 256 << 10;
+/// Bytes of a stream of chunks.
+const STREAM: usize = 2 << 20;
+
+/// What callgrind collects.
+#[inline(never)]
+fn measured(work: &mut dyn FnMut()) {
+    work();
+}
+
+/// Numbers that wander.
+fn walk(len: usize) -> Vec<u8> {
+    Kind::Walk.data(&mut Random::new(31), len)
+}
+
+/// One number over and over: nothing is left to a compressor, and nearly all is the filter's work.
+fn alike(len: usize) -> Vec<u8> {
+    [1, 2, 3, 4, 5, 6, 7, 8]
+        .into_iter()
+        .cycle()
+        .take(len)
+        .collect()
+}
+
+fn settings(compressor: Compressor, filter: Filter) -> ChunkSettings {
+    ChunkSettings {
+        compressor,
+        level: 5,
+        filter,
+        typesize: 8,
+        blocksize: None,
+    }
+}
+
+fn encode(settings: ChunkSettings, data: &[u8]) {
+    let mut encoder = ChunkEncoder::new(settings).unwrap();
+    let mut chunk = Vec::new();
+    // Once before, so that its memory is there.
+    encoder.encode(data, &mut chunk).unwrap();
+    measured(&mut || {
+        chunk.clear();
+        encoder.encode(black_box(data), &mut chunk).unwrap();
+    });
+    assert!(chunk.len() < data.len());
+}
+
+fn decode(settings: ChunkSettings, data: &[u8]) {
+    let mut chunk = Vec::new();
+    let mut encoder = ChunkEncoder::new(settings).unwrap();
+    encoder.encode(data, &mut chunk).unwrap();
+    decode_chunk(&chunk, data);
+}
+
+fn decode_chunk(chunk: &[u8], data: &[u8]) {
+    let mut decoder = ChunkDecoder::new();
+    let mut out = vec![0; data.len()];
+    decoder.decode(chunk, &mut out).unwrap();
+    measured(&mut || {
+        decoder.decode(black_box(chunk), &mut out).unwrap();
+    });
+    assert!(out == data);
+}
+
+/// Encodes or decodes a chunk of Blosc 2.
+fn blosc2(is_encoding: bool) {
+    let (data, mut chunk) = (walk(CHUNK), Vec::new());
+    let mut encoder = Blosc2Encoder::new(Blosc2Settings {
+        typesize: 8,
+        ..Blosc2Settings::default()
+    })
+    .unwrap();
+    encoder.encode(&data, &mut chunk).unwrap();
+    if is_encoding {
+        measured(&mut || {
+            chunk.clear();
+            encoder.encode(black_box(&data), &mut chunk).unwrap();
+        });
+    } else {
+        decode_chunk(&chunk, &data);
+    }
+}
+
+fn digest(kind: Checksum) {
+    let data = walk(CHUNK);
+    let hashers = Hashers::default();
+    measured(&mut || {
+        black_box(hashers.digest(kind, black_box(&data)));
+    });
+}
+
+/// A stream of several chunks.
+fn stream(data: &[u8]) -> Vec<u8> {
+    let builder = Encoder::builder()
+        .compressor(Compressor::Lz4)
+        .level(5)
+        .typesize(8)
+        .chunk_size(u32::try_from(CHUNK).unwrap())
+        .checksum(Checksum::Crc32)
+        .threads(1);
+    let mut encoder = builder.write_to(Vec::new()).unwrap();
+    // In pieces that are no chunks.
+    for piece in data.chunks(100_000) {
+        encoder.write_all(piece).unwrap();
+    }
+    encoder.finish().unwrap()
+}
+
+fn write_stream() {
+    let data = walk(STREAM);
+    measured(&mut || {
+        black_box(stream(black_box(&data)));
+    });
+}
+
+fn read_stream() {
+    let data = walk(STREAM);
+    let stream = stream(&data);
+    let mut back = Vec::with_capacity(data.len());
+    measured(&mut || {
+        let mut decoder = Decoder::builder().threads(1).read_from(&stream[..]);
+        decoder.read_to_end(&mut back).unwrap();
+    });
+    assert!(back == data);
+}
+
+fn read_ranges() {
+    let data = walk(STREAM);
+    let reader = IndexedReader::open(stream(&data)).unwrap();
+    let mut part = vec![0; 1000];
+    let mut random = Random::new(7);
+    measured(&mut || {
+        for _ in 0..100 {
+            let at = random.below(data.len() - part.len());
+            reader.read_exact_at(at as u64, &mut part).unwrap();
+        }
+    });
+}
+
+/// Words of a text, as records.
+fn records() -> Vec<Vec<u8>> {
+    let text = Kind::Text.data(&mut Random::new(5), 300_000);
+    text.chunks(60).map(<[u8]>::to_vec).collect()
+}
+
+fn push_all(records: &[Vec<u8>]) -> Vec<u8> {
+    let builder = RecordWriter::builder().threads(1);
+    let mut writer = builder.write_to(Vec::new()).unwrap();
+    for record in records {
+        writer.push(record).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+fn push_records() {
+    let records = records();
+    measured(&mut || {
+        black_box(push_all(black_box(&records)));
+    });
+}
+
+fn get_records() {
+    let records = records();
+    let reader = IndexedRecordReader::open(push_all(&records)).unwrap();
+    let mut random = Random::new(7);
+    measured(&mut || {
+        for _ in 0..200 {
+            let number = random.below(records.len());
+            let record = reader.get(number as u64).unwrap();
+            assert_eq!(record, records[number]);
+        }
+    });
+}
+
+/// A name and what it does.
+type Case = (String, Box<dyn Fn()>);
+
+fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut case = |name: &str, run: Box<dyn Fn()>| cases.push((name.to_string(), run));
+    for (filter, name) in [(Filter::Byte, "shuffle"), (Filter::Bit, "bitshuffle")] {
+        let settings = settings(Compressor::Lz4, filter);
+        case(name, Box::new(move || encode(settings, &alike(4 * CHUNK))));
+        let name = format!("un{name}");
+        case(&name, Box::new(move || decode(settings, &alike(4 * CHUNK))));
+    }
+    for compressor in Compressor::ALL {
+        let settings = settings(compressor, Filter::Byte);
+        let name = format!("encode-{compressor}");
+        case(&name, Box::new(move || encode(settings, &walk(CHUNK))));
+        let name = format!("decode-{compressor}");
+        case(&name, Box::new(move || decode(settings, &walk(CHUNK))));
+    }
+    let ramp = || Kind::Ramp.data(&mut Random::new(31), CHUNK);
+    let unfiltered = settings(Compressor::Blosclz, Filter::None);
+    case("encode-ramp", Box::new(move || encode(unfiltered, &ramp())));
+    case("decode-ramp", Box::new(move || decode(unfiltered, &ramp())));
+    case("encode-blosc2", Box::new(|| blosc2(true)));
+    case("decode-blosc2", Box::new(|| blosc2(false)));
+    case("digest-adler32", Box::new(|| digest(Checksum::Adler32)));
+    case("digest-crc32", Box::new(|| digest(Checksum::Crc32)));
+    case("digest-sha256", Box::new(|| digest(Checksum::Sha256)));
+    case("stream-write", Box::new(write_stream));
+    case("stream-read", Box::new(read_stream));
+    case("ranges-read", Box::new(read_ranges));
+    case("records-push", Box::new(push_records));
+    case("records-get", Box::new(get_records));
+    cases
+}
+
+fn main() {
+    let arguments = std::env::args().skip(1);
+    // What `cargo bench` adds is no name.
+    let name = arguments.into_iter().find(|argument| argument != "--bench");
+    match name.as_deref() {
+        None | Some("--list") => cases().iter().for_each(|(name, _)| println!("{name}")),
+        Some(wanted) => {
+            let cases = cases();
+            let found = cases.iter().find(|(name, _)| name == wanted);
+            let (_, run) = found.unwrap_or_else(|| unknown(wanted));
+            run();
+        }
+    }
+}
+
+fn unknown(name: &str) -> ! {
+    eprintln!("guard: no case is named {name:?}; --list names them");
+    std::process::exit(2)
+}
