@@ -138,7 +138,7 @@ fn grid(typesize: u8) -> impl Iterator<Item = ChunkSettings> {
 
 fn measure(settings: ChunkSettings, data: &Data) -> Run {
     let (mut encoder, mut decoder) = (ChunkEncoder::new(settings).unwrap(), ChunkDecoder::new());
-    let mut chunks = vec![Vec::with_capacity(CHUNK + 16); CHUNKS];
+    let mut chunks = vec![Vec::new(); CHUNKS];
     let mut back = vec![0; CHUNK];
     let (mut encode, mut decode) = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS {

@@ -226,7 +226,7 @@ fn layout_within(settings: &ChunkSettings, chunk_size: u32, len: usize) -> Layou
         let eight = unit * 8;
         match len - len % eight {
             0 => len - len % unit,
-            most if whole.blocksize % eight == 0 => most,
+            most if whole.blocksize.is_multiple_of(eight) => most,
             most => most - unit,
         }
     };
