@@ -5,7 +5,7 @@
 
 GUARD is the program of benches/guard.rs, built with `cargo build --release --bench guard`. Each of
 its cases runs once below callgrind, which does not see the noise of the machine: the counts of two
-runs differ by less than one in a thousand. The end is 1 if a case takes more instructions than
+runs differ by less than one in a hundred. The end is 1 if a case takes more instructions than
 guard.json says, plus a margin: 5 percent if everything was built by the same rustc as then, 15 if
 not. A case that has become faster by as much is mentioned, for its count to be lowered.
 

@@ -65,7 +65,7 @@ fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("numbers", numbers(len, 1)),
         (
             "numbers in steps",
-            numbers(len, 1 + (len as u64) << (len % 30)),
+            numbers(len, 1 + ((len as u64) << (len % 30))),
         ),
         ("zeros", vec![0; len]),
         ("ramp", ramp),
