@@ -148,6 +148,48 @@ fn ranges_are_the_same_and_what_is_not_wanted_is_not_read() {
     assert!(read < 262_144 + 31_000 + 2048, "{read} bytes were read");
 }
 
+#[test]
+fn a_source_that_holds_more_than_it_said_is_read_whole() {
+    for (file, data) in all_large() {
+        for said in [0, 20, 100_000, 262_200, 300_000] {
+            let mut source = Watched::new(file.clone());
+            source.says = Some(said);
+            let builder = Decoder::builder().threads(2);
+            let (content, result) = outcome(builder.read_at(Arc::new(source), 0).unwrap());
+            assert_eq!((result, content.len()), (Ok(vec![]), data.len()), "{said}");
+            assert!(content == data, "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_giant_that_cannot_be_read_does_not_take_along_what_stands_before_it() {
+    // Small chunks, and one above the 64 MiB from which they come in pieces.
+    let small = Encoder::builder().chunk_size(1000).filter(Filter::None);
+    let mut file = small.write_to(Vec::new()).unwrap();
+    file.write_all(&[7; 5000]).unwrap();
+    let mut file = file.finish().unwrap();
+    let begin = file.len() as u64;
+    let giant = Encoder::builder().chunk_size(70 << 20).level(0);
+    let mut second = giant.write_to(&mut file).unwrap();
+    second.write_all(&vec![9; 70 << 20]).unwrap();
+    second.finish().unwrap();
+    let whole = outcome(
+        Decoder::builder()
+            .read_at(Arc::new(file.clone()), 0)
+            .unwrap(),
+    );
+    assert_eq!(whole.1, Ok(vec![]));
+    assert_eq!(whole.0.len(), 5000 + (70 << 20));
+    assert!(whole.0[5000..].iter().all(|&byte| byte == 9));
+    let mut source = Watched::new(file);
+    source.fails_at = begin + (40 << 20);
+    let builder = Decoder::builder().threads(2);
+    let (content, result) = outcome(builder.read_at(Arc::new(source), 0).unwrap());
+    assert!(result.unwrap_err().1.contains("planted"));
+    assert_eq!(content, [7; 5000]);
+}
+
 /// Counts what is read, and fails or ends where it is told to.
 struct Watched {
     bytes: Vec<u8>,
@@ -155,6 +197,7 @@ struct Watched {
     read: AtomicU64,
     fails_at: u64,
     ends_at: u64,
+    says: Option<u64>,
 }
 
 impl Watched {
@@ -165,6 +208,7 @@ impl Watched {
             read: AtomicU64::new(0),
             fails_at: u64::MAX,
             ends_at: u64::MAX,
+            says: None,
         }
     }
 }
@@ -188,7 +232,7 @@ impl ReadAt for Watched {
     }
 
     fn size(&self) -> io::Result<u64> {
-        self.bytes.size()
+        self.says.map_or_else(|| self.bytes.size(), Ok)
     }
 }
 

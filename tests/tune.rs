@@ -312,9 +312,9 @@ impl Write for Balking {
 
 #[test]
 fn no_chunk_follows_a_header_that_was_not_written() {
-    let builder = Encoder::builder().auto(Aim::Speed).chunk_size(1000);
+    let builder = Encoder::builder().auto(Aim::Speed).chunk_size(200_000);
     let mut encoder = builder.write_to(Balking(true, Vec::new())).unwrap();
-    encoder.write_all(&[1; 1000]).unwrap();
+    encoder.write_all(&[1; 200_000]).unwrap();
     encoder.write_all(&[1; 1000]).unwrap_err();
     encoder.write_all(&[1; 1000]).unwrap_err();
     assert!(encoder.get_ref().1.is_empty());

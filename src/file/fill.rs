@@ -39,11 +39,24 @@ impl Fill {
 
     /// Takes these bytes.
     pub(super) fn put(&mut self, bytes: &[u8]) {
-        let room = self.room(self.len.saturating_add(bytes.len()));
-        if let Some(room) = room.get_mut(..bytes.len()) {
+        let end = self.len.saturating_add(bytes.len());
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+        }
+        if let Some(room) = self.bytes.get_mut(self.len..end) {
             room.copy_from_slice(bytes);
         }
-        self.filled(bytes.len());
+        self.len = end;
+    }
+
+    /// How much memory it takes.
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Forgets what is behind the first bytes.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
     }
 
     /// Takes the bytes from `at` on out of it.

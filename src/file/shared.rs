@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub(super) type Shared = Arc<dyn ReadAt + Send + Sync>;
 
 /// Some bytes of a source, still to be read.
+#[derive(Clone)]
 pub(super) struct Fetch {
     pub source: Shared,
     pub bytes: Range<u64>,

@@ -42,6 +42,11 @@ impl<R> Source<R> {
         self.from = self.to.saturating_sub(left);
     }
 
+    /// Whether the last read gave less than there was room for.
+    pub(super) fn was_short(&self) -> bool {
+        self.to < self.buffer.len()
+    }
+
     /// Counts bytes that were passed over, not read.
     pub(super) fn passed(&mut self, count: u64) {
         self.total = self.total.saturating_add(count);

@@ -247,8 +247,10 @@ impl Source<'_> {
     pub fn pass(&mut self, count: u64) -> io::Result<()> {
         self.at = self.at.saturating_add(count);
         self.total = self.total.saturating_add(count);
-        if let (Bytes::Plain(file), Ok(count)) = (&*self.input.bytes, i64::try_from(count)) {
-            (&mut &*file).seek(SeekFrom::Current(count))?;
+        if let (Bytes::Plain(file), Some(extent)) = (&*self.input.bytes, self.input.extent) {
+            // Others may have moved it meanwhile.
+            let here = extent.start.saturating_add(self.at);
+            (&mut &*file).seek(SeekFrom::Start(here))?;
         }
         Ok(())
     }

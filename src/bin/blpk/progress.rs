@@ -55,10 +55,10 @@ impl Progress {
     /// Counts `bytes` more.
     pub fn advance(&self, bytes: u64) {
         let Some(begun) = self.0.begun else { return };
-        let done = self.0.done.fetch_add(bytes, Ordering::Relaxed);
+        self.0.done.fetch_add(bytes, Ordering::Relaxed);
         if self.0.bar.get().is_some() || begun.elapsed() >= self.0.patience {
             let bar = self.0.bar.get_or_init(|| self.0.draw());
-            bar.set_position(done.saturating_add(bytes));
+            bar.set_position(self.0.done.load(Ordering::Relaxed));
         }
     }
 

@@ -115,7 +115,9 @@ impl Bench {
             cost: Cost::default(),
         };
         let mut encoder = None;
-        for piece in pieces {
+        let most = usize::try_from(chunk_size).unwrap_or(usize::MAX).max(1);
+        // A chunk that is smaller than a piece has smaller blocks, too.
+        for piece in pieces.iter().flat_map(|piece| piece.chunks(most)) {
             if settings.level == 0 || piece.len() < MIN_BUFFER as usize {
                 let len = piece.len() as u64;
                 trial.add(len, len, model::copy(len));

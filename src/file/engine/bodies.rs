@@ -57,33 +57,27 @@ impl<R: Read> Engine<R> {
         if left == 0 {
             return Ok(());
         }
-        bodies.ahead = usize::MAX;
-        if left < WORTH_FETCHING {
+        let unused = self.source.unused();
+        let there = u64::try_from(unused.len()).unwrap_or(u64::MAX);
+        if left < WORTH_FETCHING || there >= left {
             return Ok(());
         }
         bodies.ahead = AHEAD;
-        let unused = self.source.unused().len();
-        let there = self.parser.skip(u64::try_from(unused).unwrap_or(u64::MAX));
-        // Where the body begins, before anything of it was passed over.
-        let begin = self
-            .source
-            .total()
-            .saturating_sub(u64::try_from(unused).unwrap_or(0));
-        let begin = bodies.extent.start.saturating_add(begin);
-        if let Some(gathering) = &mut self.gathering {
+        // Where the rest of the body begins, of which all that was read is used here.
+        let begin = bodies.extent.start.saturating_add(self.source.total());
+        let rest = left.saturating_sub(there);
+        let here = self.gathering.as_mut();
+        if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
+            gathering.chunk.put(unused);
             gathering.fetch = Some(Fetch {
                 source: Arc::clone(&bodies.source),
-                bytes: begin..begin.saturating_add(left),
+                bytes: begin..begin.saturating_add(rest),
             });
         }
-        self.source
-            .keep(unused.saturating_sub(usize::try_from(there).unwrap_or(unused)));
+        self.parser.skip(there);
+        self.source.keep(0);
         // What lies behind the end was not passed over but is missing.
-        let most = bodies
-            .extent
-            .end
-            .saturating_sub(begin.saturating_add(there));
-        let far = left.saturating_sub(there).min(most);
+        let far = rest.min(bodies.extent.end.saturating_sub(begin));
         (bodies.pass)(self.source.get_mut(), far)?;
         self.source.passed(self.parser.skip(far));
         Ok(())

@@ -11,6 +11,7 @@
 
 mod bodies;
 mod settings;
+mod spares;
 mod work;
 
 pub use settings::Warning;
@@ -27,6 +28,7 @@ use crate::wire::{
 };
 use bodies::Bodies;
 pub(super) use settings::{Settings, Wanted};
+use spares::Spares;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -85,8 +87,8 @@ pub(super) struct Engine<R> {
     /// The header of this member, and what its chunks hold.
     header: Option<Header>,
     form: std::result::Result<Form, FormatError>,
-    spare_chunks: Vec<Fill>,
-    spare_buffers: Vec<Vec<u8>>,
+    spare_chunks: Spares<Fill>,
+    spare_buffers: Spares<Vec<u8>>,
     pub(super) first: Option<First>,
     pub(super) warnings: Vec<Warning>,
 }
@@ -108,11 +110,13 @@ impl<R> Engine<R> {
                 each.map(|job| work(&mut decoder, &hashers, job)).collect()
             }
         };
+        let pipeline: Pipeline<_, _> = Pipeline::new(settings.threads, make_worker);
+        let jobs = pipeline.capacity();
         Self {
             source: Source::new(reader),
             bodies: None,
             parser: Parser::new(limits, hashers),
-            pipeline: Pipeline::new(settings.threads, make_worker),
+            pipeline,
             batch: Vec::new(),
             batched: 0,
             ready: VecDeque::new(),
@@ -128,8 +132,8 @@ impl<R> Engine<R> {
             unread: false,
             header: None,
             form: Ok(Form::Content),
-            spare_chunks: Vec::new(),
-            spare_buffers: Vec::new(),
+            spare_chunks: Spares::new(jobs),
+            spare_buffers: Spares::new(jobs),
             first: None,
             warnings: Vec::new(),
         }
@@ -157,11 +161,11 @@ impl<R> Engine<R> {
 
     /// Gives back the buffer of a piece.
     pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
-        self.spare_buffers.push(buffer);
+        self.spare_buffers.put(buffer);
     }
 
     fn done(&mut self, done: Done) -> Result<Piece> {
-        self.spare_chunks.push(done.chunk);
+        self.spare_chunks.put(done.chunk);
         self.unread |= done.piece.is_err();
         Ok(done.piece?)
     }
@@ -245,7 +249,9 @@ impl<R: Read> Engine<R> {
         let left = input.len();
         match event {
             Ok(Event::ChunkData(data)) => {
-                if let Some(gathering) = &mut self.gathering {
+                let here = self.gathering.as_mut();
+                // What is fetched comes as a whole, even where the source has grown meanwhile.
+                if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
                     gathering
                         .chunk
                         .append(|chunk| chunk.extend_from_slice(data));
@@ -337,9 +343,10 @@ impl<R: Read> Engine<R> {
     /// may be doing the same.
     fn read_more(&mut self) -> Result<()> {
         self.source.keep(0);
-        if let Some(bodies) = &self.bodies {
+        if let Some(bodies) = &mut self.bodies {
+            let most = std::mem::replace(&mut bodies.ahead, usize::MAX);
             // A file never lets anybody wait.
-            if !self.source.fill_up_to(bodies.ahead)? {
+            if !self.source.fill_up_to(most)? {
                 let result = self.parser.finish();
                 self.end(result);
             }
@@ -354,6 +361,7 @@ impl<R: Read> Engine<R> {
         if !self.batch.is_empty() {
             // Nothing tells when the rest of this chunk comes: those before it need not wait.
             self.send();
+            self.starving = self.source.was_short();
             return Ok(());
         }
         if !self.source.fill()? {
@@ -393,7 +401,8 @@ impl<R: Read> Engine<R> {
         let Some(wanted) = self.wanted(content, header.nbytes) else {
             return;
         };
-        let mut chunk = self.spare_chunks.pop().unwrap_or_default();
+        let room = usize::try_from(header.ctbytes).unwrap_or(usize::MAX);
+        let mut chunk = self.spare_chunks.take(room);
         chunk.clear();
         chunk.put(bytes);
         let place = Place {
@@ -422,8 +431,10 @@ impl<R: Read> Engine<R> {
             return Ok(());
         };
         let checksum = self.parser.header().checksum;
-        let buffer = self.spare_buffers.pop().unwrap_or_default();
-        let giant = wanted.end.saturating_sub(wanted.start) > GIANT;
+        let len = wanted.end.saturating_sub(wanted.start);
+        let giant = len > GIANT;
+        let room = usize::try_from(len).unwrap_or(usize::MAX);
+        let buffer = self.spare_buffers.take(room);
         let mut job = Job {
             place,
             checksum,
@@ -437,7 +448,14 @@ impl<R: Read> Engine<R> {
             self.add(job);
             return Ok(());
         }
-        job.fetch().inspect_err(|_| self.unread = true)?;
+        let (fetch, begun) = (job.fetch.clone(), job.chunk.len());
+        if job.fetch().is_err() {
+            // The worker will meet the same error, in its turn.
+            (job.fetch, job.wanted.end) = (fetch, job.wanted.start);
+            job.chunk.truncate(begun);
+            self.add(job);
+            return Ok(());
+        }
         match check(&self.settings.hashers, &job) {
             Ok(()) => {
                 self.giant = Some(Giant {
@@ -489,7 +507,9 @@ impl<R: Read> Engine<R> {
         };
         let to_border = step - left.start % step;
         let end = left.start.saturating_add(to_border).min(left.end);
-        let buffer = self.spare_buffers.pop().unwrap_or_default();
+        let len = end.saturating_sub(left.start);
+        let room = usize::try_from(len).unwrap_or(usize::MAX);
+        let buffer = self.spare_buffers.take(room);
         let mut piece = decode(
             &mut self.decoder,
             place.clone(),

@@ -101,7 +101,7 @@ impl Recover {
         // The table of offsets is filled in at the end: a pipe gets the file when it is whole.
         let own = match output.seekable() {
             Some(_) => None,
-            None => Some(Growing::new(
+            None => Some(Growing::passing(
                 tempfile::tempfile().map_err(|error| Failure::io(output.name(), &error))?,
             )),
         };
