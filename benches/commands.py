@@ -23,6 +23,7 @@ def options():
     parser.add_argument("--blpk", metavar="FILE", help="the command [default: target/release/blpk]")
     parser.add_argument("--sizes", default="256M,1G", help="of the data, with commas between [default: %(default)s]")
     parser.add_argument("--data", default=",".join(KINDS), help="kinds of data [default: %(default)s]")
+    parser.add_argument("--without", default="", metavar="NAMES", help="programs of the path that are left out: pigz takes long")
     parser.add_argument("--rounds", type=int, default=5, help="that are counted [default: %(default)s]")
     parser.add_argument("--threads", type=int, default=2, help="for those who can [default: %(default)s]")
     parser.add_argument("--slow", type=float, default=8, metavar="SECONDS",
@@ -73,6 +74,7 @@ def all_cells(setting, chosen, disk):
 def measured(chosen):
     command = places.command(chosen.blpk)
     tools = places.tools(install=not chosen.smoke)
+    tools = {name: path for name, path in tools.items() if name not in chosen.without.split(",")}
     python = places.python()
     # The raw file, what comes back, and the files of eleven peers, none of which is much longer than the raw one.
     need = 13 * max(places.size(one) for one in chosen.sizes.split(","))

@@ -17,6 +17,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -45,6 +46,17 @@ def rustc():
     return line.stdout.strip()
 
 
+def processor():
+    """What decides which kernels run: the counts are of those."""
+    machine = platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
+            flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
+    except OSError:
+        flags = set()
+    return " ".join([machine, *(flag for flag in ("avx2", "bmi2", "pclmulqdq", "sha_ni") if flag in flags)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--update", action="store_true", help="write guard.json anew")
@@ -67,12 +79,16 @@ def main():
         if args.case:
             sys.exit("guard: --update is for all cases")
         with open(KEPT, "w", encoding="utf-8") as out:
-            json.dump({"rustc": rustc(), "instructions": counts}, out, indent=2)
+            json.dump({"rustc": rustc(), "processor": processor(), "instructions": counts}, out, indent=2)
             out.write("\n")
         return
 
     with open(KEPT, encoding="utf-8") as kept:
         kept = json.load(kept)
+    if kept["processor"] != processor():
+        print(f"guard.json is of a processor {kept['processor']}, this is {processor()}, where other code runs: "
+              "nothing is compared")
+        return
     is_same = kept["rustc"] == rustc()
     margin = MARGIN if is_same else WIDE_MARGIN
     if not is_same:
