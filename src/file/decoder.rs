@@ -70,6 +70,9 @@ impl DecoderBuilder {
     /// The threads that decompress read what they need themselves, at the same time: faster than
     /// [`read_from`](Self::read_from) for a file. Positions in errors count from `from`.
     ///
+    /// Where a thread could not read, nothing follows: unlike with a reader, the call cannot be tried again. A source
+    /// that has grown since is read whole; one that has become shorter is an error of reading.
+    ///
     /// ```
     /// use bloscpack::Decoder;
     /// use std::io::Read;
