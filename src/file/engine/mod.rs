@@ -17,7 +17,7 @@ mod work;
 pub use settings::Warning;
 
 use super::fill::Fill;
-use super::pipeline::Pipeline;
+use super::pipeline::{Panicked, Pipeline};
 use super::shared::Fetch;
 use super::source::Source;
 use crate::blosc::{ChunkDecoder, ChunkHeader, has_blocks};
@@ -32,7 +32,7 @@ use spares::Spares;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
-use work::{Done, Job, check, decode, work};
+use work::{Done, Job, Outcome, check, decode, work_all};
 pub(super) use work::{Piece, Place};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
@@ -64,12 +64,12 @@ pub(super) struct Engine<R> {
     bodies: Option<Bodies<R>>,
     parser: Parser,
     settings: Settings,
-    pipeline: Pipeline<Vec<Job>, Vec<Done>>,
+    pipeline: Pipeline<Vec<Job>, Vec<Outcome>>,
     /// Chunks for the next worker, and how many bytes they are.
     batch: Vec<Job>,
     batched: usize,
     /// Chunks done, whose turn is before those under way.
-    ready: VecDeque<Done>,
+    ready: VecDeque<Outcome>,
     decoder: ChunkDecoder,
     gathering: Option<Gathering>,
     giant: Option<Giant>,
@@ -105,10 +105,7 @@ impl<R> Engine<R> {
         let (limits, hashers) = (settings.limits, settings.hashers);
         let make_worker = move || {
             let mut decoder = ChunkDecoder::with_max_block(limits.block);
-            move |batch: Vec<Job>| {
-                let each = batch.into_iter();
-                each.map(|job| work(&mut decoder, &hashers, job)).collect()
-            }
+            move |batch| work_all(&mut decoder, &hashers, batch)
         };
         let pipeline: Pipeline<_, _> = Pipeline::new(settings.threads, make_worker);
         let jobs = pipeline.capacity();
@@ -200,8 +197,13 @@ impl<R: Read> Engine<R> {
                 let gone = "a chunk could not be read, so that nothing follows";
                 return Err(io::Error::other(gone).into());
             }
-            if let Some(done) = self.ready.pop_front() {
-                return self.done(done).map(Some);
+            match self.ready.pop_front() {
+                Some(Ok(done)) => return self.done(done).map(Some),
+                Some(Err(Panicked)) => {
+                    self.panicked = true;
+                    continue;
+                }
+                None => {}
             }
             let hurried = self.starving || self.giant.is_some() || self.ended.is_some();
             if hurried {

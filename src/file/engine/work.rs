@@ -2,10 +2,12 @@
 
 use crate::blosc::{ChunkDecoder, ChunkHeader};
 use crate::file::fill::Fill;
+use crate::file::pipeline::Panicked;
 use crate::file::shared::Fetch;
 use crate::wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::io;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Where a chunk lies, in the input and in the content.
 #[derive(Debug, Clone)]
@@ -71,8 +73,29 @@ pub(super) struct Done {
     pub piece: io::Result<Piece>,
 }
 
+/// What came of a chunk.
+pub(super) type Outcome = Result<Done, Panicked>;
+
+/// What a worker does with some chunks. Behind one that it panicked over there is nothing, but before it all is there.
+pub(super) fn work_all(
+    decoder: &mut ChunkDecoder,
+    hashers: &Hashers,
+    jobs: Vec<Job>,
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let done = catch_unwind(AssertUnwindSafe(|| work(decoder, hashers, job)));
+        let panicked = done.is_err();
+        outcomes.push(done.map_err(|_| Panicked));
+        if panicked {
+            break;
+        }
+    }
+    outcomes
+}
+
 /// What a worker does with a chunk: fetch what is not there, check, then decode.
-pub(super) fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
+fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
     if let Err(error) = job.fetch() {
         return Done {
             chunk: job.chunk,
