@@ -8,14 +8,13 @@ environment of Python with the peers below target/bench-commands, which needs th
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
 
 from kit import cells, chart, docs, machine, peers, places, report
 from kit.data import KINDS, make
-from kit.measure import Failed, say
+from kit.measure import say
 
 
 def options():
@@ -95,18 +94,8 @@ def measured(chosen):
 
 def main():
     chosen = options()
-    if chosen.made:
-        with open(chosen.made) as file:
-            found = json.load(file)
-    else:
-        try:
-            found = measured(chosen)
-        except Failed as why:
-            sys.exit(f"it failed, what there is until now is kept: {why}")
-    tables = report.summary(found)
-    print("\n".join(tables))
+    found = docs.reported(chosen, measured, report.summary, "commands")
     if chosen.docs:
-        docs.write(os.path.join(chosen.docs, "benchmarks.md"), "commands", tables)
         with open(os.path.join(chosen.docs, "benchmarks.svg"), "w") as file:
             file.write(chart.drawn(found))
 

@@ -7,12 +7,10 @@ docs/benchmarks.md tells what the figures mean.
 """
 
 import argparse
-import json
-import os
 import sys
 
 from kit import docs, growth, growth_report, machine, peers, places
-from kit.measure import Failed, say
+from kit.measure import say
 
 
 def options():
@@ -48,18 +46,7 @@ def measured(chosen):
 
 def main():
     chosen = options()
-    if chosen.made:
-        with open(chosen.made) as file:
-            found = json.load(file)
-    else:
-        try:
-            found = measured(chosen)
-        except Failed as why:
-            sys.exit(f"it failed, what there is until now is kept: {why}")
-    tables = growth_report.summary(found)
-    print("\n".join(tables))
-    if chosen.docs:
-        docs.write(os.path.join(chosen.docs, "benchmarks.md"), "scaling", tables)
+    docs.reported(chosen, measured, growth_report.summary, "scaling")
 
 
 if __name__ == "__main__":

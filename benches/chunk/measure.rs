@@ -8,6 +8,9 @@ use bloscpack::blosc::{Compressor, Filter};
 
 use crate::{Kind, Random};
 
+#[path = "../auto/clock.rs"]
+mod clock;
+
 const CHUNK: usize = 1 << 20;
 const CHUNKS: usize = 4;
 /// A measured stretch is repeated until it takes at least this long.
@@ -51,28 +54,11 @@ fn is_shared(compressor: Compressor) -> bool {
 
 /// Seconds for one run of `work`, repeated `times` times.
 fn seconds(times: u32, work: &mut dyn FnMut()) -> f64 {
-    let start = now();
+    let start = clock::seconds();
     for _ in 0..times {
         work();
     }
-    (now() - start) / f64::from(times)
-}
-
-/// Seconds that this thread has had a processor: others that want it too do not count.
-#[cfg(unix)]
-fn now() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
-/// Seconds since the first call.
-#[cfg(not(unix))]
-fn now() -> f64 {
-    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    START
-        .get_or_init(std::time::Instant::now)
-        .elapsed()
-        .as_secs_f64()
+    (clock::seconds() - start) / f64::from(times)
 }
 
 /// Median seconds of both and median of the rounds' ratios theirs / ours. `run` is given whether it

@@ -10,6 +10,9 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+/// Chunks of fewer bytes than this make one job several at a time: to hand one over takes as long as to work on it.
+pub(crate) const BATCH: usize = 128 << 10;
+
 /// Jobs beyond those that the threads work on, so that none has to wait for the caller.
 const SLACK: usize = 2;
 

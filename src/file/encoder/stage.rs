@@ -4,13 +4,11 @@ use super::auto::Auto;
 use super::line::{Batch, Line, Recipe, Sink};
 use crate::blosc::Tuned;
 use crate::error::{Error, ErrorKind, Result};
+use crate::file::pipeline::BATCH;
 use crate::file::shared::{Fetch, Shared, in_order};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Chunks of less data than this go down the line several at a time: to hand one over takes as long as to compress it.
-const BATCH: usize = 128 << 10;
 
 pub(in crate::file) struct Stage {
     line: Line,

@@ -17,7 +17,7 @@ mod work;
 pub use settings::Warning;
 
 use super::fill::Fill;
-use super::pipeline::{Panicked, Pipeline};
+use super::pipeline::{BATCH, Panicked, Pipeline};
 use super::shared::Fetch;
 use super::source::Source;
 use crate::blosc::{ChunkDecoder, ChunkHeader, has_blocks};
@@ -28,7 +28,7 @@ use crate::wire::{
 };
 use bodies::Bodies;
 pub(super) use settings::{Settings, Wanted};
-use spares::Spares;
+use spares::{LEAST, Spares};
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -37,10 +37,6 @@ pub(super) use work::{Piece, Place};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
 const GIANT: u32 = 64 << 20;
-/// Chunks of fewer bytes than this go to a worker several at a time: to hand one over would cost more than the work.
-const BATCH: usize = 128 << 10;
-/// What a chunk counts among them at least, so that empty ones do not pile up.
-const LEAST: u32 = 64;
 /// The least length of such a piece, but for the last.
 const PIECE: u32 = 1 << 20;
 /// A chunk whose bytes are arriving.
@@ -478,9 +474,8 @@ impl<R: Read> Engine<R> {
     /// Puts a chunk among those for the next worker, and sends them once they are worth it.
     fn add(&mut self, job: Job) {
         let header = &job.place.header;
-        let bytes = header.nbytes.max(header.ctbytes).max(LEAST);
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        self.batched = self.batched.saturating_add(bytes);
+        let bytes = usize::try_from(header.nbytes.max(header.ctbytes)).unwrap_or(usize::MAX);
+        self.batched = self.batched.saturating_add(bytes.max(LEAST));
         self.batch.push(job);
         if self.batched >= BATCH {
             self.send();

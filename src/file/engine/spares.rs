@@ -1,10 +1,10 @@
 //! Buffers to be used again, of which no more are kept than there is use for.
 
-use super::BATCH;
 use crate::file::fill::Fill;
+use crate::file::pipeline::BATCH;
 
-/// What a buffer counts at least, so that empty ones do not pile up.
-const LEAST: usize = 64;
+/// What a buffer or a chunk counts at least, so that empty ones do not pile up.
+pub(super) const LEAST: usize = 64;
 
 /// Something that keeps its memory.
 pub(super) trait Buffer: Default {

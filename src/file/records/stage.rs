@@ -3,11 +3,11 @@
 use crate::blosc::MAX_NBYTES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::encoder::{Batch, Line, Recipe, Sink};
+use crate::file::pipeline::BATCH;
 use crate::wire::Packing;
 use crate::wire::records::packing::{Pack, most_packed};
 
-/// Uncompressed bytes, and chunks, that go through a worker together.
-const BATCH_LEN: usize = 128 << 10;
+/// Chunks that go through a worker together at the most, however small they are.
 const BATCH_CHUNKS: usize = 4096;
 
 pub(in crate::file) struct RecordStage {
@@ -105,7 +105,7 @@ impl RecordStage {
 
     /// Sends what waits on its way if another chunk would be too much, or is to go alone.
     fn make_room(&mut self, len: usize, alone: bool, sink: &mut impl Sink) -> Result<()> {
-        let is_full = self.batch.data.len().saturating_add(len) > BATCH_LEN;
+        let is_full = self.batch.data.len().saturating_add(len) > BATCH;
         if alone || is_full || self.waiting >= BATCH_CHUNKS {
             self.send(sink)?;
         }
