@@ -358,3 +358,58 @@ fn more_than_was_promised_is_an_error_before_it_looks_whole() {
         assert_eq!(result.unwrap_err().0, Category::CutShort);
     }
 }
+
+/// A source that fails once, at the read of this number.
+struct FailsOnce<'a> {
+    file: &'a [u8],
+    reads: AtomicU64,
+    at: u64,
+}
+
+impl ReadAt for FailsOnce<'static> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        match self.reads.fetch_add(1, Ordering::Relaxed) == self.at {
+            true => Err(io::Error::other("once")),
+            false => self.file.read_at(at, buf),
+        }
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+}
+
+#[test]
+fn a_read_that_fails_once_is_an_error_also_within_a_chunk_of_many_pieces() {
+    // Above 64 MiB a chunk is decoded in pieces.
+    let data = vec![7; (66 << 20) + 5];
+    let builder = Encoder::builder().chunk_size(66 << 20);
+    let mut encoder = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
+    encoder.write_all(&data).unwrap();
+    let file: &'static [u8] = encoder.finish().unwrap().into_inner().leak();
+    let mut failed = 0;
+    for at in 0.. {
+        let source = Arc::new(FailsOnce {
+            file,
+            reads: AtomicU64::new(0),
+            at,
+        });
+        let decoder = Decoder::builder().read_at(Arc::clone(&source), 0);
+        let (content, result) = match decoder {
+            Ok(decoder) => outcome(decoder),
+            Err(_) => continue,
+        };
+        assert!(data.starts_with(&content), "read {at}");
+        if source.reads.load(Ordering::Relaxed) <= at {
+            assert!(result.is_ok() && content.len() == data.len());
+            break;
+        }
+        assert!(
+            result.is_err(),
+            "read {at} has failed, and {} bytes are all",
+            content.len()
+        );
+        failed += 1;
+    }
+    assert!(failed >= 3, "{failed} reads");
+}

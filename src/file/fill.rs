@@ -54,11 +54,6 @@ impl Fill {
         self.bytes.capacity()
     }
 
-    /// Forgets what is behind the first bytes.
-    pub(super) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
-    }
-
     /// Takes the bytes from `at` on out of it.
     pub(super) fn split_off(&mut self, at: usize) -> Vec<u8> {
         let rest = self.data().get(at..).unwrap_or_default().to_vec();

@@ -14,6 +14,7 @@ use super::fields::{put, u8_at, u32_at};
 use super::hasher::Hashers;
 use super::header::MetadataPlace;
 use super::layout::Layout;
+use super::members::Members;
 use super::{deflate, json};
 use serde_json::Value;
 use std::sync::OnceLock;
@@ -33,6 +34,8 @@ const STORED_SIZE: usize = 20;
 
 /// The reference reserves ten times the metadata, so that it may grow in place.
 const ROOM: u32 = 10;
+/// More than this is not reserved: of a foreign file, metadata can be 64 MiB.
+const MOST_ROOM: u32 = 1 << 20;
 const ZLIB_LEVEL: u8 = 6;
 
 /// How the text is stored in a V3 section.
@@ -221,6 +224,12 @@ pub struct Metadata {
     value: OnceLock<Value>,
 }
 
+/// Bytes reserved for so many.
+fn room_for(meta_size: u32) -> u32 {
+    let more = meta_size.saturating_mul(ROOM - 1).min(MOST_ROOM);
+    meta_size.saturating_add(more)
+}
+
 impl PartialEq for Metadata {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -256,6 +265,23 @@ impl Metadata {
     pub fn value(&self) -> &Value {
         self.value
             .get_or_init(|| json::parse(self.text.as_bytes()).unwrap_or_default())
+    }
+
+    /// The text of one member of the object, and nothing if there is none; of a key that occurs twice, the last.
+    ///
+    /// Unlike [`value`](Self::value) it takes no memory.
+    ///
+    /// ```
+    /// use bloscpack::Metadata;
+    /// let metadata = Metadata::from_json(r#"{"unit": "mV", "gain": [1, 2]}"#)?;
+    /// assert_eq!(metadata.get_text("gain"), Some("[1, 2]"));
+    /// assert_eq!(metadata.get_text("offset"), None);
+    /// # Ok::<(), bloscpack::wire::FormatError>(())
+    /// ```
+    #[must_use]
+    pub fn get_text(&self, key: &str) -> Option<&str> {
+        let found = Members::of(&self.text).filter(|member| member.is(key));
+        found.last().and_then(|member| self.text.get(member.value))
     }
 
     /// The metadata as it lies behind the header of V2.
@@ -314,7 +340,7 @@ impl Metadata {
             codec,
             level: ZLIB_LEVEL,
             meta_size,
-            max_meta_size: room.unwrap_or(meta_size.saturating_mul(ROOM)),
+            max_meta_size: room.unwrap_or_else(|| room_for(meta_size)),
             stored_size,
             user_codec: [0; 8],
         };

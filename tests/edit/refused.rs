@@ -3,7 +3,7 @@
 use crate::golden::sensor;
 use crate::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Editor, Encoder, Layout, Metadata};
+use bloscpack::{Category, Editor, Encoder, Filter, Layout, Metadata};
 use std::io::{Cursor, Read, Write};
 
 fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Vec<u8> {
@@ -240,4 +240,41 @@ fn settings_out_of_range_are_wrong_usage() {
     let builder = Editor::builder().threads(0);
     let mut editor = builder.open_in(folder.clone(), name()).unwrap();
     append(&mut editor, b"more").unwrap();
+}
+
+#[test]
+fn a_table_that_leads_into_other_chunks_is_not_patched_by() {
+    let data = sensor(10_000, 5);
+    let options = Encoder::builder().chunk_size(1000).filter(Filter::None);
+    let sound = file(options, &data);
+    // A header of 32 bytes, no metadata: the table.
+    let entry = 32 + 5 * 8;
+    let old = i64::from_le_bytes(*sound[entry..].first_chunk().unwrap());
+    for by in [-512, -8, 8, 512] {
+        let mut bytes = sound.clone();
+        bytes[entry..entry + 8].copy_from_slice(&(old + by).to_le_bytes());
+        let folder = Memory::from([(NAME, bytes.clone())]);
+        let Ok(mut editor) = Editor::open_in(folder.clone(), name()) else {
+            continue;
+        };
+        let error = editor.patch(5000, [1; 1000].as_slice()).unwrap_err();
+        let told = [Category::Damaged, Category::Unsupported];
+        assert!(told.contains(&error.category()), "{by}: {error}");
+        drop(editor);
+        assert_eq!(folder.bytes(NAME).unwrap(), bytes, "{by}");
+    }
+    // A chunk whose own header is damaged lies where those at both sides say.
+    let mut bytes = sound.clone();
+    let at = usize::try_from(old).unwrap();
+    bytes[at..at + 16].fill(0xee);
+    let folder = Memory::from([(NAME, bytes)]);
+    let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
+    editor.patch(5000, [1; 1000].as_slice()).unwrap();
+    drop(editor);
+    let mut patched = data;
+    patched[5000..6000].fill(1);
+    assert_eq!(
+        bloscpack::decompress(&folder.bytes(NAME).unwrap()).unwrap(),
+        patched
+    );
 }

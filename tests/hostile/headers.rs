@@ -1,9 +1,9 @@
 //! What is no Bloscpack file, and headers that cannot be or that promise the world.
 
-use super::{Fields, MIB, PLAIN, decode, refused, zstd};
-use crate::golden::{Random, chunk};
+use super::{Fields, MIB, PLAIN, bounded, decode, refused, zstd};
+use crate::golden::{Random, Recipe, chunk};
 use bloscpack::wire::FormatError;
-use bloscpack::{Category, ErrorKind, Section};
+use bloscpack::{Category, Checksum, ErrorKind, Section};
 
 #[test]
 fn what_is_no_bloscpack_file_is_not_supported() {
@@ -325,4 +325,16 @@ fn headers_that_promise_the_world_cost_nothing() {
     let zeros = zstd(&vec![0; MIB]);
     let file = bomb.with(&zeros.repeat(1000 / zeros.len()));
     refused("a TiB", &file, CutShort, Section::Chunk, "MissingChunks");
+}
+
+#[test]
+fn a_file_whose_sizes_and_counts_are_zeros_is_not_empty() {
+    for recipe in [Recipe::new(Checksum::Crc32), Recipe::new(Checksum::Sha256)] {
+        let mut file = recipe.make();
+        assert_eq!(file[4], 3, "a file of V3");
+        file[12..32].fill(0);
+        let name = "zeros from the size of the last chunk on";
+        let error = bounded(name, &file, 64 * MIB).unwrap_err();
+        assert_eq!(error.category(), Category::Damaged, "{error}");
+    }
 }

@@ -685,3 +685,23 @@ fn a_damaged_last_chunk_leaves_the_others_and_no_hostile_number() {
     let error = IndexedRecordReader::open(file.as_slice()).unwrap_err();
     assert_eq!(error.category(), Damaged);
 }
+
+#[test]
+fn a_member_that_counts_records_and_has_none_is_damaged() {
+    let plain = r#"{"dtype": "varbinary", "shape": [5]}"#;
+    let packed = packing("65536").replacen('{', r#"{"shape": [5], "#, 1);
+    for metadata in [plain, &packed] {
+        let file = Hostile::new(metadata, Vec::new()).stream().file();
+        refused("none of five", &file, Damaged, "5 records");
+        let report = verify(file.as_slice(), Limits::default(), 1).unwrap();
+        assert!(!report.is_sound(), "{metadata}");
+    }
+}
+
+#[test]
+fn an_end_mark_is_no_record() {
+    let mark = vec![2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0];
+    let chunks = vec![chunk(b"one"), mark, chunk(b"three")];
+    let file = Hostile::new(r#"{"dtype": "varbinary"}"#, chunks).file();
+    refused("an end mark among three", &file, Damaged, "end mark");
+}

@@ -126,9 +126,9 @@ impl<F: Folder> RecordEditor<F> {
     }
 
     fn declared(&self, own: &Metadata) -> Result<Metadata> {
-        let old = self.metadata().map(Metadata::value);
-        let dtype = old.and_then(|old| old.get("dtype")?.as_str());
-        let dtype = dtype.unwrap_or(VARBINARY);
+        let old = self.metadata().and_then(|old| old.get_text("dtype"));
+        let dtype = old.and_then(|text| serde_json::from_str::<String>(text).ok());
+        let dtype = dtype.as_deref().unwrap_or(VARBINARY);
         let declared = declared(Some(own), dtype, Some(self.len), self.packing);
         Ok(declared?)
     }

@@ -316,7 +316,7 @@ impl<R: Read> Engine<R> {
     /// never hears of it.
     fn check_empty(&mut self) {
         let counted = self.form.as_ref().ok().and_then(Form::count);
-        if let (Wanted::Records, Some(count @ 1..), 0) =
+        if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =
             (self.settings.wanted, counted, self.chunks)
         {
             self.end_at_metadata(FormatError::record_count(count, 0));
@@ -439,6 +439,7 @@ impl<R: Read> Engine<R> {
             digest,
             chunk,
             fetch,
+            failed: None,
             wanted,
             buffer,
         };
@@ -446,11 +447,9 @@ impl<R: Read> Engine<R> {
             self.add(job);
             return Ok(());
         }
-        let (fetch, begun) = (job.fetch.clone(), job.chunk.len());
-        if job.fetch().is_err() {
-            // The worker will meet the same error, in its turn.
-            (job.fetch, job.wanted.end) = (fetch, job.wanted.start);
-            job.chunk.truncate(begun);
+        if let Err(error) = job.fetch() {
+            // Told in its turn; to try once more might go well, and nobody would decode what came of it.
+            job.failed = Some(error);
             self.add(job);
             return Ok(());
         }

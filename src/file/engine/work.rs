@@ -51,6 +51,8 @@ pub(super) struct Job {
     pub chunk: Fill,
     /// Where the rest of the chunk is, if it is not there.
     pub fetch: Option<Fetch>,
+    /// Why the rest could not be read, when that was tried already.
+    pub failed: Option<io::Error>,
     /// Those of its uncompressed bytes that are wanted.
     pub wanted: Range<u32>,
     pub buffer: Vec<u8>,
@@ -59,6 +61,9 @@ pub(super) struct Job {
 impl Job {
     /// Fetches what is not there.
     pub(super) fn fetch(&mut self) -> io::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         match self.fetch.take() {
             Some(fetch) => self.chunk.fetch(&fetch),
             None => Ok(()),

@@ -113,6 +113,20 @@ impl Fetcher {
     }
 }
 
+/// Whether a chunk, or something whose header says that it ends where the next one begins, lies at its place.
+///
+/// # Errors
+/// Those of the source.
+pub(in crate::file) fn is_in_place<S: ReadAt>(source: &S, spot: &Spot) -> Result<bool> {
+    let mut bytes = [0; HEADER_LEN];
+    match source.read_exact_at(spot.extent.position.byte, &mut bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
+        result => result?,
+    }
+    let nbytes = u32::try_from(len_of(&spot.content)).ok();
+    Ok(check_header(&spot.extent, &bytes, nbytes).is_ok())
+}
+
 /// Parses the header of a chunk, and compares it with what is known of it.
 fn check_header(extent: &Extent, bytes: &[u8], nbytes: Option<u32>) -> Result<ChunkHeader> {
     let header = bytes.first_chunk().ok_or(FormatError::Cut {
@@ -121,6 +135,11 @@ fn check_header(extent: &Extent, bytes: &[u8], nbytes: Option<u32>) -> Result<Ch
     });
     let header = header.map_err(|error| wrong(extent, error))?;
     let header = ChunkHeader::parse(header).map_err(|error| wrong(extent, error.into()))?;
+    if header.is_end_mark() {
+        let found = extent.position.chunk.unwrap_or(0);
+        let expected = found.saturating_add(1);
+        return Err(wrong(extent, FormatError::EarlyEndMark { found, expected }));
+    }
     if let Some(expected) = nbytes.filter(|nbytes| *nbytes != header.nbytes) {
         let found = header.nbytes;
         return Err(wrong(extent, FormatError::ChunkSize { found, expected }));

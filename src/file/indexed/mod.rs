@@ -15,11 +15,11 @@ pub(super) use head::{Head, head};
 pub(super) use index::{Extent, Index, Spot};
 
 use super::engine::Warning;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::storage::ReadAt;
 use crate::wire::{Header, Metadata};
 use cache::Cache;
-use fetch::len_of;
+use fetch::{is_in_place, len_of};
 use std::io::Write;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -256,6 +256,27 @@ impl<S: ReadAt> IndexedReader<S> {
         let (spot, bytes) = self.compressed_chunk(chunk)?;
         let data = self.decoded(&spot, &bytes)?;
         Ok((bytes, data))
+    }
+
+    /// Whether the place of a chunk is sure, however damaged the chunk is: by its own header, or by the chunks at both sides.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub(super) fn is_placed(&self, chunk: u64) -> Result<bool> {
+        let in_place = |chunk: u64| match self.index.spot(&self.source, chunk) {
+            Ok(Some(spot)) => is_in_place(&self.source, &spot),
+            Err(error) if !matches!(error.kind(), ErrorKind::Format(_)) => Err(error),
+            _ => Ok(false),
+        };
+        if in_place(chunk)? {
+            return Ok(true);
+        }
+        let begins = match chunk.checked_sub(1) {
+            Some(before) => in_place(before)?,
+            None => true,
+        };
+        let behind = chunk.saturating_add(1);
+        Ok(begins && (behind >= self.chunks() || in_place(behind)?))
     }
 
     fn spot(&self, chunk: u64) -> Result<Spot> {

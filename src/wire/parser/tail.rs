@@ -104,7 +104,10 @@ impl Parser {
         let hides_metadata = header.nchunks == Some(0)
             && header.metadata == MetadataPlace::Absent
             && self.buf.starts_with(&MAGIC_JSON);
-        let is_passed_over = header.layout == Layout::V3 && (header.offsets || unchecked);
+        // Of nothing, an append leaves zeros at first: else the header's count is what is damaged.
+        let hides_chunks = || header.nchunks == Some(0) && self.buf.iter().any(|byte| *byte != 0);
+        let is_passed_over =
+            header.layout == Layout::V3 && (header.offsets || unchecked) && !hides_chunks();
         if is_passed_over && !hides_metadata && !hides_member() {
             return Ok(());
         }

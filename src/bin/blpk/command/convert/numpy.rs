@@ -5,7 +5,7 @@ use std::path::Path;
 use bloscpack::dataset::{Attributes, CArray, DatasetLayout};
 use bloscpack::exchange::{ArraySource, Source, import_array};
 use bloscpack::{Compressor, Encoder, Error, Metadata};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Convert;
 use crate::dataset::new::{New, file_permissions, refuse_within};
@@ -140,9 +140,8 @@ fn attributes(input: &Input, session: &Session) -> Attributes {
             .limits(session.limits)
             .open(file);
         let reader = reader.ok()?;
-        let value = reader.metadata()?.value().get(ATTRIBUTES)?;
-        let object = value.as_object().filter(|object| !object.is_empty())?;
-        Attributes::parse(Value::from(object.clone()).to_string().as_bytes()).ok()
+        let text = reader.metadata()?.get_text(ATTRIBUTES)?;
+        Attributes::parse(text.as_bytes()).ok()
     });
     found.unwrap_or_default()
 }

@@ -40,10 +40,21 @@ fn form(member: &Member) -> Option<Form> {
     Form::of(&member.header, member.metadata.as_ref()).ok()
 }
 
+/// More than a dtype or the name of a packing takes.
+const LONGEST: usize = 1 << 16;
+
 /// The answer for programs; null is unknown or absent.
 pub fn describe(member: &Member) -> Value {
-    let metadata = member.metadata.as_ref().map(|metadata| metadata.value());
-    let said = |key: &str| metadata.as_ref().and_then(|json| json.get(key));
+    let text = |key: &str| {
+        member
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.get_text(key))
+    };
+    let said = |key: &str| {
+        let text = text(key).filter(|text| text.len() <= LONGEST)?;
+        serde_json::from_str::<Value>(text).ok()
+    };
     let packing = match form(member) {
         Some(Form::Packed { packing, .. }) => json!({
             "name": Packing::NAME,
@@ -51,7 +62,7 @@ pub fn describe(member: &Member) -> Value {
             "chunk_size": packing.chunk_size(),
         }),
         Some(_) => Value::Null,
-        None => said("packing").cloned().unwrap_or_default(),
+        None => said("packing").unwrap_or_default(),
     };
     json!({ "packing": packing, "dtype": said("dtype") })
 }
