@@ -72,7 +72,8 @@ pub fn files(input: &[u8]) -> Option<Files> {
         }
         edit(&mut files, &mut input);
     }
-    Some(files)
+    // As a store has them: with the folders on the way, and no file below another.
+    Some(Files::of(&files.store()))
 }
 
 fn edit(files: &mut Files, input: &mut Input<'_>) {
