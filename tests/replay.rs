@@ -12,6 +12,10 @@
     reason = "a property fails by panicking, and cuts what is made up as it likes"
 )]
 #![allow(unsafe_code, reason = "C-Blosc is asked, too")]
+#![allow(
+    clippy::duplicate_mod,
+    reason = "each property brings along what it needs"
+)]
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -38,7 +38,7 @@ impl Case {
     fn sound(&self) -> (Vec<u8>, Vec<u8>) {
         let checksum = Checksum::ALL[usize::from(self.checksum) % Checksum::ALL.len()];
         let len = 64 * usize::from(self.chunks % 12) + usize::from(self.spare % 3);
-        if self.layout % 3 == 0 {
+        if self.layout.is_multiple_of(3) {
             let by_hand = ByHand {
                 room: usize::from(self.spare / 3 % 20),
                 sealed: self.size_known,
@@ -106,8 +106,11 @@ fn of<'a>(map: &'a [Part], fields: &[Field]) -> Vec<&'a Part> {
         .collect()
 }
 
-/// What a reader by position gives for each chunk: where it lies in the content, and its bytes.
-fn by_position(file: &[u8]) -> bloscpack::Result<Vec<Option<(u64, Vec<u8>)>>> {
+/// A chunk that can be read: where it lies in the content, and its bytes.
+type Found = Option<(u64, Vec<u8>)>;
+
+/// What a reader by position gives for each chunk.
+fn by_position(file: &[u8]) -> bloscpack::Result<Vec<Found>> {
     let reader = IndexedReader::open(file)?;
     let chunk = |number| {
         let range = reader.chunk_range(number).ok()??;

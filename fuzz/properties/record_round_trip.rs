@@ -65,8 +65,9 @@ impl Case<'_> {
 
     fn write(&self, threads: usize) -> Vec<u8> {
         let builder = self.builder().threads(threads);
-        let flushes =
-            |number: usize| self.flush_every > 0 && number % usize::from(self.flush_every) == 0;
+        let flushes = |number: usize| {
+            self.flush_every > 0 && number.is_multiple_of(usize::from(self.flush_every))
+        };
         if self.seek {
             let target = Cursor::new(Vec::new());
             let mut writer = builder.write_to_file(target).expect("valid");

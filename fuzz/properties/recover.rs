@@ -104,7 +104,7 @@ pub fn check(input: &[u8]) {
             assert!(in_order.is_err(), "{error}");
         }
     }
-    if input.len() % 16 == 0 {
+    if input.len().is_multiple_of(16) {
         let mut target = Cursor::new(Vec::new());
         let filled = recover(input, &mut target, &options.fill(true).threads(2));
         if let Ok(recovery) = filled.as_ref()

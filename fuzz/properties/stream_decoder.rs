@@ -47,7 +47,7 @@ pub fn check(input: &[u8]) {
         assert!(error.is_none(), "{error:?}");
         assert!(some == data[part.start as usize..part.end as usize]);
     }
-    if input.len() % 64 == 0 {
+    if input.len().is_multiple_of(64) {
         assert!(decode(Decoder::builder().threads(2), input) == (data, error));
     }
 }
