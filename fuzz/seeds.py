@@ -19,6 +19,11 @@ FILES = {".blp", ".chunk2"}
 FRAMES = {".cat", ".b2nd", ".frame"}
 TABLES = {".npy", ".csv"}
 WIRE = {"sizes", "storage", "shape", "attributes", "__attrs__", "__rootdirs__", "__0.blp", "__1__.bin"}
+# Of these, what is before a file tells what is done to it: three changes; how much of it is no journal.
+BEFORE = {
+    "changed_file": bytes([3, 0, 0, 40, 7, 1, 60, 9, 5, 2, 20, 0, 0]),
+    "any_journal": b"\xff",
+}
 # Inputs of these tell what is to be done, which real files do not: something is done by chance.
 CHANCE = ["append_patch_crash_reopen", "dataset_ops", "frame_ops", "offsets", "packed_records",
         "record_round_trip", "round_trip"]
@@ -64,12 +69,14 @@ def datasets():
 
 def main(to):
     shutil.rmtree(to, ignore_errors=True)
-    for name in ["files", "frame", "frame_wire", "dataset_dir", "dataset_wire", "import", *CHANCE]:
+    for name in ["files", "frame", "frame_wire", "dataset_dir", "dataset_wire", "import", *BEFORE, *CHANCE]:
         (to / name).mkdir(parents=True)
     for number, path in enumerate(files()):
         name = f"{number}_{path.name}"
         if path.suffix in FILES and path.parent.name != "data":
             shutil.copyfile(path, to / "files" / name)
+            for target, before in BEFORE.items():
+                (to / target / name).write_bytes(before + path.read_bytes())
         if path.suffix in FRAMES:
             shutil.copyfile(path, to / "frame" / name)
             shutil.copyfile(path, to / "frame_wire" / name)
