@@ -1,37 +1,6 @@
-//! Any bytes as a file and as the journal beside it: nothing but an error or a file comes of it,
-//! what readers see is what the next writer makes of it, and a whole file heeds no journal.
 #![no_main]
 
-use bloscpack::Editor;
-use bloscpack::storage::{Memory, ReadAt, Snapshot};
-use libfuzzer_sys::fuzz_target;
+#[path = "../properties/any_journal.rs"]
+mod any_journal;
 
-const NAME: &str = "a.blp";
-const JOURNAL: &str = "a.blp.blpk-journal";
-
-fn seen(folder: &Memory) -> Option<Vec<u8>> {
-    let snapshot = Snapshot::open_in(folder, NAME.as_ref()).ok()?;
-    let size = snapshot.size().ok().filter(|size| *size < 1 << 20)?;
-    let mut bytes = vec![0; size as usize];
-    snapshot.read_exact_at(0, &mut bytes).ok()?;
-    Some(bytes)
-}
-
-fuzz_target!(|input: &[u8]| {
-    let Some((cut, rest)) = input.split_first() else {
-        return;
-    };
-    let (file, journal) = rest.split_at(rest.len() * usize::from(*cut) / 255);
-    let folder = Memory::from([(NAME, file.to_vec()), (JOURNAL, journal.to_vec())]);
-    let before = seen(&folder);
-    if file.first().is_some_and(|first| *first != b'!') {
-        assert!(before.as_deref() == Some(file));
-    }
-    drop(Editor::open_in(folder.clone(), NAME.as_ref()));
-    let after = folder.bytes(NAME).expect("the file");
-    match before {
-        Some(before) if after != file => assert!(after == before),
-        Some(_) => {}
-        None => assert!(after == file, "it was refused and changed"),
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| any_journal::check(input));

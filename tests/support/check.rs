@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test uses its own part")]
 
-use crate::crash::Files;
-use crate::scenario::{Content, JOURNAL, MORE, NAME, Scenario};
+use super::crash::Files;
+use super::scenario::{Content, JOURNAL, MORE, NAME, Scenario};
 use bloscpack::storage::{Cursor, Folder, Memory, ReadAt, Snapshot};
 use bloscpack::{Decoder, IndexedReader, IndexedRecordReader, RecordReader};
 use std::ffi::OsStr;
@@ -158,7 +158,7 @@ pub fn check(files: &Files, scenario: &Scenario, allowed: &[Content]) -> Verdict
 
 /// Something can be appended, and stays.
 fn goes_on(folder: &Memory, scenario: &Scenario, seen: &Content) -> Verdict<()> {
-    let more = crate::scenario::Edit::Append(MORE.to_vec());
+    let more = super::scenario::Edit::Append(MORE.to_vec());
     let mut editor = told("opening again", scenario.open(folder.clone()))?;
     told("going on", more.apply(&mut editor))?;
     drop(editor);

@@ -6,8 +6,8 @@
 //! have left both names. What is assumed beyond that stands in `docs/crash-safety.md`.
 #![allow(dead_code, reason = "each test uses its own part")]
 
-use crate::golden::Random;
-use crate::recorder::{Log, Op};
+use super::golden::Random;
+use super::recorder::{Log, Op};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -174,6 +174,39 @@ fn is_safe_after(piece: &Piece, sync: &Op) -> bool {
     }
 }
 
+/// What a crash may take, and what it may not.
+struct Moment {
+    safe: Disk,
+    pending: Vec<Piece>,
+}
+
+impl Moment {
+    fn new(log: &Log) -> Self {
+        Self {
+            safe: Disk::new(log),
+            pending: Vec::new(),
+        }
+    }
+
+    /// The operation is done.
+    fn goes_on(&mut self, op: &Op) {
+        let (now_safe, still): (Vec<_>, Vec<_>) = self
+            .pending
+            .drain(..)
+            .partition(|piece| is_safe_after(piece, op));
+        now_safe.iter().for_each(|piece| self.safe.arrive(piece));
+        self.pending = still;
+        self.pending.extend(pieces(op));
+    }
+}
+
+/// One state that a crash may leave when so many operations were done.
+pub fn one_state(log: &Log, done: usize, random: &mut Random) -> Files {
+    let mut now = Moment::new(log);
+    log.ops[..done].iter().for_each(|op| now.goes_on(op));
+    at_random(&now.safe, &now.pending, random).found()
+}
+
 /// Goes through states that a crash may leave: after each operation `done`, what is then on the
 /// disk. No state comes twice with the same number of `acked`, which are numbers of operations
 /// after which something was promised.
@@ -184,21 +217,15 @@ pub fn for_each_state(
     random: &mut Random,
     mut visit: impl FnMut(usize, &Files),
 ) {
-    let mut safe = Disk::new(log);
-    let mut pending: Vec<Piece> = Vec::new();
+    let mut now = Moment::new(log);
     let mut seen = HashSet::<u64, BuildHasherDefault<DefaultHasher>>::default();
     let hash =
         |state: &(usize, &Files)| BuildHasherDefault::<DefaultHasher>::default().hash_one(state);
     for done in 0..=log.ops.len() {
         if let Some(op) = done.checked_sub(1).map(|last| &log.ops[last]) {
-            let (now_safe, still) = pending
-                .drain(..)
-                .partition(|piece| is_safe_after(piece, op));
-            let now_safe: Vec<Piece> = now_safe;
-            now_safe.iter().for_each(|piece| safe.arrive(piece));
-            pending = still;
-            pending.extend(pieces(op));
+            now.goes_on(op);
         }
+        let Moment { safe, pending } = &now;
         let promises = acked.iter().filter(|acked| **acked <= done).count();
         let mut found = |mut disk: Disk| {
             let files = disk.found();
@@ -218,7 +245,7 @@ pub fn for_each_state(
             found(safe.clone());
         }
         for _ in 0..if pending.is_empty() { 0 } else { depth.random } {
-            found(at_random(&safe, &pending, random));
+            found(at_random(safe, pending, random));
         }
     }
 }

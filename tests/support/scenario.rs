@@ -6,7 +6,7 @@
 )]
 #![allow(dead_code, reason = "each test uses its own part")]
 
-use crate::golden::{ByHand, Field, Random, Recipe, parts, sensor};
+use super::golden::{ByHand, Field, Random, Recipe, parts, sensor};
 use bloscpack::storage::Folder;
 use bloscpack::{
     Checksum, Editor, EditorBuilder, Encoder, Layout, Metadata, RecordEditor, RecordWriter,

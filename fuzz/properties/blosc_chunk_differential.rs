@@ -1,0 +1,104 @@
+//! What our decoder takes, C-Blosc decodes to the same; and each reads what the other writes. The
+//! input is a chunk, or a Bloscpack file whose first chunk is taken.
+
+use bloscpack::blosc::{
+    ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter,
+};
+use bloscpack::{Limits, Survey};
+use std::ffi::CString;
+
+fn c_decompress(chunk: &[u8], len: usize) -> Option<Vec<u8>> {
+    let mut data = vec![0xA5; len];
+    // SAFETY: the chunk was found whole by our decoder, and `data` is as long as is said.
+    let found = unsafe {
+        blosc_src::blosc_decompress_ctx(chunk.as_ptr().cast(), data.as_mut_ptr().cast(), len, 1)
+    };
+    (usize::try_from(found) == Ok(len)).then_some(data)
+}
+
+fn c_compress(settings: &ChunkSettings, data: &[u8]) -> Vec<u8> {
+    let mut chunk = vec![0; data.len() + 16];
+    let name = CString::new(settings.compressor.name()).expect("no zero byte");
+    let filter = match settings.filter {
+        Filter::None => 0,
+        Filter::Byte => 1,
+        Filter::Bit => 2,
+    };
+    // SAFETY: both pointers are valid for the lengths given with them, the name ends with zero.
+    let len = unsafe {
+        blosc_src::blosc_compress_ctx(
+            settings.level.into(),
+            filter,
+            settings.typesize.into(),
+            data.len(),
+            data.as_ptr().cast(),
+            chunk.as_mut_ptr().cast(),
+            chunk.len(),
+            name.as_ptr(),
+            0,
+            1,
+        )
+    };
+    chunk.truncate(usize::try_from(len).expect("C-Blosc compresses all"));
+    chunk
+}
+
+fn decode_both(chunk: &[u8]) {
+    let Some(Ok(header)) = chunk.first_chunk().map(ChunkHeader::parse) else {
+        return;
+    };
+    // C-Blosc 1 does not read Blosc 2.
+    if header.nbytes > 1 << 20 || header.is_end_mark() || header.is_blosc2() {
+        return;
+    }
+    let chunk = chunk.get(..header.ctbytes as usize).unwrap_or(chunk);
+    let mut data = vec![0; header.nbytes as usize];
+    let mut decoder = ChunkDecoder::with_max_block(1 << 20);
+    if decoder.decode(chunk, &mut data).is_err() {
+        return;
+    }
+    let (start, end) = (data.len() / 3, data.len() / 2);
+    let mut part = vec![0; end - start];
+    decoder
+        .decode_range(chunk, start as u32, &mut part)
+        .expect("as the whole");
+    assert!(part == data[start..end]);
+    let other = c_decompress(chunk, data.len());
+    assert!(other.is_some(), "C-Blosc refuses what we take: {header:?}");
+    assert!(other.is_some_and(|other| other == data), "{header:?}");
+}
+
+fn encode_both(input: &[u8]) {
+    let [a, b, typesize, data @ ..] = input else {
+        return;
+    };
+    let settings = ChunkSettings {
+        compressor: Compressor::ALL[usize::from(a % 6)],
+        level: b % 10,
+        filter: Filter::ALL[usize::from(b / 10 % 3)],
+        typesize: (*typesize).max(1),
+        blocksize: None,
+    };
+    let mut chunk = Vec::new();
+    let mut encoder = ChunkEncoder::new(settings).expect("valid settings");
+    encoder.encode(data, &mut chunk).expect("short enough");
+    assert!(
+        c_decompress(&chunk, data.len()).is_some_and(|back| back == data),
+        "{settings:?}"
+    );
+    let chunk = c_compress(&settings, data);
+    let mut back = vec![0; data.len()];
+    ChunkDecoder::new()
+        .decode(&chunk, &mut back)
+        .expect("C-Blosc's own");
+    assert!(back == data, "{settings:?}");
+}
+
+pub fn check(input: &[u8]) {
+    let survey = input
+        .starts_with(b"blpk")
+        .then(|| Survey::of(input, &Limits::default()));
+    let first = survey.and_then(|survey| survey.ok()?.members[0].first_chunk_at);
+    decode_both(&input[first.unwrap_or(0) as usize..]);
+    encode_both(input);
+}

@@ -1,0 +1,34 @@
+//! Whatever is done to an array or a table, in any layout, it holds what plain vectors do.
+
+use bloscpack::dataset::DatasetLayout;
+
+#[path = "../../tests/support/dataset_model/mod.rs"]
+mod dataset_model;
+
+use dataset_model::{Step, array, table};
+
+/// Bytes that tell how a dataset is made.
+const MAKING: usize = 32;
+const MOST_STEPS: usize = 24;
+
+pub fn check(input: &[u8]) {
+    let Some((first, rest)) = input.split_first() else {
+        return;
+    };
+    let layouts = DatasetLayout::ALL;
+    let layout = layouts[usize::from(*first) / 2 % layouts.len()];
+    let (making, steps) = rest.split_at(rest.len().min(MAKING));
+    let steps: Vec<Step> = steps
+        .as_chunks()
+        .0
+        .iter()
+        .copied()
+        .take(MOST_STEPS)
+        .collect();
+    // The model itself opens and compares what was flushed.
+    let judge = &mut |_: &dataset_model::Flushed<'_>| {};
+    match first % 2 {
+        0 => array::run(layout, making, &steps, judge),
+        _ => table::run(layout, making, &steps, judge),
+    }
+}

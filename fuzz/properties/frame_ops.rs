@@ -1,0 +1,25 @@
+//! Whatever is done to an array in a frame, or to a frame, it holds what a model does.
+
+#[path = "../../tests/support/frame_model/mod.rs"]
+mod frame_model;
+
+use frame_model::{Place, run, run_plain};
+
+/// Bytes that tell how an array is made, and each step.
+const MAKING: usize = 40;
+const STEP: usize = 12;
+const MOST_STEPS: usize = 30;
+
+pub fn check(input: &[u8]) {
+    let Some((first, rest)) = input.split_first() else {
+        return;
+    };
+    let (making, steps) = rest.split_at(rest.len().min(MAKING));
+    let steps: Vec<&[u8]> = steps.chunks(STEP).take(MOST_STEPS).collect();
+    match first % 4 {
+        0 => run(making, &steps, Place::Nowhere),
+        1 => run(making, &steps, Place::Memory),
+        2 => run(making, &steps, Place::Store),
+        _ => run_plain(making, &steps),
+    }
+}

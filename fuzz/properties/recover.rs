@@ -1,0 +1,116 @@
+//! Any bytes: what is recovered decodes, a sound file is recovered as it decodes, and a verification
+//! by position finds damage where one in order does.
+
+use bloscpack::{
+    Decoder, Limits, RecordReader, RecoverOptions, Recovery, recover, verify, verify_at,
+};
+use std::io::{Cursor, Read};
+
+const LIMITS: Limits = Limits {
+    chunk: 1 << 20,
+    block: 1 << 18,
+    metadata: 1 << 16,
+    offsets: 1 << 20,
+};
+
+/// More data than this is not worth the time.
+const ENOUGH: u64 = 8 << 20;
+
+/// What a file holds.
+#[derive(Debug, PartialEq)]
+enum Held {
+    Content(Vec<u8>),
+    Records(Vec<Vec<u8>>),
+}
+
+/// All of an input in order, and whether nothing about it was odd; nothing if it is too much.
+fn read(input: &[u8]) -> Option<(bloscpack::Result<Held>, bool)> {
+    let mut reader = RecordReader::builder().limits(LIMITS).read_from(input);
+    if reader.read_header().is_ok_and(|header| header.varlen) {
+        let (mut records, mut len) = (Vec::new(), 0);
+        loop {
+            match reader.next_record() {
+                Ok(Some(record)) => records.push(record.to_vec()),
+                Ok(None) => {
+                    return Some((Ok(Held::Records(records)), reader.warnings().is_empty()));
+                }
+                Err(error) => return Some((Err(error), false)),
+            }
+            len += records.last().map_or(0, Vec::len) as u64 + 16;
+            if len >= ENOUGH {
+                return None;
+            }
+        }
+    }
+    let mut data = Vec::new();
+    let mut decoder = Decoder::builder().limits(LIMITS).read_from(input);
+    let result = decoder.by_ref().take(ENOUGH).read_to_end(&mut data);
+    if data.len() as u64 == ENOUGH {
+        return None;
+    }
+    let is_plain = decoder.warnings().is_empty();
+    Some((
+        result.map(|_| Held::Content(data)).map_err(Into::into),
+        is_plain,
+    ))
+}
+
+/// A new file is sound, and has in it what the recovery tells.
+fn check_new(file: &[u8], recovery: &Recovery) -> Option<Held> {
+    let held = read(file)?.0.expect("a new file is sound");
+    match &held {
+        Held::Content(content) => {
+            assert_eq!(content.len() as u64, recovery.bytes + recovery.filled);
+        }
+        Held::Records(records) => assert!(records.len() as u64 >= recovery.records),
+    }
+    Some(held)
+}
+
+pub fn check(input: &[u8]) {
+    let Some((in_order, is_plain)) = read(input) else {
+        return;
+    };
+    let by_position = verify_at(input, LIMITS, 1).expect("no source that fails");
+    let report = verify(input, LIMITS, 1).expect("no reader that fails");
+    if report.warnings.is_empty() {
+        assert_eq!(report.is_sound(), by_position.is_sound());
+    } else {
+        // In order, bytes behind the last chunk are only passed over; by position, chunks are
+        // found among them.
+        assert!(report.is_sound() || !by_position.is_sound());
+    }
+    if by_position.is_sound() {
+        assert_eq!(report.bytes, by_position.bytes);
+    }
+
+    let mut target = Cursor::new(Vec::new());
+    let options = RecoverOptions::default().limits(LIMITS);
+    match recover(input, &mut target, &options) {
+        Ok(recovery) => {
+            assert_eq!(recovery.filled, 0);
+            let Some(held) = check_new(target.get_ref(), &recovery) else {
+                return;
+            };
+            match in_order {
+                Err(_) => assert!(!recovery.damages.is_empty() || !recovery.is_complete()),
+                // What an old append may leave behind can also be chunks that went missing.
+                Ok(whole) if is_plain => assert!(held == whole, "{recovery:?}"),
+                Ok(_) => {}
+            }
+        }
+        Err(error) => {
+            assert!(target.get_ref().is_empty());
+            assert!(in_order.is_err(), "{error}");
+        }
+    }
+    if input.len().is_multiple_of(16) {
+        let mut target = Cursor::new(Vec::new());
+        let filled = recover(input, &mut target, &options.fill(true).threads(2));
+        if let Ok(recovery) = filled.as_ref()
+            && recovery.filled < ENOUGH
+        {
+            check_new(target.get_ref(), recovery);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Small real files as inputs of the fuzz targets, in a new folder: seeds.py FOLDER
+
+FOLDER/TARGET is for the target of that name, FOLDER/files for all that have none of their own. The
+files come from testdata, from fuzz/seeds, and from target/corpus where that is unpacked.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+from random import Random
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACES = [ROOT / "testdata", ROOT / "fuzz/seeds", ROOT / "target/corpus"]
+LONGEST = 8 << 10
+
+# Endings and names of what a target takes as it is.
+FILES = {".blp", ".chunk2"}
+FRAMES = {".cat", ".b2nd", ".frame"}
+TABLES = {".npy", ".csv"}
+WIRE = {"sizes", "storage", "shape", "attributes", "__attrs__", "__rootdirs__", "__0.blp", "__1__.bin"}
+# Of these, what is before a file tells what is done to it: three changes; how much of it is no journal.
+BEFORE = {
+    "changed_file": bytes([3, 0, 0, 40, 7, 1, 60, 9, 5, 2, 20, 0, 0]),
+    "any_journal": b"\xff",
+}
+# Inputs of these tell what is to be done, which real files do not: something is done by chance.
+CHANCE = ["append_patch_crash_reopen", "dataset_ops", "frame_ops", "offsets", "packed_records",
+        "record_round_trip", "round_trip"]
+
+
+def files():
+    for place in PLACES:
+        for path in sorted(place.rglob("*")):
+            if path.is_file() and path.stat().st_size < LONGEST:
+                yield path
+
+
+def directory(root):
+    """A dataset as fuzz/properties/directory/edits.rs has it; None if it is too large for that."""
+    edits = b"\0"
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix().encode()
+        if len(name) > 127:
+            return None
+        head = bytes([128 + len(name)]) + name
+        if path.is_dir():
+            edits += b"\5" + head
+        else:
+            content = path.read_bytes()[: LONGEST + 1]
+            edits += b"\0" + head + len(content).to_bytes(2, "little") + content
+        if len(edits) > LONGEST:
+            return None
+    if (root / "meta").is_dir() and not (root / "data").exists():
+        # Git keeps no empty folders.
+        edits += b"\5" + bytes([128 + 4]) + b"data"
+    return edits
+
+
+def datasets():
+    """Folders that are a dataset and not a part of one."""
+    for place in PLACES:
+        for path in sorted(place.rglob("*")):
+            signs = ["__rootdirs__", "meta/sizes", "meta/shape"]
+            if path.is_dir() and any((path / sign).is_file() for sign in signs):
+                if not (path.parent / "__rootdirs__").is_file():
+                    yield path
+
+
+def main(to):
+    shutil.rmtree(to, ignore_errors=True)
+    for name in ["files", "frame", "frame_wire", "dataset_dir", "dataset_wire", "import", *BEFORE, *CHANCE]:
+        (to / name).mkdir(parents=True)
+    for number, path in enumerate(files()):
+        name = f"{number}_{path.name}"
+        if path.suffix in FILES and path.parent.name != "data":
+            shutil.copyfile(path, to / "files" / name)
+            for target, before in BEFORE.items():
+                (to / target / name).write_bytes(before + path.read_bytes())
+        if path.suffix in FRAMES:
+            shutil.copyfile(path, to / "frame" / name)
+            shutil.copyfile(path, to / "frame_wire" / name)
+        if path.name in WIRE or path.suffix == ".npy":
+            shutil.copyfile(path, to / "dataset_wire" / name)
+        if path.suffix in TABLES:
+            # The first byte is for the options.
+            (to / "import" / name).write_bytes(b"\0" + path.read_bytes())
+    for number, root in enumerate(datasets()):
+        edits = directory(root)
+        if edits:
+            (to / "dataset_dir" / f"{number}_{root.name}").write_bytes(edits)
+    random = Random(1)
+    for target in CHANCE:
+        for number in range(40):
+            told = random.randbytes(random.randrange(20, 600))
+            (to / target / f"chance_{number}").write_bytes(told)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
