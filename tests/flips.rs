@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 #[path = "support/golden.rs"]
 mod golden;
+#[path = "support/tally.rs"]
+mod tally;
 use golden::{Field, Golden, Part, corpus, goldens, i64_at, parts, u32_at};
 
 /// The largest chunk size that the format has.
@@ -73,6 +75,18 @@ impl Member {
 
     fn has_metadata(&self) -> bool {
         self.options & 2 != 0
+    }
+
+    /// What the table calls members like this.
+    fn container(&self) -> String {
+        let kind = if self.nchunks < 0 { "stream" } else { "file" };
+        let guard = match self.checksum {
+            _ if self.version == 1 => "",
+            _ if self.is_sealed() => ", sealed",
+            0 => ", no checksum",
+            _ => ", checksum",
+        };
+        format!("{kind} V{}{guard}", self.version)
     }
 
     fn is_sealed(&self) -> bool {
@@ -182,12 +196,10 @@ fn outcome(golden: &Golden, file: &[u8]) -> Outcome {
 #[derive(Default)]
 struct Tally {
     flips: u32,
-    errors: u32,
-    same: u32,
-    wrong: u32,
     slowest: Duration,
     harmless: BTreeMap<Field, u32>,
     complaints: Vec<String>,
+    table: tally::Table,
 }
 
 /// The field after the flip, as a signed number.
@@ -236,11 +248,12 @@ fn flip_all(golden: &Golden, tally: &mut Tally) {
                 continue;
             };
             tally.flips += 1;
-            match result {
-                Outcome::Error => tally.errors += 1,
-                Outcome::Same => tally.same += 1,
-                Outcome::Wrong | Outcome::OtherMetadata => tally.wrong += 1,
-            }
+            let came = match result {
+                Outcome::Error => tally::Came::Error,
+                Outcome::Same => tally::Came::Same,
+                Outcome::Wrong | Outcome::OtherMetadata => tally::Came::Wrong,
+            };
+            tally.table.add(&member.container(), came);
             if !has_digest && (!protected || result == Outcome::OtherMetadata) {
                 continue;
             }
@@ -266,10 +279,10 @@ fn flip_all(golden: &Golden, tally: &mut Tally) {
 
 fn conclude(title: &str, files: usize, tally: &Tally) {
     println!(
-        "{title}: {files} files, {} flips: {} errors, {} without effect, {} of unprotected data; \
-         slowest {:?}; harmless by field: {:?}",
-        tally.flips, tally.errors, tally.same, tally.wrong, tally.slowest, tally.harmless
+        "{title}: {files} files, slowest flip {:?}; harmless by field: {:?}",
+        tally.slowest, tally.harmless
     );
+    tally.table.print("bits");
     for complaint in tally.complaints.iter().take(40) {
         println!("  {complaint}");
     }

@@ -131,6 +131,11 @@ fn every_cut_is_told_and_all_before_it_is_delivered() {
                 assert_eq!(category(&decoded), told, "{place}: {:?}", decoded.result);
                 assert!(decoded.data == golden.data[..expected.data], "{place}");
                 assert!(decoded.warnings.is_empty(), "{place}");
+                let error = decoded.result.err();
+                assert!(
+                    error.is_none_or(|error| error.position().is_some()),
+                    "{place}"
+                );
             });
             let report = verify(&golden.file[..cut], Limits::default(), 1).unwrap();
             assert_eq!(report.is_sound(), expected.border);

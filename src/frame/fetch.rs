@@ -34,14 +34,18 @@ pub(super) fn header(stored: &Stored<'_>) -> Result<ChunkHeader> {
     Ok(header)
 }
 
-/// A chunk that would reach beyond where chunks are.
+/// A chunk that would reach beyond where chunks are, or beyond the end of its own file, which was cut then.
 fn outside(stored: &Stored<'_>, len: u64) -> Error {
     let what = format!(
         "chunk at byte {}: {len} bytes, where {} are left",
         stored.byte(),
         stored.room
     );
-    Error::frame(Fault::Damaged, what)
+    let fault = match stored.is_alone() {
+        true => Fault::CutShort,
+        false => Fault::Damaged,
+    };
+    Error::frame(fault, what)
 }
 
 /// Refuses chunks that are longer than anybody wants them.

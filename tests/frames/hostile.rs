@@ -1,24 +1,20 @@
 //! Frames that are damaged or mean harm: an error or data, never a panic, a hang, or memory by a header's word.
 
 use crate::counting::peak_of;
+use crate::frame_parts::{Parts, bomb, encoded, index, numbers, options, sparse, store_of};
 use crate::frames;
 use bloscpack::blosc::{
-    Blosc2Encoder, Blosc2Settings, ChunkDecoder, Compressor, FilterPipeline, FilterStep,
-    MAX_NBYTES, SpecialValue, special_chunk,
+    ChunkDecoder, Compressor, FilterPipeline, FilterStep, MAX_NBYTES, SpecialValue, special_chunk,
 };
-use bloscpack::frame::{Frame, FrameHeader, FrameKind, FrameOptions, Metalayers, NdArray};
-use bloscpack::storage::{Key, Memory, MemoryStore, Store};
-use bloscpack::wire::frame::{ChunkPlace, Trailer, encode_index};
+use bloscpack::frame::{Frame, FrameHeader, Metalayers, NdArray};
+use bloscpack::storage::Memory;
+use bloscpack::wire::frame::ChunkPlace;
 use bloscpack::{Category, Limits, Result};
 use std::ffi::OsStr;
 use std::ops::Range;
 
 /// Memory for anything, besides what is there and what comes of it.
 const BASE: usize = 64 << 20;
-
-fn options() -> FrameOptions {
-    FrameOptions::new().threads(1)
-}
 
 /// All files of a frame: one, or those of a sparse one.
 #[derive(Clone)]
@@ -68,15 +64,6 @@ impl Files {
             Self::Many(files) => &mut files[number].1,
         }
     }
-}
-
-/// Files at the root of a store.
-fn store_of(files: &[(String, Vec<u8>)]) -> MemoryStore {
-    let store = MemoryStore::new();
-    for (name, bytes) in files {
-        store.create(&Key::parse(name).unwrap(), bytes).unwrap();
-    }
-    store
 }
 
 /// What came of reading everything.
@@ -265,15 +252,6 @@ fn chunks_of_real_frames_may_be_wrong_or_cut() {
     assert!(cases > 20_000, "{cases}");
 }
 
-/// Elements of 4 bytes that compress a little.
-fn numbers(count: usize, noise: bool) -> Vec<u8> {
-    let numbers = (0..count as u32).map(|at| match noise {
-        true => at.wrapping_mul(2_654_435_761).rotate_left(at % 31),
-        false => at.wrapping_mul(2_654_435_761) >> 8,
-    });
-    numbers.flat_map(u32::to_le_bytes).collect()
-}
-
 /// Of large chunks only some blocks are fetched: whatever their heads say, what is read of them is what the whole has there.
 #[test]
 fn parts_of_wrong_chunks_are_what_the_whole_has() {
@@ -334,101 +312,6 @@ fn parts_of_wrong_chunks_are_what_the_whole_has() {
     }
     println!("{flips} flips, {agreed} parts read, {refused} refused, {alone} on their own");
     assert!(flips > 10_000 && agreed > 1000 && refused > 1000 && alone < 200);
-}
-
-/// A frame in its parts, to be put together again otherwise.
-#[derive(Clone)]
-struct Parts {
-    header: FrameHeader,
-    chunks: Vec<u8>,
-    index: Vec<u8>,
-    trailer: Trailer,
-}
-
-impl Parts {
-    /// An array of 6 x 10 elements of 4 bytes, in chunks of 3 x 5 and blocks of 2 x 3.
-    fn sound() -> Self {
-        let array = NdArray::builder(&[6, 10], 4)
-            .chunk_shape(&[3, 5])
-            .block_shape(&[2, 3])
-            .vlmetalayer("note", *b"sound");
-        let mut array = array.options(options()).in_memory().unwrap();
-        array
-            .write_slice(&[0..6, 0..10], &numbers(60, true))
-            .unwrap();
-        Self::of(&array.to_bytes().unwrap())
-    }
-
-    fn of(bytes: &[u8]) -> Self {
-        let header = FrameHeader::decode(bytes).unwrap();
-        let index_at = header.encoded_len() + header.section_len as usize;
-        let tail = &bytes[bytes.len() - Trailer::TAIL_LEN..];
-        let trailer_at = bytes.len() - Trailer::len_from_tail(tail).unwrap() as usize;
-        Self {
-            chunks: bytes[header.encoded_len()..index_at].to_vec(),
-            index: bytes[index_at..trailer_at].to_vec(),
-            trailer: Trailer::decode(&bytes[trailer_at..]).unwrap(),
-            header,
-        }
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let trailer = self.trailer.encode().unwrap();
-        let mut header = self.header.clone();
-        let rest = self.chunks.len() + self.index.len() + trailer.len();
-        header.section_len = self.chunks.len() as u64;
-        header.frame_len = (header.encoded_len() + rest) as u64;
-        let header = header.encode().unwrap();
-        [&header[..], &self.chunks, &self.index, &trailer].concat()
-    }
-
-    /// Where the chunks are.
-    fn places(&self) -> Vec<u64> {
-        let mut raw = vec![0; 8 * 4];
-        ChunkDecoder::new().decode(&self.index, &mut raw).unwrap();
-        let (entries, _) = raw.as_chunks::<8>();
-        entries
-            .iter()
-            .map(|entry| u64::from_le_bytes(*entry))
-            .collect()
-    }
-
-    fn with_places(mut self, places: &[ChunkPlace]) -> Self {
-        self.index = index(&encode_index(places).unwrap());
-        self
-    }
-
-    /// With a part of the description of the array replaced.
-    fn with_meta(mut self, at: usize, bytes: &[u8]) -> Self {
-        let mut meta = self.header.metalayers.get("b2nd").unwrap().to_vec();
-        meta[at..at + bytes.len()].copy_from_slice(bytes);
-        self.header.metalayers.set("b2nd", meta).unwrap();
-        self
-    }
-
-    fn frame(&self) -> Result<Frame> {
-        options().read(self.bytes())
-    }
-
-    fn array(&self) -> Result<NdArray> {
-        NdArray::of(self.frame()?)
-    }
-}
-
-fn index(raw: &[u8]) -> Vec<u8> {
-    encoded(raw, 8, None)
-}
-
-fn encoded(data: &[u8], typesize: u8, blocksize: Option<u32>) -> Vec<u8> {
-    let settings = Blosc2Settings {
-        typesize,
-        blocksize,
-        ..Blosc2Settings::default()
-    };
-    let mut chunk = Vec::new();
-    let mut encoder = Blosc2Encoder::new(settings).unwrap();
-    encoder.encode(data, &mut chunk).unwrap();
-    chunk
 }
 
 const WHOLE: [Range<u64>; 2] = [0..6, 0..10];
@@ -682,32 +565,6 @@ fn chunks_in_one_place_are_changed_on_their_own() {
     }
 }
 
-/// The same frame in files, where chunks in one place are one file.
-fn sparse(contiguous: &[u8]) -> MemoryStore {
-    let parts = Parts::of(contiguous);
-    let frame = options().read(contiguous.to_vec()).unwrap();
-    let (places, mut numbers, mut files) = (parts.places(), Vec::new(), Vec::new());
-    for (number, place) in places.iter().enumerate() {
-        let first = places.iter().position(|other| other == place).unwrap();
-        numbers.push(ChunkPlace::At(first as u64));
-        if first == number {
-            let chunk = frame.compressed_chunk(number as u64).unwrap();
-            files.push((format!("{number:08X}.chunk"), chunk));
-        }
-    }
-    let mut header = parts.header.clone();
-    header.kind = FrameKind::Sparse;
-    let back = [
-        index(&encode_index(&numbers).unwrap()),
-        parts.trailer.encode().unwrap(),
-    ]
-    .concat();
-    header.frame_len = (header.encoded_len() + back.len()) as u64;
-    let outline = [header.encode().unwrap(), back].concat();
-    files.push(("chunks.b2frame".to_owned(), outline));
-    store_of(&files)
-}
-
 #[test]
 fn trailers_that_lie_are_refused() {
     let bytes = Parts::sound().bytes();
@@ -809,19 +666,6 @@ fn chunks_of_zeros_are_no_whole_number_of_elements() {
             assert!(frame.verify(|_| {}).is_sound());
         }
     }
-}
-
-/// An array of a single chunk of a single block of 400 MiB, of which the file has 32 bytes.
-fn bomb(place: Option<ChunkPlace>) -> Parts {
-    let array = NdArray::builder(&[100 << 20], 4)
-        .chunk_shape(&[100 << 20])
-        .block_shape(&[100 << 20]);
-    let mut array = array.options(options()).in_memory().unwrap();
-    let parts = Parts::of(&array.to_bytes().unwrap());
-    let chunk = special_chunk(SpecialValue::Zeros, 400 << 20, 4, 400 << 20).unwrap();
-    let mut parts = parts.with_places(&[place.unwrap_or(ChunkPlace::At(0))]);
-    parts.chunks = chunk;
-    parts
 }
 
 #[test]

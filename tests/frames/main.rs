@@ -16,6 +16,8 @@ mod review;
 
 #[path = "../support/frame_model/mod.rs"]
 mod frame_model;
+#[path = "../support/frame_parts.rs"]
+mod frame_parts;
 #[path = "../support/frames.rs"]
 mod frames;
 

@@ -1,18 +1,10 @@
 //! Blosc chunks that cannot be, are broken inside, or unpack to more than one would like.
 
 use super::{Count, Fields, MIB, PLAIN, bounded, decode, refused, zstd};
+use crate::by_fields::blosc;
 use crate::golden::{Recipe, chunk, sensor};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack::{Category, Checksum, Decoder, Hashers, Limits, Section};
-
-/// A Blosc header with these sizes; the flags hold filter and compressor.
-fn blosc(flags: u8, typesize: u8, nbytes: u32, blocksize: u32, ctbytes: u32) -> Vec<u8> {
-    let mut header = vec![2, 1, flags, typesize];
-    for size in [nbytes, blocksize, ctbytes] {
-        header.extend_from_slice(&size.to_le_bytes());
-    }
-    header
-}
 
 #[test]
 fn chunks_that_cannot_be_are_refused_before_they_cost_anything() {

@@ -16,10 +16,9 @@
     reason = "lengths and numbers here are small"
 )]
 
-use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 use bloscpack::{Category, Decoder, Error, ErrorKind, Limits, Section, Survey, verify};
 use std::io::{Cursor, Read, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 mod chunks;
 mod headers;
@@ -27,10 +26,14 @@ mod metadata;
 mod offsets;
 mod order;
 
+#[path = "../support/by_fields.rs"]
+mod by_fields;
 #[path = "../support/counting.rs"]
 mod counting;
 #[path = "../support/golden.rs"]
 mod golden;
+
+use by_fields::{Fields, PLAIN, Stopwatch, zstd};
 
 const MIB: usize = 1 << 20;
 
@@ -45,28 +48,6 @@ impl Write for Count {
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
-    }
-}
-
-/// Time that this thread has worked, whatever else the machine does.
-struct Stopwatch(Instant, Option<u64>);
-
-impl Stopwatch {
-    fn start() -> Self {
-        Self(Instant::now(), Self::worked())
-    }
-
-    /// Nanoseconds, where the system tells.
-    fn worked() -> Option<u64> {
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        text.split(' ').next()?.parse().ok()
-    }
-
-    fn elapsed(&self) -> Duration {
-        match (self.1, Self::worked()) {
-            (Some(from), Some(to)) => Duration::from_nanos(to.saturating_sub(from)),
-            _ => self.0.elapsed(),
-        }
     }
 }
 
@@ -140,58 +121,4 @@ fn refused(name: &str, input: &[u8], category: Category, section: Section, kind:
     };
     let shown = format!("{format:?}");
     assert!(shown.starts_with(kind), "{name}: {shown}, expected {kind}");
-}
-
-/// The fields of a 32-byte header, as they lie there.
-#[derive(Clone, Copy)]
-struct Fields {
-    version: u8,
-    options: u8,
-    checksum: u8,
-    chunk_size: i32,
-    last_chunk: i32,
-    nchunks: i64,
-    /// `max_app_chunks`, or the meta-size and the reserved word.
-    tail: i64,
-}
-
-const PLAIN: Fields = Fields {
-    version: 3,
-    options: 0,
-    checksum: 0,
-    chunk_size: 100,
-    last_chunk: 100,
-    nchunks: 1,
-    tail: 0,
-};
-
-impl Fields {
-    fn header(&self) -> Vec<u8> {
-        let mut file = b"blpk".to_vec();
-        file.extend_from_slice(&[self.version, self.options, self.checksum, 2]);
-        file.extend_from_slice(&self.chunk_size.to_le_bytes());
-        file.extend_from_slice(&self.last_chunk.to_le_bytes());
-        file.extend_from_slice(&self.nchunks.to_le_bytes());
-        file.extend_from_slice(&self.tail.to_le_bytes());
-        file
-    }
-
-    fn with(&self, rest: &[u8]) -> Vec<u8> {
-        [&self.header(), rest].concat()
-    }
-}
-
-fn zstd(data: &[u8]) -> Vec<u8> {
-    let settings = ChunkSettings {
-        compressor: Compressor::Zstd,
-        filter: Filter::None,
-        typesize: 1,
-        ..ChunkSettings::default()
-    };
-    let mut chunk = Vec::new();
-    ChunkEncoder::new(settings)
-        .unwrap()
-        .encode(data, &mut chunk)
-        .unwrap();
-    chunk
 }

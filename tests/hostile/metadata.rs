@@ -1,69 +1,9 @@
 //! Metadata that cannot be, lies about its length, or is a bomb.
 
 use super::{Fields, MIB, PLAIN, bounded, decode, refused};
-use crate::golden::chunk;
+use crate::by_fields::Section3;
 use bloscpack::{Category, Section};
 use std::time::Duration;
-
-/// A V3 metadata section.
-struct Section3 {
-    codec: u8,
-    level: u8,
-    checksum: u8,
-    meta_size: u32,
-    max: u32,
-    stored_size: u32,
-    stored: Vec<u8>,
-}
-
-impl Section3 {
-    fn plain(text: &[u8]) -> Self {
-        let len = text.len() as u32;
-        Self {
-            codec: 0,
-            level: 0,
-            checksum: 0,
-            meta_size: len,
-            max: len,
-            stored_size: len,
-            stored: text.to_vec(),
-        }
-    }
-
-    fn packed(text: &[u8]) -> Self {
-        let mut packer = libdeflater::Compressor::new(libdeflater::CompressionLvl::default());
-        let mut stored = vec![0; packer.zlib_compress_bound(text.len())];
-        let len = packer.zlib_compress(text, &mut stored).unwrap();
-        stored.truncate(len);
-        let len = len as u32;
-        Self {
-            codec: 1,
-            level: 6,
-            checksum: 0,
-            meta_size: text.len() as u32,
-            max: len,
-            stored_size: len,
-            stored,
-        }
-    }
-
-    fn file(&self) -> Vec<u8> {
-        let mut file = Fields {
-            options: 2,
-            ..PLAIN
-        }
-        .header();
-        file.extend_from_slice(b"JSON\0\0\0\0");
-        file.extend_from_slice(&[0, self.checksum, self.codec, self.level]);
-        for size in [self.meta_size, self.max, self.stored_size] {
-            file.extend_from_slice(&size.to_le_bytes());
-        }
-        file.extend_from_slice(&[0; 8]);
-        file.extend_from_slice(&self.stored);
-        file.extend_from_slice(&chunk(&[1; 100]));
-        file
-    }
-}
 
 #[test]
 fn metadata_that_cannot_be_is_refused() {

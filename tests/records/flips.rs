@@ -3,6 +3,7 @@
 
 use crate::map::{Field, Part, i64_at, parts};
 use crate::samples::{Sample, samples};
+use crate::tally::{Came, Table};
 use crate::{Told, by_number, in_order};
 use bloscpack::{Limits, verify};
 use std::collections::BTreeMap;
@@ -98,6 +99,17 @@ struct Tally {
     flips: u32,
     harmless: BTreeMap<Field, u32>,
     complaints: Vec<String>,
+    table: Table,
+}
+
+/// The worst that came of it for a reader of records.
+fn worst(found: [Outcome; 3]) -> Came {
+    let [in_order, by_number, _] = found;
+    match (in_order, by_number) {
+        (Outcome::Wrong, _) | (_, Outcome::Wrong) => Came::Wrong,
+        (Outcome::Same, _) | (_, Outcome::Same) => Came::Same,
+        _ => Came::Error,
+    }
 }
 
 fn flip_all(sample: &Sample, tally: &mut Tally) {
@@ -110,6 +122,14 @@ fn flip_all(sample: &Sample, tally: &mut Tally) {
         "{}",
         sample.name
     );
+    let packing = truth.metadata.as_ref().unwrap().contains("packing");
+    let form = if packing { "packed" } else { "one a chunk" };
+    let guard = if sample.file[4] == 2 {
+        "V2, sealed"
+    } else {
+        "V3, checksum"
+    };
+    let container = format!("records {form}, {guard}");
     let mut file = sample.file.clone();
     for part in parts(&sample.file) {
         for bit in part.at.start * 8..part.at.end * 8 {
@@ -118,6 +138,7 @@ fn flip_all(sample: &Sample, tally: &mut Tally) {
             let found = outcomes(&truth, &file);
             file[bit / 8] ^= 1 << (bit % 8);
             tally.flips += 1;
+            tally.table.add(&container, worst(found));
             if found != [Outcome::Error; 3] {
                 *tally.harmless.entry(part.field).or_default() += 1;
             }
@@ -144,6 +165,7 @@ fn no_flip_is_silent() {
         tally.flips,
         tally.harmless
     );
+    tally.table.print("bits");
     for complaint in tally.complaints.iter().take(400) {
         println!("  {complaint}");
     }

@@ -29,6 +29,10 @@ mod typed;
 mod counting;
 #[path = "../support/map.rs"]
 mod map;
+#[path = "../support/records_by_hand.rs"]
+mod records_by_hand;
+#[path = "../support/tally.rs"]
+mod tally;
 #[path = "../support/trickle.rs"]
 mod trickle;
 

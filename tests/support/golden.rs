@@ -12,7 +12,7 @@ use std::io::{Cursor, Read, Write};
 
 #[path = "map.rs"]
 mod map;
-pub use map::{Field, Part, i64_at, parts, u32_at};
+pub use map::{DIGEST_LEN, Field, Part, i64_at, parts, u32_at};
 
 /// Pseudorandom numbers, the same in every run (xorshift64*).
 pub struct Random(u64);

@@ -120,17 +120,24 @@ pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
         std::io::ErrorKind::NotFound => {
             Error::dataset(Fault::Damaged, "this file is missing").in_file(key)
         }
-        _ => Error::from(error).in_file(key),
+        _ => unread(error, key),
     })
+}
+
+/// Why a small file could not be read.
+fn unread(error: std::io::Error, key: &Key) -> Error {
+    let error = match error.kind() {
+        std::io::ErrorKind::FileTooLarge => Error::dataset(Fault::OverLimit, error.to_string()),
+        _ => Error::from(error),
+    };
+    error.in_file(key)
 }
 
 /// The whole of a small file that need not be there.
 pub(crate) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
     match root.get(key, MAX_META) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        bytes => bytes
-            .map(Some)
-            .map_err(|error| Error::from(error).in_file(key)),
+        bytes => bytes.map(Some).map_err(|error| unread(error, key)),
     }
 }
 

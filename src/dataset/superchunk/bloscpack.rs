@@ -51,6 +51,7 @@ pub(super) fn read(file: &dyn Object) -> Result<Contents> {
             behind.get(to_usize(meta_len)..).unwrap_or_default(),
             first,
             size,
+            header.seal.is_some(),
         )?,
         false => walk(file, first, count, header.checksum)?,
     };
@@ -86,7 +87,7 @@ fn seal(head: &[u8], behind: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-fn table(bytes: &[u8], first: u64, end: u64) -> Result<Vec<Place>> {
+fn table(bytes: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Place>> {
     let entries: Vec<u64> = bytes
         .as_chunks()
         .0
@@ -96,6 +97,12 @@ fn table(bytes: &[u8], first: u64, end: u64) -> Result<Vec<Place>> {
     if entries.contains(&u64::MAX) {
         let what =
             "the table of offsets has entries of -1: its writer did not finish this superchunk";
+        return Err(Error::dataset(Fault::CutShort, what));
+    }
+    // A sealed table is as it was written: a chunk that it tells of and that is not there was cut off.
+    let last = entries.last().copied().unwrap_or(0);
+    if sealed && entries.is_sorted() && last.saturating_add(16) > end {
+        let what = format!("the file ends at byte {end}, before the chunk at byte {last}");
         return Err(Error::dataset(Fault::CutShort, what));
     }
     places(&entries, first, end)

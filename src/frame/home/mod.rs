@@ -58,6 +58,11 @@ impl<'a> Stored<'a> {
         }
     }
 
+    /// Whether it has a file of its own, which ends with it.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.source, Source::Own(_))
+    }
+
     /// All of a source.
     pub(super) fn whole(source: Box<dyn Object>) -> io::Result<Self> {
         let room = source.size()?;

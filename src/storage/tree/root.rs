@@ -88,13 +88,13 @@ impl Root {
     /// A whole file, refused if it is longer than `max` bytes.
     ///
     /// # Errors
-    /// [`InvalidData`](io::ErrorKind::InvalidData) if it is longer; as [`read`](Self::read).
+    /// [`FileTooLarge`](io::ErrorKind::FileTooLarge) if it is longer; as [`read`](Self::read).
     pub(crate) fn get(&self, key: &Key, max: u64) -> io::Result<Vec<u8>> {
         let object = self.read(key)?;
         let size = object.size()?;
         if size > max {
-            let what = format!("{key}: {size} bytes, where at most {max} should be");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let what = format!("{size} bytes, where at most {max} should be");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
         let size = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let mut bytes = Vec::new();

@@ -278,6 +278,12 @@ impl Parser {
     fn gather(&mut self, input: &mut &[u8], want: usize) -> bool {
         let missing = want.saturating_sub(self.buf.len());
         let piece = self.pull(input, missing);
+        // Room doubles as bytes arrive, and never goes beyond what is wanted.
+        let room = self.buf.capacity().saturating_sub(self.buf.len());
+        if room < piece.len() {
+            let more = piece.len().max(self.buf.len()).min(missing);
+            self.buf.reserve_exact(more);
+        }
         self.buf.extend_from_slice(piece);
         self.buf.len() >= want
     }

@@ -1,0 +1,44 @@
+//! What becomes of any container that was changed: each bit of it turned, cut at each byte, its chunks in another order, its
+//! header written to do harm. Each part prints its table as Markdown: `cargo test --test matrix -- --nocapture`.
+//!
+//! Streams, files and records have most of this in `tests/flips.rs`, `tests/truncation.rs`, `tests/records/` and
+//! `tests/hostile/`; here is what those do not have, of datasets and frames above all.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "lengths and numbers here are small"
+)]
+
+mod cuts;
+mod fields;
+mod flips;
+mod harmless;
+mod headers;
+mod hostile;
+mod order;
+#[cfg(unix)]
+mod pipes;
+mod samples;
+
+#[path = "../support/by_fields.rs"]
+mod by_fields;
+#[path = "../support/counting.rs"]
+mod counting;
+#[path = "../support/frame_parts.rs"]
+mod frame_parts;
+#[path = "../support/golden.rs"]
+mod golden;
+#[path = "../support/records_by_hand.rs"]
+mod records_by_hand;
+#[path = "../support/tally.rs"]
+mod tally;
+
+/// Memory for anything, besides twice what there is to read.
+const BASE: usize = 64 << 20;
