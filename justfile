@@ -55,6 +55,11 @@ interop:
     cargo build --release --bins --examples --features arrow
     tests/interop/run.sh target/release/blpk
 
+# What readers make of damaged files: our containers beside those of others, as a table. `--quick`: ours alone.
+damage *options:
+    cargo build --release --locked
+    tests/damage.py {{options}}
+
 # Fuzz one target for some seconds: `just fuzz stream_decoder 600`.
 fuzz target seconds="60":
     fuzz/run.sh {{seconds}} {{target}}

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Kills and fails the real command at every system call that changes something.
 
-    tests/kill.py target/release/blpk [PART ...]
+    tests/kill.py [--all] [--seed N] target/release/blpk [PART ...]
 
-Parts: kill, errors, signals, short, full (all by default). Whatever happens, the file is the old
-one or the new one, sound, and can be changed again; the exit status is that of a failure (1), or of
-success (0) with the new content. Only what the standard library of Python has is used, and strace
-(parts kill, errors, signals) and a C compiler (part short). Where one of these is missing this
-fails, unless BLOSCPACK_ALLOW_MISSING_TOOLS is set; then it says what was left out.
+Parts: kill, errors, signals, short, full (all by default). Whatever happens, the file or dataset is
+the old one or the new one, sound, and can be changed again; the exit status is that of a failure (1),
+or of success with the new content. After an error nothing else is left in the folder either. Every
+verb that writes is tried (tests/kill/cases.py), at some of its system calls, or with `--all` at each of
+them. Only what the standard library of Python has is used, and strace (parts kill, errors, signals) and
+a C compiler (part short). Where one of these is missing this fails, unless
+BLOSCPACK_ALLOW_MISSING_TOOLS is set; then it says what was left out.
 """
 
+import argparse
 import contextlib
+import multiprocessing
 import os
 import random
 import re
@@ -21,12 +25,19 @@ import subprocess
 import sys
 import tempfile
 
-LONGEST_RUN = 60
-CHANGING = ("openat", "write", "pwrite64", "ftruncate", "fsync", "fchmod", "fchown", "linkat",
-            "rename", "renameat", "renameat2", "unlink", "unlinkat", "flock")
-READING = ("read", "pread64", "statx", "lseek")
-KILLED = (-signal.SIGKILL, -signal.SIGXFSZ)
-MORE = b"more of it "
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "kill"))
+
+from cases import cases
+from kit import KILLED, LONGEST_RUN, Failure, Kit, expect, remove
+
+CHANGING = ("openat", "write", "pwrite64", "ftruncate", "fsync", "fchmod", "fchown", "linkat", "mkdir", "mkdirat",
+            "rename", "renameat", "renameat2", "rmdir", "unlink", "unlinkat", "flock")
+READING = ("read", "pread64", "statx", "lseek", "getdents64")
+# What is called to clear up.
+CLEARING = ("getdents64", "rmdir", "unlink", "unlinkat")
+# How many of its system calls come to grief in each case, unless all do.
+SAMPLES = {"kill": 14, "errors": 20, "signals": 6, "full": 6, "disk": 2}
 
 # A write or read of more than seven bytes is one of seven, as on a slow pipe.
 SHORT = r"""
@@ -47,229 +58,135 @@ ssize_t pread64(int f, void *b, size_t n, off_t o) { return CALL(get_at, "pread6
 """
 
 
-class Failure(Exception):
-    """Something did not come out as it must."""
-
-
-def expect(condition, *message):
-    if not condition:
-        raise Failure(" ".join(str(part) for part in message))
-
-
-class Case:
-    """A command, and what its file holds before and after."""
-
-    def __init__(self, name, files, command, target, contents):
-        self.name, self.files, self.command = name, files, command
-        self.target, (self.old, self.new) = target, contents
-        self.is_records = command[0] == "records"
-
-    def fresh(self, folder):
-        """Puts the files into an empty folder."""
-        for entry in os.scandir(folder):
-            os.unlink(entry.path)
-        for name, data in self.files.items():
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(data)
-
-
-class Kit:
-    """The command under test in a folder of its own."""
-
-    def __init__(self, blpk, folder):
-        self.blpk, self.folder = blpk, folder
-        # Files that were found old, new, and in the middle of a change.
-        self.old = self.new = self.marked = 0
-
-    def run(self, arguments, wrapper=(), **options):
-        """Runs the command, in a wrapper if there is one; gives its status and its output."""
-        command = [*wrapper, self.blpk, "-n", "1", *arguments]
-        options.setdefault("stdin", subprocess.DEVNULL)
-        done = subprocess.run(command, cwd=self.folder, timeout=LONGEST_RUN,
-                              capture_output=True, **options)
-        return done.returncode, done.stdout, done.stderr
-
-    def content(self, name, is_records):
-        """What the command makes of a file; it must be sound."""
-        command = ["records", "unpack", name] if is_records else ["d", "-e", name, "-"]
-        status, data, errors = self.run(command)
-        expect(status == 0, command[0], "gives", status, errors)
-        status, _, errors = self.run(["verify", name])
-        expect(status == 0, "verify gives", status, errors)
-        return data
-
-    def found(self, case):
-        """What there is now, which is old or new; None if there is no file."""
-        path = os.path.join(self.folder, case.target)
-        if not os.path.exists(path):
-            expect(case.old is None, "the file is gone")
-            return None
-        with open(path, "rb") as file:
-            data = file.read()
-        self.marked += data.startswith(b"!lpk")
-        if case.target.endswith(".blp"):
-            data = self.content(case.target, case.is_records)
-        expect(data in (case.old, case.new), "neither old nor new, but", len(data), "bytes")
-        self.old += data == case.old
-        self.new += data == case.new
-        return data
-
-    def check(self, case, status, errors=b""):
-        """Checks what a run has left, and that the file can be changed again."""
-        data = self.found(case)
-        if status == 0:
-            expect(data == case.new, "status 0, but the old content")
-        elif status not in KILLED:
-            expect(status == 1, "status", status, errors)
-        if case.command[case.is_records] in ("append", "patch", "reindex"):
-            self.go_on(case, data)
-
-    def go_on(self, case, data):
-        with open(os.path.join(self.folder, "more"), "wb") as file:
-            file.write(MORE)
-        append = ["records", "append"] if case.is_records else ["append"]
-        status, _, errors = self.run([*append, case.target, "more"])
-        expect(status == 0, "append afterwards gives", status, errors)
-        grown = data + MORE + b"\n" * case.is_records
-        found = self.content(case.target, case.is_records)
-        expect(found == grown, "append afterwards gives other bytes")
-        left = set(os.listdir(self.folder)) - set(case.files) - {"more"}
-        expect(not left, "left behind:", left)
-
-
-def packed(kit, data, *options, command=("c",)):
-    """A file as the command makes it."""
-    with open(os.path.join(kit.folder, "plain"), "wb") as file:
-        file.write(data)
-    status, _, errors = kit.run([*command, "-f", *options, "plain", "packed.blp"])
-    expect(status == 0, command, "gives", status, errors)
-    with open(os.path.join(kit.folder, "packed.blp"), "rb") as file:
-        return file.read()
-
-
-def cases(kit):
-    """Everything that the command does to files."""
-    rng = random.Random(1)
-    smooth = bytes(i // 97 % 251 for i in range(20_000))
-    noise = rng.randbytes(9_000)
-    patched = smooth[:3_000] + noise[:5_000] + smooth[8_000:]
-    flat = smooth[:3_000] + bytes(5_000) + smooth[8_000:]
-    roomy = packed(kit, smooth, "-z", "4K")
-    tight = packed(kit, smooth, "-z", "4K", "--max-app-chunks", "0")
-    v2 = packed(kit, smooth, "-z", "4K", "--format", "2")
-    grown = (smooth, smooth + noise)
-    lines, more = (b"".join(b"%d\n" % i for i in numbers) for numbers in (range(300), range(90)))
-    longer = (lines, lines + more)
-    pack, small = ("records", "pack"), ("--packed", "-z", "500")
-    records = packed(kit, lines, command=pack)
-    records_v3 = packed(kit, lines, "--format", "3", command=pack)
-    many = packed(kit, lines, *small, "--format", "3", command=pack)
-    return [
-        Case("create", {"in": smooth}, ["c", "-z", "4K", "in", "a.blp"], "a.blp", (None, smooth)),
-        Case("replace", {"in": noise, "a.blp": roomy}, ["c", "-f", "-z", "4K", "in", "a.blp"],
-             "a.blp", (smooth, noise)),
-        Case("decompress", {"a.blp": roomy, "out": b"other"}, ["d", "-f", "a.blp", "out"],
-             "out", (b"other", smooth)),
-        Case("append", {"in": noise, "a.blp": roomy}, ["append", "a.blp", "in"], "a.blp", grown),
-        Case("append, no room", {"in": noise, "a.blp": tight}, ["append", "a.blp", "in"],
-             "a.blp", grown),
-        Case("append to V2", {"in": noise, "a.blp": v2}, ["append", "a.blp", "in"],
-             "a.blp", grown),
-        Case("patch", {"in": bytes(5_000), "a.blp": roomy},
-             ["patch", "--at", "3000", "a.blp", "in"], "a.blp", (smooth, flat)),
-        Case("patch that grows", {"in": noise[:5_000], "a.blp": roomy},
-             ["patch", "--at", "3000", "a.blp", "in"], "a.blp", (smooth, patched)),
-        Case("pack", {"in": lines}, ["records", "pack", *small, "in", "a.blp"], "a.blp",
-             (None, lines)),
-        Case("append records to V2", {"in": more, "a.blp": records},
-             ["records", "append", "a.blp", "in"], "a.blp", longer),
-        Case("append records", {"in": more, "a.blp": records_v3},
-             ["records", "append", "a.blp", "in"], "a.blp", longer),
-        Case("append packed records", {"in": more, "a.blp": many},
-             ["records", "append", "a.blp", "in"], "a.blp", longer),
-    ]
-
-
 def calls(kit, case, names):
-    """How often the command makes each system call, and how often before it sees the folder."""
-    case.fresh(kit.folder)
-    trace = tempfile.NamedTemporaryFile(prefix="blpk-trace-")
-    with trace:
+    """The system calls that the command makes since it sees the folder, each with its number within its thread."""
+    kit.put(case.files)
+    with tempfile.NamedTemporaryFile(prefix="blpk-trace-") as trace:
         wrapper = ["strace", "-f", "-qq", "-o", trace.name, "-e", "trace=" + ",".join(names)]
-        status, _, errors = kit.run(case.command, wrapper)
-        expect(status == 0, "under strace:", status, errors)
+        status, errors = kit.run_case(case, wrapper)
+        expect(status == case.done, "under strace:", status, errors)
         lines = trace.read().decode(errors="replace").splitlines()
-    before, total, begun = dict.fromkeys(names, 0), dict.fromkeys(names, 0), False
+    counts, before, found, begun = {}, {}, set(), False
+    ours = [f'"{name}"' for name in case.tops()] or ["read(0, "]
     for line in lines:
-        made = re.match(r"\d+ +(\w+)\(", line)
-        if not made or made.group(1) not in total:
+        made = re.match(r"(\d+) +(\w+)\(", line)
+        if not made:
             continue
-        begun = begun or any(f'"{name}"' in line for name in case.files)
-        total[made.group(1)] += 1
-        before[made.group(1)] += not begun
-    return [(name, number) for name in names for number in range(before[name] + 1, total[name] + 1)]
+        call, number = made.group(2), counts.get(made.groups(), 0) + 1
+        counts[made.groups()] = number
+        begun = begun or any(name in line for name in ours)
+        # A number counts in every thread: of those, none may be from before.
+        if not begun:
+            before[call] = max(number, before.get(call, 0))
+        elif number > before.get(call, 0):
+            found.add((call, number))
+    return sorted(found)
 
 
-def inject(kit, case, call, number, what):
-    """Runs the command; its system call `call` comes to grief at the given time."""
-    case.fresh(kit.folder)
+def inject(kit, case, call, what):
+    """Runs the command; its system call `call` comes to grief."""
+    kit.put(case.files)
     # Nothing is written but the traces, and these into nothing.
-    wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call,
-               "-e", f"inject={call}:{what}:when={number}"]
-    return kit.run(case.command, wrapper)
+    wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e", f"inject={call}:{what}"]
+    return kit.run_case(case, wrapper)
 
 
-def each(kit, names, whats, wanted=None):
-    """Lets each call fail in each way; gives how many runs there were."""
-    runs = 0
-    for case in cases(kit):
-        for call, number in calls(kit, case, names):
-            for what in whats(call):
-                status, _, errors = inject(kit, case, call, number, what)
-                try:
-                    if wanted is not None:
-                        expect(status == wanted, "status", status, errors)
-                    kit.check(case, status, errors)
-                except Failure as failure:
-                    raise Failure(f"{case.name}: {call} no. {number}, {what}: {failure}") from None
-                runs += 1
-    return runs
+class Part:
+    """What comes to grief: done with one case after the other, two at a time."""
+
+    def __init__(self, blpk, wants_all, seed):
+        self.blpk, self.wants_all, self.seed = blpk, wants_all, seed
+
+    def some(self, case, of, part):
+        """As many of these as there is time for."""
+        if self.wants_all or len(of) <= SAMPLES[part]:
+            return of
+        return random.Random(f"{self.seed} {part} {case.name}").sample(of, SAMPLES[part])
+
+    def each(self, kit, case, part, names, whats, wanted=None):
+        """Lets calls fail in each way; gives how many runs there were."""
+        wanted_calls = calls(kit, case, names)
+        tries = [(call, what) for call, number in wanted_calls for what in whats(call, number)]
+        tries = self.some(case, tries, part)
+        for call, what in tries:
+            status, errors = inject(kit, case, call, what)
+            try:
+                if wanted is not None:
+                    # Threads may have shared out what they do in another way.
+                    expect(status in (wanted, case.done), "status", status, errors)
+                is_tidy = "error=" in what and not what.endswith("+") and call not in CLEARING
+                kit.check(case, status, errors, is_tidy)
+            except Failure as failure:
+                raise Failure(f"{case.name}: {call}, {what}: {failure}") from None
+        return len(tries)
+
+    def kill(self, kit, case):
+        def whats(call, number):
+            return [f"signal=KILL:when={number}"]
+        return self.each(kit, case, "kill", CHANGING, whats, -signal.SIGKILL)
+
+    def errors(self, kit, case):
+        def whats(call, number):
+            full = call in ("openat", "write", "pwrite64", "ftruncate", "linkat", "fsync", "mkdir", "mkdirat")
+            kinds = ["EIO"] + ["ENOSPC"] * full
+            # Once, and from then on.
+            return [f"error={kind}:when={number}{on}" for kind in kinds for on in ("", "+")]
+        return self.each(kit, case, "errors", CHANGING + READING, whats)
+
+    def signals(self, kit, case):
+        """Calls that a signal may interrupt are made again, as if nothing had happened."""
+        names = ("openat", "read", "write", "pread64", "pwrite64", "ftruncate", "fsync", "flock")
+        return self.each(kit, case, "signals", names, lambda call, number: [f"error=EINTR:when={number}"], case.done)
+
+    def short(self, kit, case):
+        """Nothing is lost where few bytes go at once."""
+        with short_calls() as library:
+            kit.put(case.files)
+            status, errors = kit.run_case(case, env=dict(os.environ, LD_PRELOAD=library))
+            expect(status == case.done, case.name, "status", status, errors)
+            kit.check(case, status)
+        return 1
+
+    def full(self, kit, case):
+        """The disk is full at every length; a last write is then a short one."""
+        lengths = [1, 31, 33, 100, 500, 2_000, 4_095, 4_097, 9_000, 15_000]
+        # Python ignores the signal that tells of it; others are killed by it.
+        tries = self.some(case, [(length, killed) for length in lengths for killed in (False, True)], "full")
+        for length, killed in tries:
+            kit.put(case.files)
+            with longest_file(length):
+                status, errors = kit.run_case(case, restore_signals=killed)
+            try:
+                expect(killed or status in (case.done, 1), "status", status, errors)
+                kit.check(case, status, errors, is_tidy=not killed)
+            except Failure as failure:
+                raise Failure(f"{case.name}: none beyond {length} bytes: {failure}") from None
+        return len(tries)
 
 
-def kill(kit):
-    runs = each(kit, CHANGING, lambda call: ["signal=KILL"], -signal.SIGKILL)
-    expect(kit.old and kit.new and kit.marked, "not every state was there to be found")
-    return runs
+def one(told):
+    """A case of a part, in a process of its own: its runs and what was found, or what was wrong."""
+    part, name, case = told
+    with tempfile.TemporaryDirectory(prefix="blpk-kill-") as folder:
+        kit = Kit(part.blpk, folder)
+        try:
+            runs = getattr(part, name)(kit, case)
+        except Failure as failure:
+            return f"{failure}"
+        except subprocess.TimeoutExpired:
+            return f"{case.name}: hangs"
+    return runs, kit.old, kit.new, kit.marked
 
 
-def errors(kit):
-    def whats(call):
-        full = call in ("openat", "write", "pwrite64", "ftruncate", "linkat", "fsync")
-        return ["error=EIO"] + ["error=ENOSPC"] * full
-    return each(kit, CHANGING + READING, whats)
-
-
-def signals(kit):
-    """Calls that a signal may interrupt are made again, as if nothing had happened."""
-    names = ("openat", "read", "write", "pread64", "pwrite64", "ftruncate", "fsync", "flock")
-    return each(kit, names, lambda call: ["error=EINTR"], 0)
-
-
-def short(kit):
-    """Nothing is lost where few bytes go at once."""
+@contextlib.contextmanager
+def short_calls():
+    """A library that makes reads and writes short."""
     with tempfile.TemporaryDirectory(prefix="blpk-short-") as folder:
         source, library = os.path.join(folder, "short.c"), os.path.join(folder, "short.so")
         with open(source, "w", encoding="ascii") as file:
             file.write(SHORT)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-        runs = 0
-        for case in cases(kit):
-            case.fresh(kit.folder)
-            status, _, errors = kit.run(case.command, env=dict(os.environ, LD_PRELOAD=library))
-            expect(status == 0, case.name, "status", status, errors)
-            kit.check(case, status)
-            runs += 1
-        return runs
+        yield library
 
 
 @contextlib.contextmanager
@@ -283,40 +200,10 @@ def longest_file(length):
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
-def full(kit):
-    """The disk is full at every length; a last write is then a short one."""
-    runs = 0
-    for case in cases(kit):
-        for length in [1, 31, 33, 100, 500, 2_000, 4_095, 4_097, 9_000, 15_000]:
-            # Python ignores the signal that tells of it; others are killed by it.
-            for killed in (False, True):
-                case.fresh(kit.folder)
-                with longest_file(length):
-                    status, _, errors = kit.run(case.command, restore_signals=killed)
-                try:
-                    expect(killed or status in (0, 1), "status", status, errors)
-                    kit.check(case, status, errors)
-                except Failure as failure:
-                    raise Failure(f"{case.name}: none beyond {length} bytes: {failure}") from None
-                runs += 1
-    return runs + into_dev_full(kit) + small_disk(kit)
-
-
-def into_dev_full(kit):
-    case = cases(kit)[3]
-    case.fresh(kit.folder)
-    commands = [["d", "a.blp", "-"], ["c", "in", "-"], ["cat", "a.blp"], ["info", "a.blp"]]
-    for command in commands:
-        with open("/dev/full", "wb") as target:
-            done = subprocess.run([kit.blpk, *command], cwd=kit.folder, stdin=subprocess.DEVNULL,
-                                  stdout=target, stderr=subprocess.PIPE, timeout=LONGEST_RUN)
-        expect(done.returncode == 1, command, "into /dev/full:", done.returncode, done.stderr)
-    return len(commands)
-
-
-def small_disk(kit):
-    """A disk of 128 KiB on which less and less is free."""
-    inside = ["unshare", "--mount", "--map-root-user", sys.executable, __file__, kit.blpk]
+def small_disk(part):
+    """A disk of 256 KiB on which less and less is free."""
+    inside = ["unshare", "--mount", "--map-root-user", sys.executable, __file__, "--seed", str(part.seed),
+              *["--all"] * part.wants_all, part.blpk]
     with tempfile.TemporaryDirectory(prefix="blpk-disk-") as disk:
         probe = subprocess.run([*inside, "--disk", disk], stderr=subprocess.PIPE,
                                stdout=subprocess.PIPE)
@@ -327,26 +214,25 @@ def small_disk(kit):
     return int(probe.stdout)
 
 
-def on_disk(blpk, disk):
+def on_disk(part, disk):
     """Runs in a name space of its own, in which it may mount."""
-    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", disk]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk]
     if subprocess.run(mount, stderr=subprocess.DEVNULL).returncode != 0:
         sys.exit(77)
     # What is checked needs room, and gets it elsewhere.
     with tempfile.TemporaryDirectory(prefix="blpk-room-") as room:
-        tight, roomy, runs = Kit(blpk, disk), Kit(blpk, room), 0
+        tight, roomy, runs = Kit(part.blpk, disk), Kit(part.blpk, room), 0
         for case in cases(roomy):
-            for pages in range(9):
-                case.fresh(disk)
+            for pages in part.some(case, range(20), "disk"):
+                tight.put(case.files)
                 fill(disk, pages)
-                status, _, errors = tight.run(case.command)
+                status, errors = tight.run_case(case)
+                os.unlink(os.path.join(disk, "filler"))
                 for entry in os.scandir(room):
-                    os.unlink(entry.path)
-                for entry in os.scandir(disk):
-                    if entry.name != "filler":
-                        shutil.copy(entry.path, room)
+                    remove(entry)
+                shutil.copytree(disk, room, dirs_exist_ok=True)
                 try:
-                    roomy.check(case, status, errors)
+                    roomy.check(case, status, errors, is_tidy=True)
                 except Failure as failure:
                     raise Failure(f"{case.name}: {pages} pages free: {failure}") from None
                 runs += 1
@@ -365,7 +251,7 @@ def fill(disk, pages):
         file.truncate(max(0, os.fstat(file.fileno()).st_size - pages * page))
 
 
-PARTS = {"kill": kill, "errors": errors, "signals": signals, "short": short, "full": full}
+PARTS = ("kill", "errors", "signals", "short", "full")
 NEEDS = {"kill": "strace", "errors": "strace", "signals": "strace", "short": "cc"}
 
 
@@ -387,20 +273,50 @@ def works(tool):
 
 
 def main():
-    blpk = os.path.abspath(sys.argv[1])
-    if sys.argv[2:3] == ["--disk"]:
-        return on_disk(blpk, sys.argv[3])
-    for part in sys.argv[2:] or PARTS:
-        tool = NEEDS.get(part)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--disk", help=argparse.SUPPRESS)
+    parser.add_argument("--only", metavar="WORDS", default="", help="cases with these words in their names")
+    parser.add_argument("blpk")
+    parser.add_argument("parts", nargs="*", metavar="PART", default=PARTS)
+    chosen = parser.parse_args()
+    part = Part(os.path.abspath(chosen.blpk), chosen.all, chosen.seed)
+    # What is lost with the power is not tried here: a folder in memory does as well as one on a disk.
+    if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK):
+        tempfile.tempdir = "/dev/shm"
+    if chosen.disk:
+        return on_disk(part, chosen.disk)
+    with tempfile.TemporaryDirectory(prefix="blpk-kill-") as folder:
+        every = [case for case in cases(Kit(part.blpk, folder)) if chosen.only in case.name]
+    failed = 0
+    for name in chosen.parts:
+        tool = NEEDS.get(name)
         if tool and not works(tool):
-            missing(f"no {tool} that works; part '{part}' is left out")
+            missing(f"no {tool} that works; part '{name}' is left out")
             continue
-        with tempfile.TemporaryDirectory(prefix="blpk-kill-") as folder:
-            try:
-                runs = PARTS[part](Kit(blpk, folder))
-            except Failure as failure:
-                sys.exit(f"kill.py: {part}: {failure}")
-        print(f"{part}: {runs} runs", flush=True)
+        failed += not done(part, name, every, bool(chosen.only))
+    sys.exit(1 if failed else 0)
+
+
+def done(part, name, every, is_selection):
+    """Does one part; gives whether all was well."""
+    with multiprocessing.Pool(2) as pool:
+        found = pool.map(one, [(part, name, case) for case in every], chunksize=1)
+    wrong = [told for told in found if isinstance(told, str)]
+    for told in wrong:
+        print(f"kill.py: {name}: {told}", flush=True)
+    runs, old, new, marked = (sum(numbers) for numbers in zip((0, 0, 0, 0), *(told for told in found if told not in wrong)))
+    try:
+        if name == "full" and not is_selection:
+            runs += small_disk(part)
+        if name == "kill" and not is_selection:
+            expect(old and new and marked, "not every state was there to be found")
+    except Failure as failure:
+        wrong.append(failure)
+        print(f"kill.py: {name}: {failure}", flush=True)
+    print(f"{name}: {runs} runs of {len(every)} cases; found old {old}, new {new}, in between {marked}", flush=True)
+    return not wrong
 
 
 if __name__ == "__main__":

@@ -29,6 +29,11 @@ pub fn is_directory(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// Whether the path leads to something else. What cannot be looked at is opened, which tells why.
+pub fn is_no_directory(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir())
+}
+
 /// How datasets are opened.
 pub fn options(session: &Session) -> DatasetOptions {
     DatasetOptions::new()

@@ -59,7 +59,7 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
 
 /// Refuses a frame where only other files are of use; `hint` tells what is done with frames instead.
 pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
-    match What::of(path) {
+    match What::of(path)? {
         What::Frame => {
             let title = format!(
                 "{} is a Blosc2 frame, which this does not take",

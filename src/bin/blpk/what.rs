@@ -1,6 +1,7 @@
 //! What a path leads to, which decides who reads it.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use bloscpack::storage::ReadAt;
@@ -8,6 +9,7 @@ use bloscpack::wire::frame::is_frame;
 
 use crate::dataset::is_directory;
 use crate::input::{Input, is_standard_input};
+use crate::message::{Failure, quoted};
 
 /// What makes a directory a sparse frame.
 const OUTLINE: &str = "chunks.b2frame";
@@ -29,19 +31,31 @@ pub enum What {
 
 impl What {
     /// Looks at what is there. Nothing of a pipe is taken.
-    pub fn of(path: &Path) -> Self {
-        match is_directory(path) {
-            true if is_sparse_frame(path) => Self::Frame,
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        Ok(match is_directory(path) {
+            true if is_sparse_frame(path)? => Self::Frame,
             true => Self::Directory,
             false if begins_frame(path).unwrap_or(false) => Self::Frame,
             false => Self::File,
-        }
+        })
     }
 }
 
 /// Whether a directory holds a sparse frame.
-pub fn is_sparse_frame(path: &Path) -> bool {
-    path.join(OUTLINE).symlink_metadata().is_ok()
+pub fn is_sparse_frame(path: &Path) -> Result<bool, Failure> {
+    match path.join(OUTLINE).symlink_metadata() {
+        Ok(_) => Ok(true),
+        // Who may not look into it is told so by who opens it.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(Failure::io(quoted(path), &error)),
+    }
 }
 
 /// Whether a regular file begins with a frame, perhaps one that is cut within its first bytes.

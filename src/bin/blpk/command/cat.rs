@@ -73,7 +73,7 @@ const LONG: u64 = 64 << 20;
 
 impl Cat {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        match What::of(&self.path) {
+        match What::of(&self.path)? {
             What::Frame => self.frame(session),
             What::Directory => self.dataset(session),
             What::File => self.file(session),

@@ -79,7 +79,7 @@ enum Goal {
 
 impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let what = What::of(&self.path);
+        let what = What::of(&self.path)?;
         let goal = self.goal(what);
         self.fit(what, goal)?;
         match (what, goal) {

@@ -75,7 +75,7 @@ impl Export {
             rows: self.rows,
             slice: self.slice.as_ref(),
         };
-        let what = What::of(&self.path);
+        let what = What::of(&self.path)?;
         if self.dtype.is_some() && what != What::Frame {
             let title = format!("{} tells itself what its elements are", quoted(&self.path));
             return Err(Failure::usage(title).hint("--dtype is for Blosc2 frames"));

@@ -54,7 +54,7 @@ pub fn pretty(text: &str) -> String {
 
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        match What::of(&self.path) {
+        match What::of(&self.path)? {
             What::Frame if self.auto.is_some() => Err(auto::refusal("frames")),
             What::Directory if self.auto.is_some() => Err(auto::refusal("directories")),
             What::Frame => frame::run(&self.path, self.json, session),

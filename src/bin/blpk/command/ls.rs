@@ -8,7 +8,7 @@ use bloscpack::dataset::Dataset;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::dataset::{failure, is_directory, options, shape_text};
+use crate::dataset::{failure, is_no_directory, options, shape_text};
 use crate::message::{Failure, quoted, shown};
 use crate::output;
 use crate::session::Session;
@@ -34,7 +34,7 @@ pub struct Ls {
 
 impl Ls {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if self.path.exists() && !is_directory(&self.path) {
+        if is_no_directory(&self.path) {
             let title = format!("{} is no directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info tells what a file is"));
         }

@@ -91,11 +91,12 @@ impl Verify {
         for path in &self.paths {
             let of = |report| Outcome::new(path.clone(), report);
             match What::of(path) {
-                What::Directory => dataset::examine(path, session, &mut |(path, report)| {
+                Err(failure) => tell(of(Err(failure)))?,
+                Ok(What::Directory) => dataset::examine(path, session, &mut |(path, report)| {
                     tell(Outcome::new(path, report.map(Told::Dataset)))
                 })?,
-                What::Frame => tell(of(frame::examine(path, session).map(Told::Frame)))?,
-                What::File => tell(of(examine(path, session).map(Told::File)))?,
+                Ok(What::Frame) => tell(of(frame::examine(path, session).map(Told::Frame)))?,
+                Ok(What::File) => tell(of(examine(path, session).map(Told::File)))?,
             }
         }
         if self.json {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bloscpack::dataset::{CArray, CTable, Dataset};
 use bloscpack::{Category, Error, ErrorKind};
 
-use super::{INTERRUPTED, failure, is_directory, options};
+use super::{INTERRUPTED, failure, is_no_directory, options};
 use crate::change::{PATIENCE, SILENCE};
 use crate::frame;
 use crate::input::{is_busy, is_standard_input};
@@ -32,7 +32,7 @@ impl<'a> Target<'a> {
             path,
             "the array in it is changed in the library, by NdArray; blpk convert makes another one, or a dataset",
         )?;
-        if path.exists() && !is_directory(path) {
+        if is_no_directory(path) {
             let title = format!("{} is no directory, and so no dataset", quoted(path));
             return Err(Failure::usage(title).hint("blpk append and blpk patch change files"));
         }

@@ -26,7 +26,7 @@ pub struct New<'a> {
     path: &'a Path,
     /// Where it is made meanwhile; nothing where it takes the place of another, which is one change.
     made: Option<TempDir>,
-    /// Whether what is there is put aside for it in the end, since it cannot be one change.
+    /// Whether it changes places with what is there in the end.
     swaps: bool,
     _orderly: Orderly,
 }
@@ -36,7 +36,7 @@ impl<'a> New<'a> {
     pub fn begin(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let orderly = Orderly::begin();
         match is_there(path, input, session)? {
-            true if is_sparse_frame(path) => Err(in_the_way(path, "a Blosc2 frame")),
+            true if is_sparse_frame(path)? => Err(in_the_way(path, "a Blosc2 frame")),
             true => Ok(Self {
                 path,
                 made: None,
@@ -51,7 +51,7 @@ impl<'a> New<'a> {
     pub fn begin_frame(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let orderly = Orderly::begin();
         let swaps = is_there(path, input, session)?;
-        if swaps && !is_sparse_frame(path) {
+        if swaps && !is_sparse_frame(path)? {
             return Err(in_the_way(path, "no sparse frame"));
         }
         let new = Self::beside(path, input, orderly)?;
@@ -125,6 +125,13 @@ impl<'a> New<'a> {
         if interrupt::is_asked() {
             return Err(Failure::interrupted().detail(format!("{name} is not written")));
         }
+        if aside.is_some() && exchange(made.path(), self.path).is_ok() {
+            drop(pending);
+            // The old one goes only when the new one is safe, and its lock before it.
+            let safe = sync(self.path).map_err(failed);
+            drop((aside, made));
+            return safe;
+        }
         if let Some(aside) = &aside {
             aside.put(self.path).map_err(failed)?;
         }
@@ -137,12 +144,30 @@ impl<'a> New<'a> {
         let here = made.keep();
         pending.retain(|path| *path != here);
         drop(pending);
-        match Disk::new(parent(self.path)).sync() {
-            // A folder to which files may be added, but which may not be looked at.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            done => done.map_err(failed),
-        }
+        sync(self.path).map_err(failed)
     }
+}
+
+/// Makes the name of what was made safe.
+fn sync(path: &Path) -> io::Result<()> {
+    match Disk::new(parent(path)).sync() {
+        // A folder to which files may be added, but which may not be looked at.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
+    }
+}
+
+/// Gives two directories each other's name, so that there is never none.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+/// Other systems have no such call, and some file systems do not know it.
+#[cfg(not(target_os = "linux"))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The sparse frame that a new one takes the place of, which nobody else changes meanwhile.

@@ -64,7 +64,8 @@ impl DiskStore {
         fs::create_dir(path)?;
         let store = Self::open(path)?;
         // A path may end in `..` or have no parent that is written: the root's own tells.
-        let parent = openat(store.root()?, "..", FOLDER, Mode::empty())?;
+        let root = store.root()?;
+        let parent = retry(|| Ok(openat(&root, "..", FOLDER, Mode::empty())?))?;
         sync(&File::from(parent))?;
         Ok(store)
     }
@@ -190,9 +191,9 @@ impl Store for DiskStore {
         let held: io::Result<Option<File>> = match key.split() {
             // A handle of its own, since locks belong to handles.
             None => {
-                let own = openat(self.root()?, ".", FOLDER, Mode::empty());
-                own.map_err(io::Error::from)
-                    .and_then(|own| lock(own.into()))
+                let root = self.root()?;
+                let own = retry(|| Ok(openat(&root, ".", FOLDER, Mode::empty())?));
+                own.and_then(|own| lock(own.into()))
             }
             Some(_) => self.change(key, |folder, name| {
                 let held = lock(folder_in(folder, name)?)?;
@@ -239,7 +240,7 @@ fn kind(kind: FileType) -> EntryKind {
 
 fn list(folder: &File) -> io::Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(folder)? {
+    for entry in retry(|| Ok(Dir::read_from(folder)?))? {
         let entry = entry?;
         let name = entry.file_name();
         if name == c"." || name == c".." {
