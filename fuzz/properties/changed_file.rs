@@ -7,7 +7,8 @@ use std::io::{Read, Write};
 
 const LIMITS: Limits = Limits {
     chunk: 1 << 20,
-    block: 1 << 18,
+    // Limits are for what is read: a new chunk may be of one block.
+    block: 1 << 20,
     metadata: 1 << 16,
     offsets: 1 << 20,
 };

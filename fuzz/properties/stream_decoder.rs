@@ -32,6 +32,10 @@ pub fn check(input: &[u8]) {
     if data.len() as u64 == ENOUGH {
         return;
     }
+    // Sound, but read in another way.
+    if error.as_deref().is_some_and(|error| error.contains("read as records")) {
+        return;
+    }
     let report = verify(input, LIMITS, 1).expect("no reader that fails");
     assert_eq!(report.is_sound(), error.is_none(), "{error:?}, {report:?}");
     if error.is_none() {

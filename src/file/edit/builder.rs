@@ -102,7 +102,7 @@ impl EditorBuilder {
         self
     }
 
-    /// What the file may ask for.
+    /// What the file may ask for when it is read; new chunks are made as those that are there, and may have larger blocks.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
