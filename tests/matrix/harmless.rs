@@ -179,7 +179,7 @@ pub const RULES: &[Rule] = &[
         BARE,
         &["chunk: version"],
         May::Same,
-        "1 and 2, which differ in nothing that is read",
+        "2 and 3, which differ in nothing that is read",
     ),
     rule(
         &[BCOLZ, BLZ, BLZ_BARE],
@@ -270,7 +270,7 @@ pub const RULES: &[Rule] = &[
         ARRAYS,
         &["index: data"],
         May::Same,
-        "a match that begins elsewhere and copies the same bytes; and bytes of a chunk's place that only tell where it is",
+        "a match that begins elsewhere and copies the same bytes",
     ),
     rule(
         FRAMES,
