@@ -152,7 +152,10 @@ mod tests {
     fn digits_behind_the_point_are_no_number_of_their_own() {
         let digits = "9".repeat(400);
         let text = format!("{{\"a\": 0.{digits}, \"b\": NaN, \"c\": {digits}}}");
-        assert_eq!(parse(text.as_bytes()).unwrap(), json!({"a": 1.0, "b": null, "c": null}));
+        assert_eq!(
+            parse(text.as_bytes()).unwrap(),
+            json!({"a": 1.0, "b": null, "c": null})
+        );
     }
 
     #[test]
