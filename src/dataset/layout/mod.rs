@@ -13,6 +13,7 @@ use super::new::NewArray;
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::storage::{EntryKind, Key, Root};
+use crate::wire::DType;
 use crate::wire::dataset::Attributes;
 use std::fmt;
 
@@ -120,8 +121,24 @@ pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
         std::io::ErrorKind::NotFound => {
             Error::dataset(Fault::Damaged, "this file is missing").in_file(key)
         }
-        _ => Error::from(error).in_file(key),
+        _ => unreadable(root, key, error),
     })
+}
+
+/// That a small file cannot be read, or is none.
+fn unreadable(root: &Root, key: &Key, error: std::io::Error) -> Error {
+    let size = root.read(key).and_then(|file| file.size());
+    match size {
+        Ok(size) if size > MAX_META => {
+            let what = format!("{size} bytes, where at most {MAX_META} should be");
+            Error::dataset(Fault::OverLimit, what).in_file(key)
+        }
+        // A name that no dataset has.
+        _ if error.kind() == std::io::ErrorKind::InvalidInput => {
+            Error::dataset(Fault::Damaged, error.to_string()).in_file(key)
+        }
+        _ => Error::from(error).in_file(key),
+    }
 }
 
 /// The whole of a small file that need not be there.
@@ -130,12 +147,18 @@ pub(crate) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         bytes => bytes
             .map(Some)
-            .map_err(|error| Error::from(error).in_file(key)),
+            .map_err(|error| unreadable(root, key, error)),
     }
 }
 
 /// Writes a small file, unless it is so already: what is written last is seen last, so nothing is written twice.
 pub(crate) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
+    let max = usize::try_from(MAX_META).unwrap_or(usize::MAX);
+    if bytes.len() > max {
+        let found = bytes.len();
+        let what = format!("{found} bytes, where at most {max} can be read again");
+        return Err(Error::dataset(Fault::OverLimit, what).in_file(key));
+    }
     if get_if_there(root, key)?.is_some_and(|there| there == bytes) {
         return Ok(());
     }
@@ -334,6 +357,11 @@ pub(crate) fn put_attributes(
         ),
         DatasetLayout::CarrayDocument => carray_document::put_attributes(root, at, attributes),
     }
+}
+
+/// Whether this default, if there is one, can be read again.
+pub(crate) fn is_short_default(dtype: &DType, default: Option<&[u8]>, row_shape: &[u64]) -> bool {
+    default::is_short(dtype, default, row_shape)
 }
 
 /// Refuses a column that cannot be described together with another.

@@ -87,17 +87,8 @@ pub(super) fn open_array(root: &Root, at: &Key, lenient: bool) -> Result<ArrayPa
         filter: storage.filter,
     };
     let row_shape = grid.shape().get(1..).unwrap_or_default();
-    let default = default::parse(&storage.default, &dtype, row_shape).unwrap_or_else(|| {
-        let what = format!(
-            "the default {} is no {dtype}: new elements are zeros",
-            storage.default
-        );
-        notes.push(Note {
-            path: storage_key.to_string(),
-            what,
-        });
-        vec![0; usize::try_from(dtype.itemsize()).unwrap_or(0)]
-    });
+    let text = &storage.default;
+    let default = default::parse_or_note(text, &dtype, row_shape, &storage_key, &mut notes);
     let is_old = storage.quantize.is_none();
     let last = i64::try_from(grid.chunk_bytes()).unwrap_or(i64::MAX);
     let spec = Spec {
@@ -222,7 +213,7 @@ pub(super) fn storage_of(spec: &Spec, params_key: ParamsKey) -> Storage {
         quantize: Some(0),
         chunk_rows: spec.grid.band_rows(),
         expected_rows: spec.expected_rows,
-        default: default::text(&spec.dtype, &spec.default, row_shape, listed),
+        default: default::text(&spec.dtype, spec.default.as_deref(), row_shape, listed),
     }
 }
 
@@ -249,5 +240,8 @@ pub(super) fn put_rootdirs(
     } else {
         dirs
     };
-    put(root, &at.join("__rootdirs__")?, &dirs.encode())
+    let (key, text) = (at.join("__rootdirs__")?, dirs.encode());
+    // What nobody reads again is not written.
+    RootDirs::parse(&text).map_err(|error| Error::from(error).in_file(&key))?;
+    put(root, &key, &text)
 }
