@@ -268,7 +268,7 @@ fn array_info(array: &CArray) -> Value {
         "nbytes": array.nbytes(),
         "cbytes": array.stated_cbytes(),
         "default": array.default_element().map_or_else(
-            || "00".repeat(usize::try_from(array.dtype().itemsize()).unwrap()),
+            || "00".repeat(usize::try_from(array.dtype().itemsize()).unwrap_or(0)),
             to_hex,
         ),
         "attributes": array.attributes().text(),
