@@ -14,8 +14,8 @@ pub(crate) struct NewArray {
     pub row_shape: Vec<u64>,
     pub chunk_shape: Vec<u64>,
     pub expected_rows: u64,
-    /// An element.
-    pub default: Vec<u8>,
+    /// An element, or a row; nothing stands for zeros.
+    pub default: Option<Vec<u8>>,
     pub press: Press,
     pub attributes: Attributes,
     pub framing: NewFraming,

@@ -171,6 +171,6 @@ pub(super) fn table_of(path: &Path) -> Option<(std::path::PathBuf, String)> {
     let mut text = vec![0; usize::try_from(rootdirs.size().ok()?.min(16 << 20)).ok()?];
     rootdirs.read_exact_at(0, &mut text).ok()?;
     let dirs = crate::wire::dataset::RootDirs::parse(&text).ok()?;
-    let is_column = dirs.names.iter().any(|name| dirs.folder_of(name) == column);
+    let is_column = dirs.folders().iter().any(|folder| folder == column);
     is_column.then(|| (table.to_owned(), column.to_owned()))
 }

@@ -89,10 +89,12 @@ fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
             rest = rest.get(word.len()..).unwrap_or_default();
             continue;
         }
-        if !in_string && let Some(len) = beyond_floats(rest) {
-            plain.extend_from_slice(b"null");
-            replaced = true;
-            rest = rest.get(len..).unwrap_or_default();
+        // A number goes as a whole: each digit looked at with all that follow would be quadratic.
+        if !in_string && let Some((number, behind)) = split_number(rest) {
+            let is_beyond = is_beyond_floats(number);
+            plain.extend_from_slice(if is_beyond { b"null" } else { number });
+            replaced |= is_beyond;
+            rest = behind;
             continue;
         }
         plain.push(byte);
@@ -109,15 +111,20 @@ fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
     replaced.then_some(plain)
 }
 
-/// The length of the number that the text begins with, if it is too large for a float; to Python it is
-/// infinite.
-fn beyond_floats(text: &[u8]) -> Option<usize> {
+/// The number that the text begins with, if it does, and what follows.
+fn split_number(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let digit_at = usize::from(text.first() == Some(&b'-'));
     text.get(digit_at).filter(|byte| byte.is_ascii_digit())?;
     let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
-    let number = text.get(..text.iter().take_while(|byte| is_part(byte)).count())?;
-    let value: f64 = std::str::from_utf8(number).ok()?.parse().ok()?;
-    value.is_infinite().then_some(number.len())
+    text.split_at_checked(text.iter().take_while(|byte| is_part(byte)).count())
+}
+
+/// Whether it is too large for a float; to Python it is infinite.
+fn is_beyond_floats(number: &[u8]) -> bool {
+    let number = std::str::from_utf8(number).ok();
+    number
+        .and_then(|number| number.parse().ok())
+        .is_some_and(f64::is_infinite)
 }
 
 #[cfg(test)]
@@ -139,6 +146,16 @@ mod tests {
         assert_eq!((&value["a"], &value["b"][0]), (&json!(null), &json!(null)));
         assert_eq!((&value["c"], &value["d"]), (&json!("1e400"), &json!(0.0)));
         assert!(value["b"][1].as_f64().unwrap() > 1e22);
+    }
+
+    #[test]
+    fn digits_behind_the_point_are_no_number_of_their_own() {
+        let digits = "9".repeat(400);
+        let text = format!("{{\"a\": 0.{digits}, \"b\": NaN, \"c\": {digits}}}");
+        assert_eq!(
+            parse(text.as_bytes()).unwrap(),
+            json!({"a": 1.0, "b": null, "c": null})
+        );
     }
 
     #[test]

@@ -547,3 +547,88 @@ fn files_of_numpy_have_rows_and_slices() {
         .run(["cat", "--rows", "0..1", "plain.blp"])
         .failed(2, "no array");
 }
+
+/// Names and attributes with what a terminal would obey, and attributes that would be long when laid out.
+#[test]
+fn what_is_told_of_a_dataset_is_plain_and_no_longer_than_it_is() {
+    let folder = Folder::new();
+    let root = folder.path("table");
+    let mut table = bloscpack::dataset::CTable::builder()
+        .column(
+            "a\u{1b}[31m\u{9b}m",
+            bloscpack::dataset::CArray::of::<i32>(),
+        )
+        .create(&root)
+        .unwrap();
+    let deep = format!(
+        "{}{}{}",
+        "[".repeat(100),
+        "[],".repeat(300_000) + "1",
+        "]".repeat(100)
+    );
+    let deep: Value = serde_json::from_str(&deep).unwrap();
+    table.set_attribute("b\u{9b}31m\u{7f}", &json!(1)).unwrap();
+    table.flush().unwrap();
+    let is_plain = |text: &str| !text.contains(|c: char| c.is_control() && c != '\n');
+    for args in [
+        vec!["info", "table"],
+        vec!["info", "--json", "table"],
+        vec!["ls", "."],
+        vec!["ls", "--json", "."],
+        vec!["cat", "table"],
+    ] {
+        let ran = folder.run(&args);
+        assert!(
+            is_plain(&ran.text_lossy()),
+            "{args:?}: {}",
+            ran.text_lossy()
+        );
+        assert!(is_plain(&ran.stderr), "{args:?}: {}", ran.stderr);
+    }
+    let ran = folder.run(["info", "--json", "table"]);
+    let told = object(&ran, 0);
+    assert_eq!(told["attributes"]["b\u{9b}31m\u{7f}"], 1);
+    assert_eq!(told["columns"][0]["name"], "a\u{1b}[31m\u{9b}m");
+    table.set_attribute("deep", &deep).unwrap();
+    table.flush().unwrap();
+    drop(table);
+    for args in [vec!["info", "table"], vec!["info", "--json", "table"]] {
+        let ran = folder.run(&args).succeeded();
+        assert!(ran.len() < 2 << 20, "{args:?}: {} bytes", ran.len());
+    }
+}
+
+#[test]
+fn a_table_without_a_column_is_told_as_such() {
+    let folder = Folder::new();
+    let root = folder.path("table");
+    let mut table = bloscpack::dataset::CTable::builder()
+        .column("a", bloscpack::dataset::CArray::of::<i32>())
+        .column("b", bloscpack::dataset::CArray::of::<i32>())
+        .create(&root)
+        .unwrap();
+    table.flush().unwrap();
+    drop(table);
+    fs::remove_dir_all(root.join("b")).unwrap();
+    let told = object(&folder.run(["ls", "--json", "."]), 3);
+    let entry = &told["datasets"][0];
+    assert_eq!(
+        (&entry["shape"], &entry["status"]),
+        (&Value::Null, &json!(3))
+    );
+    assert!(entry["error"].is_string(), "{entry}");
+    let ran = folder.run(["ls", "."]).status_is(3);
+    assert!(ran.text().contains("unknown rows"), "{}", ran.text());
+}
+
+/// Only what describes the array has to be what JSON is everywhere.
+#[test]
+fn a_file_with_numbers_of_python_in_its_metadata_is_exported() {
+    let folder = Folder::new();
+    let metadata = "{\"x\": NaN, \"container\": \"numpy\", \"dtype\": \"'|u1'\", \"shape\": [4], \"order\": \"C\"}";
+    folder.write("meta.json", metadata);
+    let file = folder.compressed_with_metadata("meta.json", &[1, 2, 3, 4]);
+    folder.write("a.blp", file);
+    let rows = folder.run(["cat", "--rows", "1..3", "a.blp"]).succeeded();
+    assert_eq!(rows, [2, 3]);
+}

@@ -12,6 +12,7 @@
 mod blz;
 mod corpus;
 mod crash;
+mod described;
 mod disk;
 mod documented;
 #[cfg(unix)]

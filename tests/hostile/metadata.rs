@@ -170,6 +170,19 @@ fn json_that_cannot_be_is_refused() {
     }
 }
 
+/// Each digit looked at with all that follow it would take hours.
+#[test]
+fn a_long_number_is_looked_at_once() {
+    let digits = "0".repeat(MIB);
+    for last in ["NaN", "Infinit"] {
+        let text = format!("{{\"a\": 0.{digits}1, \"b\": 1{digits}, \"c\": {last}}}");
+        let file = Section3::packed(text.as_bytes()).file();
+        assert!(file.len() < 100_000, "{}", file.len());
+        let result = bounded(last, &file, 64 * MIB);
+        assert_eq!(result.is_ok(), last == "NaN", "{result:?}");
+    }
+}
+
 #[test]
 fn metadata_that_unpacks_to_more_than_it_says_is_damaged() {
     let zeros = Section3::packed(&vec![b' '; 64 * MIB]);

@@ -267,7 +267,10 @@ fn array_info(array: &CArray) -> Value {
         "chunk_shape": array.chunk_shape(),
         "nbytes": array.nbytes(),
         "cbytes": array.stated_cbytes(),
-        "default": to_hex(array.default_element()),
+        "default": array.default_element().map_or_else(
+            || "00".repeat(usize::try_from(array.dtype().itemsize()).unwrap_or(0)),
+            to_hex,
+        ),
         "attributes": array.attributes().text(),
         "notes": array.notes().collect::<Vec<_>>(),
     })

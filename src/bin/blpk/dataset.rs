@@ -15,7 +15,7 @@ use std::path::Path;
 use bloscpack::dataset::{CArray, CTable, Dataset, DatasetOptions};
 use bloscpack::{Category, Error, ErrorKind};
 
-use crate::message::{Failure, quoted};
+use crate::message::{Failure, plain, quoted};
 use crate::session::Session;
 use crate::status::Status;
 
@@ -128,7 +128,7 @@ pub fn needs_column(path: &Path, table: &CTable) -> Failure {
     let names = table.names();
     let columns = match names.is_empty() {
         true => "it has no columns".to_owned(),
-        false => format!("columns: {}", names.join(", ")),
+        false => format!("columns: {}", plain(&names.join(", "))),
     };
     Failure::new(Status::Usage, title)
         .detail(columns)

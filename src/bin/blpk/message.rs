@@ -157,15 +157,20 @@ pub fn quoted(path: &Path) -> String {
 
 /// The path, with nothing that a terminal would obey.
 pub fn shown(path: &Path) -> String {
-    let mut text = String::new();
-    for c in path.to_string_lossy().chars() {
+    plain(&path.to_string_lossy())
+}
+
+/// Text out of a file, with nothing that a terminal would obey.
+pub fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for c in text.chars() {
         if c.is_control() {
-            text.extend(c.escape_default());
+            plain.extend(c.escape_default());
         } else {
-            text.push(c);
+            plain.push(c);
         }
     }
-    text
+    plain
 }
 
 fn print(text: &str) {

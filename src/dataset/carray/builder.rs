@@ -21,6 +21,9 @@ const CHUNK: u64 = 1 << 20;
 /// Chunks of a superchunk in the layouts that have several.
 const PER_FILE: NonZeroU64 = NonZeroU64::MIN.saturating_add(15);
 
+/// A dtype whose name is longer may not be read again.
+const LONG_NAME: usize = 1 << 20;
+
 /// What a new array is to be; ends in [`create`](Self::create).
 ///
 /// ```
@@ -80,7 +83,7 @@ impl CArray {
             chunk_rows: None,
             chunk_shape: Some(self.chunk_shape().to_vec()),
             expected_rows: Some(self.rows()),
-            default: spec.default.clone(),
+            default: spec.default.clone().unwrap_or_default(),
             press: spec.press,
             checksum: framing.map(|framing| framing.checksum),
             offsets: framing.is_none_or(|framing| framing.offsets),
@@ -329,10 +332,15 @@ impl CArrayBuilder {
             return Err(Error::usage(format!("this build has no {name}")));
         }
         let itemsize = usize::try_from(self.dtype.itemsize()).unwrap_or(usize::MAX);
-        let mut default = self.default.clone();
-        if default.is_empty() {
-            default = vec![0; itemsize];
+        // What can be shorter when it is read than when it is written; only a long one takes the time.
+        let name = self.dtype.to_string();
+        if name.len() > LONG_NAME && DType::parse(&name).is_err() {
+            let len = name.len();
+            return Err(Error::usage(format!(
+                "a dtype of {len} characters is too long to be read again"
+            )));
         }
+        let is_zero = self.default.iter().all(|byte| *byte == 0);
         let row_len = self
             .row_shape
             .iter()
@@ -341,11 +349,17 @@ impl CArrayBuilder {
         if row_bytes == 0 {
             return Err(Error::usage("rows of no bytes cannot be stored"));
         }
-        let whole_row = usize::try_from(row_bytes) == Ok(default.len());
-        if default.len() != itemsize && !whole_row {
+        let len = self.default.len();
+        let whole_row = usize::try_from(row_bytes) == Ok(len);
+        if len != 0 && len != itemsize && !whole_row {
             return Err(Error::usage(format!(
-                "a default of {} bytes for elements of {itemsize}",
-                default.len()
+                "a default of {len} bytes for elements of {itemsize}"
+            )));
+        }
+        let default = (!is_zero).then(|| self.default.clone());
+        if !layout::is_short_default(&self.dtype, default.as_deref(), &self.row_shape) {
+            return Err(Error::usage(format!(
+                "a default of {len} bytes is too long to be read again"
             )));
         }
         let chunk_rows = self.chunk_rows.or_else(|| {

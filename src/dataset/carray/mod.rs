@@ -201,10 +201,10 @@ impl CArray {
         self.leaf.spec().cbytes
     }
 
-    /// What a new element is, where nothing else is said.
+    /// What a new element is, or a row of them, where nothing else is said: bytes of the dtype. Nothing if they are zeros.
     #[must_use]
-    pub fn default_element(&self) -> &[u8] {
-        &self.leaf.spec().default
+    pub fn default_element(&self) -> Option<&[u8]> {
+        self.leaf.spec().default.as_deref()
     }
 
     /// What its users have said about it.

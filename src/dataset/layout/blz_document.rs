@@ -12,7 +12,6 @@
 use super::{
     ArrayParts, ColumnParts, ColumnPlace, Note, TableParts, default, get, get_if_there, nested, put,
 };
-use crate::array::boxes::to_usize;
 use crate::blosc::Fault;
 use crate::dataset::grid::Grid;
 use crate::dataset::leaf::{Naming, Press, Spec};
@@ -34,6 +33,8 @@ struct Described {
     attributes: Attributes,
     per_file: Option<NonZeroU64>,
     notes: Vec<Note>,
+    /// Of `meta/storage`.
+    key: Key,
 }
 
 fn describe(root: &Root, at: &Key) -> Result<Described> {
@@ -61,6 +62,7 @@ fn describe(root: &Root, at: &Key) -> Result<Described> {
         attributes: attributes.unwrap_or_default(),
         per_file,
         notes: Vec::new(),
+        key: storage_key,
     })
 }
 
@@ -76,8 +78,12 @@ impl Described {
     fn spec(&mut self, root: &Root, folder: Key, dtype: DType, shape: Vec<u64>) -> Result<Spec> {
         let grid = Grid::of_rows(shape, self.storage.chunk_rows, dtype.itemsize())?;
         let row_shape = grid.shape().get(1..).unwrap_or_default();
-        let default = default::parse(&self.storage.default, &dtype, row_shape)
-            .unwrap_or_else(|| vec![0; to_usize(dtype.itemsize())]);
+        let parse = match self.storage.dtype {
+            DtypeText::Text(_) => default::parse_or_note,
+            DtypeText::Nested(_) => default::parse_shared,
+        };
+        let text = &self.storage.default;
+        let default = parse(text, &dtype, row_shape, &self.key, &mut self.notes);
         let compressor = self.storage.compressor()?;
         let mut spec = Spec {
             grid,
@@ -170,11 +176,11 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
         return Err(Error::usage("an array, not a table"));
     };
     let (mut columns, rows) = (Vec::new(), described.sizes.rows());
-    for leaf in nested::leaves(&DType::from_json(&list)?)? {
-        let folder = leaf
-            .names
-            .iter()
-            .try_fold(at.join("data")?, |key, name| key.join(name))?;
+    let key = described.key.clone();
+    let leaves = nested::leaves(&DType::from_json(&list)?);
+    for leaf in leaves.map_err(|error| error.in_file(&key))? {
+        let names = leaf.names.iter().map(String::as_str);
+        let folder = nested::folder(at, names).map_err(|error| error.in_file(&key))?;
         let shape = std::iter::once(rows).chain(leaf.shape).collect();
         let spec = described.spec(root, folder, leaf.dtype, shape)?;
         columns.push(ColumnParts {

@@ -11,7 +11,6 @@ use super::blz_document::framing;
 use super::{
     ArrayParts, ColumnParts, ColumnPlace, TableParts, default, get, get_if_there, nested, put,
 };
-use crate::array::boxes::to_usize;
 use crate::blosc::{Fault, Filter};
 use crate::dataset::grid::Grid;
 use crate::dataset::leaf::{Naming, Press, Spec};
@@ -56,21 +55,16 @@ fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
     }
 }
 
-/// One of its leaves.
+/// One of its leaves, all but for the default.
 fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage) -> Result<Spec> {
     let grid = Grid::padded(
         shape.to_vec(),
         storage.chunk_shape.clone(),
         dtype.itemsize(),
     )?;
-    let text = storage
-        .default
-        .as_ref()
-        .map_or_else(|| "0".to_owned(), Value::to_string);
-    let zeros = || vec![0; to_usize(dtype.itemsize())];
     let mut framing = framing(Checksum::default(), true, 0, &dtype, grid.chunk_bytes());
     let mut spec = Spec {
-        default: default::parse(&text, &dtype, &[]).unwrap_or_else(zeros),
+        default: None,
         folder,
         naming: Naming::FromOne,
         container: Container::Proposal(framing),
@@ -115,18 +109,14 @@ fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage
 
 fn attributes(root: &Root, at: &Key) -> Result<Attributes> {
     let key = meta(at, "attributes")?;
-    let mut attributes = Attributes::default();
     // To YAML nothing is a document, and without attributes a writer has nothing to say.
     let text = get_if_there(root, &key)?.filter(|text| !text.trim_ascii().is_empty());
     let Some(text) = text else {
-        return Ok(attributes);
+        return Ok(Attributes::default());
     };
-    for (name, value) in
-        parse_attributes(&text).map_err(|error| Error::from(error).in_file(&key))?
-    {
-        attributes.set(&name, &value)?;
-    }
-    Ok(attributes)
+    parse_attributes(&text)
+        .and_then(Attributes::of_map)
+        .map_err(|error| Error::from(error).in_file(&key))
 }
 
 pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
@@ -134,29 +124,43 @@ pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
     let Elements::Of(name) = &storage.elements else {
         return Err(Error::usage("a table, not an array"));
     };
-    let spec = spec(
+    let mut spec = spec(
         root,
         at.join("data")?,
         dtype(name, storage.order)?,
         &shape,
         &storage,
     )?;
+    let mut notes = Vec::new();
+    if let Some(text) = storage.default.as_ref().map(Value::to_string) {
+        let key = meta(at, "storage")?;
+        spec.default = default::parse_or_note(&text, &spec.dtype, &[], &key, &mut notes);
+    }
     Ok(ArrayParts {
         spec,
         attributes: attributes(root, at)?,
-        notes: Vec::new(),
+        notes,
     })
 }
 
 pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
     let (storage, shape) = (storage(root, at)?, shape(root, at)?);
-    let mut columns = Vec::new();
-    for (names, name) in storage.elements.leaves() {
-        let folder = names
-            .iter()
-            .try_fold(at.join("data")?, |key, name| key.join(name))?;
-        nested::check_names(&names)?;
-        let spec = spec(root, folder, dtype(name, storage.order)?, &shape, &storage)?;
+    let (mut columns, mut notes) = (Vec::new(), Vec::new());
+    let default = storage.default.as_ref().map(Value::to_string);
+    let key = meta(at, "storage")?;
+    let leaves = storage.elements.leaves();
+    let parse = match leaves.len() {
+        1 => default::parse_or_note,
+        _ => default::parse_shared,
+    };
+    for (names, name) in leaves {
+        nested::check_names(&names).map_err(|error| error.in_file(&key))?;
+        let folder =
+            nested::folder(at, names.iter().copied()).map_err(|error| error.in_file(&key))?;
+        let mut spec = spec(root, folder, dtype(name, storage.order)?, &shape, &storage)?;
+        if let Some(text) = &default {
+            spec.default = parse(text, &spec.dtype, &[], &key, &mut notes);
+        }
         columns.push(ColumnParts {
             name: names.join("."),
             place: ColumnPlace::Shared(Box::new(spec)),
@@ -165,7 +169,7 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
     Ok(TableParts {
         columns,
         attributes: attributes(root, at)?,
-        notes: Vec::new(),
+        notes,
     })
 }
 
@@ -176,7 +180,8 @@ pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
             "spare space needs a table of offsets, without which nobody finds the next chunk",
         ));
     }
-    if new.default.len() != to_usize(new.dtype.itemsize()) {
+    let default_len = new.default.as_ref().map(|bytes| u64::try_from(bytes.len()));
+    if default_len.is_some_and(|len| len != Ok(new.dtype.itemsize())) {
         return Err(Error::usage("the default of this layout is one element"));
     }
     let shape = std::iter::once(0)
@@ -253,7 +258,7 @@ pub(super) fn put_storage(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> R
         Filter::Byte => vec![ProposalFilter::Shuffle],
         Filter::Bit => vec![ProposalFilter::Bitshuffle],
     };
-    let has_default = columns.len() == 1 && first.default.iter().any(|byte| *byte != 0);
+    let default = first.default.as_ref().filter(|_| columns.len() == 1);
     let storage = Storage {
         elements,
         chunk_shape: first.grid.chunk_shape().to_vec(),
@@ -264,7 +269,7 @@ pub(super) fn put_storage(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> R
             level: first.press.level,
             filters,
         },
-        default: has_default.then(|| default::value(&first.dtype, &first.default)),
+        default: default.map(|bytes| default::value(&first.dtype, bytes)),
     };
     put(root, &meta(at, "storage")?, &storage.encode()?)
 }

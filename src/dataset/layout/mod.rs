@@ -13,6 +13,7 @@ use super::new::NewArray;
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::storage::{EntryKind, Key, Root};
+use crate::wire::DType;
 use crate::wire::dataset::Attributes;
 use std::fmt;
 
@@ -124,10 +125,12 @@ pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
     })
 }
 
-/// Why a small file could not be read.
+/// That a small file cannot be read, or is none.
 fn unread(error: std::io::Error, key: &Key) -> Error {
     let error = match error.kind() {
         std::io::ErrorKind::FileTooLarge => Error::dataset(Fault::OverLimit, error.to_string()),
+        // A name that no dataset has.
+        std::io::ErrorKind::InvalidInput => Error::dataset(Fault::Damaged, error.to_string()),
         _ => Error::from(error),
     };
     error.in_file(key)
@@ -143,6 +146,12 @@ pub(crate) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
 
 /// Writes a small file, unless it is so already: what is written last is seen last, so nothing is written twice.
 pub(crate) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
+    let max = usize::try_from(MAX_META).unwrap_or(usize::MAX);
+    if bytes.len() > max {
+        let found = bytes.len();
+        let what = format!("{found} bytes, where at most {max} can be read again");
+        return Err(Error::dataset(Fault::OverLimit, what).in_file(key));
+    }
     if get_if_there(root, key)?.is_some_and(|there| there == bytes) {
         return Ok(());
     }
@@ -341,6 +350,11 @@ pub(crate) fn put_attributes(
         ),
         DatasetLayout::CarrayDocument => carray_document::put_attributes(root, at, attributes),
     }
+}
+
+/// Whether this default, if there is one, can be read again.
+pub(crate) fn is_short_default(dtype: &DType, default: Option<&[u8]>, row_shape: &[u64]) -> bool {
+    default::is_short(dtype, default, row_shape)
 }
 
 /// Refuses a column that cannot be described together with another.

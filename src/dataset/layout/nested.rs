@@ -1,7 +1,9 @@
 //! Columns within columns: the fields of a dtype, as leaves with dotted names, and back.
 
+use crate::blosc::Fault;
 use crate::dataset::leaf::Spec;
 use crate::error::{Error, Result};
+use crate::storage::Key;
 use crate::wire::DType;
 use crate::wire::dataset::proposal::Elements;
 use crate::wire::dtype::Kind;
@@ -27,16 +29,17 @@ pub(super) fn leaves(dtype: &DType) -> Result<Vec<LeafColumn>> {
 
 fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) -> Result<()> {
     if names.len() > MAX_DEPTH {
-        return Err(Error::usage(format!(
-            "columns within columns more than {MAX_DEPTH} deep"
-        )));
+        let what = format!("columns within columns more than {MAX_DEPTH} deep");
+        return Err(Error::dataset(Fault::OverLimit, what));
     }
     for field in dtype.fields().unwrap_or_default() {
         // Padding between fields is no column.
         if field.name.is_empty() {
             continue;
         }
-        check_name(&field.name)?;
+        if let Some(what) = odd_name(&field.name) {
+            return Err(Error::dataset(Fault::Unsupported, what));
+        }
         names.push(field.name.clone());
         match field.dtype.kind() {
             Kind::Struct(_) if field.shape.is_empty() => walk(&field.dtype, names, leaves)?,
@@ -52,23 +55,31 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
 }
 
 /// A dot would make two names of one.
-fn check_name(name: &str) -> Result<()> {
-    match name.contains('.') {
-        true => Err(Error::usage(format!(
+fn odd_name(name: &str) -> Option<String> {
+    name.contains('.').then(|| {
+        format!(
             "the column {name:?} has a dot in its name, which stands for columns within columns"
-        ))),
-        false => Ok(()),
+        )
+    })
+}
+
+/// Refuses names of columns that were read and would be confused.
+pub(super) fn check_names(names: &[&str]) -> Result<()> {
+    match names.iter().find_map(|name| odd_name(name)) {
+        Some(what) => Err(Error::dataset(Fault::Unsupported, what)),
+        None => Ok(()),
     }
 }
 
-/// Refuses names of columns that would be confused.
-pub(super) fn check_names(names: &[&str]) -> Result<()> {
-    if names.len() > MAX_DEPTH {
-        return Err(Error::usage(format!(
-            "columns within columns more than {MAX_DEPTH} deep"
-        )));
-    }
-    names.iter().try_for_each(|name| check_name(name))
+/// The folder of a column whose names were read.
+pub(super) fn folder<'a>(at: &Key, names: impl IntoIterator<Item = &'a str>) -> Result<Key> {
+    let unusable = |error: std::io::Error| {
+        Error::dataset(Fault::Damaged, format!("the name of a column: {error}"))
+    };
+    names
+        .into_iter()
+        .try_fold(at.join("data")?, |key, name| key.join(name))
+        .map_err(unusable)
 }
 
 /// A tree of columns, as they are put together again.
@@ -121,7 +132,11 @@ impl<T> Tree<T> {
             children: Vec::new(),
         };
         for (name, leaf) in columns {
-            check_names(&name.split('.').collect::<Vec<_>>())?;
+            if name.split('.').count() > MAX_DEPTH {
+                return Err(Error::usage(format!(
+                    "columns within columns more than {MAX_DEPTH} deep"
+                )));
+            }
             tree.insert(name, name, leaf)?;
         }
         Ok(tree)

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::storage::{Key, Root};
 use crate::wire::DType;
 use crate::wire::dataset::{Attributes, DtypeText, ParamsKey, RootDirs, Sizes, Storage};
+use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 /// What carray 0.5, BLZ and bcolz until 1.0 add to the compressed length of each chunk.
@@ -39,7 +40,7 @@ pub(super) fn layout_of_array(root: &Root, at: &Key) -> Result<DatasetLayout> {
 pub(super) fn layout_of_table(root: &Root, at: &Key) -> Result<DatasetLayout> {
     let dirs = rootdirs(root, at)?;
     match dirs.names.first() {
-        Some(name) => layout_of_array(root, &column_at(root, at, &dirs, name)?),
+        Some(name) => layout_of_array(root, &column_at(root, at, &dirs.folder_of(name), name)?),
         // Only BLZ lists where no columns are.
         None if dirs.dirs.is_some() => Ok(DatasetLayout::Blz),
         None => Ok(DatasetLayout::Bcolz),
@@ -52,11 +53,11 @@ fn rootdirs(root: &Root, at: &Key) -> Result<RootDirs> {
 }
 
 /// Where a column lies: old tables name its path on the machine that wrote it, of which the last name counts.
-fn column_at(root: &Root, at: &Key, dirs: &RootDirs, name: &str) -> Result<Key> {
+fn column_at(root: &Root, at: &Key, folder: &str, name: &str) -> Result<Key> {
     let unusable = |error: std::io::Error| {
         Error::dataset(Fault::Damaged, format!("column {name:?}: {error}")).in_file("__rootdirs__")
     };
-    let named = at.join(&dirs.folder_of(name)).map_err(unusable)?;
+    let named = at.join(folder).map_err(unusable)?;
     if root.kind(&named)? == Some(crate::storage::EntryKind::Folder) {
         return Ok(named);
     }
@@ -86,17 +87,8 @@ pub(super) fn open_array(root: &Root, at: &Key, lenient: bool) -> Result<ArrayPa
         filter: storage.filter,
     };
     let row_shape = grid.shape().get(1..).unwrap_or_default();
-    let default = default::parse(&storage.default, &dtype, row_shape).unwrap_or_else(|| {
-        let what = format!(
-            "the default {} is no {dtype}: new elements are zeros",
-            storage.default
-        );
-        notes.push(Note {
-            path: storage_key.to_string(),
-            what,
-        });
-        vec![0; usize::try_from(dtype.itemsize()).unwrap_or(0)]
-    });
+    let text = &storage.default;
+    let default = default::parse_or_note(text, &dtype, row_shape, &storage_key, &mut notes);
     let is_old = storage.quantize.is_none();
     let last = i64::try_from(grid.chunk_bytes()).unwrap_or(i64::MAX);
     let spec = Spec {
@@ -161,11 +153,17 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
     let dirs = rootdirs(root, at)?;
     let mut notes = Vec::new();
     let attributes = attributes(root, at, &mut notes)?;
-    let columns = dirs.names.iter().map(|name| {
-        let place = ColumnPlace::Own(column_at(root, at, &dirs, name)?);
+    let mut taken = HashSet::new();
+    let columns = dirs.names.iter().zip(dirs.folders()).map(|(name, folder)| {
+        let key = column_at(root, at, &folder, name)?;
+        // Both would be written there, and one be lost.
+        if !taken.insert(key.clone()) {
+            let what = format!("the column {name:?} lies in {key}, where another one does");
+            return Err(Error::dataset(Fault::Damaged, what).in_file(at.join("__rootdirs__")?));
+        }
         Ok(ColumnParts {
             name: name.clone(),
-            place,
+            place: ColumnPlace::Own(key),
         })
     });
     Ok(TableParts {
@@ -215,7 +213,7 @@ pub(super) fn storage_of(spec: &Spec, params_key: ParamsKey) -> Storage {
         quantize: Some(0),
         chunk_rows: spec.grid.band_rows(),
         expected_rows: spec.expected_rows,
-        default: default::text(&spec.dtype, &spec.default, row_shape, listed),
+        default: default::text(&spec.dtype, spec.default.as_deref(), row_shape, listed),
     }
 }
 
@@ -242,5 +240,8 @@ pub(super) fn put_rootdirs(
     } else {
         dirs
     };
-    put(root, &at.join("__rootdirs__")?, &dirs.encode())
+    let (key, text) = (at.join("__rootdirs__")?, dirs.encode());
+    // What nobody reads again is not written.
+    RootDirs::parse(&text).map_err(|error| Error::from(error).in_file(&key))?;
+    put(root, &key, &text)
 }

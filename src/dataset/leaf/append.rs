@@ -286,18 +286,13 @@ impl Leaf {
 
     /// So many bytes of default elements.
     pub(super) fn blank(&self, len: usize) -> Vec<u8> {
-        if self.spec.default.iter().all(|byte| *byte == 0) {
+        let Some(default) = &self.spec.default else {
             return vec![0; len];
-        }
+        };
         let mut blank = Vec::with_capacity(len);
         while blank.len() < len {
-            let part = self
-                .spec
-                .default
-                .len()
-                .min(len.saturating_sub(blank.len()))
-                .max(1);
-            blank.extend_from_slice(self.spec.default.get(..part).unwrap_or(&[0]));
+            let part = default.len().min(len.saturating_sub(blank.len())).max(1);
+            blank.extend_from_slice(default.get(..part).unwrap_or(&[0]));
         }
         blank
     }

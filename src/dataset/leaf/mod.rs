@@ -43,8 +43,8 @@ pub(crate) struct Spec {
     /// Chunks of every superchunk but the last.
     pub per_file: NonZeroU64,
     pub press: Press,
-    /// What new elements are, an element or a row of them.
-    pub default: Vec<u8>,
+    /// What new elements are, an element or a row of them; nothing stands for zeros.
+    pub default: Option<Vec<u8>>,
     /// How many rows there were to be.
     pub expected_rows: u64,
     /// Compressed bytes, as the dataset has it; it may be wrong.

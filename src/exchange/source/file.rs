@@ -5,7 +5,7 @@ use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::file::IndexedReader;
 use crate::storage::ReadAt;
-use crate::wire::{DType, Metadata, NumpyArray, NumpyOrder};
+use crate::wire::{DType, Metadata, NumpyArray, NumpyOrder, dtype_text};
 use std::ops::Range;
 
 /// The array in a Bloscpack file, as its metadata describes it: what Bloscpack's `pack_ndarray` writes.
@@ -75,12 +75,14 @@ impl<S: ReadAt> FileSource<S> {
 }
 
 fn dtype_of(metadata: &Metadata) -> Result<DType> {
-    let value: serde_json::Value = serde_json::from_str(metadata.text())
-        .map_err(|error| Error::dataset(Fault::Damaged, format!("metadata: {error}")))?;
-    Ok(match value.get("dtype") {
-        Some(serde_json::Value::String(text)) => DType::parse(text)?,
-        Some(other) => DType::from_json(other)?,
-        None => return Err(Error::dataset(Fault::Damaged, "metadata without a dtype")),
+    let wrong = |what: String| Error::dataset(Fault::Damaged, what);
+    // The rest may have what only Python knows, and be long.
+    let text = dtype_text(metadata).ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| wrong(format!("metadata: dtype: {error}")))?;
+    Ok(match &value {
+        serde_json::Value::String(text) => DType::parse(text)?,
+        other => DType::from_json(other)?,
     })
 }
 

@@ -50,6 +50,29 @@ impl Attributes {
         Ok(Self { text })
     }
 
+    /// All of a map, in its order.
+    ///
+    /// ```
+    /// use bloscpack::wire::dataset::Attributes;
+    /// use serde_json::{Map, json};
+    /// let map = Map::from_iter([("b".to_owned(), json!(1)), ("a".to_owned(), json!([]))]);
+    /// assert_eq!(Attributes::of_map(map)?.text(), r#"{"b": 1, "a": []}"#);
+    /// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Fault::OverLimit`](crate::Fault::OverLimit) if they are too long, or nested too deeply, to be read again.
+    pub fn of_map(map: Map<String, Value>) -> Result<Self, MetaError> {
+        let text = python_json(&Value::Object(map));
+        if text.len() >= MAX_LEN {
+            return Err(too_long(text.len()));
+        }
+        json::check(text.as_bytes()).map_err(|error| {
+            MetaError::over_limit(format!("the attributes could not be read again: {error}"))
+        })?;
+        Ok(Self { text })
+    }
+
     /// A value; `null` where the text has a number that only Python knows.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value> {
@@ -90,10 +113,7 @@ impl Attributes {
         let text = with_value(&self.text, key, value);
         let text = text.unwrap_or_else(|| self.with_member(key, value));
         if text.len() >= MAX_LEN {
-            let found = text.len();
-            return Err(MetaError::over_limit(format!(
-                "attributes of {found} bytes are over the limit of {MAX_LEN}"
-            )));
+            return Err(too_long(text.len()));
         }
         self.text = text;
         Ok(())
@@ -193,6 +213,12 @@ impl Attributes {
     fn members(&self) -> Members<'_> {
         Members::of(&self.text)
     }
+}
+
+fn too_long(found: usize) -> MetaError {
+    MetaError::over_limit(format!(
+        "attributes of {found} bytes are over the limit of {MAX_LEN}"
+    ))
 }
 
 /// Where the key of a member begins.

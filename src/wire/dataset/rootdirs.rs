@@ -10,7 +10,7 @@ use super::error::{MetaError, shown};
 use super::object::{Field, Object};
 use super::python_json::{write_list, write_string};
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Room for far more columns than a file system has for folders.
 const MAX_LEN: usize = 16 << 20;
@@ -95,8 +95,25 @@ impl RootDirs {
     pub fn folder_of(&self, name: &str) -> String {
         let dirs = self.dirs.as_deref().unwrap_or_default();
         let path = dirs.iter().rev().find(|(column, _)| column == name);
-        let end = path.and_then(|(_, path)| path.rsplit(['/', '\\']).next());
-        end.filter(|end| !end.is_empty()).unwrap_or(name).to_owned()
+        end_of(path.map(|(_, path)| path.as_str()), name).to_owned()
+    }
+
+    /// The folders of all columns, in the order of the names, each as [`folder_of`](Self::folder_of) tells it.
+    ///
+    /// ```
+    /// use bloscpack::wire::dataset::RootDirs;
+    /// let table = RootDirs::parse(br#"{"dirs": {"a": "/data/t/col_a"}, "names": ["a", "b"]}"#)?;
+    /// assert_eq!(table.folders(), ["col_a", "b"]);
+    /// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+    /// ```
+    #[must_use]
+    pub fn folders(&self) -> Vec<String> {
+        let dirs = self.dirs.iter().flatten();
+        let dirs: HashMap<&str, &str> = dirs.map(|(name, path)| (&**name, &**path)).collect();
+        let names = self.names.iter();
+        names
+            .map(|name| end_of(dirs.get(name.as_str()).copied(), name).to_owned())
+            .collect()
     }
 
     /// The file: as BLZ spells it where there are `dirs`, as bcolz does where there are none.
@@ -120,6 +137,12 @@ impl RootDirs {
         text.push_str("}\n");
         text.into_bytes()
     }
+}
+
+/// The last part of a path, or the name where there is none.
+fn end_of<'a>(path: Option<&'a str>, name: &'a str) -> &'a str {
+    let end = path.and_then(|path| path.rsplit(['/', '\\']).next());
+    end.filter(|end| !end.is_empty()).unwrap_or(name)
 }
 
 fn repeated(names: &[String]) -> Option<&str> {

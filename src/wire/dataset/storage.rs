@@ -167,6 +167,15 @@ impl Storage {
     /// is not JSON.
     pub fn encode(&self, style: StorageStyle) -> Result<Vec<u8>, MetaError> {
         let default = self.default.trim_ascii();
+        let nested = match &self.dtype {
+            DtypeText::Text(_) => None,
+            DtypeText::Nested(list) => Some(python_json(list)),
+        };
+        if let Some(found) = nested.map(|text| text.len()).filter(|len| *len > MAX_DTYPE) {
+            return Err(MetaError::over_limit(format!(
+                "a dtype of {found} bytes is over the limit of {MAX_DTYPE}"
+            )));
+        }
         json::check(default.as_bytes())
             .map_err(|error| MetaError::usage(format!("the default is not JSON: {error}")))?;
         let mut text = "{\"dtype\": ".to_owned();
@@ -192,6 +201,12 @@ impl Storage {
                 ", \"chunklen\": {chunk_rows}, \"dflt\": {default}, \"expectedlen\": {expected_rows}}}"
             ),
         };
+        if text.len() > MAX_LEN {
+            let found = text.len();
+            return Err(MetaError::over_limit(format!(
+                "{found} bytes are over the limit of {MAX_LEN}"
+            )));
+        }
         Ok(text.into_bytes())
     }
 

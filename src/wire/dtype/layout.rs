@@ -33,9 +33,11 @@ impl Field {
         // Whatever their product: NumPy has each in a C `int`.
         let fits = self.shape.iter().all(|len| *len <= MAX_ITEMSIZE);
         let count = if fits { self.count() } else { None };
+        // Also of elements without bytes, which somebody may count.
+        let count = count.filter(|count| *count <= MAX_ITEMSIZE);
         let len = count.and_then(|count| count.checked_mul(self.dtype.itemsize));
         let len = len.filter(|len| *len <= MAX_ITEMSIZE);
-        len.ok_or_else(|| self.wrong(&format!("more than {MAX_ITEMSIZE} bytes")))
+        len.ok_or_else(|| self.wrong(&format!("more than {MAX_ITEMSIZE} bytes or elements")))
     }
 
     fn wrong(&self, what: &str) -> DTypeError {

@@ -5,7 +5,7 @@ mod auto;
 mod dataset;
 mod frame;
 mod json;
-mod json_text;
+pub mod json_text;
 mod people;
 mod records;
 

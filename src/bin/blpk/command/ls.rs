@@ -8,8 +8,9 @@ use bloscpack::dataset::Dataset;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::info::json_text;
 use crate::dataset::{failure, is_no_directory, options, shape_text};
-use crate::message::{Failure, quoted, shown};
+use crate::message::{Failure, plain, quoted, shown};
 use crate::output;
 use crate::session::Session;
 use crate::size::pretty;
@@ -49,18 +50,27 @@ impl Ls {
         for (below, error) in list {
             let path = join(&self.path, &below);
             let opened = open(&path, error, session);
+            let trouble = match &opened {
+                Ok(dataset) => trouble(dataset),
+                Err(_) => None,
+            };
             let opened = opened.map_err(|error| failure(&path, &error));
-            if let Err(failure) = &opened {
+            let trouble = trouble.map(|error| failure(&path, &error));
+            for failure in opened.as_ref().err().into_iter().chain(&trouble) {
                 worst = worst.max(failure.status());
             }
             match (self.json, opened) {
-                (true, opened) => found.push(entry(&path, &opened)),
-                (false, Ok(dataset)) => output::print(&line(&path, &dataset))?,
+                (true, opened) => found.push(entry(&path, &opened, trouble.as_ref())),
+                (false, Ok(dataset)) => {
+                    output::print(&line(&path, &dataset))?;
+                    trouble.iter().for_each(Failure::report);
+                }
                 (false, Err(failure)) => failure.report(),
             }
         }
         if self.json {
-            output::print(&format!("{:#}\n", json!({ "datasets": found })))?;
+            let text = format!("{:#}\n", json!({ "datasets": found }));
+            output::print(&json_text::plain(&text))?;
         }
         Ok(worst)
     }
@@ -101,16 +111,25 @@ fn bytes(dataset: &Dataset) -> Option<u64> {
     }
 }
 
+/// Why nobody knows how many rows a table has: none of its columns can be opened, or not the first.
+fn trouble(dataset: &Dataset) -> Option<Error> {
+    match dataset {
+        Dataset::Array(_) => None,
+        Dataset::Table(table) => table.rows().err(),
+    }
+}
+
 fn line(path: &Path, dataset: &Dataset) -> String {
     let mut text = format!("{}  {}  {}  ", shown(path), kind(dataset), dataset.layout());
     let _ = match dataset {
         Dataset::Array(array) => {
-            write!(text, "{}  {}", array.dtype(), shape_text(array.shape()))
+            let dtype = plain(&array.dtype().to_string());
+            write!(text, "{dtype}  {}", shape_text(array.shape()))
         }
         Dataset::Table(table) => {
             let rows = table.rows();
             let rows = rows.map_or_else(|_| "unknown".to_owned(), |rows| rows.to_string());
-            write!(text, "{}  {rows} rows", table.names().join(","))
+            write!(text, "{}  {rows} rows", plain(&table.names().join(",")))
         }
     };
     if let Some(bytes) = bytes(dataset) {
@@ -120,7 +139,7 @@ fn line(path: &Path, dataset: &Dataset) -> String {
     text
 }
 
-fn entry(path: &Path, opened: &Result<Dataset, Failure>) -> Value {
+fn entry(path: &Path, opened: &Result<Dataset, Failure>, trouble: Option<&Failure>) -> Value {
     let path = path.to_string_lossy();
     let dataset = match opened {
         Ok(dataset) => dataset,
@@ -132,10 +151,14 @@ fn entry(path: &Path, opened: &Result<Dataset, Failure>) -> Value {
     let (dtype, shape, columns) = match dataset {
         Dataset::Array(array) => (
             Some(array.dtype().to_string()),
-            array.shape().to_vec(),
+            Some(array.shape().to_vec()),
             None,
         ),
-        Dataset::Table(table) => (None, vec![dataset.rows()], Some(table.names())),
+        Dataset::Table(table) => (
+            None,
+            table.rows().ok().map(|rows| vec![rows]),
+            Some(table.names()),
+        ),
     };
     json!({
         "path": path,
@@ -145,7 +168,7 @@ fn entry(path: &Path, opened: &Result<Dataset, Failure>) -> Value {
         "shape": shape,
         "columns": columns,
         "uncompressed_bytes": bytes(dataset),
-        "status": 0,
-        "error": null,
+        "status": trouble.map_or(0, |failure| failure.status().code()),
+        "error": trouble.and_then(Failure::title),
     })
 }

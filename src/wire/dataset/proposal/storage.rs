@@ -21,6 +21,11 @@ use crate::wire::dataset::error::{MetaError, shown};
 use crate::wire::dtype::ByteOrder;
 use serde_json::{Map, Value};
 
+/// Columns within columns: deeper than any table, and what a stack bears.
+pub(crate) const MAX_DEPTH: usize = 16;
+/// A longer path of keys is told no further.
+const MAX_PATH: usize = 256;
+
 /// What an element is: of one type, or of columns that lie in folders of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elements {
@@ -45,14 +50,24 @@ impl Elements {
     /// ```
     #[must_use]
     pub fn leaves(&self) -> Vec<(Vec<&str>, &str)> {
+        let mut leaves = Vec::new();
+        self.push_leaves(&mut Vec::new(), &mut leaves);
+        leaves
+    }
+
+    fn push_leaves<'a>(
+        &'a self,
+        names: &mut Vec<&'a str>,
+        leaves: &mut Vec<(Vec<&'a str>, &'a str)>,
+    ) {
         match self {
-            Self::Of(dtype) => vec![(Vec::new(), dtype)],
+            Self::Of(dtype) => leaves.push((names.clone(), dtype)),
             Self::Columns(columns) => {
-                let below = columns.iter().flat_map(|(name, elements)| {
-                    let leaves = elements.leaves().into_iter();
-                    leaves.map(move |(names, dtype)| ([vec![name.as_str()], names].concat(), dtype))
-                });
-                below.collect()
+                for (name, elements) in columns {
+                    names.push(name);
+                    elements.push_leaves(names, leaves);
+                    names.pop();
+                }
             }
         }
     }
@@ -179,7 +194,7 @@ impl Storage {
         };
         check_order(&map)?;
         Ok(Self {
-            elements: elements(&map.need("dtype")?)?,
+            elements: elements(&map.need("dtype")?, 0)?,
             chunk_shape: chunk_shape(&map.need("chunkshape")?)?,
             superchunk_chunks: map
                 .find("superchunksize")?
@@ -278,8 +293,11 @@ impl<'a> Node<'a> {
     }
 
     fn below(&self, key: &str, value: &'a Value) -> Node<'a> {
+        let key = shown(key);
+        // Each node has its own, of which no more is told than this.
         let path = match self.path.as_str() {
-            "" => key.to_owned(),
+            "" => key,
+            path if path.len() > MAX_PATH => path.to_owned(),
             path => format!("{path}.{key}"),
         };
         Node { path, value }
@@ -305,12 +323,16 @@ impl<'a> Node<'a> {
     }
 }
 
-fn elements(node: &Node<'_>) -> Result<Elements, MetaError> {
+fn elements(node: &Node<'_>, depth: usize) -> Result<Elements, MetaError> {
     match node.value {
+        Value::Object(_) if depth >= MAX_DEPTH => Err(MetaError::over_limit(format!(
+            "columns within columns more than {MAX_DEPTH} deep"
+        ))),
         Value::String(dtype) if !dtype.is_empty() => Ok(Elements::Of(dtype.clone())),
         Value::Object(columns) if !columns.is_empty() => {
             let column = |(name, value): (&String, _)| {
-                elements(&node.below(name, value)).map(|elements| (name.clone(), elements))
+                elements(&node.below(name, value), depth + 1)
+                    .map(|elements| (name.clone(), elements))
             };
             let columns: Result<_, _> = columns.iter().map(column).collect();
             columns.map(Elements::Columns)

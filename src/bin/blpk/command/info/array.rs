@@ -111,10 +111,22 @@ impl<'a> Found<'a> {
     }
 }
 
-/// What new elements are: one, or the elements of a row.
+/// Zeros are shown as the dtype has them up to this many bytes.
+const MOST_ZEROS: u64 = 4096;
+
+/// What new elements are: one, or the elements of a row; zero for a long one of zeros.
 pub fn default(array: &CArray) -> Value {
-    let (bytes, dtype) = (array.default_element(), array.dtype());
+    let dtype = array.dtype();
     let itemsize = usize::try_from(dtype.itemsize()).unwrap_or(0);
+    let zeros;
+    let bytes = match array.default_element() {
+        Some(bytes) => bytes,
+        None if dtype.itemsize() > MOST_ZEROS => return 0.into(),
+        None => {
+            zeros = vec![0; itemsize];
+            &zeros
+        }
+    };
     if itemsize == 0 || bytes.len() == itemsize {
         return dtype.value(bytes);
     }

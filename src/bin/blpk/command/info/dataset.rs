@@ -13,7 +13,7 @@ use super::json_text;
 use super::people::{BOLD, LABEL, line, list, sizes};
 use crate::command::verify::count;
 use crate::dataset::{INTERRUPTED, failure, open, shape_text};
-use crate::message::{Failure, shown};
+use crate::message::{Failure, plain, shown};
 use crate::output;
 use crate::session::Session;
 use crate::size::pretty;
@@ -140,7 +140,7 @@ impl<'a> About<'a> {
         let of_columns = self.arrays.iter();
         let of_columns = of_columns.map(|(_, found)| (found.array.attributes().text(), MEMBER));
         with_texts(
-            &format!("{object:#}\n"),
+            &json_text::plain(&format!("{object:#}\n")),
             "attributes",
             texts.chain(of_columns),
         )
@@ -217,7 +217,7 @@ impl<'a> About<'a> {
             self.about_columns(&mut text);
         }
         for note in &self.notes {
-            line(&mut text, "note", note);
+            line(&mut text, "note", plain(note));
         }
         text
     }
@@ -225,18 +225,15 @@ impl<'a> About<'a> {
     /// A line for each column: name, dtype, shape of a row, rows of a chunk, bytes.
     fn about_columns(&self, text: &mut String) {
         line(text, "columns", self.arrays.len());
-        let width = self
-            .arrays
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max();
+        let names: Vec<_> = self.arrays.iter().map(|(name, _)| plain(name)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
         let width = width.unwrap_or(0);
-        for (name, found) in &self.arrays {
+        for (name, (_, found)) in names.iter().zip(&self.arrays) {
             let array = found.array;
             let _ = writeln!(
                 text,
                 "    {name:width$}  {}  {}, chunks of {} rows, {} in {}",
-                array.dtype(),
+                plain(&array.dtype().to_string()),
                 shape_text(array.shape()),
                 array.chunk_shape().first().copied().unwrap_or(1),
                 pretty(array.nbytes()),
@@ -264,7 +261,7 @@ fn uneven(columns: &[(&str, Found<'_>)]) -> Option<String> {
 
 fn about_array(text: &mut String, found: &Found<'_>) {
     let array = found.array;
-    line(text, "dtype", array.dtype());
+    line(text, "dtype", plain(&array.dtype().to_string()));
     line(text, "shape", shape_text(array.shape()));
     line(text, "chunk shape", shape_text(array.chunk_shape()));
     line(text, "chunk size", pretty(found.chunk_bytes()));
@@ -278,5 +275,9 @@ fn about_array(text: &mut String, found: &Found<'_>) {
             count(array.superchunk(), "chunk")
         ),
     );
-    line(text, "default", default(array));
+    line(
+        text,
+        "default",
+        json_text::plain(&default(array).to_string()),
+    );
 }

@@ -3,7 +3,7 @@
 use bloscpack::{Member, Survey};
 use serde_json::{Value, json};
 
-use super::json_text::pretty;
+use super::json_text::{plain, pretty};
 use super::records;
 use super::{codecs, filters, is_indexed, kind, state, sum, whole_state};
 
@@ -39,7 +39,7 @@ pub fn describe(
         "warnings": survey.warnings.iter().map(ToString::to_string).collect::<Value>(),
     });
     merge(&mut object, whole);
-    with_metadata(&format!("{object:#}\n"), survey)
+    with_metadata(&plain(&format!("{object:#}\n")), survey)
 }
 
 /// Puts the texts of the metadata in their places: that of the first member, and then those of all.

@@ -6,11 +6,31 @@
 const PYTHON_ONLY: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 const INDENT: &str = "  ";
 
-/// A JSON text with a line for each member and element, as many levels deep; numbers that only Python
-/// knows become `null`.
-pub fn pretty(text: &str, mut level: usize) -> String {
+/// A text that is longer, or nested deeper, is shown on one line: laid out it could take hundreds of times its length.
+const LONGEST: usize = 1 << 18;
+const DEEPEST: usize = 32;
+
+/// A JSON text with a line for each member and element, as many levels deep, or on one line if it is long or deep; numbers that
+/// only Python knows become `null`.
+pub fn pretty(text: &str, level: usize) -> String {
+    let laid_out = match text.len() <= LONGEST {
+        true => lay_out(text, Some(level)),
+        false => None,
+    };
+    laid_out.or_else(|| lay_out(text, None)).unwrap_or_default()
+}
+
+/// The text on lines that begin so many levels deep, or on one; nothing if it is nested too deeply for lines.
+fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim_start();
+    let mut depth: usize = 0;
+    let line = |out: &mut String, depth: usize| {
+        if let Some(level) = level {
+            out.push('\n');
+            out.push_str(&INDENT.repeat(level.saturating_add(depth)));
+        }
+    };
     while let Some(first) = rest.chars().next() {
         let taken = match first {
             '"' => string_len(rest),
@@ -26,21 +46,24 @@ pub fn pretty(text: &str, mut level: usize) -> String {
                 continue;
             }
             '{' | '[' => {
-                level += 1;
+                depth += 1;
+                if depth > DEEPEST && level.is_some() {
+                    return None;
+                }
                 out.push_str(token);
-                line(&mut out, level);
+                line(&mut out, depth);
             }
             '}' | ']' => {
-                level = level.saturating_sub(1);
-                line(&mut out, level);
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
                 out.push_str(token);
             }
             ',' => {
                 out.push_str(token);
-                line(&mut out, level);
+                line(&mut out, depth);
             }
-            ':' => out.push_str(": "),
-            '"' => out.push_str(token),
+            ':' if level.is_some() => out.push_str(": "),
+            '"' => push_obeyed_by_none(&mut out, token),
             _ => {
                 if let Some(word) = PYTHON_ONLY.iter().find(|word| rest.starts_with(**word)) {
                     out.push_str("null");
@@ -52,12 +75,24 @@ pub fn pretty(text: &str, mut level: usize) -> String {
         }
         rest = behind;
     }
+    Some(out)
+}
+
+/// JSON with nothing in its strings that a terminal would obey: JSON itself escapes only the first of these characters.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_obeyed_by_none(&mut out, text);
     out
 }
 
-fn line(out: &mut String, level: usize) {
-    out.push('\n');
-    out.push_str(&INDENT.repeat(level));
+fn push_obeyed_by_none(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(c),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
 }
 
 /// Bytes of the string that the text begins with, its quotes included.
@@ -73,7 +108,7 @@ fn string_len(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::pretty;
+    use super::{plain, pretty};
 
     #[test]
     fn it_is_laid_out_as_others_do() {
@@ -103,5 +138,21 @@ mod tests {
         let expected =
             "[\n  1e400,\n  12345678901234567890123,\n  null,\n  null,\n  \"NaN\",\n  null\n]";
         assert_eq!(pretty(text, 0), expected);
+    }
+
+    #[test]
+    fn what_is_deep_or_long_is_on_one_line() {
+        let deep = format!("{{ \"a\": {}1, NaN{} }}", "[".repeat(40), "]".repeat(40));
+        let one = format!("{{\"a\":{}1,null{}}}", "[".repeat(40), "]".repeat(40));
+        assert_eq!(pretty(&deep, 3), one);
+        let long = format!("[{}0]", "0, ".repeat(100_000));
+        assert_eq!(pretty(&long, 3), long.replace(' ', ""));
+    }
+
+    #[test]
+    fn no_terminal_obeys_it() {
+        let text = "{\"\u{9b}31m\": \"\u{7f}\"}";
+        assert_eq!(pretty(text, 0), "{\n  \"\\u009b31m\": \"\\u007f\"\n}");
+        assert_eq!(plain(text), "{\"\\u009b31m\": \"\\u007f\"}");
     }
 }
