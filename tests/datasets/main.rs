@@ -16,6 +16,7 @@ mod disk;
 mod documented;
 #[cfg(unix)]
 mod hostile;
+mod lies;
 mod model;
 mod repair;
 mod spare;

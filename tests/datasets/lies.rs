@@ -1,0 +1,64 @@
+//! Shapes and counts that lie: what is done with them ends soon, and takes no memory that no file fills.
+
+use bloscpack::dataset::{CArray, DatasetOptions};
+use bloscpack::storage::MemoryStore;
+use bloscpack::Result;
+use std::time::Duration;
+
+/// Runs what must not hang, with ten seconds for what takes far less than one.
+fn hurried<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = std::sync::mpsc::channel();
+    std::thread::spawn(move || done.send(work()));
+    result.recv_timeout(Duration::from_secs(10)).unwrap()
+}
+
+/// A chunk that is a copy of so many bytes.
+fn copied(bytes: u32) -> Vec<u8> {
+    let mut chunk = vec![2, 1, 2, 8];
+    for size in [bytes, bytes, bytes + 16] {
+        chunk.extend_from_slice(&size.to_le_bytes());
+    }
+    chunk.resize(bytes as usize + 16, 1);
+    chunk
+}
+
+/// A superchunk of the carray proposal with one chunk of so many bytes.
+fn superchunk(bytes: u32) -> Vec<u8> {
+    let chunk = copied(bytes);
+    let mut file = b"blpk\x04\0\0\0".to_vec();
+    file.extend_from_slice(&bytes.to_le_bytes());
+    file.extend_from_slice(&[0; 4]);
+    file.extend_from_slice(&(32 + chunk.len() as u64).to_le_bytes());
+    file.extend_from_slice(&1u64.to_le_bytes());
+    [file, chunk].concat()
+}
+
+/// An array of the carray proposal of 8-byte integers, with its first superchunk.
+fn proposal(shape: &str, chunk: &str, superchunk_len: u64, first: Vec<u8>) -> MemoryStore {
+    let storage = format!("dtype: int64\nchunkshape: {chunk}\nsuperchunksize: {superchunk_len}\n");
+    MemoryStore::from([
+        ("meta/shape", format!("{shape}\n").into_bytes()),
+        ("meta/storage", storage.into_bytes()),
+        ("data/__1__.bin", first),
+    ])
+}
+
+fn edit(store: &MemoryStore) -> Result<CArray> {
+    DatasetOptions::new()
+        .threads(1)
+        .edit_in(store.clone())?
+        .into_array()
+}
+
+#[test]
+fn a_superchunk_that_should_have_more_chunks_than_can_be_is_cut_off() {
+    let shape = format!("({},)", 1u64 << 58);
+    let store = proposal(&shape, "(1,)", 1 << 60, superchunk(8));
+    let rows = hurried(move || {
+        let mut array = edit(&store)?;
+        array.trim(0)?;
+        array.flush()?;
+        Ok::<_, bloscpack::Error>(CArray::open_in(store)?.rows())
+    });
+    assert_eq!(rows.unwrap(), 0);
+}
