@@ -2,7 +2,7 @@
 
 use super::cells::row_value;
 use super::schema::{Batch, Schema};
-use super::source::{Progress, Source, for_each, to_usize};
+use super::source::{Progress, Source, check_empty_rows, for_each, to_usize};
 use crate::error::Result;
 use serde_json::{Map, Value};
 use std::io::Write;
@@ -25,12 +25,13 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// Those of the source; those of the writer.
+/// Wrong usage for more than a million rows that have no bytes; those of the source; those of the writer.
 pub fn write_jsonl(
     source: &mut dyn Source,
     mut to: impl Write,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
+    check_empty_rows(source)?;
     let mut lines = Vec::new();
     for_each(source, progress, |schema, batch| {
         for row in 0..to_usize(batch.rows) {

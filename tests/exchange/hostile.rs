@@ -2,6 +2,7 @@
 
 use super::{Held, available, opened, written};
 use bloscpack::exchange::{Column, Format, ImportOptions, Schema};
+use bloscpack::wire::npy::NpyHeader;
 use bloscpack::{Category, DType};
 
 fn sample() -> Held {
@@ -125,4 +126,45 @@ fn lengths_that_lie_take_no_memory() {
         let error = read(&file, Format::Parquet).unwrap_err();
         assert_eq!(error.category(), Category::Damaged, "{error}");
     }
+}
+
+/// A `.npy` file of bytes with this shape, and nothing behind its header.
+fn empty_npy(shape: &[u64]) -> Vec<u8> {
+    let header = NpyHeader {
+        dtype: DType::U8,
+        fortran_order: false,
+        shape: shape.to_vec(),
+    };
+    header.encode().unwrap()
+}
+
+#[test]
+fn rows_without_bytes_are_gone_through_at_once() {
+    let shape = [1 << 62, 0];
+    let file = empty_npy(&shape);
+    let mut source = opened(&file, Format::Npy, &ImportOptions::new()).unwrap();
+    let batch = source.next_batch(1 << 20).unwrap().unwrap();
+    assert_eq!((batch.rows, &batch.columns[..]), (1 << 62, &[vec![]][..]));
+    assert_eq!(source.next_batch(1 << 20).unwrap(), None);
+
+    let source = || opened(&file, Format::Npy, &ImportOptions::new()).unwrap();
+    assert_eq!(written(&mut *source(), Format::Npy).unwrap(), file);
+    for format in [
+        Format::Csv,
+        Format::JsonLines,
+        Format::Arrow,
+        Format::Parquet,
+    ] {
+        if format.is_available() {
+            let refused = written(&mut *source(), format).unwrap_err();
+            assert_eq!(refused.category(), Category::Usage, "{format}: {refused}");
+        }
+    }
+    // A few are what they are.
+    let few = empty_npy(&[3, 0]);
+    let mut few = opened(&few, Format::Npy, &ImportOptions::new()).unwrap();
+    assert_eq!(
+        written(&mut *few, Format::JsonLines).unwrap(),
+        b"[]\n[]\n[]\n"
+    );
 }
