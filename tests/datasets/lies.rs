@@ -1,8 +1,9 @@
 //! Shapes and counts that lie: what is done with them ends soon, and takes no memory that no file fills.
 
+use crate::counting::peak_of;
 use bloscpack::dataset::{CArray, DatasetOptions};
 use bloscpack::storage::MemoryStore;
-use bloscpack::Result;
+use bloscpack::{Category, Result};
 use std::time::Duration;
 
 /// Runs what must not hang, with ten seconds for what takes far less than one.
@@ -61,4 +62,31 @@ fn a_superchunk_that_should_have_more_chunks_than_can_be_is_cut_off() {
         Ok::<_, bloscpack::Error>(CArray::open_in(store)?.rows())
     });
     assert_eq!(rows.unwrap(), 0);
+}
+
+/// A bcolz array of one row of so many bytes.
+fn bcolz(row: u64) -> MemoryStore {
+    let sizes = format!("{{\"shape\": [1, {row}], \"nbytes\": 0, \"cbytes\": 0}}");
+    let storage = "{\"dtype\": \"int8\", \"cparams\": {\"clevel\": 5, \"shuffle\": 1, \"cname\": \"lz4\", \
+        \"quantize\": 0}, \"chunklen\": 1, \"expectedlen\": 1, \"dflt\": 0}";
+    MemoryStore::from([
+        ("meta/sizes", sizes.into_bytes()),
+        ("meta/storage", storage.as_bytes().to_vec()),
+        ("__attrs__", b"{}".to_vec()),
+        ("data/.keep", Vec::new()),
+    ])
+}
+
+#[test]
+fn rows_of_which_nothing_is_there_take_no_memory() {
+    let array = CArray::open_in(bcolz(1_000_000_000)).unwrap();
+    let (read, peak) = peak_of(|| array.read_rows(0..1));
+    assert_eq!(read.unwrap_err().category(), Category::Damaged);
+    assert!(peak < 1 << 20, "{peak}");
+
+    // Half a band of a million chunks, one of which is there.
+    let store = proposal("(5, 16777216)", "(10, 16)", 16, superchunk(1280));
+    let (trimmed, peak) = peak_of(|| edit(&store)?.trim(4));
+    assert_eq!(trimmed.unwrap_err().category(), Category::Damaged);
+    assert!(peak < 16 << 20, "{peak}");
 }
