@@ -7,6 +7,7 @@
 )]
 
 use super::crash_tests::seen;
+use super::op::Print;
 use super::test_model::{Model, changes};
 use super::tree_crash::{Depth, Random, for_each_state};
 use super::tree_recorder::{Disk, Found, TreeRecorder};
@@ -224,6 +225,39 @@ fn journals_name_only_keys_below_the_root_that_are_not_ours() {
     let root = open(&store, Access::Write).unwrap();
     assert!(root.was_interrupted());
     assert_eq!(root.kind(&key("a")).unwrap(), Some(EntryKind::Folder));
+}
+
+/// A step that puts the staged file of this number, with these bytes, where nothing is.
+fn put_step(at: &str, number: u64, bytes: &[u8]) -> Vec<u8> {
+    let print = Print::of(&bytes.to_vec()).unwrap();
+    let mut rest = number.to_le_bytes().to_vec();
+    rest.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+    rest.extend_from_slice(&print.len.to_le_bytes());
+    rest.extend_from_slice(&print.hash.to_le_bytes());
+    rest.extend_from_slice(&[0; 17]);
+    step(1, at, &rest)
+}
+
+/// Or else each step would read all of the file, and the second rename find nothing.
+#[test]
+fn a_staged_file_goes_to_one_place() {
+    let left = |places: [u64; 2]| {
+        let steps = [
+            put_step("a", places[0], b"new"),
+            put_step("b", places[1], b"new"),
+        ];
+        let staged = |number: u64| format!(".blpk/{}-{number}", "09".repeat(16));
+        Found::from([
+            (".blpk".to_owned(), None),
+            (JOURNAL.to_owned(), Some(forged(&steps.concat()))),
+            (staged(1), Some(b"new".to_vec())),
+            (staged(2), Some(b"new".to_vec())),
+        ])
+    };
+    assert_refused(&left([1, 1]), "a number twice");
+    let store = TreeRecorder::new(Disk::of(&left([1, 2])));
+    let root = open(&store, Access::Write).unwrap();
+    assert_eq!(root.kind(&key("b")).unwrap(), Some(EntryKind::File));
 }
 
 /// What lies in a store and belongs to no change.
