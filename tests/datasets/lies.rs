@@ -2,7 +2,7 @@
 
 use crate::counting::peak_of;
 use bloscpack::dataset::{CArray, DatasetOptions};
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::{Key, MemoryStore, Store};
 use bloscpack::{Category, Result};
 use std::time::Duration;
 
@@ -89,4 +89,30 @@ fn rows_of_which_nothing_is_there_take_no_memory() {
     let (trimmed, peak) = peak_of(|| edit(&store)?.trim(4));
     assert_eq!(trimmed.unwrap_err().category(), Category::Damaged);
     assert!(peak < 16 << 20, "{peak}");
+}
+
+#[test]
+fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
+    let store = MemoryStore::new();
+    let mut array = CArray::of::<i64>()
+        .chunk_rows(100)
+        .create_in(store.clone())
+        .unwrap();
+    array.append_values(&[7i64; 250]).unwrap();
+    array.flush().unwrap();
+    drop(array);
+    let report = CArray::open_in(store.clone()).unwrap().verify(|_| {});
+    assert_eq!(report.warnings, []);
+    let at = Key::parse("data/__1.blp").unwrap();
+    let mut bytes = store.bytes("data/__1.blp").unwrap();
+    bytes.extend_from_slice(b"more");
+    store.remove(&at).unwrap();
+    store.create(&at, &bytes).unwrap();
+    let report = CArray::open_in(store).unwrap().verify(|_| {});
+    assert!(report.is_sound(), "{:?}", report.damages);
+    let [odd] = &report.warnings[..] else {
+        panic!("{:?}", report.warnings);
+    };
+    assert_eq!(odd.path, "data/__1.blp");
+    assert!(odd.what.starts_with("4 bytes"), "{}", odd.what);
 }
