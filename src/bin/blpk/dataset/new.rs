@@ -125,15 +125,11 @@ impl<'a> New<'a> {
         if interrupt::is_asked() {
             return Err(Failure::interrupted().detail(format!("{name} is not written")));
         }
-        if let Some(aside) = &aside {
-            aside.put(self.path).map_err(failed)?;
-        }
-        fs::rename(made.path(), self.path).map_err(|error| {
-            if let Some(aside) = &aside {
-                aside.put_back(self.path);
-            }
-            failed(error)
-        })?;
+        let put = match &aside {
+            Some(aside) => aside.replace(made.path(), self.path),
+            None => fs::rename(made.path(), self.path),
+        };
+        put.map_err(failed)?;
         let here = made.keep();
         pending.retain(|path| *path != here);
         drop(pending);
@@ -170,13 +166,33 @@ impl Aside {
         Ok(Self { _held: held, dir })
     }
 
-    fn put(&self, path: &Path) -> io::Result<()> {
-        fs::rename(path, self.dir.path().join("old"))
+    /// Gives the name to the new one, and keeps the old one until this is dropped.
+    fn replace(&self, new: &Path, path: &Path) -> io::Result<()> {
+        let old = self.dir.path().join("old");
+        if exchange(new, path).is_ok() {
+            // If it stays where it is, there is litter, but nothing is lost.
+            let _ = fs::rename(new, old);
+            return Ok(());
+        }
+        // Where two names cannot change places, there is a moment without one.
+        fs::rename(path, &old)?;
+        fs::rename(new, path).inspect_err(|_| {
+            let _ = fs::rename(&old, path);
+        })
     }
+}
 
-    fn put_back(&self, path: &Path) {
-        let _ = fs::rename(self.dir.path().join("old"), path);
-    }
+/// Lets two names change places at once, where the system can.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+/// Lets two names change places at once, where the system can.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Whether something is at `path`, and is to be replaced.
