@@ -1,7 +1,7 @@
 //! Shapes and counts that lie: what is done with them ends soon, and takes no memory that no file fills.
 
 use crate::counting::peak_of;
-use bloscpack::dataset::{CArray, DatasetOptions};
+use bloscpack::dataset::{CArray, CTable, DatasetOptions};
 use bloscpack::storage::{Key, MemoryStore, Store};
 use bloscpack::{Category, Result};
 use std::time::Duration;
@@ -115,4 +115,27 @@ fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
     };
     assert_eq!(odd.path, "data/__1.blp");
     assert!(odd.what.starts_with("4 bytes"), "{}", odd.what);
+}
+
+/// Each of them would keep what it compresses with.
+#[test]
+fn a_wide_table_takes_little_for_each_of_its_columns() {
+    let columns = 300;
+    let one = || CArray::of::<i64>().chunk_rows(1 << 13);
+    let builder = (0..columns).fold(CTable::builder(), |table, column| {
+        table.column(format!("c{column}"), one())
+    });
+    let options = DatasetOptions::new().threads(1);
+    let mut table = builder
+        .options(options)
+        .create_in(MemoryStore::new())
+        .unwrap();
+    let row = [7; 8];
+    let rows = vec![&row[..]; columns];
+    let (done, peak) = peak_of(|| {
+        table.append(&rows)?;
+        table.flush()
+    });
+    done.unwrap();
+    assert!(peak < columns << 14, "{}", peak / columns);
 }

@@ -168,3 +168,17 @@ fn rows_without_bytes_are_gone_through_at_once() {
         b"[]\n[]\n[]\n"
     );
 }
+
+/// Each would be a folder with files in it.
+#[test]
+fn a_line_of_commas_is_no_table() {
+    if !Format::Csv.is_available() {
+        return;
+    }
+    let names = |count: usize| (0..count).map(|name| name.to_string()).collect::<Vec<_>>();
+    let file = |count: usize| format!("{}\n", names(count).join(","));
+    let open = |count| opened(file(count).as_bytes(), Format::Csv, &ImportOptions::new());
+    assert_eq!(open(1 << 16).unwrap().schema().columns.len(), 1 << 16);
+    let refused = open((1 << 16) + 1).err().unwrap();
+    assert_eq!(refused.category(), Category::OverLimit, "{refused}");
+}

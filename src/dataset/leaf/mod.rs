@@ -69,6 +69,8 @@ pub(crate) struct Means {
     /// Bytes of chunks that are kept.
     pub cache: usize,
     pub limits: Limits,
+    /// Whether what compresses and decompresses is kept for the next time.
+    pub keeps_idle: bool,
 }
 
 /// The chunks of an array: any box of elements out, and rows in.
@@ -118,10 +120,10 @@ impl Leaf {
     pub(crate) fn new(root: Arc<Root>, spec: Spec, means: Means) -> Self {
         Self {
             root,
-            encoders: Encoders::new(spec.chunk_settings()),
+            encoders: Encoders::new(spec.chunk_settings(), means.keeps_idle),
             spec,
             cache: Cache::new(means.cache),
-            decoders: Decoders::new(means.limits.block),
+            decoders: Decoders::new(means.limits.block, means.keeps_idle),
             means,
             contents: Mutex::default(),
             tail: Mutex::default(),
