@@ -1,7 +1,8 @@
 //! Files that are cut or changed: an error, or at least no panic and no more memory than the file is worth.
 
 use super::{Held, available, opened, written};
-use bloscpack::exchange::{Column, Format, ImportOptions, Schema};
+use crate::counting::peak_of;
+use bloscpack::exchange::{Column, Format, ImportOptions, Schema, export};
 use bloscpack::wire::npy::NpyHeader;
 use bloscpack::{Category, DType};
 
@@ -167,6 +168,40 @@ fn rows_without_bytes_are_gone_through_at_once() {
         written(&mut *few, Format::JsonLines).unwrap(),
         b"[]\n[]\n[]\n"
     );
+}
+
+/// A writer that keeps nothing.
+struct Count(u64);
+
+impl std::io::Write for Count {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.0 += data.len() as u64;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_row_of_a_million_elements_takes_the_memory_of_its_text() {
+    let row = 1 << 20;
+    let mut column = Column::new("value", DType::U8);
+    column.row_shape = vec![row];
+    let schema = Schema::table(vec![column]);
+    for format in [Format::JsonLines, Format::Csv] {
+        if !format.is_available() {
+            continue;
+        }
+        let mut held = Held::new(schema.clone(), 1, vec![vec![7; row as usize]]);
+        let mut count = Count(0);
+        let (done, peak) = peak_of(|| export(&mut held, format, &mut count, &mut |_| ()));
+        done.unwrap();
+        // Each element is a digit and a comma.
+        assert!(count.0 >= 2 * row, "{format}: {}", count.0);
+        assert!(peak < 12 * row as usize, "{format}: {peak}");
+    }
 }
 
 /// Each would be a folder with files in it.
