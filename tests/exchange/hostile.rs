@@ -204,6 +204,18 @@ fn a_row_of_a_million_elements_takes_the_memory_of_its_text() {
     }
 }
 
+#[test]
+fn a_npy_header_that_is_cut_is_cut_short() {
+    let file = empty_npy(&[0]);
+    for len in 0..file.len() {
+        let refused = opened(&file[..len], Format::Npy, &ImportOptions::new());
+        let category = refused.err().unwrap().category();
+        assert_eq!(category, Category::CutShort, "{len}");
+    }
+    let other = opened(b"PK", Format::Npy, &ImportOptions::new());
+    assert_eq!(other.err().unwrap().category(), Category::Unsupported);
+}
+
 /// Each would be a folder with files in it.
 #[test]
 fn a_line_of_commas_is_no_table() {
