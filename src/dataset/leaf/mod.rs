@@ -138,10 +138,6 @@ impl Leaf {
         &self.spec.grid
     }
 
-    pub(crate) fn root(&self) -> &Root {
-        &self.root
-    }
-
     pub(crate) fn means(&self) -> &Means {
         &self.means
     }
@@ -231,8 +227,17 @@ impl Leaf {
         Ok(stored)
     }
 
-    fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
-        match self.root.read(&self.key(number)?) {
+    pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
+        let key = self.key(number)?;
+        match self.root.read(&key) {
+            // Of the dataset, too: what lies there is not what belongs there.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::InvalidInput
+                    && self.root.kind(&key)? != Some(EntryKind::File) =>
+            {
+                let what = "this superchunk is no regular file: links are not followed";
+                Err(Error::dataset(Fault::Damaged, what))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let rows = self.spec.grid.rows();
                 let what = format!(
