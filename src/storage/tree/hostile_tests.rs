@@ -10,7 +10,7 @@ use super::crash_tests::seen;
 use super::op::Print;
 use super::test_model::{Model, changes};
 use super::tree_crash::{Depth, Random, for_each_state};
-use super::tree_recorder::{Disk, Found, TreeRecorder};
+use super::tree_recorder::{Disk, Found, Op, TreeRecorder};
 use super::{EntryKind, Key, MemoryStore, Root, Store};
 use crate::Category;
 use crate::storage::Access;
@@ -405,4 +405,24 @@ fn our_folder_is_nobodys_to_change_or_see() {
         );
     }
     assert_eq!(root.list(&Key::root()).unwrap().len(), 1);
+}
+
+/// Of folders that are not of any dataset, however deep somebody has nested them.
+#[test]
+fn folders_deeper_than_any_dataset_are_not_gone_through() {
+    let mut left = Found::from([
+        (".blpk".to_owned(), None),
+        (JOURNAL.to_owned(), Some(forged(&step(4, "a", &[])))),
+    ]);
+    let names: Vec<String> = (0..300).map(|_| "d".to_owned()).collect();
+    for depth in 1..=names.len() {
+        left.insert(names[..depth].join("/"), None);
+    }
+    let store = TreeRecorder::new(Disk::of(&left));
+    let root = open(&store, Access::Write).unwrap();
+    assert!(root.was_interrupted());
+    let is_sync = |op: &&Op| matches!(op, Op::SyncFolder { .. });
+    let log = store.log();
+    let synced = log.ops.iter().filter(is_sync).count();
+    assert!((64..100).contains(&synced), "{synced}");
 }
