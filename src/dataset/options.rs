@@ -67,7 +67,8 @@ impl DatasetOptions {
         self
     }
 
-    /// Keeps up to so many bytes of the chunks that were used last, of each array or column. 0 keeps none.
+    /// Keeps up to so many bytes of the chunks that were used last, of an array or of all columns of a table, each of which has
+    /// the same part of it. 0 keeps none.
     #[must_use]
     pub fn cache(mut self, bytes: usize) -> Self {
         self.means.cache = bytes;
@@ -144,6 +145,7 @@ impl DatasetOptions {
     /// For each of so many columns of one table.
     pub(super) fn for_columns(mut self, columns: usize) -> Self {
         self.means.keeps_idle = columns < WIDE;
+        self.means.cache /= columns.max(1);
         self
     }
 

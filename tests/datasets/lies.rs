@@ -139,3 +139,30 @@ fn a_wide_table_takes_little_for_each_of_its_columns() {
     done.unwrap();
     assert!(peak < columns << 14, "{}", peak / columns);
 }
+
+/// Each column has its part of the cache, however many there are.
+#[test]
+fn the_cache_of_a_table_is_for_all_of_its_columns() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let store = MemoryStore::new();
+    let builder = names.iter().fold(CTable::builder(), |table, name| {
+        table.column(*name, CArray::of::<u64>().chunk_rows(1 << 19))
+    });
+    let mut table = builder.create_in(store.clone()).unwrap();
+    // What no compressor makes shorter: 4 MiB.
+    let noise = (1..=1u64 << 19).scan(0, |state: &mut u64, step| {
+        *state = (*state ^ step)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(23);
+        Some(*state)
+    });
+    let noise: Vec<u8> = noise.flat_map(u64::to_le_bytes).collect();
+    table.append(&[&noise[..]; 8]).unwrap();
+    table.flush().unwrap();
+    drop(table);
+    let options = DatasetOptions::new().threads(1).cache(8 << 20);
+    let table = options.open_in(store).unwrap().into_table().unwrap();
+    let (read, peak) = peak_of(|| table.read_rows(&names, 0..1));
+    assert!(read.unwrap().iter().all(|row| row[..] == noise[..8]));
+    assert!(peak < 16 << 20, "{peak}");
+}
