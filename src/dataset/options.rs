@@ -13,6 +13,9 @@ use std::time::Duration;
 /// Chunks that are kept in memory, in bytes, unless it is said otherwise.
 pub(crate) const DEFAULT_CACHE: usize = 256 << 20;
 
+/// Columns of a table that are too many to keep half a megabyte for each.
+const WIDE: usize = 256;
+
 /// How long a change waits for readers, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -42,6 +45,7 @@ impl Default for DatasetOptions {
                 threads,
                 cache: DEFAULT_CACHE,
                 limits: Limits::default(),
+                keeps_idle: true,
             },
             lenient: false,
             patience: Patience::of(PATIENCE),
@@ -63,7 +67,8 @@ impl DatasetOptions {
         self
     }
 
-    /// Keeps up to so many bytes of the chunks that were used last, of each array or column. 0 keeps none.
+    /// Keeps up to so many bytes of the chunks that were used last, of an array or of all columns of a table, each of which has
+    /// the same part of it. 0 keeps none.
     #[must_use]
     pub fn cache(mut self, bytes: usize) -> Self {
         self.means.cache = bytes;
@@ -135,6 +140,13 @@ impl DatasetOptions {
     /// As [`edit`](Self::edit).
     pub fn edit_in(&self, store: impl Store + 'static) -> Result<Dataset> {
         self.open_at(Arc::new(store), &Key::root(), Access::Write)
+    }
+
+    /// For each of so many columns of one table.
+    pub(super) fn for_columns(mut self, columns: usize) -> Self {
+        self.means.keeps_idle = columns < WIDE;
+        self.means.cache /= columns.max(1);
+        self
     }
 
     fn open_at(&self, store: Arc<dyn Store>, at: &Key, access: Access) -> Result<Dataset> {

@@ -3,7 +3,7 @@
 use super::leaf::Leaf;
 use super::{CArray, Dataset};
 use crate::blosc::{ChunkHeader, CompressorFormat, Filter, HEADER_LEN};
-use crate::error::{Error, Result};
+use crate::error::{Category, Error, Result};
 use crate::storage::{EntryKind, Object};
 use crate::wire::Checksum;
 use std::collections::BTreeSet;
@@ -124,7 +124,8 @@ impl ArraySurvey {
                 .to_str()
                 .and_then(|name| leaf.spec().naming.number(name));
             match number {
-                Some(number) if number < self.superchunks && entry.kind == EntryKind::File => {
+                // What is no file is in the way of one, which is told when it is looked at.
+                Some(number) if number < self.superchunks => {
                     there.insert(number);
                 }
                 Some(_) if entry.kind == EntryKind::File => {
@@ -142,7 +143,14 @@ impl ArraySurvey {
     /// Looks at a superchunk.
     fn look(&mut self, leaf: &Leaf, number: u64, most: u64) -> Result<()> {
         let key = leaf.key(number)?;
-        let file = leaf.root().read(&key)?;
+        let first = number.saturating_mul(leaf.spec().per_file.get());
+        let file = match leaf.open(number, first) {
+            Err(error) if error.category() == Category::Damaged => {
+                self.trouble.get_or_insert(error.in_file(&key));
+                return Ok(());
+            }
+            file => file?,
+        };
         self.bytes = self.bytes.saturating_add(file.size()?);
         if self.chunks >= most {
             return Ok(());

@@ -1,11 +1,13 @@
 //! [`Dataset::verify`]: every chunk, read and compared.
 
 use super::leaf::Leaf;
+use super::superchunk::Container;
 use super::{CArray, Dataset};
 use crate::array::boxes::to_usize;
 use crate::array::crew;
 use crate::error::{Error, Result};
 use crate::storage::EntryKind;
+use crate::wire::dataset::SuperchunkOddity;
 use std::sync::{Mutex, PoisonError};
 
 /// What [`Dataset::verify`] has found.
@@ -154,31 +156,39 @@ const MOST_DAMAGES: usize = 1000;
 /// A chunk that is sound.
 struct Checked {
     bytes: u64,
-    odd: Option<Oddity>,
+    odd: Vec<Oddity>,
 }
 
 impl Leaf {
     /// Reads a chunk and decompresses all of it.
     fn check_chunk(&self, chunk: u64, is_object: bool) -> Result<Checked> {
-        if is_object {
-            let stored = self.stored(chunk)?;
-            return Ok(Checked {
-                bytes: stored.header.nbytes.into(),
-                odd: None,
+        let stored = self.stored(chunk)?;
+        let single = matches!(self.spec().container, Container::Single { .. });
+        let mut odd = Vec::new();
+        if single && stored.behind > 0 {
+            let len = stored.behind;
+            odd.push(Oddity {
+                path: self.key_of(chunk),
+                what: SuperchunkOddity::Trailing { len }.to_string(),
             });
         }
-        let stored = self.stored(chunk)?;
+        if is_object {
+            let bytes = stored.header.nbytes.into();
+            return Ok(Checked { bytes, odd });
+        }
         let (bytes, expected) = (u64::from(stored.header.nbytes), self.grid().bytes_of(chunk));
         // Blocks that a writer died over have to be sound no less.
         let mut data = vec![0; to_usize(bytes)];
         self.decompress(chunk, &stored, &mut data)?;
-        let odd = (bytes > expected).then(|| Oddity {
-            path: self.key_of(chunk),
-            what: format!(
-                "{} bytes of rows that were never flushed lie behind the last row",
-                bytes.saturating_sub(expected)
-            ),
-        });
+        if bytes > expected {
+            odd.push(Oddity {
+                path: self.key_of(chunk),
+                what: format!(
+                    "{} bytes of rows that were never flushed lie behind the last row",
+                    bytes.saturating_sub(expected)
+                ),
+            });
+        }
         Ok(Checked { bytes, odd })
     }
 

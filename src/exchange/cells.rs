@@ -1,11 +1,11 @@
-//! Rows as values.
+//! Rows as text.
 
 use super::schema::Column;
 use super::source::to_usize;
 use crate::wire::DType;
 #[cfg(any(feature = "csv", feature = "arrow"))]
 use crate::wire::dtype::Kind;
-use serde_json::Value;
+use std::fmt::Write;
 
 /// The bytes of a row of a column.
 pub(super) fn row_of<'a>(column: &Column, bytes: &'a [u8], row: usize) -> &'a [u8] {
@@ -16,22 +16,34 @@ pub(super) fn row_of<'a>(column: &Column, bytes: &'a [u8], row: usize) -> &'a [u
         .unwrap_or_default()
 }
 
-/// A row as a value; of more than one element as lists within lists.
-pub(super) fn row_value(column: &Column, bytes: &[u8], row: usize) -> Value {
-    nested(&column.dtype, &column.row_shape, row_of(column, bytes, row))
+/// A row as JSON; of more than one element as lists within lists. Only one element at a time is a value in memory, which may
+/// be a hundred times as large as its bytes.
+pub(super) fn row_json(column: &Column, bytes: &[u8], row: usize, text: &mut String) {
+    nested(
+        &column.dtype,
+        &column.row_shape,
+        row_of(column, bytes, row),
+        text,
+    );
 }
 
-fn nested(dtype: &DType, shape: &[u64], bytes: &[u8]) -> Value {
+fn nested(dtype: &DType, shape: &[u64], bytes: &[u8], text: &mut String) {
     let Some((len, within)) = shape.split_first() else {
-        return dtype.value(bytes);
+        // Writing to a string does not fail.
+        let _ = write!(text, "{}", dtype.value(bytes));
+        return;
     };
-    match bytes.len().checked_div(to_usize(*len)) {
-        None | Some(0) => Value::Array(Vec::new()),
-        Some(each) => bytes
-            .chunks_exact(each)
-            .map(|bytes| nested(dtype, within, bytes))
-            .collect(),
+    text.push('[');
+    let each = bytes.len().checked_div(to_usize(*len)).unwrap_or(0);
+    if each > 0 {
+        for (at, part) in bytes.chunks_exact(each).enumerate() {
+            if at > 0 {
+                text.push(',');
+            }
+            nested(dtype, within, part, text);
+        }
     }
+    text.push(']');
 }
 
 /// Whether no text at all is a value.

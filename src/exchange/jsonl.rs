@@ -1,10 +1,11 @@
 //! JSON lines: a value on each line.
 
-use super::cells::row_value;
+use super::cells::row_json;
 use super::schema::{Batch, Schema};
-use super::source::{Progress, Source, for_each, to_usize};
+use super::source::{Progress, Source, check_empty_rows, for_each, to_usize};
 use crate::error::Result;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::Write;
 
 /// Writes a line of JSON for each row: an object with the columns of a table, or the row of an array itself.
@@ -25,40 +26,48 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// Those of the source; those of the writer.
+/// Wrong usage for more than a million rows that have no bytes; those of the source; those of the writer.
 pub fn write_jsonl(
     source: &mut dyn Source,
     mut to: impl Write,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
-    let mut lines = Vec::new();
+    check_empty_rows(source)?;
+    let mut lines = String::new();
     for_each(source, progress, |schema, batch| {
         for row in 0..to_usize(batch.rows) {
-            let value = line(schema, &batch, row);
-            serde_json::to_writer(&mut lines, &value).map_err(std::io::Error::from)?;
-            lines.push(b'\n');
+            put_line(schema, &batch, row, &mut lines);
+            lines.push('\n');
             if lines.len() >= AT_ONCE {
-                to.write_all(&lines)?;
+                to.write_all(lines.as_bytes())?;
                 lines.clear();
             }
         }
         Ok(())
     })?;
-    to.write_all(&lines)?;
+    to.write_all(lines.as_bytes())?;
     Ok(to.flush()?)
 }
 
 /// Bytes that are written at once.
 const AT_ONCE: usize = 1 << 16;
 
-fn line(schema: &Schema, batch: &Batch, row: usize) -> Value {
+fn put_line(schema: &Schema, batch: &Batch, row: usize, line: &mut String) {
     let columns = schema.columns.iter().zip(&batch.columns);
-    let mut values = columns.map(|(column, bytes)| (column, row_value(column, bytes, row)));
     if !schema.is_table {
-        return values.next().map_or(Value::Null, |(_, value)| value);
+        for (column, bytes) in columns.take(1) {
+            row_json(column, bytes, row, line);
+        }
+        return;
     }
-    let members: Map<_, _> = values
-        .map(|(column, value)| (column.name.clone(), value))
-        .collect();
-    Value::Object(members)
+    line.push('{');
+    for (at, (column, bytes)) in columns.enumerate() {
+        if at > 0 {
+            line.push(',');
+        }
+        // Writing to a string does not fail.
+        let _ = write!(line, "{}:", Value::from(column.name.as_str()));
+        row_json(column, bytes, row, line);
+    }
+    line.push('}');
 }

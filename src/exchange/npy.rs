@@ -177,19 +177,36 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<Behind<S>>)> {
     Ok((header, flat))
 }
 
+/// What every file begins with.
+const MAGIC: &[u8] = b"\x93NUMPY";
+
 /// The header and its length; no more is read than that.
 fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
     let wrong = |error: NpyError| Error::dataset(Fault::Damaged, error.to_string());
     let mut start = vec![0; to_usize(size.min(to_u64(NpyHeader::START)))];
     bytes.read_exact_at(0, &mut start)?;
-    if !start.starts_with(b"\x93NUMPY") {
+    let cut = |len: usize| {
+        let what = format!(".npy: cut short after {size} bytes of a header of {len}");
+        Error::dataset(Fault::CutShort, what)
+    };
+    if MAGIC.starts_with(&start) {
+        return Err(cut(NpyHeader::START));
+    }
+    if !start.starts_with(MAGIC) {
         let what = "this is no .npy file: it begins with something else";
         return Err(Error::dataset(Fault::Unsupported, what));
     }
-    let len = NpyHeader::len_of(&start).map_err(wrong)?;
+    let version = start.get(MAGIC.len()..);
+    let len = match (NpyHeader::len_of(&start), version) {
+        (Ok(len), _) => len,
+        // All that is there is as it should be.
+        (Err(_), Some([] | [1..=3] | [1..=3, 0, ..])) if start.len() < NpyHeader::START => {
+            return Err(cut(NpyHeader::START));
+        }
+        (Err(error), _) => return Err(wrong(error)),
+    };
     if to_u64(len) > size {
-        let what = format!(".npy: cut short after {size} bytes of a header of {len}");
-        return Err(Error::dataset(Fault::CutShort, what));
+        return Err(cut(len));
     }
     let mut all = vec![0; len];
     bytes.read_exact_at(0, &mut all)?;

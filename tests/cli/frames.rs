@@ -530,6 +530,33 @@ fn nothing_is_overwritten_unless_one_insists() {
     assert_eq!(folder.names(), ["a", "a.b2nd", "a.npy", "b.npy", "data"]);
 }
 
+/// The kernel tells of two names that change places as of two that move, the new one first; of one that is put aside for
+/// another it tells that it went first.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sparse_frame_that_is_replaced_has_its_name_at_every_moment() {
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+    let folder = Folder::new();
+    cube(&folder);
+    let import = ["-f", "import", "a.npy", "a", "--layout", "b2nd", "--sparse"];
+    folder.run(import).succeeded();
+    let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
+    inotify::add_watch(&watch, folder.path("."), WatchFlags::MOVE).unwrap();
+    folder.run(import).succeeded();
+    let mut room = [std::mem::MaybeUninit::uninit(); 4096];
+    let (mut reader, mut told) = (Reader::new(&watch, &mut room), Vec::new());
+    while let Ok(event) = reader.next() {
+        if event
+            .file_name()
+            .is_some_and(|name| name.to_bytes() == b"a")
+        {
+            told.push(event.events().contains(ReadFlags::MOVED_TO));
+        }
+    }
+    assert_eq!(told, [true, false], "came, then went");
+    assert_eq!(folder.names(), ["a", "a.b2nd", "a.npy"]);
+}
+
 #[test]
 fn a_frame_goes_to_standard_output() {
     let folder = Folder::new();

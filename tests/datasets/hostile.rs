@@ -5,7 +5,7 @@ use crate::counting::peak_of;
 use crate::documents::unless_it_panics;
 use crate::hostile_dirs::{Case, Leaves, Sound, cases, hurried};
 use bloscpack::dataset::{CArray, CTable, Dataset, DatasetOptions};
-use bloscpack::{Error, Result};
+use bloscpack::{Category, Error, Result};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -370,4 +370,23 @@ fn a_column_is_opened_through_its_table_and_not_through_links() {
     let refused: Error = refused.unwrap_err();
     assert!(refused.to_string().contains('b'), "{refused}");
     assert!(unless_it_panics(|| table.rows().is_err()).unwrap());
+}
+
+/// Reading, checking and looking it over all say that it is damaged.
+#[test]
+fn a_link_in_the_place_of_a_superchunk_is_damage() {
+    let place = Place::new(Sound::Array);
+    let outside = place.path("outside/data/__1.blp");
+    place.put("root/data/__1.blp", |new| {
+        std::os::unix::fs::symlink(outside, new).unwrap();
+    });
+    let array = CArray::open(place.path("root")).unwrap();
+    let read = array.read_rows(0..array.rows()).unwrap_err();
+    let mut told = array.verify(|_| {}).damages;
+    let surveyed = array.survey(1000).unwrap();
+    assert_eq!((told.len(), surveyed.missing), (1, 0));
+    for error in [read, told.remove(0), surveyed.trouble.unwrap()] {
+        assert_eq!(error.category(), Category::Damaged, "{error}");
+        assert_eq!(error.path(), Some("data/__1.blp"), "{error}");
+    }
 }

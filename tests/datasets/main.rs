@@ -17,6 +17,7 @@ mod disk;
 mod documented;
 #[cfg(unix)]
 mod hostile;
+mod lies;
 mod model;
 mod repair;
 mod spare;

@@ -1,7 +1,9 @@
 //! Files that are cut or changed: an error, or at least no panic and no more memory than the file is worth.
 
 use super::{Held, available, opened, written};
-use bloscpack::exchange::{Column, Format, ImportOptions, Schema};
+use crate::counting::peak_of;
+use bloscpack::exchange::{Column, Format, ImportOptions, Schema, export};
+use bloscpack::wire::npy::NpyHeader;
 use bloscpack::{Category, DType};
 
 fn sample() -> Held {
@@ -125,4 +127,105 @@ fn lengths_that_lie_take_no_memory() {
         let error = read(&file, Format::Parquet).unwrap_err();
         assert_eq!(error.category(), Category::Damaged, "{error}");
     }
+}
+
+/// A `.npy` file of bytes with this shape, and nothing behind its header.
+fn empty_npy(shape: &[u64]) -> Vec<u8> {
+    let header = NpyHeader {
+        dtype: DType::U8,
+        fortran_order: false,
+        shape: shape.to_vec(),
+    };
+    header.encode().unwrap()
+}
+
+#[test]
+fn rows_without_bytes_are_gone_through_at_once() {
+    let shape = [1 << 62, 0];
+    let file = empty_npy(&shape);
+    let mut source = opened(&file, Format::Npy, &ImportOptions::new()).unwrap();
+    let batch = source.next_batch(1 << 20).unwrap().unwrap();
+    assert_eq!((batch.rows, &batch.columns[..]), (1 << 62, &[vec![]][..]));
+    assert_eq!(source.next_batch(1 << 20).unwrap(), None);
+
+    let source = || opened(&file, Format::Npy, &ImportOptions::new()).unwrap();
+    assert_eq!(written(&mut *source(), Format::Npy).unwrap(), file);
+    for format in [
+        Format::Csv,
+        Format::JsonLines,
+        Format::Arrow,
+        Format::Parquet,
+    ] {
+        if format.is_available() {
+            let refused = written(&mut *source(), format).unwrap_err();
+            assert_eq!(refused.category(), Category::Usage, "{format}: {refused}");
+        }
+    }
+    // A few are what they are.
+    let few = empty_npy(&[3, 0]);
+    let mut few = opened(&few, Format::Npy, &ImportOptions::new()).unwrap();
+    assert_eq!(
+        written(&mut *few, Format::JsonLines).unwrap(),
+        b"[]\n[]\n[]\n"
+    );
+}
+
+/// A writer that keeps nothing.
+struct Count(u64);
+
+impl std::io::Write for Count {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.0 += data.len() as u64;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_row_of_a_million_elements_takes_the_memory_of_its_text() {
+    let row = 1 << 20;
+    let mut column = Column::new("value", DType::U8);
+    column.row_shape = vec![row];
+    let schema = Schema::table(vec![column]);
+    for format in [Format::JsonLines, Format::Csv] {
+        if !format.is_available() {
+            continue;
+        }
+        let mut held = Held::new(schema.clone(), 1, vec![vec![7; row as usize]]);
+        let mut count = Count(0);
+        let (done, peak) = peak_of(|| export(&mut held, format, &mut count, &mut |_| ()));
+        done.unwrap();
+        // Each element is a digit and a comma.
+        assert!(count.0 >= 2 * row, "{format}: {}", count.0);
+        assert!(peak < 12 * row as usize, "{format}: {peak}");
+    }
+}
+
+#[test]
+fn a_npy_header_that_is_cut_is_cut_short() {
+    let file = empty_npy(&[0]);
+    for len in 0..file.len() {
+        let refused = opened(&file[..len], Format::Npy, &ImportOptions::new());
+        let category = refused.err().unwrap().category();
+        assert_eq!(category, Category::CutShort, "{len}");
+    }
+    let other = opened(b"PK", Format::Npy, &ImportOptions::new());
+    assert_eq!(other.err().unwrap().category(), Category::Unsupported);
+}
+
+/// Each would be a folder with files in it.
+#[test]
+fn a_line_of_commas_is_no_table() {
+    if !Format::Csv.is_available() {
+        return;
+    }
+    let names = |count: usize| (0..count).map(|name| name.to_string()).collect::<Vec<_>>();
+    let file = |count: usize| format!("{}\n", names(count).join(","));
+    let open = |count| opened(file(count).as_bytes(), Format::Csv, &ImportOptions::new());
+    assert_eq!(open(1 << 16).unwrap().schema().columns.len(), 1 << 16);
+    let refused = open((1 << 16) + 1).err().unwrap();
+    assert_eq!(refused.category(), Category::OverLimit, "{refused}");
 }

@@ -7,6 +7,8 @@
 )]
 
 mod corpus;
+#[path = "../support/counting.rs"]
+mod counting;
 #[path = "../support/datasets.rs"]
 mod datasets;
 #[path = "../documents/mod.rs"]

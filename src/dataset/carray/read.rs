@@ -44,14 +44,16 @@ impl CArray {
         let at_once = (STEP / per_row)
             .max(1)
             .next_multiple_of(self.leaf.grid().band_rows());
-        let (mut values, mut row) = (Vec::new(), rows.start);
         let too_large = |_| {
             Error::usage(format!(
                 "{total} bytes do not fit into memory: read less at once"
             ))
         };
-        // Room that is not touched costs nothing; what is not there is found out below.
-        let _ = values.try_reserve_exact(to_usize(total / size));
+        self.leaf.check_plain()?;
+        self.leaf.check_first(slice)?;
+        // Zeros that are not touched cost nothing; what is not there is found out below.
+        let all = bytemuck::try_zeroed_vec(to_usize(total / size));
+        let (mut values, mut filled, mut row) = (all.unwrap_or_default(), 0usize, rows.start);
         while row < rows.end {
             // After the first, steps begin where bands do.
             let end = (row / at_once)
@@ -61,17 +63,15 @@ impl CArray {
             let step: Vec<Range<u64>> = std::iter::once(row..end)
                 .chain(rest.iter().cloned())
                 .collect();
-            let (from, len) = (
-                values.len(),
-                to_usize(box_bytes(&step, self.leaf.grid().itemsize()) / size),
-            );
-            values.try_reserve(len).map_err(too_large)?;
-            values.resize(from.saturating_add(len), T::zeroed());
-            self.leaf.read_box(
-                &step,
-                bytemuck::cast_slice_mut(values.get_mut(from..).unwrap_or_default()),
-            )?;
-            row = end;
+            let len = to_usize(box_bytes(&step, self.leaf.grid().itemsize()) / size);
+            let next = filled.saturating_add(len);
+            if values.len() < next {
+                values.try_reserve(len).map_err(too_large)?;
+                values.resize(next, T::zeroed());
+            }
+            let out = values.get_mut(filled..next).unwrap_or_default();
+            self.leaf.read_box(&step, bytemuck::cast_slice_mut(out))?;
+            (filled, row) = (next, end);
         }
         Ok(values)
     }

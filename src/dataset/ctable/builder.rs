@@ -8,6 +8,7 @@ use crate::dataset::options::DatasetOptions;
 use crate::error::{Error, Result};
 use crate::storage::{Access, Key, Root, Store};
 use crate::wire::dataset::Attributes;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +46,30 @@ pub(super) fn check_name<'a>(
     name: &str,
     mut others: impl Iterator<Item = &'a str>,
 ) -> Result<()> {
+    check_usable(layout, name)?;
+    let is_around = |one: &str, other: &str| {
+        let rest = other.strip_prefix(one);
+        !layout.columns_are_datasets() && rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    match others.find(|other| *other == name || is_around(other, name) || is_around(name, other)) {
+        None => Ok(()),
+        Some(other) if other == name => Err(twice(name)),
+        Some(other) => Err(part_of(name, other)),
+    }
+}
+
+fn twice(name: &str) -> Error {
+    Error::usage(format!("there is a column {name:?} already"))
+}
+
+fn part_of(name: &str, other: &str) -> Error {
+    Error::usage(format!(
+        "the column {name:?} cannot be beside {other:?}: of one of them the other is a part"
+    ))
+}
+
+/// Refuses what cannot be the name of a column, whatever others there are.
+fn check_usable(layout: DatasetLayout, name: &str) -> Result<()> {
     let usable = |name: &str| Key::root().join(name).is_ok() && !name.starts_with("._");
     let sound = match layout.columns_are_datasets() {
         true => usable(name) && !TAKEN.contains(&name),
@@ -57,19 +82,7 @@ pub(super) fn check_name<'a>(
             "{name:?} cannot be the name of a column, which is that of a directory, too"
         )));
     }
-    let is_around = |one: &str, other: &str| {
-        let rest = other.strip_prefix(one);
-        !layout.columns_are_datasets() && rest.is_some_and(|rest| rest.starts_with('.'))
-    };
-    match others.find(|other| *other == name || is_around(other, name) || is_around(name, other)) {
-        None => Ok(()),
-        Some(other) if other == name => {
-            Err(Error::usage(format!("there is a column {name:?} already")))
-        }
-        Some(other) => Err(Error::usage(format!(
-            "the column {name:?} cannot be beside {other:?}: of one of them the other is a part"
-        ))),
-    }
+    Ok(())
 }
 
 impl CTable {
@@ -145,14 +158,29 @@ impl CTableBuilder {
     }
 
     fn check(&self) -> Result<()> {
-        let names = self.columns.iter().map(|(name, _)| name.as_str());
-        for (index, name) in names.clone().enumerate() {
-            check_name(self.layout, name, names.clone().take(index))?;
+        let nests = !self.layout.columns_are_datasets();
+        // By the names of columns, and of those that they lie within, the columns.
+        let (mut known, mut around) = (HashSet::new(), HashMap::new());
+        for (name, _) in &self.columns {
+            check_usable(self.layout, name)?;
+            let ends = name.match_indices('.').filter(|_| nests);
+            let outer: Vec<&str> = ends.filter_map(|(end, _)| name.get(..end)).collect();
+            let other = outer.iter().find(|outer| known.contains(**outer)).copied();
+            if let Some(other) = other.or_else(|| around.get(name.as_str()).copied()) {
+                return Err(part_of(name, other));
+            }
+            if !known.insert(name.as_str()) {
+                return Err(twice(name));
+            }
+            for outer in outer {
+                around.entry(outer).or_insert(name.as_str());
+            }
         }
         Ok(())
     }
 
-    fn create_at(self, target: Target) -> Result<CTable> {
+    fn create_at(mut self, target: Target) -> Result<CTable> {
+        self.options = self.options.for_columns(self.columns.len());
         let layout = self.layout;
         let root = begin(target, self.replace, &self.options)?;
         let home = Home {

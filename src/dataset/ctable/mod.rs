@@ -106,6 +106,7 @@ impl CTable {
 
     pub(super) fn open_beneath(home: Home, options: &DatasetOptions) -> Result<Self> {
         let parts = layout::open_table(home.layout, &home.root, &home.at)?;
+        let options = &options.clone().for_columns(parts.columns.len());
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for column in parts.columns {
             names.push(column.name);

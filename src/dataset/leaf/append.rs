@@ -212,8 +212,10 @@ impl Leaf {
         let len = rows
             .saturating_sub(full_rows)
             .saturating_mul(grid.row_bytes());
+        let wanted = grid.of_whole_rows(full_rows..rows);
+        self.check_first(&wanted)?;
         tail.rows = zeros(len)?;
-        self.read_box(&grid.of_whole_rows(full_rows..rows), &mut tail.rows)?;
+        self.read_box(&wanted, &mut tail.rows)?;
         let (end, per_file) = (
             grid.full_bands().saturating_mul(grid.chunks_per_band()),
             self.spec.per_file.get(),
@@ -333,16 +335,11 @@ impl Leaf {
     }
 }
 
-/// So many zeros, if there is memory for them.
+/// So many zeros, if there is memory for them; none is touched yet.
 fn zeros(len: u64) -> Result<Vec<u8>> {
-    let mut zeros = Vec::new();
-    let len = to_usize(len);
-    let too_large = |_| {
+    bytemuck::try_zeroed_vec(to_usize(len)).map_err(|()| {
         Error::usage(format!(
             "a band of chunks has {len} bytes, which do not fit into memory"
         ))
-    };
-    zeros.try_reserve_exact(len).map_err(too_large)?;
-    zeros.resize(len, 0);
-    Ok(zeros)
+    })
 }

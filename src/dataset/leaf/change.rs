@@ -185,7 +185,8 @@ impl Leaf {
         // Only what is there is gone through, whatever the counts say.
         for number in gone.iter().filter(|number| **number < files) {
             let first = number.saturating_mul(per_file);
-            for chunk in first.max(counted.start)..first.saturating_add(per_file).min(counted.end) {
+            let end = first.saturating_add(self.chunks_in(*number));
+            for chunk in first.max(counted.start)..end.min(counted.end) {
                 // What is damaged can go, too.
                 if let Ok(gone) = self.stored(chunk) {
                     self.count(gone.bytes.len(), -1);
@@ -203,6 +204,17 @@ impl Leaf {
             self.remove_file(number)?;
         }
         Ok(())
+    }
+
+    /// How many chunks a superchunk has: none where it cannot be read, or has not those that it should have.
+    fn chunks_in(&self, number: u64) -> u64 {
+        let first = number.saturating_mul(self.spec.per_file.get());
+        let contents = self
+            .open(number, first)
+            .and_then(|file| self.contents(number, file.as_ref()));
+        contents.map_or(0, |contents| {
+            u64::try_from(contents.places.len()).unwrap_or(u64::MAX)
+        })
     }
 
     /// Appends rows of default values until there are so many.

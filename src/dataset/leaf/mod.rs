@@ -69,6 +69,8 @@ pub(crate) struct Means {
     /// Bytes of chunks that are kept.
     pub cache: usize,
     pub limits: Limits,
+    /// Whether what compresses and decompresses is kept for the next time.
+    pub keeps_idle: bool,
 }
 
 /// The chunks of an array: any box of elements out, and rows in.
@@ -118,10 +120,10 @@ impl Leaf {
     pub(crate) fn new(root: Arc<Root>, spec: Spec, means: Means) -> Self {
         Self {
             root,
-            encoders: Encoders::new(spec.chunk_settings()),
+            encoders: Encoders::new(spec.chunk_settings(), means.keeps_idle),
             spec,
             cache: Cache::new(means.cache),
-            decoders: Decoders::new(means.limits.block),
+            decoders: Decoders::new(means.limits.block, means.keeps_idle),
             means,
             contents: Mutex::default(),
             tail: Mutex::default(),
@@ -134,10 +136,6 @@ impl Leaf {
 
     pub(crate) fn grid(&self) -> &Grid {
         &self.spec.grid
-    }
-
-    pub(crate) fn root(&self) -> &Root {
-        &self.root
     }
 
     pub(crate) fn means(&self) -> &Means {
@@ -229,8 +227,17 @@ impl Leaf {
         Ok(stored)
     }
 
-    fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
-        match self.root.read(&self.key(number)?) {
+    pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
+        let key = self.key(number)?;
+        match self.root.read(&key) {
+            // Of the dataset, too: what lies there is not what belongs there.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::InvalidInput
+                    && self.root.kind(&key)? != Some(EntryKind::File) =>
+            {
+                let what = "this superchunk is no regular file: links are not followed";
+                Err(Error::dataset(Fault::Damaged, what))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let rows = self.spec.grid.rows();
                 let what = format!(

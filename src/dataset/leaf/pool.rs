@@ -1,4 +1,5 @@
-//! Encoders and decoders that are kept, so that each thread finds one with its memory and contexts ready.
+//! Encoders and decoders that are kept, so that each thread finds one with its memory and contexts ready;
+//! but not by the many columns of a wide table, each of which would keep its own.
 
 use crate::array::pool::Pool;
 use crate::blosc::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
@@ -6,14 +7,14 @@ use std::fmt;
 
 pub(super) struct Decoders {
     max_block: u32,
-    idle: Pool<ChunkDecoder>,
+    idle: Option<Pool<ChunkDecoder>>,
 }
 
 impl Decoders {
-    pub(super) fn new(max_block: u32) -> Self {
+    pub(super) fn new(max_block: u32, keeps_idle: bool) -> Self {
         Self {
             max_block,
-            idle: Pool::default(),
+            idle: keeps_idle.then(Pool::default),
         }
     }
 
@@ -22,21 +23,24 @@ impl Decoders {
         act: impl FnOnce(&mut ChunkDecoder) -> Result<T, ChunkError>,
     ) -> Result<T, ChunkError> {
         let make = || Ok(ChunkDecoder::with_max_block(self.max_block));
-        self.idle.lend(make, act)
+        match &self.idle {
+            Some(idle) => idle.lend(make, act),
+            None => act(&mut make()?),
+        }
     }
 }
 
 pub(super) struct Encoders {
     settings: ChunkSettings,
     /// Each with a buffer for what it makes.
-    idle: Pool<(ChunkEncoder, Vec<u8>)>,
+    idle: Option<Pool<(ChunkEncoder, Vec<u8>)>>,
 }
 
 impl Encoders {
-    pub(super) fn new(settings: ChunkSettings) -> Self {
+    pub(super) fn new(settings: ChunkSettings, keeps_idle: bool) -> Self {
         Self {
             settings,
-            idle: Pool::default(),
+            idle: keeps_idle.then(Pool::default),
         }
     }
 
@@ -46,7 +50,10 @@ impl Encoders {
     ) -> Result<T, ChunkError> {
         let make = || Ok((ChunkEncoder::new(self.settings)?, Vec::new()));
         let act = |(encoder, bytes): &mut (ChunkEncoder, Vec<u8>)| act(encoder, bytes);
-        self.idle.lend(make, act)
+        match &self.idle {
+            Some(idle) => idle.lend(make, act),
+            None => act(&mut make()?),
+        }
     }
 }
 

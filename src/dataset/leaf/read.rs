@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Fewer bytes are not worth a second thread.
 const SHARED_FROM: usize = 512 << 10;
 
+/// Memory for fewer bytes may be taken for nothing.
+const CHECKED_FROM: u64 = 16 << 20;
+
 /// Chunks that are listed at once.
 const AT_ONCE: usize = 1 << 13;
 
@@ -50,6 +53,18 @@ impl Leaf {
             self.read_rows(wanted.first().cloned().unwrap_or_default(), out)
         } else {
             self.read_parts(wanted, out)
+        }
+    }
+
+    /// Reads the first chunk of a large box, so that no memory is taken for one of which nothing is there.
+    pub(crate) fn check_first(&self, wanted: &[Range<u64>]) -> Result<()> {
+        if box_bytes(wanted, self.spec.grid.itemsize()) <= CHECKED_FROM {
+            return Ok(());
+        }
+        self.stage()?;
+        match self.spec.grid.parts(wanted).next() {
+            Some(part) => self.stored(part.chunk).map(drop),
+            None => Ok(()),
         }
     }
 

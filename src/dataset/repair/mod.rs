@@ -149,9 +149,19 @@ impl RepairOptions {
         }
         small::restore(&root, at, self.keeps(), &mut found)?;
         let opened = Dataset::open_beneath(&root, at, &self.options, Access::Write);
-        let shrinks = match opened {
-            Ok(Dataset::Array(mut array)) => self.repair_array(&mut array, &mut found)?,
-            Ok(Dataset::Table(mut table)) => self.repair_table(&mut table, &mut found)?,
+        let (shrinks, folders) = match opened {
+            Ok(Dataset::Array(mut array)) => (
+                self.repair_array(&mut array, &mut found)?,
+                small::folders(at, [&*array])?,
+            ),
+            Ok(Dataset::Table(mut table)) => {
+                let shrinks = self.repair_table(&mut table, &mut found)?;
+                let columns = table.all_mut()?;
+                (
+                    shrinks,
+                    small::folders(at, columns.iter().map(|column| &**column))?,
+                )
+            }
             // What keeps it from being opened has been told.
             Err(_)
                 if found
@@ -163,7 +173,7 @@ impl RepairOptions {
             }
             Err(error) => return Err(error),
         };
-        small::sweep(&root, at, &mut found)?;
+        small::sweep(&root, &folders, &mut found)?;
         match self.dry_run {
             true => root.rollback()?,
             false => root.commit_counts(&shrinks.0, shrinks.1)?,

@@ -1,11 +1,13 @@
 //! The small files around the superchunks, and what does not belong there.
 
 use super::{Finding, Remedy, note};
+use crate::dataset::CArray;
 use crate::dataset::layout::{get_if_there, put};
 use crate::error::Result;
 use crate::storage::{EntryKind, Key, Root};
 use crate::wire::DType;
 use crate::wire::dataset::{DtypeText, Sizes, Storage};
+use std::collections::BTreeSet;
 
 /// Brings back the files of an array or a table without which it cannot be opened, where that can be done.
 pub(super) fn restore(root: &Root, at: &Key, keep: bool, found: &mut Vec<Finding>) -> Result<()> {
@@ -115,11 +117,31 @@ fn sizes(
     Ok(())
 }
 
-/// Litter of other systems, beside the files of the dataset and its columns.
-pub(super) fn sweep(root: &Root, at: &Key, found: &mut Vec<Finding>) -> Result<()> {
-    let mut open = vec![at.clone()];
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = root.list(&folder) else {
+/// The folders that a dataset with these arrays has files in.
+pub(super) fn folders<'a>(
+    at: &Key,
+    arrays: impl IntoIterator<Item = &'a CArray>,
+) -> Result<BTreeSet<Key>> {
+    let mut all = BTreeSet::from([at.clone(), at.join("meta")?]);
+    for array in arrays {
+        let own = &array.home().at;
+        all.extend([own.clone(), own.join("meta")?]);
+        let mut folder = array.leaf().spec().folder.clone();
+        // Columns within columns lie in folders of their own.
+        while folder != *own
+            && let Some(outer) = folder.split().map(|(outer, _)| outer)
+        {
+            all.insert(folder);
+            folder = outer;
+        }
+    }
+    Ok(all)
+}
+
+/// Litter of other systems, beside the files of the dataset and its columns. What lies in other folders is somebody else's.
+pub(super) fn sweep(root: &Root, folders: &BTreeSet<Key>, found: &mut Vec<Finding>) -> Result<()> {
+    for folder in folders {
+        let Ok(entries) = root.list(folder) else {
             continue;
         };
         for entry in entries {
@@ -127,23 +149,16 @@ pub(super) fn sweep(root: &Root, at: &Key, found: &mut Vec<Finding>) -> Result<(
                 continue;
             };
             let Ok(key) = folder.join(name) else { continue };
-            match entry.kind {
-                EntryKind::Folder if key.names().count() < MAX_DEPTH => open.push(key),
-                EntryKind::File if name.starts_with("._") => {
-                    note(
-                        found,
-                        &key,
-                        "litter of another system",
-                        Remedy::Done("removed it".to_owned()),
-                    );
-                    root.remove(&key)?;
-                }
-                _ => {}
+            if entry.kind == EntryKind::File && name.starts_with("._") {
+                note(
+                    found,
+                    &key,
+                    "litter of another system",
+                    Remedy::Done("removed it".to_owned()),
+                );
+                root.remove(&key)?;
             }
         }
     }
     Ok(())
 }
-
-/// Folders within folders, deeper than any dataset.
-const MAX_DEPTH: usize = 20;

@@ -63,6 +63,7 @@ pub(super) fn read(file: &dyn Object) -> Result<Contents> {
         checksum: header.checksum,
         places,
         spare: header.offsets,
+        trailing: 0,
         metadata,
         stated: (header.chunk_size, header.last_chunk),
     })

@@ -53,6 +53,8 @@ pub(crate) struct Contents {
     pub places: Vec<Place>,
     /// Whether more may lie behind a chunk than its digest.
     pub spare: bool,
+    /// Bytes behind the last chunk, where its container has no place for any.
+    pub trailing: u64,
     /// What else the file says, where its container has a place for that.
     pub metadata: Vec<u8>,
     /// Bytes of data of each chunk but the last, and of the last, where the file says so.
@@ -204,7 +206,7 @@ impl Contents {
         Ok(Stored {
             bytes,
             header,
-            behind,
+            behind: behind.saturating_add(self.trailing),
         })
     }
 

@@ -27,6 +27,7 @@ pub(super) fn read(file: &dyn Object) -> Result<Contents> {
         checksum: header.checksum,
         places,
         spare: header.index,
+        trailing: 0,
         metadata: Vec::new(),
         stated: (Some(header.chunk_size), Some(header.chunk_size)),
     })

@@ -34,10 +34,12 @@ pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<Contents> {
         at: 16,
         room: room.min(len),
     };
+    let trailing = room.saturating_sub(place.room);
     Ok(Contents {
         checksum: Checksum::None,
         places: vec![place],
         spare: false,
+        trailing,
         metadata: Vec::new(),
         stated: (None, None),
     })

@@ -7,11 +7,43 @@
 /// Structs and lists within each other.
 const MAX_DEPTH: usize = 64;
 
-/// Checks that no length says more than there is.
+/// The types of values that are told apart here.
+const I32: u8 = 5;
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
+/// The fields of the footer that is the schema, and of an element of the schema that tells how many follow as its children.
+const SCHEMA: u16 = 2;
+const CHILDREN: u16 = 5;
+
+/// Checks that no length says more than there is, and that the schema, a list of elements in the order of a tree, is one that
+/// can be gone down.
 pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     let mut walk = Walk { rest: bytes };
-    walk.fields(0)
+    walk.footer()
         .ok_or_else(|| format!("the footer of {} bytes contradicts itself", bytes.len()))
+}
+
+/// Whether groups with so many children each, in the order of a tree, have all of them and are not too deep.
+fn is_tree(children: &[u64]) -> bool {
+    let mut open: Vec<u64> = Vec::new();
+    let mut left = children.len();
+    for count in children {
+        left = left.saturating_sub(1);
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+        if let Some(rest) = open.last_mut() {
+            *rest = rest.saturating_sub(1);
+        }
+        // Room is taken for all children of a group at once.
+        if usize::try_from(*count).map_or(true, |count| count > left) || open.len() >= MAX_DEPTH {
+            return false;
+        }
+        if *count > 0 {
+            open.push(*count);
+        }
+    }
+    true
 }
 
 struct Walk<'a> {
@@ -48,21 +80,74 @@ impl Walk<'_> {
         (count <= self.rest.len()).then_some(count)
     }
 
+    /// The type of the next field, behind the one of this number; its number takes the place of that. 0 where there is none.
+    fn field(&mut self, number: &mut u16) -> Option<u8> {
+        let head = self.byte()?;
+        if head == 0 {
+            return Some(0);
+        }
+        *number = match head >> 4 {
+            // It does not follow the last one closely. Its readers look at no more than 16 bits, either.
+            0 => u16::try_from(unfolded(self.number()?) & 0xffff).ok()?,
+            step => number.wrapping_add(step.into()),
+        };
+        Some(head & 15)
+    }
+
     fn fields(&mut self, depth: usize) -> Option<()> {
         (depth < MAX_DEPTH).then_some(())?;
+        let mut number = 0;
         loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Some(());
-            }
-            // The number of the field, where it does not follow the last one closely.
-            if head >> 4 == 0 {
-                self.number()?;
-            }
-            match head & 15 {
+            match self.field(&mut number)? {
+                0 => return Some(()),
                 // Truth is in the type.
                 1 | 2 => {}
                 kind => self.value(kind, depth)?,
+            }
+        }
+    }
+
+    /// The fields of all, of which the schema is looked at closely.
+    fn footer(&mut self) -> Option<()> {
+        let mut number = 0;
+        loop {
+            match (self.field(&mut number)?, number) {
+                (0, _) => return Some(()),
+                (LIST, SCHEMA) => self.schema()?,
+                // Its readers would take anything for a list.
+                (_, SCHEMA) => return None,
+                (1 | 2, _) => {}
+                (kind, _) => self.value(kind, 0)?,
+            }
+        }
+    }
+
+    fn schema(&mut self) -> Option<()> {
+        let head = self.byte()?;
+        let count = match head >> 4 {
+            15 => self.count()?,
+            count => usize::from(count),
+        };
+        (head & 15 == STRUCT || count == 0).then_some(())?;
+        let mut children = Vec::new();
+        for _ in 0..count {
+            children.push(self.element()?);
+        }
+        is_tree(&children).then_some(())
+    }
+
+    /// How many children an element of the schema has.
+    fn element(&mut self) -> Option<u64> {
+        let (mut number, mut children) = (0, None);
+        loop {
+            match (self.field(&mut number)?, number) {
+                (0, _) => return Some(children.unwrap_or(0)),
+                (I32, CHILDREN) if children.is_none() => {
+                    children = Some(unfolded(self.number()?));
+                }
+                (_, CHILDREN) => return None,
+                (1 | 2, _) => {}
+                (kind, _) => self.value(kind, 1)?,
             }
         }
     }
@@ -104,5 +189,71 @@ impl Walk<'_> {
             self.value(kinds >> 4, depth)?;
             self.value(kinds & 15, depth)
         })
+    }
+}
+
+/// A number with a sign, which is in the lowest bit; one below zero is larger than any that can be.
+fn unfolded(number: u64) -> u64 {
+    let half = number >> 1;
+    if number & 1 == 0 { half } else { !half }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    fn number(mut number: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number.to_le_bytes()[0] | 0x80);
+            number >>= 7;
+        }
+        bytes.push(number.to_le_bytes()[0]);
+        bytes
+    }
+
+    /// A footer whose schema has elements with so many children each; a sign is in the lowest bit.
+    fn footer(children: &[u32]) -> Vec<u8> {
+        let count = u32::try_from(children.len()).unwrap_or(0);
+        let mut bytes = vec![0x15, 2, 0x19, 0xfc];
+        bytes.extend(number(count));
+        for children in children {
+            // A name, then the number of children.
+            bytes.extend([0x48, 1, b'g', 0x15]);
+            bytes.extend(number(*children));
+            bytes.push(0);
+        }
+        bytes.extend([0x16, 0, 0x19, 0x0c, 0]);
+        bytes
+    }
+
+    #[test]
+    fn schemas_that_are_trees_are_sound() {
+        let two_of_two = [4, 4, 0, 0, 4, 0, 0];
+        for children in [&[][..], &[0], &[2, 0], &two_of_two] {
+            assert_eq!(check(&footer(children)), Ok(()), "{children:?}");
+        }
+        let wide: Vec<u32> = std::iter::once(2000).chain([0; 1000]).collect();
+        assert_eq!(check(&footer(&wide)), Ok(()));
+        let deep: Vec<u32> = [2; 60].into_iter().chain([0]).collect();
+        assert_eq!(check(&footer(&deep)), Ok(()));
+    }
+
+    /// Each level is a call of a function in the crate that reads it, and each group takes room for its children.
+    #[test]
+    fn schemas_that_are_too_deep_or_count_what_is_not_there_are_refused() {
+        let deep: Vec<u32> = [2; 300_000].into_iter().chain([0]).collect();
+        let more = [4, 0];
+        let (below_zero, huge) = ([1, 0], [u32::MAX - 1, 0]);
+        for children in [&deep[..], &more, &below_zero, &huge] {
+            assert!(check(&footer(children)).is_err());
+        }
+    }
+
+    /// The number of children in another type, or the schema, which the reader would take for what it is not.
+    #[test]
+    fn a_schema_in_another_type_is_refused() {
+        assert!(check(&[0x28, 0, 0]).is_err());
+        assert!(check(&[0x29, 0x1c, 0x58, 1, b'x', 0, 0]).is_err());
     }
 }

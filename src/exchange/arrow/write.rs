@@ -5,7 +5,7 @@ use super::to::array_of;
 use super::types::{Target, schema_of};
 use crate::error::{Error, Result};
 use crate::exchange::schema::{Batch, Schema};
-use crate::exchange::source::{Progress, Source, for_each, to_usize};
+use crate::exchange::source::{Progress, Source, check_empty_rows, for_each, to_usize};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::SchemaRef;
@@ -27,12 +27,13 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for what Arrow has no type for; those of the source; those of the writer.
+/// Wrong usage for what Arrow has no type for, and for more than a million rows that have no bytes; those of the source; those of the writer.
 pub fn write_arrow(
     source: &mut dyn Source,
     to: impl Write,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
+    check_empty_rows(source)?;
     let tap = Tap::default();
     let to = Tapped {
         to: BufWriter::new(to),
@@ -64,6 +65,7 @@ pub fn write_arrow_stream(
     to: impl Write,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
+    check_empty_rows(source)?;
     let tap = Tap::default();
     let to = Tapped {
         to: BufWriter::new(to),

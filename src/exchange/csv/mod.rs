@@ -5,7 +5,7 @@ mod input;
 mod read;
 mod text;
 
-use super::source::{Progress, Source, for_each, to_usize};
+use super::source::{Progress, Source, check_empty_rows, for_each, to_usize};
 use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use std::io::{self, Write};
@@ -36,12 +36,13 @@ pub(super) use read::open_csv;
 /// ```
 ///
 /// # Errors
-/// Those of the source; those of the writer.
+/// Wrong usage for more than a million rows that have no bytes; those of the source; those of the writer.
 pub fn write_csv(
     source: &mut dyn Source,
     to: impl Write,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
+    check_empty_rows(source)?;
     let mut writer = csv::Writer::from_writer(to);
     let columns = source.schema().columns.iter();
     let names = columns.map(|column| column.name.as_str());

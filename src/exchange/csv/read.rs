@@ -61,12 +61,21 @@ pub(in crate::exchange) fn open_csv<S: ReadAt + 'static>(
     }))
 }
 
+/// Columns of a file; commas alone may make millions of them.
+const MOST_COLUMNS: usize = 1 << 16;
+
 /// What the first line calls the columns.
 fn names<S: ReadAt>(lines: &mut Lines<S>) -> Result<Vec<String>> {
     let Some((line, cells)) = lines.next()? else {
         let what = "CSV: the file is empty: its first line should be the names of the columns";
         return Err(Error::dataset(Fault::CutShort, what));
     };
+    // Each is a folder with files in it.
+    if cells.len() > MOST_COLUMNS {
+        let found = cells.len();
+        let what = format!("CSV: {found} columns, where {MOST_COLUMNS} at most can be");
+        return Err(Error::dataset(Fault::OverLimit, what));
+    }
     let (mut names, mut known) = (Vec::new(), HashSet::new());
     for cell in cells {
         let name = String::from_utf8(cell.to_vec())

@@ -1,6 +1,6 @@
 //! Rows as text, and back.
 
-use crate::exchange::cells::{row_of, row_value};
+use crate::exchange::cells::{row_json, row_of};
 use crate::exchange::schema::Column;
 use crate::exchange::source::to_usize;
 use crate::wire::{DType, DTypeError};
@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(super) fn row_text(column: &Column, bytes: &[u8], row: usize, text: &mut String) {
     match column.row_shape.is_empty() {
         true => column.dtype.write_text(row_of(column, bytes, row), text),
-        false => text.push_str(&row_value(column, bytes, row).to_string()),
+        false => row_json(column, bytes, row, text),
     }
 }
 

@@ -67,9 +67,12 @@ impl<C: Content> Flat<C> {
             .first()
             .map_or(0, |column| column.dtype.itemsize());
         let shape = lens(slice);
-        let total = shape
-            .iter()
-            .try_fold(itemsize, |product, len| product.checked_mul(*len));
+        let total = match shape.contains(&0) {
+            true => Some(0),
+            false => shape
+                .iter()
+                .try_fold(itemsize, |product, len| product.checked_mul(*len)),
+        };
         let mut out = Vec::new();
         let len = total.and_then(|total| usize::try_from(total).ok());
         let reserved = len.filter(|len| out.try_reserve_exact(*len).is_ok());

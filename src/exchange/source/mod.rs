@@ -85,8 +85,12 @@ pub(super) fn next_rows(
     if rest.is_empty() {
         return None;
     }
+    // Rows without bytes may be more than anybody counts through.
+    if row_bytes == 0 {
+        return Some(std::mem::replace(rest, rest.end..rest.end));
+    }
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    let most = (bytes / row_bytes.max(1)).max(1);
+    let most = (bytes / row_bytes).max(1);
     let stride = stride.max(1);
     let at_once = if most >= stride {
         most - most % stride
@@ -100,6 +104,20 @@ pub(super) fn next_rows(
     let rows = rest.start..end;
     rest.start = end;
     Some(rows)
+}
+
+/// Rows without bytes that are written one after another.
+const MOST_EMPTY: u64 = 1 << 20;
+
+/// Refuses to write rows one after another of which a few bytes may tell any number.
+pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
+    let rows = source.rows();
+    match source.schema().row_bytes() == 0 && rows > MOST_EMPTY {
+        true => Err(Error::usage(format!(
+            "{rows} rows without any bytes: only .npy has a place for so many"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Refuses rows that are not there.

@@ -15,6 +15,7 @@ use crate::storage::journal::{Binding, Piece as Placed, Pieces, crc_of};
 use crate::storage::lock::wait_until;
 use crate::storage::{Hold, ReadAt};
 use crc32fast::Hasher;
+use std::collections::BTreeSet;
 use std::io;
 
 /// What is to be done, and where its bytes lie.
@@ -44,12 +45,13 @@ impl Root {
         let _gate = self.begin_alone()?;
         let mut plan = self.plan()?;
         let made = |op: &Op| matches!(op.act, Act::MakeFolder).then(|| op.key.clone());
-        let made: Vec<Key> = plan.ops.iter().filter_map(made).collect();
+        let made: BTreeSet<Key> = plan.ops.iter().filter_map(made).collect();
         let is_new = |key: &Key| {
             key.split()
                 .is_some_and(|(folder, _)| made.contains(&folder))
         };
-        plan.ops.sort_by_key(|op| {
+        let counts: BTreeSet<&Key> = counts.iter().collect();
+        plan.ops.sort_by_cached_key(|op| {
             let counts = counts.contains(&op.key);
             // In a folder of this change nobody counts anything yet.
             if first {

@@ -7,9 +7,10 @@
 )]
 
 use super::crash_tests::seen;
+use super::op::Print;
 use super::test_model::{Model, changes};
 use super::tree_crash::{Depth, Random, for_each_state};
-use super::tree_recorder::{Disk, Found, TreeRecorder};
+use super::tree_recorder::{Disk, Found, Op, TreeRecorder};
 use super::{EntryKind, Key, MemoryStore, Root, Store};
 use crate::Category;
 use crate::storage::Access;
@@ -226,6 +227,39 @@ fn journals_name_only_keys_below_the_root_that_are_not_ours() {
     assert_eq!(root.kind(&key("a")).unwrap(), Some(EntryKind::Folder));
 }
 
+/// A step that puts the staged file of this number, with these bytes, where nothing is.
+fn put_step(at: &str, number: u64, bytes: &[u8]) -> Vec<u8> {
+    let print = Print::of(&bytes.to_vec()).unwrap();
+    let mut rest = number.to_le_bytes().to_vec();
+    rest.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+    rest.extend_from_slice(&print.len.to_le_bytes());
+    rest.extend_from_slice(&print.hash.to_le_bytes());
+    rest.extend_from_slice(&[0; 17]);
+    step(1, at, &rest)
+}
+
+/// Or else each step would read all of the file, and the second rename find nothing.
+#[test]
+fn a_staged_file_goes_to_one_place() {
+    let left = |places: [u64; 2]| {
+        let steps = [
+            put_step("a", places[0], b"new"),
+            put_step("b", places[1], b"new"),
+        ];
+        let staged = |number: u64| format!(".blpk/{}-{number}", "09".repeat(16));
+        Found::from([
+            (".blpk".to_owned(), None),
+            (JOURNAL.to_owned(), Some(forged(&steps.concat()))),
+            (staged(1), Some(b"new".to_vec())),
+            (staged(2), Some(b"new".to_vec())),
+        ])
+    };
+    assert_refused(&left([1, 1]), "a number twice");
+    let store = TreeRecorder::new(Disk::of(&left([1, 2])));
+    let root = open(&store, Access::Write).unwrap();
+    assert_eq!(root.kind(&key("b")).unwrap(), Some(EntryKind::File));
+}
+
 /// What lies in a store and belongs to no change.
 fn content(left: &Found) -> Found {
     let own = |key: &str| key == ".blpk" || key.starts_with(".blpk/");
@@ -371,4 +405,24 @@ fn our_folder_is_nobodys_to_change_or_see() {
         );
     }
     assert_eq!(root.list(&Key::root()).unwrap().len(), 1);
+}
+
+/// Of folders that are not of any dataset, however deep somebody has nested them.
+#[test]
+fn folders_deeper_than_any_dataset_are_not_gone_through() {
+    let mut left = Found::from([
+        (".blpk".to_owned(), None),
+        (JOURNAL.to_owned(), Some(forged(&step(4, "a", &[])))),
+    ]);
+    let names: Vec<String> = (0..300).map(|_| "d".to_owned()).collect();
+    for depth in 1..=names.len() {
+        left.insert(names[..depth].join("/"), None);
+    }
+    let store = TreeRecorder::new(Disk::of(&left));
+    let root = open(&store, Access::Write).unwrap();
+    assert!(root.was_interrupted());
+    let is_sync = |op: &&Op| matches!(op, Op::SyncFolder { .. });
+    let log = store.log();
+    let synced = log.ops.iter().filter(is_sync).count();
+    assert!((64..100).contains(&synced), "{synced}");
 }

@@ -117,7 +117,7 @@ impl Journal {
         let room = spilled.map_or(bytes, |spilled| spilled.len);
         let mut fields = Fields::new(file, HEAD_LEN, HEAD_LEN.saturating_add(steps));
         fields.hasher = head.hasher;
-        let Some(ops) = decode_ops(&mut fields, room)? else {
+        let Some(ops) = decode_ops(&mut fields, room, number)? else {
             return Ok(Err(DAMAGED));
         };
         let mut all = vec![0; usize::try_from(bytes).unwrap_or(0)];
@@ -195,9 +195,15 @@ struct Room {
     left: u64,
 }
 
-/// The steps; nothing if they are damaged. Bytes of patches are `room`.
-fn decode_ops<J: ReadAt>(fields: &mut Fields<'_, J>, room: u64) -> io::Result<Option<Vec<Op>>> {
+/// The steps; nothing if they are damaged. Bytes of patches are `room`, spilled into the staged file of number `spilled`.
+fn decode_ops<J: ReadAt>(
+    fields: &mut Fields<'_, J>,
+    room: u64,
+    spilled: Option<u64>,
+) -> io::Result<Option<Vec<Op>>> {
     let (mut ops, mut keys) = (Vec::new(), BTreeSet::new());
+    // A staged file goes to one place, and that of the patches to none.
+    let mut numbers: BTreeSet<u64> = spilled.into_iter().collect();
     let mut room = Room {
         all: room,
         left: room,
@@ -207,6 +213,11 @@ fn decode_ops<J: ReadAt>(fields: &mut Fields<'_, J>, room: u64) -> io::Result<Op
             return Ok(None);
         };
         if own::check(&op.key).is_err() || !keys.insert(op.key.clone()) {
+            return Ok(None);
+        }
+        if let Act::Put { number, .. } = op.act
+            && !numbers.insert(number)
+        {
             return Ok(None);
         }
         ops.push(op);

@@ -133,7 +133,10 @@ fn settle(store: &dyn Store, own: &Own, patience: &Patience) -> Result<bool> {
     Ok(journal.is_some())
 }
 
-/// Makes all names safe that are there.
+/// Folders within folders, deeper than those of any dataset: each is opened from the root on.
+const MAX_DEPTH: usize = 64;
+
+/// Makes all names safe that are there, as deep as a step of ours can lie.
 fn sync_folders(store: &dyn Store) -> io::Result<()> {
     let (mut open, mut all) = (vec![Key::root()], Vec::new());
     while let Some(folder) = open.pop() {
@@ -146,6 +149,7 @@ fn sync_folders(store: &dyn Store) -> io::Result<()> {
             // Others are not of a dataset.
             if let (EntryKind::Folder, Some(name)) = (entry.kind, entry.name.to_str())
                 && let Ok(inside) = folder.join(name)
+                && inside.names().count() <= MAX_DEPTH
             {
                 open.push(inside);
             }

@@ -8,6 +8,7 @@ use super::{Key, Root};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 /// Bytes of patches kept in memory; what comes then is spilled into a file, which tests are to reach.
 const MOST_LAID: u64 = if cfg!(test) { 1 << 10 } else { 4 << 20 };
@@ -27,7 +28,11 @@ impl Root {
             Some(Fate::Put(staged)) => self.patch_staged(key, staged, (at, bytes)),
             Some(Fate::Remove | Fate::RemoveFolder) => Err(not_found(key)),
             Some(Fate::MakeFolder) => Err(invalid(key, "a folder, not a file")),
-            Some(Fate::Patch(_)) => self.lay(key, None, (at, bytes)),
+            Some(Fate::Patch(patch)) => {
+                // One that nobody else holds is changed where it is.
+                drop(patch);
+                self.lay(key, None, (at, bytes))
+            }
             None => {
                 let base = self.store.open(key)?.size()?;
                 // Whatever keeps it from being patched should do so now.
@@ -65,19 +70,24 @@ impl Root {
     /// Lays bytes over a file, of this length if it is its first patch.
     fn lay(&self, key: &Key, base: Option<u64>, (at, bytes): (u64, &[u8])) -> io::Result<()> {
         let mut state = self.state();
-        let mut patch = match (state.fate(key), base) {
-            (Some(Fate::Patch(patch)), _) => patch.clone(),
-            (None, Some(len)) => Patch::new(len),
+        let len = match (state.fate(key), base) {
+            (Some(Fate::Patch(patch)), _) => patch.new_len(),
+            (None, Some(len)) => len,
             // Another thread has put or removed it meanwhile: as if that had come after this.
             _ => return Ok(()),
         };
-        if at > patch.new_len() || at.checked_add(len_of(bytes)).is_none() {
+        if at > len || at.checked_add(len_of(bytes)).is_none() {
             return Err(invalid(key, HOLE));
         }
         if bytes.is_empty() {
             return Ok(());
         }
-        patch.lay(at, Piece::Memory(Bytes::copy_from_slice(bytes)));
+        let mut patch = match state.forget(key) {
+            Some(Fate::Patch(patch)) => patch,
+            _ => Arc::new(Patch::new(len)),
+        };
+        let piece = Piece::Memory(Bytes::copy_from_slice(bytes));
+        Arc::make_mut(&mut patch).lay(at, piece);
         state.set(key, Fate::Patch(patch));
         state.laid = state.laid.saturating_add(len_of(bytes));
         let full = state.laid > MOST_LAID;

@@ -5,6 +5,7 @@ use crate::storage::ReadAt;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 /// Bytes of a patch.
 #[derive(Debug, Clone)]
@@ -103,7 +104,7 @@ impl Patch {
 /// A file with a patch over it.
 pub(super) struct Patched {
     pub base: Box<dyn Object>,
-    pub patch: Patch,
+    pub patch: Arc<Patch>,
     /// Where the spilled pieces lie, if there are any.
     pub spilled: Option<Box<dyn Object>>,
 }

@@ -198,7 +198,7 @@ impl Root {
                 };
                 Ok(Box::new(Patched {
                     base: self.store.open(key)?,
-                    patch: patch.clone(),
+                    patch: Arc::clone(patch),
                     spilled,
                 }))
             }

@@ -9,6 +9,7 @@ use crc32fast::Hasher;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
+use std::sync::Arc;
 
 /// A staged file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub(super) struct Staged {
 #[derive(Debug, Clone)]
 pub(super) enum Fate {
     Put(Staged),
-    /// Of a file that is there.
-    Patch(Patch),
+    /// Of a file that is there. Those who have read it share the pieces.
+    Patch(Arc<Patch>),
     /// Of a file that is there.
     Remove,
     MakeFolder,
@@ -146,7 +147,7 @@ impl State {
             fates
                 .iter_mut()
                 .filter_map(move |(name, (_, fate))| match fate {
-                    Fate::Patch(patch) => Some((folder, name, patch)),
+                    Fate::Patch(patch) => Some((folder, name, Arc::make_mut(patch))),
                     _ => None,
                 })
         })
@@ -219,7 +220,7 @@ fn fate_of(op: &Op, bytes: &bytes::Bytes, is_spilled: bool) -> Fate {
                 };
                 patch.lay(*at, piece);
             }
-            Fate::Patch(patch)
+            Fate::Patch(Arc::new(patch))
         }
         Act::Remove { .. } => Fate::Remove,
         Act::MakeFolder => Fate::MakeFolder,

@@ -6,8 +6,9 @@
     reason = "a test fails by panicking"
 )]
 
+use super::state::Fate;
 use super::*;
-use crate::storage::Access;
+use crate::storage::{Access, ReadAt};
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -124,4 +125,30 @@ fn a_directory_is_changed_as_a_whole() {
     assert_eq!(read("data/8"), None);
     assert_eq!(read("data/19"), Some(vec![19; 1000]));
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
+}
+
+/// Or else many patches of one file, or of one that is read in between, would take time by the square of their number.
+#[test]
+fn a_patch_is_laid_where_the_others_are() {
+    let store = MemoryStore::from([("a", vec![0; 100])]);
+    let root = Root::open(Arc::new(store), Access::Write).unwrap();
+    let at = Key::parse("a").unwrap();
+    let place = || match root.state().fate(&at) {
+        Some(Fate::Patch(patch)) => Arc::as_ptr(patch),
+        fate => panic!("{fate:?}"),
+    };
+    root.patch(&at, 0, b"x").unwrap();
+    let first = place();
+    for step in 1..10 {
+        root.patch(&at, 10 * step, b"y").unwrap();
+        assert_eq!(place(), first);
+        assert_eq!(root.get(&at, 100).unwrap().len(), 100);
+    }
+    // What was read before stays what it was.
+    let held = root.read(&at).unwrap();
+    root.patch(&at, 5, b"z").unwrap();
+    let (mut old, mut new) = ([0], [0]);
+    held.read_exact_at(5, &mut old).unwrap();
+    root.read(&at).unwrap().read_exact_at(5, &mut new).unwrap();
+    assert_eq!((old, new), ([0], [b'z']));
 }

@@ -125,22 +125,11 @@ impl<'a> New<'a> {
         if interrupt::is_asked() {
             return Err(Failure::interrupted().detail(format!("{name} is not written")));
         }
-        if aside.is_some() && exchange(made.path(), self.path).is_ok() {
-            drop(pending);
-            // The old one goes only when the new one is safe, and its lock before it.
-            let safe = sync(self.path).map_err(failed);
-            drop((aside, made));
-            return safe;
-        }
-        if let Some(aside) = &aside {
-            aside.put(self.path).map_err(failed)?;
-        }
-        fs::rename(made.path(), self.path).map_err(|error| {
-            if let Some(aside) = &aside {
-                aside.put_back(self.path);
-            }
-            failed(error)
-        })?;
+        let put = match &aside {
+            Some(aside) => aside.replace(made.path(), self.path),
+            None => fs::rename(made.path(), self.path),
+        };
+        put.map_err(failed)?;
         let here = made.keep();
         pending.retain(|path| *path != here);
         drop(pending);
@@ -155,19 +144,6 @@ fn sync(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         done => done,
     }
-}
-
-/// Gives two directories each other's name, so that there is never none.
-#[cfg(target_os = "linux")]
-fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
-/// Other systems have no such call, and some file systems do not know it.
-#[cfg(not(target_os = "linux"))]
-fn exchange(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The sparse frame that a new one takes the place of, which nobody else changes meanwhile.
@@ -195,13 +171,33 @@ impl Aside {
         Ok(Self { _held: held, dir })
     }
 
-    fn put(&self, path: &Path) -> io::Result<()> {
-        fs::rename(path, self.dir.path().join("old"))
+    /// Gives the name to the new one, and keeps the old one until this is dropped.
+    fn replace(&self, new: &Path, path: &Path) -> io::Result<()> {
+        let old = self.dir.path().join("old");
+        if exchange(new, path).is_ok() {
+            // If it stays where it is, there is litter, but nothing is lost.
+            let _ = fs::rename(new, old);
+            return Ok(());
+        }
+        // Where two names cannot change places, there is a moment without one.
+        fs::rename(path, &old)?;
+        fs::rename(new, path).inspect_err(|_| {
+            let _ = fs::rename(&old, path);
+        })
     }
+}
 
-    fn put_back(&self, path: &Path) {
-        let _ = fs::rename(self.dir.path().join("old"), path);
-    }
+/// Lets two names change places at once, where the system can.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+/// Lets two names change places at once, where the system can.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Whether something is at `path`, and is to be replaced.
