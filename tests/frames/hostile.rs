@@ -855,6 +855,73 @@ fn chunks_of_nothing_are_bounded_by_the_limit() {
     }
 }
 
+/// A frame of chunks of 60 bytes at these places, without an array.
+fn plain(chunks: Vec<u8>, places: &[ChunkPlace]) -> Parts {
+    let mut parts = Parts::sound().with_places(places);
+    parts.header.metalayers = Metalayers::new();
+    (parts.header.chunk_size, parts.header.blocksize) = (Some(60), 60);
+    parts.header.content_len = 60 * places.len() as u64;
+    parts.chunks = chunks;
+    parts
+}
+
+/// A chunk of 60 bytes in one block, whose stream lies `start` bytes from here.
+fn head(start: u32, ctbytes: u32) -> Vec<u8> {
+    let mut head = vec![2, 1, 0x10, 4];
+    for word in [60, 60, ctbytes, start] {
+        head.extend(u32::to_le_bytes(word));
+    }
+    head
+}
+
+/// Many entries may lead to one chunk, each of which would read all of it.
+#[test]
+fn chunks_much_longer_than_their_data_are_refused() {
+    for (len, is_taken) in [(84, true), (92, true), (1000, false), (1 << 20, false)] {
+        let mut chunk = head(20, len);
+        chunk.extend(60u32.to_le_bytes());
+        chunk.resize(len as usize, 7);
+        let frame = plain(chunk, &[ChunkPlace::At(0); 100]).frame().unwrap();
+        let mut some = [0; 30];
+        let all = frame.chunk(5);
+        let part = frame.read_range(5, 20, &mut some);
+        let stored = frame.compressed_chunk(5);
+        assert_eq!(
+            [all.is_ok(), part.is_ok(), stored.is_ok()],
+            [is_taken; 3],
+            "{len}"
+        );
+        match all {
+            Ok(data) => assert_eq!((data, some), (vec![7; 60], [7; 30])),
+            Err(error) => assert_eq!(error.category(), Category::Damaged, "{error}"),
+        }
+        assert!(is_taken || !frame.verify(|_| {}).is_sound(), "{len}");
+    }
+}
+
+/// Chunks that share their bytes would become more than the file has when each gets its own.
+#[test]
+fn chunks_in_one_another_are_not_written_anew() {
+    let (count, end) = (8, 8 * 20 + 64);
+    let heads = (0..count).map(|number| head(20 * (count - number), end - 20 * number));
+    let mut chunks: Vec<u8> = heads.flatten().collect();
+    chunks.extend(60u32.to_le_bytes());
+    chunks.resize(end as usize, 7);
+    let places: Vec<_> = (0..u64::from(count))
+        .map(|number| ChunkPlace::At(20 * number))
+        .collect();
+    let bytes = plain(chunks, &places).bytes();
+    let frame = options().read(bytes.clone()).unwrap();
+    assert!((0..8).all(|number| frame.chunk(number).unwrap() == [7; 60]));
+    let error = frame.to_bytes().unwrap_err();
+    assert_eq!(error.category(), Category::Damaged, "{error}");
+    let memory = Memory::from([("a", bytes)]);
+    let mut frame = options().edit_in(memory, OsStr::new("a")).unwrap();
+    frame.set_metalayer("new", vec![1; 100]).unwrap();
+    let error = frame.flush().unwrap_err();
+    assert_eq!(error.category(), Category::Damaged, "{error}");
+}
+
 #[cfg(unix)]
 mod on_disk {
     use super::{Parts, WHOLE, options, sparse};

@@ -87,6 +87,15 @@ where
         }
         Ok(live)
     }
+        let used = live
+            .values()
+            .fold(0, |sum: u64, len| sum.saturating_add(*len));
+        let room = self.chunks_end.saturating_sub(self.chunks_at);
+        // They would take more room than now where each gets its own.
+        if used > room {
+            let what = format!("chunks of {used} bytes in {room}: they lie in one another");
+            return Err(Error::frame(Fault::Damaged, what));
+        }
 
     /// Whether chunks that gave way take more room than those that are left. All are counted once, and from then on kept count of.
     fn is_mostly_dead(&mut self, outline: &Outline) -> bool {
