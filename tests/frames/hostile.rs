@@ -922,6 +922,32 @@ fn chunks_in_one_another_are_not_written_anew() {
     assert_eq!(error.category(), Category::Damaged, "{error}");
 }
 
+/// An index of 32 or 40 bytes may have any number of entries.
+#[test]
+fn an_index_of_one_value_takes_no_memory_beside_its_places() {
+    let value = |place: ChunkPlace| place.encode().unwrap().to_le_bytes();
+    let of = |place, chunks: u32| {
+        let mut parts = plain(Parts::sound().chunks, &[]);
+        parts.header.content_len = u64::from(chunks) * 60;
+        let value = value(place);
+        parts.index = special_chunk(SpecialValue::Value(&value), chunks * 8, 8, 1 << 16).unwrap();
+        parts
+    };
+    let chunks = 30 << 20;
+    for place in [ChunkPlace::At(0), ChunkPlace::At(20)] {
+        let (opened, peak) = peak_of(|| of(place, chunks).frame());
+        let error = opened.unwrap_err();
+        assert_eq!(error.category(), Category::Damaged, "{error}");
+        assert!(peak < 1 << 20, "{peak} bytes");
+    }
+    let chunks = 2 << 20;
+    for place in [ChunkPlace::Zeros, ChunkPlace::Nan, ChunkPlace::Uninit] {
+        let (opened, peak) = peak_of(|| of(place, chunks).frame());
+        assert_eq!(opened.unwrap().chunks(), u64::from(chunks));
+        assert!(peak < (16 * chunks + (1 << 20)) as usize, "{peak} bytes");
+    }
+}
+
 #[cfg(unix)]
 mod on_disk {
     use super::{Parts, WHOLE, options, sparse};
