@@ -948,6 +948,25 @@ fn an_index_of_one_value_takes_no_memory_beside_its_places() {
     }
 }
 
+#[test]
+fn a_frame_behind_padding_is_not_cut_off() {
+    let one = Parts::sound().bytes();
+    let edit = |bytes| {
+        let memory = Memory::from([("a", bytes)]);
+        options().edit_in(memory, OsStr::new("a"))
+    };
+    for padding in [0, 1, 16, 5000, (1 << 20) - 5, 1 << 20] {
+        for byte in [0, 0xee] {
+            let error = edit([&one[..], &vec![byte; padding], &one].concat()).unwrap_err();
+            assert_eq!(error.category(), Category::Unsupported, "{padding}");
+            let byte = format!("byte {}", one.len() + padding);
+            assert!(error.to_string().contains(&byte), "{error}");
+            // What a change that was not finished leaves.
+            assert!(edit([&one[..], &vec![2; padding]].concat()).is_ok());
+        }
+    }
+}
+
 #[cfg(unix)]
 mod on_disk {
     use super::{Parts, WHOLE, options, sparse};
