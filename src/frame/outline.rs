@@ -72,6 +72,13 @@ impl Outline {
         u64::try_from(self.header.encoded_len()).unwrap_or(u64::MAX)
     }
 
+    /// Refuses what could not be opened again.
+    pub(super) fn check_metadata(&self, limits: &Limits) -> Result<()> {
+        within(self.header_len(), limits.metadata, HEADER)?;
+        let len = u64::try_from(self.trailer.encoded_len()).unwrap_or(u64::MAX);
+        within(len, limits.metadata, TRAILER)
+    }
+
     /// What stands behind the chunks: the index, if there are any, and the trailer.
     pub(super) fn back(&self) -> Result<Vec<u8>> {
         let mut back = Vec::new();
@@ -172,13 +179,6 @@ fn read_index(
     }
     let end = room.start.saturating_add(header.ctbytes.into());
     let chunk = read_section(source, room.start..end, room.end, INDEX)?;
-    let mut entries = vec![0; usize::try_from(len).unwrap_or(0)];
-    let decoded = decoder.decode(&chunk, &mut entries);
-    decoded.map_err(|error| failed(error.into()))?;
-    Ok(decode_index(&entries, nchunks)?)
-}
-
-fn within(len: u64, limit: u32, what: &str) -> Result<()> {
     let mut decoder = ChunkDecoder::with_max_block(limits.block);
     let is_value = !header.is_pure_copy() && !has_blocks(&chunk);
     if is_value && [1, 2, 4, 8].contains(&header.typesize) {
@@ -187,12 +187,12 @@ fn within(len: u64, limit: u32, what: &str) -> Result<()> {
         decoded.map_err(|error| failed(error.into()))?;
         return all_alike(&entry, nchunks);
     }
-    match len <= u64::from(limit) {
-        true => Ok(()),
-        false => {
-            let what = format!("{what} of {len} bytes, over the limit `metadata` of {limit}");
-            Err(Error::frame(Fault::OverLimit, what))
-        }
+    let mut entries = vec![0; usize::try_from(len).unwrap_or(0)];
+    let decoded = decoder.decode(&chunk, &mut entries);
+    decoded.map_err(|error| failed(error.into()))?;
+    Ok(decode_index(&entries, nchunks)?)
+}
+
 /// Places by an index of one entry over and over, as where no chunk is stored.
 fn all_alike(entry: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
     let mut places = decode_index(entry, 1)?;
@@ -211,6 +211,13 @@ fn all_alike(entry: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
     Ok(places)
 }
 
+fn within(len: u64, limit: u32, what: &str) -> Result<()> {
+    match len <= u64::from(limit) {
+        true => Ok(()),
+        false => {
+            let what = format!("{what} of {len} bytes, over the limit `metadata` of {limit}");
+            Err(Error::frame(Fault::OverLimit, what))
+        }
     }
 }
 

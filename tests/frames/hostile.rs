@@ -967,6 +967,40 @@ fn a_frame_behind_padding_is_not_cut_off() {
     }
 }
 
+/// Who writes a frame can open it again.
+#[test]
+fn layers_are_held_to_the_limit_when_they_are_set() {
+    let limits = Limits {
+        metadata: 10_000,
+        ..Limits::default()
+    };
+    let strict = options().limits(limits);
+    let noise = numbers(1500, true);
+    let builder = || Frame::builder(1, 10).options(strict.clone());
+    let mut frame = builder().in_memory().unwrap();
+    frame.set_metalayer("a", noise.clone()).unwrap();
+    frame.set_vlmetalayer("a", &noise).unwrap();
+    for (name, times) in [("b", 1), ("a", 2)] {
+        let error = frame.set_metalayer(name, noise.repeat(times)).unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+        let more = numbers(1500 * times, true);
+        let error = frame.set_vlmetalayer(name, &more).unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+    }
+    frame.append(&[7; 10]).unwrap();
+    frame.flush().unwrap();
+    let frame = strict.read(frame.to_bytes().unwrap()).unwrap();
+    assert_eq!(frame.metalayers().get("a"), Some(&noise[..]));
+    assert_eq!(frame.vlmetalayer("a").unwrap().unwrap(), noise);
+    assert_eq!(
+        (frame.metalayers().len(), frame.vlmetalayers().count()),
+        (1, 1)
+    );
+    let long = builder().metalayer("a", noise.repeat(2)).unwrap();
+    let error = long.in_memory().unwrap_err();
+    assert_eq!(error.category(), Category::OverLimit, "{error}");
+}
+
 #[cfg(unix)]
 mod on_disk {
     use super::{Parts, WHOLE, options, sparse};
