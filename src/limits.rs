@@ -20,7 +20,8 @@ pub struct Limits {
     pub block: u32,
     /// Bytes of metadata, stored or unpacked; 64 MiB by default.
     pub metadata: u32,
-    /// Bytes of the offsets of counted chunks; 256 MiB by default, 32 million chunks.
+    /// Bytes of the offsets of counted chunks; 256 MiB by default, 32 million chunks. In
+    /// memory, each chunk of a frame takes 16 bytes, 24 while its index is read.
     pub offsets: u64,
 }
 

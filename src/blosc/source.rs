@@ -183,12 +183,12 @@ impl<'a> Source<'a> {
         let rest = self.chunk.get(start as usize..).unwrap_or_default();
         // Earlier versions have other runs, or none, and no reader is sure of them.
         let runs = self.extension.is_some() && self.header.version >= BLOSC2_STABLE;
-        let bounded = self.undo.delta;
+        let by_data = self.undo.delta;
         Ok(Streams {
             block,
             rest,
             runs,
-            bounded,
+            by_data,
         })
     }
 
@@ -222,9 +222,9 @@ pub(super) struct Streams<'a> {
     rest: &'a [u8],
     /// Whether a length of 0 or below stands for a byte over and over.
     runs: bool,
-    /// Whether no stream may be longer than what it stands for, as no writer makes one: where all blocks depend on the first,
-    /// its streams are gone through for each of them.
-    bounded: bool,
+    /// Whether no stream may be longer than what it stands for, as no writer of delta makes one: where all blocks depend on
+    /// the first, its streams are gone through for each of them.
+    by_data: bool,
 }
 
 /// The bytes of one stream.
@@ -256,8 +256,12 @@ impl<'a> Streams<'a> {
         let (bytes, rest) = rest
             .split_at_checked(length as usize)
             .ok_or(cut(length, rest.len()))?;
-        if self.bounded && bytes.len() > len {
-            return Err(cut(length, len));
+        let most = match self.by_data {
+            true => len,
+            false => longest(len),
+        };
+        if bytes.len() > most {
+            return Err(cut(length, most));
         }
         self.rest = rest;
         Ok(if bytes.len() == len {
@@ -286,6 +290,14 @@ impl<'a> Streams<'a> {
             }),
         }
     }
+}
+
+/// The longest stream that stands for `len` bytes. All blocks may begin at the same one, so that a longer one would cost
+/// its length for each of them.
+///
+/// C-Blosc gives Snappy `32 + len + len / 6` bytes, and every other compressor as many as there are data.
+fn longest(len: usize) -> usize {
+    len.saturating_add(len / 6).saturating_add(64)
 }
 
 /// The longest stream; lengths are signed in Blosc 2.

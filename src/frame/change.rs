@@ -110,14 +110,17 @@ impl Frame {
         let memory = Memory::new();
         let mut copy = self.empty_copy(FrameKind::Contiguous, &memory)?;
         // Where many entries lead to one chunk, a few bytes would become gigabytes.
-        let mut copied = HashMap::new();
+        let (mut copied, mut used) = (HashMap::new(), 0u64);
         for number in 0..self.chunks() {
             let len = self.chunk_len(number)?;
             let place = match self.place(number)? {
                 ChunkPlace::At(at) => ChunkPlace::At(match copied.get(&(at, len)) {
                     Some(at) => *at,
                     None => {
-                        let new = copy.home.put(&self.compressed_chunk(number)?)?;
+                        let chunk = self.compressed_chunk(number)?;
+                        used = used.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+                        self.check_used(at, used)?;
+                        let new = copy.home.put(&chunk)?;
                         copied.insert((at, len), new);
                         new
                     }
@@ -133,6 +136,21 @@ impl Frame {
         memory
             .bytes(super::create::IN_MEMORY)
             .ok_or_else(|| Error::frame(Fault::Damaged, "the copy in memory is gone"))
+    }
+
+    /// Refuses chunks that come to more bytes than there are, as those do that lie in one another.
+    fn check_used(&self, at: u64, used: u64) -> Result<()> {
+        if self.kind() == FrameKind::Sparse {
+            return Ok(());
+        }
+        let room = self.home.chunk(at)?.room.saturating_add(at);
+        match used <= room {
+            true => Ok(()),
+            false => {
+                let what = format!("chunks of {used} bytes in {room}: they lie in one another");
+                Err(Error::frame(Fault::Damaged, what))
+            }
+        }
     }
 
     /// What every change begins with.

@@ -313,6 +313,7 @@ impl FrameBuilder {
             },
             places,
         };
+        outline.check_metadata(&self.options.limits)?;
         finished(outline)
     }
 }

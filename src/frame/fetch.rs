@@ -9,6 +9,11 @@ use crate::wire::{Position, Section};
 /// Up to so many bytes a chunk is read at once, whatever is wanted of it.
 const SMALL: u64 = 16 << 10;
 
+/// Bytes of a chunk beside its data: those of the longest header, with a value of any length.
+const OVERHEAD: u64 = 32 + 255;
+/// Those of each block: its entry in the table, and what its streams may be longer than the data.
+const PER_BLOCK: u64 = 4 + 68;
+
 /// The error of a chunk, with its place.
 pub(super) fn failed(chunk: u64, byte: u64, error: ChunkError) -> Error {
     let position = Position {
@@ -48,8 +53,24 @@ fn outside(stored: &Stored<'_>, len: u64) -> Error {
     Error::frame(fault, what)
 }
 
-/// Refuses chunks that are longer than anybody wants them.
+/// The longest chunk with this header that anybody makes: with all streams as long as C-Blosc lets Snappy make them. Many
+/// entries of an index may lead to one chunk, and each would read all of it.
+fn longest(header: &ChunkHeader) -> u64 {
+    let nbytes = u64::from(header.nbytes);
+    let blocks = u64::from(header.nblocks()).saturating_mul(PER_BLOCK);
+    let data = nbytes.saturating_add(nbytes / 6);
+    data.saturating_add(blocks).saturating_add(OVERHEAD)
+}
+
+/// Refuses chunks that are longer than anybody wants them, or makes them.
 pub(super) fn check(header: &ChunkHeader, limits: &Limits) -> Result<()> {
+    if u64::from(header.ctbytes) > longest(header) {
+        let what = format!(
+            "a chunk of {} bytes, which holds {} bytes of data",
+            header.ctbytes, header.nbytes
+        );
+        return Err(Error::frame(Fault::Damaged, what));
+    }
     match header.nbytes <= limits.chunk {
         true => Ok(()),
         false => Err(Error::frame(

@@ -5,7 +5,7 @@ use crate::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline,
 };
 use crate::error::{Error, Result};
-use crate::wire::frame::ArrayKind;
+use crate::wire::frame::{ArrayKind, Metalayers};
 
 impl Frame {
     /// Sets a layer of metadata before the chunks. If it has another length than the one of this name, or is new, a file is
@@ -13,7 +13,8 @@ impl Frame {
     ///
     /// # Errors
     /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 layers, and for those that
-    /// describe an array, which its methods change.
+    /// describe an array, which its methods change; [`OverLimit`](crate::Category::OverLimit) if the header would be longer
+    /// than the limit `metadata`.
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         if [ArrayKind::Caterva, ArrayKind::B2nd]
             .iter()
@@ -29,14 +30,15 @@ impl Frame {
     pub(super) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         self.begin()?;
         let layers = &mut self.outline.header.metalayers;
-        let is_new = layers.get(name).is_none();
+        let before = layers.get(name).map(<[u8]>::to_vec);
         layers.set(name, bytes)?;
-        // A flush that cannot be made would cost all other changes.
-        let room = layers.check_header();
-        if room.is_err() && is_new {
-            layers.remove(name);
+        // A flush that cannot be made would cost all other changes, and so would one that cannot be opened again.
+        let room = layers.check_header().map_err(Error::from);
+        let room = room.and_then(|()| self.outline.check_metadata(&self.coders.limits));
+        if room.is_err() {
+            put_back(&mut self.outline.header.metalayers, name, before)?;
         }
-        Ok(room?)
+        room
     }
 
     /// The names of the layers behind the chunks.
@@ -92,19 +94,22 @@ impl Frame {
     ///
     /// # Errors
     /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 8192 layers or 65,529 bytes of
-    /// names (with six more for each), and if the frame was opened for reading only.
+    /// names (with six more for each), and if the frame was opened for reading only;
+    /// [`OverLimit`](crate::Category::OverLimit) if all of them together would be longer than the limit `metadata`.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
         let chunk = compressed(bytes)?;
         let layers = &mut self.outline.trailer.vlmetalayers;
-        let is_new = layers.get(name).is_none();
+        let before = layers.get(name).map(<[u8]>::to_vec);
         layers.set(name, chunk)?;
-        let room = layers.check_trailer();
-        if room.is_err() && is_new {
-            layers.remove(name);
+        let room = layers.check_trailer().map_err(Error::from);
+        let room = room.and_then(|()| self.outline.check_metadata(&self.coders.limits));
+        let layers = &mut self.outline.trailer.vlmetalayers;
+        if room.is_err() {
+            put_back(layers, name, before)?;
         }
         self.outline.header.has_vlmetalayers = !layers.is_empty();
-        Ok(room?)
+        room
     }
 
     /// Removes a layer of metadata behind the chunks; whether there was one.
@@ -118,6 +123,17 @@ impl Frame {
         self.outline.header.has_vlmetalayers = !layers.is_empty();
         Ok(removed)
     }
+}
+
+/// Undoes the setting of a layer.
+fn put_back(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Result<()> {
+    match before {
+        Some(bytes) => layers.set(name, bytes)?,
+        None => {
+            layers.remove(name);
+        }
+    }
+    Ok(())
 }
 
 /// What a layer behind the chunks is stored as.

@@ -1,7 +1,7 @@
 //! [`Outline`]: all of a frame but its chunks.
 
 use crate::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkHeader, ChunkSettings};
-use crate::blosc::{Fault, FilterPipeline, HEADER_LEN};
+use crate::blosc::{Fault, FilterPipeline, HEADER_LEN, has_blocks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::storage::Object;
@@ -10,6 +10,10 @@ use crate::wire::{Position, Section};
 
 /// Bytes of an entry of the index.
 const ENTRY_LEN: u64 = 8;
+
+/// So many entries may all lead to one chunk where the index has nothing but these: no writer makes it, and a few bytes
+/// would be any number of chunks that each cost what the one does.
+const MOST_SHARED: u64 = 1 << 16;
 
 /// What stands before the chunks of a frame, and behind them.
 ///
@@ -66,6 +70,13 @@ impl Outline {
     /// Bytes before the chunks.
     pub(super) fn header_len(&self) -> u64 {
         u64::try_from(self.header.encoded_len()).unwrap_or(u64::MAX)
+    }
+
+    /// Refuses what could not be opened again.
+    pub(super) fn check_metadata(&self, limits: &Limits) -> Result<()> {
+        within(self.header_len(), limits.metadata, HEADER)?;
+        let len = u64::try_from(self.trailer.encoded_len()).unwrap_or(u64::MAX);
+        within(len, limits.metadata, TRAILER)
     }
 
     /// What stands behind the chunks: the index, if there are any, and the trailer.
@@ -168,10 +179,36 @@ fn read_index(
     }
     let end = room.start.saturating_add(header.ctbytes.into());
     let chunk = read_section(source, room.start..end, room.end, INDEX)?;
+    let mut decoder = ChunkDecoder::with_max_block(limits.block);
+    let is_value = !header.is_pure_copy() && !has_blocks(&chunk);
+    if is_value && [1, 2, 4, 8].contains(&header.typesize) {
+        let mut entry = [0; size_of::<i64>()];
+        let decoded = decoder.decode_range(&chunk, 0, &mut entry);
+        decoded.map_err(|error| failed(error.into()))?;
+        return all_alike(&entry, nchunks);
+    }
     let mut entries = vec![0; usize::try_from(len).unwrap_or(0)];
-    let decoded = ChunkDecoder::with_max_block(limits.block).decode(&chunk, &mut entries);
+    let decoded = decoder.decode(&chunk, &mut entries);
     decoded.map_err(|error| failed(error.into()))?;
     Ok(decode_index(&entries, nchunks)?)
+}
+
+/// Places by an index of one entry over and over, as where no chunk is stored.
+fn all_alike(entry: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
+    let mut places = decode_index(entry, 1)?;
+    if let [ChunkPlace::At(at)] = places.as_slice()
+        && nchunks > MOST_SHARED
+    {
+        let what = format!("index: all of {nchunks} chunks are stored at {at}");
+        return Err(Error::frame(Fault::Damaged, what));
+    }
+    let len = usize::try_from(nchunks).unwrap_or(usize::MAX);
+    let more = len.saturating_sub(places.len());
+    places
+        .try_reserve_exact(more)
+        .map_err(|_| too_long(INDEX))?;
+    places.resize(len, places.first().copied().unwrap_or(ChunkPlace::Zeros));
+    Ok(places)
 }
 
 fn within(len: u64, limit: u32, what: &str) -> Result<()> {

@@ -699,6 +699,152 @@ fn chunks_of_nothing_are_bounded_by_the_limit() {
     }
 }
 
+/// A frame of chunks of 60 bytes at these places, without an array.
+fn plain(chunks: Vec<u8>, places: &[ChunkPlace]) -> Parts {
+    let mut parts = Parts::sound().with_places(places);
+    parts.header.metalayers = Metalayers::new();
+    (parts.header.chunk_size, parts.header.blocksize) = (Some(60), 60);
+    parts.header.content_len = 60 * places.len() as u64;
+    parts.chunks = chunks;
+    parts
+}
+
+/// A chunk of 60 bytes in one block, whose stream lies `start` bytes from here.
+fn head(start: u32, ctbytes: u32) -> Vec<u8> {
+    let mut head = vec![2, 1, 0x10, 4];
+    for word in [60, 60, ctbytes, start] {
+        head.extend(u32::to_le_bytes(word));
+    }
+    head
+}
+
+/// Many entries may lead to one chunk, each of which would read all of it.
+#[test]
+fn chunks_much_longer_than_their_data_are_refused() {
+    for (len, is_taken) in [(84, true), (92, true), (1000, false), (1 << 20, false)] {
+        let mut chunk = head(20, len);
+        chunk.extend(60u32.to_le_bytes());
+        chunk.resize(len as usize, 7);
+        let frame = plain(chunk, &[ChunkPlace::At(0); 100]).frame().unwrap();
+        let mut some = [0; 30];
+        let all = frame.chunk(5);
+        let part = frame.read_range(5, 20, &mut some);
+        let stored = frame.compressed_chunk(5);
+        assert_eq!(
+            [all.is_ok(), part.is_ok(), stored.is_ok()],
+            [is_taken; 3],
+            "{len}"
+        );
+        match all {
+            Ok(data) => assert_eq!((data, some), (vec![7; 60], [7; 30])),
+            Err(error) => assert_eq!(error.category(), Category::Damaged, "{error}"),
+        }
+        assert!(is_taken || !frame.verify(|_| {}).is_sound(), "{len}");
+    }
+}
+
+/// Chunks that share their bytes would become more than the file has when each gets its own.
+#[test]
+fn chunks_in_one_another_are_not_written_anew() {
+    let (count, end) = (8, 8 * 20 + 64);
+    let heads = (0..count).map(|number| head(20 * (count - number), end - 20 * number));
+    let mut chunks: Vec<u8> = heads.flatten().collect();
+    chunks.extend(60u32.to_le_bytes());
+    chunks.resize(end as usize, 7);
+    let places: Vec<_> = (0..u64::from(count))
+        .map(|number| ChunkPlace::At(20 * number))
+        .collect();
+    let bytes = plain(chunks, &places).bytes();
+    let frame = options().read(bytes.clone()).unwrap();
+    assert!((0..8).all(|number| frame.chunk(number).unwrap() == [7; 60]));
+    let error = frame.to_bytes().unwrap_err();
+    assert_eq!(error.category(), Category::Damaged, "{error}");
+    let memory = Memory::from([("a", bytes)]);
+    let mut frame = options().edit_in(memory, OsStr::new("a")).unwrap();
+    frame.set_metalayer("new", vec![1; 100]).unwrap();
+    let error = frame.flush().unwrap_err();
+    assert_eq!(error.category(), Category::Damaged, "{error}");
+}
+
+/// An index of 32 or 40 bytes may have any number of entries.
+#[test]
+fn an_index_of_one_value_takes_no_memory_beside_its_places() {
+    let value = |place: ChunkPlace| place.encode().unwrap().to_le_bytes();
+    let of = |place, chunks: u32| {
+        let mut parts = plain(Parts::sound().chunks, &[]);
+        parts.header.content_len = u64::from(chunks) * 60;
+        let value = value(place);
+        parts.index = special_chunk(SpecialValue::Value(&value), chunks * 8, 8, 1 << 16).unwrap();
+        parts
+    };
+    let chunks = 30 << 20;
+    for place in [ChunkPlace::At(0), ChunkPlace::At(20)] {
+        let (opened, peak) = peak_of(|| of(place, chunks).frame());
+        let error = opened.unwrap_err();
+        assert_eq!(error.category(), Category::Damaged, "{error}");
+        assert!(peak < 1 << 20, "{peak} bytes");
+    }
+    let chunks = 2 << 20;
+    for place in [ChunkPlace::Zeros, ChunkPlace::Nan, ChunkPlace::Uninit] {
+        let (opened, peak) = peak_of(|| of(place, chunks).frame());
+        assert_eq!(opened.unwrap().chunks(), u64::from(chunks));
+        assert!(peak < (16 * chunks + (1 << 20)) as usize, "{peak} bytes");
+    }
+}
+
+#[test]
+fn a_frame_behind_padding_is_not_cut_off() {
+    let one = Parts::sound().bytes();
+    let edit = |bytes| {
+        let memory = Memory::from([("a", bytes)]);
+        options().edit_in(memory, OsStr::new("a"))
+    };
+    for padding in [0, 1, 16, 5000, (1 << 20) - 5, 1 << 20] {
+        for byte in [0, 0xee] {
+            let error = edit([&one[..], &vec![byte; padding], &one].concat()).unwrap_err();
+            assert_eq!(error.category(), Category::Unsupported, "{padding}");
+            let byte = format!("byte {}", one.len() + padding);
+            assert!(error.to_string().contains(&byte), "{error}");
+            // What a change that was not finished leaves.
+            assert!(edit([&one[..], &vec![2; padding]].concat()).is_ok());
+        }
+    }
+}
+
+/// Who writes a frame can open it again.
+#[test]
+fn layers_are_held_to_the_limit_when_they_are_set() {
+    let limits = Limits {
+        metadata: 10_000,
+        ..Limits::default()
+    };
+    let strict = options().limits(limits);
+    let noise = numbers(1500, true);
+    let builder = || Frame::builder(1, 10).options(strict.clone());
+    let mut frame = builder().in_memory().unwrap();
+    frame.set_metalayer("a", noise.clone()).unwrap();
+    frame.set_vlmetalayer("a", &noise).unwrap();
+    for (name, times) in [("b", 1), ("a", 2)] {
+        let error = frame.set_metalayer(name, noise.repeat(times)).unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+        let more = numbers(1500 * times, true);
+        let error = frame.set_vlmetalayer(name, &more).unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+    }
+    frame.append(&[7; 10]).unwrap();
+    frame.flush().unwrap();
+    let frame = strict.read(frame.to_bytes().unwrap()).unwrap();
+    assert_eq!(frame.metalayers().get("a"), Some(&noise[..]));
+    assert_eq!(frame.vlmetalayer("a").unwrap().unwrap(), noise);
+    assert_eq!(
+        (frame.metalayers().len(), frame.vlmetalayers().count()),
+        (1, 1)
+    );
+    let long = builder().metalayer("a", noise.repeat(2)).unwrap();
+    let error = long.in_memory().unwrap_err();
+    assert_eq!(error.category(), Category::OverLimit, "{error}");
+}
+
 #[cfg(unix)]
 mod on_disk {
     use super::{Parts, WHOLE, options, sparse};

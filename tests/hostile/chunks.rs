@@ -247,3 +247,51 @@ fn a_chunk_of_one_huge_block_takes_two_of_them() {
         .unwrap_err();
     assert_eq!(error.category(), Category::OverLimit, "{error}");
 }
+
+/// Blocks of one byte in a chunk of LZ4 or Zstandard, which all begin at the same stream.
+fn blocks_of_one_stream(flags: u8, blocks: u32, stream: &[u8]) -> Vec<u8> {
+    let start = 16 + 4 * blocks;
+    let used = start + 4 + stream.len() as u32;
+    let ctbytes = used.max(16 + 9 * blocks);
+    let mut chunk = blosc(flags, 1, blocks, 1, ctbytes);
+    chunk.extend(start.to_le_bytes().repeat(blocks as usize));
+    chunk.extend((stream.len() as u32).to_le_bytes());
+    chunk.extend(stream);
+    chunk.resize(ctbytes as usize, 0);
+    chunk
+}
+
+/// Empty blocks of Zstandard cost time and give nothing: one stream of many of them would be gone
+/// through for each block that begins there.
+#[test]
+fn streams_longer_than_compressors_make_are_refused() {
+    let any = Fields {
+        chunk_size: -1,
+        last_chunk: -1,
+        ..PLAIN
+    };
+    let head = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 1];
+    let last = [0x09, 0, 0, b'A'];
+    let stream = |empty: usize| [&head[..], &[0; 3].repeat(empty), &last].concat();
+    let seen = decode(
+        any.with(&blocks_of_one_stream(0x90, 1000, &stream(2)))
+            .as_slice(),
+    );
+    assert_eq!(seen.result.unwrap(), 1000);
+    for empty in [19, 100, 150_000] {
+        let chunk = blocks_of_one_stream(0x90, 100_000, &stream(empty));
+        refused(
+            "a long stream",
+            &any.with(&chunk),
+            Category::Damaged,
+            Section::Chunk,
+            "Chunk(StreamLength",
+        );
+    }
+    // One byte is two in LZ4.
+    let seen = decode(
+        any.with(&blocks_of_one_stream(0x30, 1000, b"\x10A"))
+            .as_slice(),
+    );
+    assert_eq!(seen.result.unwrap(), 1000);
+}

@@ -586,3 +586,30 @@ fn an_end_mark_is_no_record() {
     let file = Hostile::new(r#"{"dtype": "varbinary"}"#, chunks).file();
     refused("an end mark among three", &file, Damaged, "end mark");
 }
+
+/// Where many chunks in a row are damaged, each is read for the first record that may be in it.
+#[test]
+fn damaged_chunks_are_not_read_again_for_each_record_beside_them() {
+    let builder = bloscpack::RecordWriter::builder().packed(64);
+    let mut writer = builder
+        .write_to_file(std::io::Cursor::new(Vec::new()))
+        .unwrap();
+    for _ in 0..5000 {
+        writer.push("x").unwrap();
+    }
+    let mut file = writer.finish().unwrap().into_inner();
+    let (from, to) = (file.len() / 2, file.len() - 500);
+    file[from..to]
+        .iter_mut()
+        .step_by(20)
+        .for_each(|byte| *byte ^= 1);
+    let read = AtomicUsize::new(0);
+    let reader = IndexedRecordReader::open(Counting(&file, &read)).unwrap();
+    assert!(reader.len() == 5000 && reader.chunks() > 150);
+    let found: Vec<_> = reader.iter().map(|record| record.is_ok()).collect();
+    let sound = found.iter().filter(|is_ok| **is_ok).count();
+    assert!(found[0] && found[4999] && found.len() == 5000);
+    assert!((500..4500).contains(&sound), "{sound}");
+    let read = read.load(Ordering::Relaxed);
+    assert!(read < 10 * file.len() + 10_000, "{read} of {}", file.len());
+}

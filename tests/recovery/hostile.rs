@@ -135,3 +135,26 @@ fn chunks_that_decode_to_much_without_a_digest() {
     }
     bounded(&file);
 }
+
+/// Chunks in one another, all with a right digest, and shorter than a chunk of the member is: each is hashed, and is none.
+#[test]
+fn sound_chunks_in_one_another() {
+    let (size, nested) = (20u32 << 20, 300u32);
+    // What [`Counting`] takes for the digest of anything.
+    let digest = [0x5a; 64];
+    let mut file = b"blpk\x03\0\x02\x01".to_vec();
+    file.extend(size.to_le_bytes());
+    file.extend(size.to_le_bytes());
+    file.extend(3u64.to_le_bytes());
+    file.extend(0u64.to_le_bytes());
+    file.extend(chunk(&vec![0; size as usize]));
+    file.extend(digest);
+    for number in 0..nested {
+        let len = SIZE as u32 - 16 * (number + 1);
+        file.extend(stored(len));
+    }
+    file.resize(file.len() + SIZE - 16 * nested as usize, 0xee);
+    file.extend(digest);
+    file.extend([0xee; 4000]);
+    bounded(&file);
+}

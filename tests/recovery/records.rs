@@ -582,3 +582,62 @@ fn records_and_content_do_not_mix() {
     assert!(recovery.is_complete(), "{recovery:#?}");
     assert_eq!(got, [b"a", b"b", b"c"]);
 }
+
+/// Records that nothing compresses, as chunks of their own, with a table and a count: 15 of 60 bytes
+/// with header and digest, and 15 of 30. Gives the file, and where each chunk lies.
+fn stored() -> (Vec<u8>, Vec<Range<usize>>) {
+    let mut random = Random::new(17);
+    let mut noise = |len: usize| -> Vec<u8> { (0..len).map(|_| random.next() as u8).collect() };
+    let records: Vec<_> = (0..30)
+        .map(|number| noise(if number < 15 { 40 } else { 10 }))
+        .collect();
+    let builder = RecordWriter::builder()
+        .checksum(Checksum::Crc32)
+        .layout(Layout::V2);
+    let file = File::of(
+        "stored".to_owned(),
+        to_file(builder, &records),
+        records,
+        false,
+    );
+    let places = file.chunks.into_iter().map(|(place, _)| place).collect();
+    (file.sound, places)
+}
+
+/// Records in the place of others, of which nothing but the table tells.
+#[test]
+fn records_that_were_written_over_others_are_uncertain() {
+    let (sound, places) = stored();
+    assert_eq!((places[10].len(), places[20].len()), (60, 30));
+    let (recovery, _) = recovered(&sound);
+    assert!(recovery.is_complete(), "{recovery:#?}");
+    // One chunk and parts of its neighbours, once more: there are more than are counted.
+    let mut twice = sound.clone();
+    let some = sound[places[5].start + 20..places[7].start + 20].to_vec();
+    twice.splice(places[8].start + 30..places[8].start + 30, some);
+    // Two of 60 bytes are gone, two of 30 are there twice.
+    let mut over = sound.clone();
+    over.copy_within(
+        places[20].start + 15..places[23].start + 25,
+        places[10].start + 10,
+    );
+    // As many are gone as are there twice, and damage that was known to be one record.
+    let mut known = sound.clone();
+    known[places[2].end - 10] ^= 1;
+    let again = sound[places[5].clone()].to_vec();
+    known.splice(places[7].start..places[7].start, again);
+    for (name, file) in [("twice", twice), ("over", over), ("known", known)] {
+        let mut target = Cursor::new(Vec::new());
+        let recovery = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        assert_eq!(recovery.records_lost, None, "{name}: {recovery:#?}");
+        assert!(!recovery.is_complete(), "{name}: {recovery:#?}");
+        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        assert!(!report.is_sound(), "{name}: {report:#?}");
+    }
+    // What was put between two records takes none of them away.
+    let mut more = sound.clone();
+    more.splice(places[10].start..places[10].start, [0xee; 100]);
+    let (recovery, records) = recovered(&more);
+    assert_eq!(recovery.records_lost, Some(0), "{recovery:#?}");
+    assert_eq!(records.len(), 30);
+}

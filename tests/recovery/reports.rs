@@ -255,3 +255,24 @@ fn no_chunks_are_recovered_as_such() {
         assert_eq!(bloscpack::decompress(target.get_ref()).unwrap(), b"");
     }
 }
+
+/// A chunk more than there should be: one of them is no part of the content, and nobody can say which.
+#[test]
+fn a_chunk_that_is_there_twice_is_uncertain() {
+    for model in counted() {
+        let mut twice = model.clone();
+        twice.duplicate(3, 3);
+        let file = twice.file();
+        let mut target = Cursor::new(Vec::new());
+        let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        let name = &model.name;
+        assert!(report.uncounted, "{name}: {report:#?}");
+        assert!(!report.is_complete() && report.content_len().is_none());
+        let model = recover(
+            &model.file(),
+            Cursor::new(Vec::new()),
+            &RecoverOptions::default(),
+        );
+        assert!(model.unwrap().is_complete(), "{name}");
+    }
+}

@@ -13,11 +13,14 @@ use crate::storage::ReadAt;
 use crate::wire::records::packing::PACK_HEAD_LEN;
 use crate::wire::{FormatError, Header, Metadata, PackHead, Packing, ParseError};
 use bytes::Bytes;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A chunk of more uncompressed bytes than this is decoded piece by piece.
 const GIANT: u32 = 64 << 20;
+/// So many damaged chunks are remembered, several times as many as are looked at for one record.
+const MOST_DAMAGED: usize = 1024;
 /// The least length of such a piece, but for the last.
 const PIECE: usize = 1 << 20;
 
@@ -60,9 +63,9 @@ struct Packed {
     packing: Packing,
     finder: Finder,
     cache: Mutex<Cache>,
-    /// The last chunk that was found damaged: who asks for each of its records in spite of it is not
-    /// to read it each time.
-    damaged: Mutex<Option<(u64, ParseError)>>,
+    /// The last chunks that were found damaged: who asks for each of their records in spite of it is
+    /// not to read them each time, nor all those beside them.
+    damaged: Mutex<BTreeMap<u64, ParseError>>,
 }
 
 impl<S: ReadAt> IndexedRecordReader<S> {
@@ -281,7 +284,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
 
     /// Reads a packed chunk and keeps it.
     fn unpack(&self, packed: &Packed, chunk: u64) -> Result<Arc<Unpacked>> {
-        if let Some((_, damage)) = packed.damaged().as_ref().filter(|last| last.0 == chunk) {
+        if let Some(damage) = packed.damaged().get(&chunk) {
             return Err(damage.clone().into());
         }
         let unpacked = self.read_unpacked(packed.packing, chunk);
@@ -289,14 +292,12 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         if let Err(error) = &unpacked
             && let (ErrorKind::Format(what), Some(position)) = (error.kind(), error.position())
         {
-            let error = what.clone();
-            *packed.damaged() = Some((
-                chunk,
-                ParseError {
-                    error,
-                    position: *position,
-                },
-            ));
+            let (error, position) = (what.clone(), *position);
+            let mut damaged = packed.damaged();
+            if damaged.len() >= MOST_DAMAGED {
+                damaged.clear();
+            }
+            damaged.insert(chunk, ParseError { error, position });
         }
         unpacked
     }
@@ -386,7 +387,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
 }
 
 impl Packed {
-    fn damaged(&self) -> std::sync::MutexGuard<'_, Option<(u64, ParseError)>> {
+    fn damaged(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, ParseError>> {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -56,8 +56,15 @@ pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
         pieces.push(Piece::Gap(Box::new(tail)));
     }
     close_small_gaps(member, &mut pieces);
+    let doubtful = match member.count {
+        Some(count) if accounted(&pieces) >= count => {
+            torn(member, &pieces, &by_table(member, &pieces))
+        }
+        _ => Vec::new(),
+    };
     count_by_table(member, &mut pieces);
     count_by_header(member, &mut pieces, is_open);
+    open(&mut pieces, &doubtful);
     measure(member, &mut pieces);
     number(&mut pieces);
     let is_real = |gap: &Gap| !gap.bytes.is_empty() || gap.chunks != Some(0);
@@ -125,6 +132,52 @@ pub(super) fn close_small_gaps(member: &Member, pieces: &mut [Piece]) {
             gap.chunks = Some(0);
             // Still, what is missing may have been here.
             gap.is_short |= is_small && !is_head;
+        }
+    }
+}
+
+/// The number of each chunk that begins where the table says.
+fn by_table(member: &Member, pieces: &[Piece]) -> Vec<Option<u64>> {
+    let number = |piece: &Piece| match piece {
+        Piece::Chunk(found) => member.table.number_at(found.at),
+        Piece::Gap(_) => None,
+    };
+    pieces.iter().map(number).collect()
+}
+
+/// Where all chunks that are counted were found, and a table says of some what their `numbers` are:
+/// the gaps that may be chunks all the same. Where nothing has moved before and behind, but chunks
+/// and damage between, these chunks are in the place of others, as when one part of a file was
+/// written over another.
+pub(super) fn torn(member: &Member, pieces: &[Piece], numbers: &[Option<u64>]) -> Vec<usize> {
+    let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
+    let (mut torn, mut gaps, mut has_moved) = (Vec::new(), Vec::new(), false);
+    for (index, (piece, number)) in pieces.iter().zip(numbers).enumerate() {
+        match (piece, number) {
+            (Piece::Chunk(_), Some(_)) => {
+                if has_moved {
+                    torn.append(&mut gaps);
+                }
+                gaps.clear();
+                has_moved = false;
+            }
+            (Piece::Chunk(_), None) => has_moved = true,
+            (Piece::Gap(gap), _) => {
+                let len = gap.bytes.end.saturating_sub(gap.bytes.start);
+                if gap.chunks.is_none() && len >= least {
+                    gaps.push(index);
+                }
+            }
+        }
+    }
+    torn
+}
+
+/// Takes back how many chunks these gaps are.
+pub(super) fn open(pieces: &mut [Piece], gaps: &[usize]) {
+    for index in gaps {
+        if let Some(gap) = pieces.get_mut(*index).and_then(Piece::gap_mut) {
+            gap.chunks = None;
         }
     }
 }

@@ -295,7 +295,7 @@ impl Findings {
         let found = Self::of(source, options)?.examine(source, options)?;
         let is_whole = match array {
             Some(array) => array.content_len() == found.written,
-            None => found.lost.iter().all(|lost| lost.filled),
+            None => !found.uncounted && found.lost.iter().all(|lost| lost.filled),
         };
         if !is_whole {
             for member in &mut self.members {
@@ -404,6 +404,7 @@ impl Findings {
                 content::pieces(&mut member, self.size)
             };
             let (counted, sound) = (member.count, member.sound);
+            let is_over = counted.is_some_and(|counted| counted < content::accounted(&pieces));
             if let Some(error) = content::wrong_entry(&member, &pieces).filter(|_| !is_told) {
                 let bytes = member.at..member.first_at;
                 taker.flaw(index, bytes, Section::Offsets, error);
@@ -415,12 +416,11 @@ impl Findings {
                     .trailing
                     .as_ref()
                     .map_or(self.size, |bytes| bytes.start);
-                taker.flaw(
-                    index,
-                    end..end,
-                    Section::Trailer,
-                    FormatError::UncountedChunk { counted },
-                );
+                let error = FormatError::UncountedChunk { counted };
+                taker.flaw(index, end..end, Section::Trailer, error);
+            }
+            if is_over {
+                taker.uncounted(index);
             }
             if let Some(bytes) = member.trailing.clone()
                 && !content::tolerates_trailing(&member)

@@ -5,7 +5,9 @@
 //! says. Between two such chunks, what is missing is known; elsewhere the count tells, if there is
 //! one place only where something can be missing.
 
-use super::content::{Gap, Piece, accounted, close_small_gaps, number, tail, without_data};
+use super::content::{
+    Gap, Piece, accounted, close_small_gaps, number, open, tail, torn, without_data,
+};
 use super::member::Member;
 use super::probe::Found;
 use crate::wire::{Checksum, FormatError, Section};
@@ -20,16 +22,16 @@ pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
     }
     close_small_gaps(member, &mut pieces);
     open_short_gaps(&mut pieces);
-    let is_all = |pieces: &[Piece]| {
-        let count = member.count;
-        count.is_some_and(|count| accounted(pieces) >= count)
-    };
-    if !is_all(&pieces) {
+    let mut doubtful = Vec::new();
+    if member.count.is_none_or(|count| accounted(&pieces) < count) {
         part_moved(member, &mut pieces);
         count_between(member, &mut pieces);
         close_end(member, &mut pieces);
+    } else {
+        doubtful = torn(member, &pieces, &numbers(member, &pieces));
     }
     share_missing(member, &mut pieces);
+    open(&mut pieces, &doubtful);
     forget_lengths(&mut pieces);
     number(&mut pieces);
     let is_spare = |gap: &Gap| matches!(gap.error, FormatError::Spare { .. });

@@ -163,7 +163,20 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let stands = is_usual
             || (is_known && is_compressed)
             || self.is_landing(found.bytes(Checksum::None).end)?;
+        if !stands {
+            self.reject(found, Checksum::None);
+        }
         Ok(stands.then_some((found, Checksum::None)))
+    }
+
+    /// Counts what a chunk has cost that is sound, but was not what was looked for.
+    pub(super) fn reject(&mut self, found: Found, by: Checksum) {
+        let decoded = if by == Checksum::None {
+            found.nbytes
+        } else {
+            0
+        };
+        self.work.spend(found.ctbytes.max(decoded).into());
     }
 
     /// The first `len` uncompressed bytes of a sound chunk or all that it has, if they decode.

@@ -56,6 +56,9 @@ pub struct Recovery {
     /// The source says of itself that a change of it was interrupted: what was recovered may be
     /// partly old and partly new.
     pub is_changing: bool,
+    /// There are more sound chunks than a member counts: one may be there twice or in the place of
+    /// another, and nothing tells which belong to the content, or which numbers records have.
+    pub uncounted: bool,
     /// There is damage in a member without checksums: nothing tells whether the rest of it, which
     /// was recovered, is what was once written.
     pub unchecked: bool,
@@ -72,7 +75,8 @@ impl Recovery {
     /// speaks against it being what was once written.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.lost.is_empty() && !self.metadata_lost && !self.is_changing && !self.unchecked
+        let is_certain = !self.is_changing && !self.unchecked && !self.uncounted;
+        self.lost.is_empty() && !self.metadata_lost && is_certain
     }
 
     /// Notes a damage, and whether there is no checksum to tell what else came to harm.

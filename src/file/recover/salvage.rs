@@ -33,6 +33,8 @@ pub(super) trait Taker {
     fn gap(&mut self, member: usize, gap: Gap) -> Result<()>;
     /// Something is wrong that no content depends on.
     fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError);
+    /// It has more chunks than it counts.
+    fn uncounted(&mut self, member: usize);
     /// A member, whose head lies here, is complete.
     fn end(&mut self, member: usize, head: Range<u64>) -> Result<()>;
 }

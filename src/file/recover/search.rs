@@ -92,8 +92,10 @@ impl<S: ReadAt> Scan<'_, S> {
         while let Some(place) = self.next_sign(at, end)? {
             at = place.saturating_add(1);
             let found = self.probe.sound_by_chance(place, None, None, None)?;
-            if let Some((found, by)) = found.filter(|(_, by)| *by != Checksum::None) {
-                return Ok(Some((found, by)));
+            match found {
+                Some((found, Checksum::None)) => self.probe.reject(found, Checksum::None),
+                Some(found) => return Ok(Some(found)),
+                None => {}
             }
         }
         Ok(None)
@@ -253,16 +255,18 @@ impl<S: ReadAt> Scan<'_, S> {
             return Ok(None);
         };
         let bytes = found.bytes(by);
-        if bounds.by_table && bounds.sound_at != Some(bytes.end) && self.is_enclosed(&bytes) {
-            return Ok(None);
-        }
+        let is_data =
+            bounds.by_table && bounds.sound_at != Some(bytes.end) && self.is_enclosed(&bytes);
         // A short chunk is the last one.
         let is_full = chunk_size.is_none_or(|size| size == found.nbytes)
             || [usual, last].contains(&Some(found.nbytes));
-        if !is_new && !self.stands(found, by)? {
-            return Ok(None);
+        let is_possible = !is_data
+            && (is_new || self.stands(found, by)?)
+            && (is_full || self.is_end(bytes.end, by)?);
+        if !is_possible {
+            // Chunks may lie in one another, each as long as the rest.
+            self.probe.reject(found, by);
         }
-        let is_possible = is_full || self.is_end(bytes.end, by)?;
         Ok(is_possible.then_some((found, by)))
     }
 
@@ -297,6 +301,9 @@ impl<S: ReadAt> Scan<'_, S> {
             if found.is_none() && checksum != Some(Checksum::None) {
                 // Of another member, perhaps, whose header has gone missing.
                 let other = self.probe.sound_by_chance(place, None, None, None)?;
+                if let Some((found, Checksum::None)) = other {
+                    self.probe.reject(found, Checksum::None);
+                }
                 found = other.filter(|(_, by)| *by != Checksum::None);
             }
             if let Some((found, by)) = found {

@@ -333,6 +333,17 @@ impl<O: Output> Taker for Taking<O> {
         self.recovery.flaw(member, bytes, section, error);
     }
 
+    fn uncounted(&mut self, member: usize) {
+        match self.kinds.get(member) {
+            // They say by themselves which records they have.
+            Some(Kind::Packed { .. }) => return,
+            Some(kind) if kind.has_records() => self.recovery.lose_records(self.at, None),
+            _ => {}
+        }
+        self.recovery.uncounted = true;
+        self.recovery.content = None;
+    }
+
     fn end(&mut self, member: usize, bytes: Range<u64>) -> Result<()> {
         if let Some(Kind::Packed {
             count: Some(count), ..

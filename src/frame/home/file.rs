@@ -12,6 +12,8 @@ use std::io;
 
 /// Bytes copied at once.
 const COPY_LEN: u64 = 1 << 20;
+/// By so many bytes the beginning of a frame is known.
+const FRAME_SIGN: usize = 10;
 
 /// A file with a frame, held for writing.
 ///
@@ -84,6 +86,15 @@ where
             if let ChunkPlace::At(at) = place {
                 live.insert(*at, u64::from(fetch::header(&self.chunk(*at)?)?.ctbytes));
             }
+        }
+        let used = live
+            .values()
+            .fold(0, |sum: u64, len| sum.saturating_add(*len));
+        let room = self.chunks_end.saturating_sub(self.chunks_at);
+        // They would take more room than now where each gets its own.
+        if used > room {
+            let what = format!("chunks of {used} bytes in {room}: they lie in one another");
+            return Err(Error::frame(Fault::Damaged, what));
         }
         Ok(live)
     }
@@ -222,20 +233,27 @@ pub(super) fn behind(size: u64, outline: &Outline) -> Result<Vec<String>> {
     Ok((behind > 0).then_some(what).into_iter().collect())
 }
 
-/// Several frames may lie in one file; what lies behind this one would be cut off.
+/// Several frames may lie in one file, with padding between; what lies behind this one would be cut off.
 fn refuse_followers<S: ReadAt>(file: &S, frame_len: u64) -> Result<()> {
-    let mut first = [0; 16];
-    let room = file.size()?.saturating_sub(frame_len);
-    if room >= 16 {
-        file.read_exact_at(frame_len, &mut first)?;
+    let (mut at, size) = (frame_len, file.size()?);
+    let mut buffer = Vec::new();
+    while size.saturating_sub(at) >= FRAME_SIGN as u64 {
+        let step = size.saturating_sub(at).min(COPY_LEN);
+        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
+        file.read_exact_at(at, &mut buffer)?;
+        let found = buffer.windows(FRAME_SIGN).position(is_frame);
+        if let Some(found) = found {
+            let byte = at.saturating_add(u64::try_from(found).unwrap_or(0));
+            let what =
+                format!("another frame follows at byte {byte}: files of several are only read");
+            return Err(Error::frame(Fault::Unsupported, what));
+        }
+        // One may begin in the last bytes of a step.
+        at = at
+            .saturating_add(step)
+            .saturating_sub(FRAME_SIGN as u64 - 1);
     }
-    match is_frame(&first) {
-        false => Ok(()),
-        true => Err(Error::frame(
-            Fault::Unsupported,
-            format!("another frame follows at byte {frame_len}: files of several are only read"),
-        )),
-    }
+    Ok(())
 }
 
 fn copy<F: Folder>(to: &Replacement<'_, F>, from: u64, at: u64, len: u64) -> Result<()> {

@@ -68,6 +68,12 @@ impl Trailer {
         Ok(Self { vlmetalayers })
     }
 
+    /// Bytes that it takes.
+    pub(crate) fn encoded_len(&self) -> usize {
+        let layers = self.vlmetalayers.encoded_len();
+        layers.saturating_add(2).saturating_add(Self::TAIL_LEN)
+    }
+
     /// The trailer as Blosc2 writes it.
     ///
     /// # Errors
