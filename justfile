@@ -60,6 +60,15 @@ damage *options:
     cargo build --release --locked
     tests/damage.py {{options}}
 
+# One process that works for so many seconds, and must not grow.
+soak seconds="60":
+    MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS={{seconds}} cargo test --locked --release --test soak -- --nocapture
+
+# Every verb that writes, killed and failing at system calls; `--all`: at each of them.
+kill *options:
+    cargo build --release --locked
+    tests/kill.py {{options}} target/release/blpk
+
 # Fuzz one target for some seconds: `just fuzz stream_decoder 600`.
 fuzz target seconds="60":
     fuzz/run.sh {{seconds}} {{target}}

@@ -4,8 +4,8 @@
     tests/memory.py [--long] [--pipes] target/release/blpk [GIB] [THREADS ...]
 
 `producer | blpk c | blpk d | consumer`, the same with lines as records, then `producer | blpk append FILE`, many small appends and
-many patches; more of these with `--long`, none with `--pipes`, which needs no room on a disk. Prints the peak of each and fails if one is above what
-docs/design.md says, or if a byte is lost.
+many patches; more of these with `--long`, none with `--pipes`, which needs no room on a disk. Prints the peak of each and fails
+if one is above what docs/design.md says, or if a byte is lost.
 """
 
 import os
