@@ -182,6 +182,10 @@ fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
     let wrong = |error: NpyError| Error::dataset(Fault::Damaged, error.to_string());
     let mut start = vec![0; to_usize(size.min(to_u64(NpyHeader::START)))];
     bytes.read_exact_at(0, &mut start)?;
+    if b"\x93NUMPY".starts_with(&start) {
+        let what = format!(".npy: cut short after {size} bytes");
+        return Err(Error::dataset(Fault::CutShort, what));
+    }
     if !start.starts_with(b"\x93NUMPY") {
         let what = "this is no .npy file: it begins with something else";
         return Err(Error::dataset(Fault::Unsupported, what));

@@ -155,7 +155,7 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
         let folder = names
             .iter()
             .try_fold(at.join("data")?, |key, name| key.join(name))?;
-        nested::check_names(&names)?;
+        nested::check_found(&names)?;
         let spec = spec(root, folder, dtype(name, storage.order)?, &shape, &storage)?;
         columns.push(ColumnParts {
             name: names.join("."),

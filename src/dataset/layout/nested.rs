@@ -1,5 +1,6 @@
 //! Columns within columns: the fields of a dtype, as leaves with dotted names, and back.
 
+use crate::blosc::Fault;
 use crate::dataset::leaf::Spec;
 use crate::error::{Error, Result};
 use crate::wire::DType;
@@ -17,6 +18,7 @@ pub(super) struct LeafColumn {
 
 /// Deeper than any table; a hostile one must not nest the stack away.
 const MAX_DEPTH: usize = 16;
+const TOO_DEEP: &str = "columns within columns more than 16 deep";
 
 /// The leaves of a dtype that stands for a table.
 pub(super) fn leaves(dtype: &DType) -> Result<Vec<LeafColumn>> {
@@ -27,16 +29,14 @@ pub(super) fn leaves(dtype: &DType) -> Result<Vec<LeafColumn>> {
 
 fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) -> Result<()> {
     if names.len() > MAX_DEPTH {
-        return Err(Error::usage(format!(
-            "columns within columns more than {MAX_DEPTH} deep"
-        )));
+        return Err(damaged(TOO_DEEP.to_owned()));
     }
     for field in dtype.fields().unwrap_or_default() {
         // Padding between fields is no column.
         if field.name.is_empty() {
             continue;
         }
-        check_name(&field.name)?;
+        check_name(&field.name).map_err(damaged)?;
         names.push(field.name.clone());
         match field.dtype.kind() {
             Kind::Struct(_) if field.shape.is_empty() => walk(&field.dtype, names, leaves)?,
@@ -52,23 +52,30 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
 }
 
 /// A dot would make two names of one.
-fn check_name(name: &str) -> Result<()> {
+fn check_name(name: &str) -> std::result::Result<(), String> {
     match name.contains('.') {
-        true => Err(Error::usage(format!(
+        true => Err(format!(
             "the column {name:?} has a dot in its name, which stands for columns within columns"
-        ))),
+        )),
         false => Ok(()),
     }
 }
 
 /// Refuses names of columns that would be confused.
-pub(super) fn check_names(names: &[&str]) -> Result<()> {
+fn check_names(names: &[&str]) -> std::result::Result<(), String> {
     if names.len() > MAX_DEPTH {
-        return Err(Error::usage(format!(
-            "columns within columns more than {MAX_DEPTH} deep"
-        )));
+        return Err(TOO_DEEP.to_owned());
     }
     names.iter().try_for_each(|name| check_name(name))
+}
+
+/// Refuses such names in a dataset that is read.
+pub(super) fn check_found(names: &[&str]) -> Result<()> {
+    check_names(names).map_err(damaged)
+}
+
+fn damaged(what: String) -> Error {
+    Error::dataset(Fault::Damaged, what)
 }
 
 /// A tree of columns, as they are put together again.
@@ -121,7 +128,7 @@ impl<T> Tree<T> {
             children: Vec::new(),
         };
         for (name, leaf) in columns {
-            check_names(&name.split('.').collect::<Vec<_>>())?;
+            check_names(&name.split('.').collect::<Vec<_>>()).map_err(Error::usage)?;
             tree.insert(name, name, leaf)?;
         }
         Ok(tree)
