@@ -26,6 +26,12 @@ mod frame_corpora;
 mod frames;
 #[path = "cli/help.rs"]
 mod help;
+#[cfg(unix)]
+#[path = "cli/hostile.rs"]
+mod hostile;
+#[cfg(unix)]
+#[path = "support/hostile_dirs.rs"]
+mod hostile_dirs;
 #[path = "cli/metadata.rs"]
 mod metadata;
 #[path = "cli/naming.rs"]
@@ -57,6 +63,9 @@ mod signals;
 mod snapshot;
 #[path = "cli/statuses.rs"]
 mod statuses;
+#[cfg(unix)]
+#[path = "cli/streams.rs"]
+mod streams;
 #[path = "cli/support.rs"]
 mod support;
 #[cfg(target_os = "linux")]

@@ -167,6 +167,14 @@ pub(crate) fn detect(root: &Root, at: &Key) -> Result<Option<Sign>> {
             .try_fold(at.clone(), |key, name| key.join(name))?;
         Ok(root.kind(&key)? == Some(EntryKind::File))
     };
+    let rootdirs = at.join("__rootdirs__")?;
+    // Its columns are not to be taken for arrays of their own.
+    if root
+        .kind(&rootdirs)?
+        .is_some_and(|kind| kind != EntryKind::File)
+    {
+        return Err(Error::dataset(Fault::Damaged, "this is no regular file").in_file(&rootdirs));
+    }
     if is_file(&["__rootdirs__"])? {
         let layout = real::layout_of_table(root, at)?;
         return Ok(Some(Sign {

@@ -7,6 +7,7 @@ use std::path::Path;
 use bloscpack::Error;
 use bloscpack::frame::{Frame, FrameOptions};
 use bloscpack::storage::{Disk, Folder as _};
+use same_file::is_same_file;
 use tempfile::{Builder, TempDir};
 
 use super::edit::is_ended;
@@ -222,7 +223,7 @@ fn in_the_way(path: &Path, what: &str) -> Failure {
     Failure::new(Status::Failed, title).hint("remove it first")
 }
 
-/// Refuses an output within the input, or around it.
+/// Refuses an output that is the input, under whatever name, or lies within it.
 pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
     let real = |path: &Path| {
         let folder = parent(path).canonicalize().ok()?;
@@ -233,7 +234,8 @@ pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
     let (Some(out), Some(inside)) = (real(output), real(input)) else {
         return Ok(());
     };
-    if out == inside || is_directory(input) && out.starts_with(&inside) {
+    let is_same = out == inside || is_same_file(output, input).unwrap_or(false);
+    if is_same || is_directory(input) && out.starts_with(&inside) {
         let title = format!(
             "output {} is the input {}, or lies in it",
             quoted(output),
