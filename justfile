@@ -73,6 +73,10 @@ kill *options:
 fuzz target seconds="60":
     fuzz/run.sh {{seconds}} {{target}}
 
+# What several threads run, in every order in which they may meet (loom), or in very many (shuttle): `just schedules shuttle`.
+schedules *args:
+    tests/schedules.sh {{args}}
+
 # The documentation, opened in a browser.
 doc:
     cargo doc --no-deps --open

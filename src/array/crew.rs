@@ -1,57 +1,60 @@
 //! Work that is shared by several threads.
 
+use super::threads::{Condvar, Mutex, ScopedJoinHandle, start, thread};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
+use std::sync::PoisonError;
 
-/// Does all jobs, on up to so many threads, and returns the first error.
+/// Does all jobs, on up to so many threads. Returns the first error in the order of the jobs, whoever met one first; a panic
+/// is an error of its job.
 pub(crate) fn each<J: Send>(
     threads: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
     act: impl Fn(J) -> Result<()> + Sync,
 ) -> Result<()> {
     let threads = threads.min(jobs.len());
+    let act = |job| guarded(&act, job);
     if threads < 2 {
         return jobs.into_iter().try_for_each(act);
     }
-    let (jobs, failed) = (Mutex::new(jobs), Mutex::new(None));
+    let (jobs, failed) = (Mutex::new(jobs.enumerate()), Mutex::new(None));
     let work = || {
         loop {
             // The lock ends before the work begins.
             let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(job) = job else { return };
-            if let Err(error) = act(job) {
-                failed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get_or_insert(error);
-            }
-            if failed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .is_some()
+            let Some((number, job)) = job else { return };
+            let done = act(job);
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = done
+                && failed.as_ref().is_none_or(|(first, _)| number < *first)
             {
+                *failed = Some((number, error));
+            }
+            // Jobs before the first that failed were all begun before it, and end in their own time.
+            if failed.is_some() {
                 return;
             }
         }
     };
     let whole = thread::scope(|scope| {
-        let crew: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let crew: Vec<_> = (1..threads).map_while(|_| start(scope, work)).collect();
         work();
         // All are waited for, whatever came of the first.
-        let ends: Vec<_> = crew
-            .into_iter()
-            .map(thread::ScopedJoinHandle::join)
-            .collect();
+        let ends: Vec<_> = crew.into_iter().map(ScopedJoinHandle::join).collect();
         ends.iter().all(std::result::Result::is_ok)
     });
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
+        Some((_, error)) => Err(error),
         None if whole => Ok(()),
         None => Err(Error::new(ErrorKind::Panicked, None)),
     }
+}
+
+/// Does a job, of which a panic is an error, too.
+fn guarded<J, T>(act: impl Fn(J) -> Result<T>, job: J) -> Result<T> {
+    panic::catch_unwind(AssertUnwindSafe(|| act(job)))
+        .unwrap_or_else(|_| Err(Error::new(ErrorKind::Panicked, None)))
 }
 
 /// What workers and the caller of [`in_order`] share.
@@ -75,6 +78,8 @@ pub(crate) fn in_order<J: Send, T: Send>(
 ) -> Result<()> {
     let count = jobs.len();
     let threads = threads.min(count);
+    // A job that panics must not be waited for.
+    let act = |job| guarded(&act, job);
     if threads < 2 {
         return jobs.into_iter().try_for_each(|job| take(act(job)?));
     }
@@ -94,15 +99,14 @@ pub(crate) fn in_order<J: Send, T: Send>(
         Some((number, job))
     };
     let work = |(number, job): (usize, J)| {
-        // A job that panics must not be waited for.
-        let made = panic::catch_unwind(AssertUnwindSafe(|| act(job)));
-        let made = made.unwrap_or_else(|_| Err(Error::new(ErrorKind::Panicked, None)));
+        let made = act(job);
         locked().done.insert(number, made);
         ready.notify_one();
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(|| {
+            // Where the system gives no more, those that are there do the work.
+            start(scope, || {
                 while let Some(job) = next() {
                     work(job);
                 }
@@ -136,8 +140,8 @@ pub(crate) fn in_order<J: Send, T: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::in_order;
-    use crate::error::Error;
+    use super::{each, in_order};
+    use crate::error::{Error, ErrorKind};
 
     #[test]
     fn results_come_in_the_order_of_the_jobs() {
@@ -176,11 +180,31 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_an_error() {
+    fn a_panic_is_an_error_whoever_does_the_job() {
         let act = |job: usize| match job {
             3 => panic!("on purpose"),
-            _ => Ok(job),
+            _ => Ok(()),
         };
-        assert!(in_order(2, 0..9, act, |_| Ok(())).is_err());
+        for threads in 1..5 {
+            let error = in_order(threads, 0..9, act, Ok).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Panicked), "{threads}");
+            let error = each(threads, 0..9, act).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Panicked), "{threads}");
+        }
+    }
+
+    #[test]
+    fn of_several_errors_the_first_job_s_is_told() {
+        let act = |job: u32| {
+            // The first takes longest.
+            std::thread::sleep(std::time::Duration::from_millis(
+                (30 - 10 * job.min(3)).into(),
+            ));
+            Err(Error::usage(job.to_string()))
+        };
+        for threads in 1..5 {
+            let error = each(threads, 0..4, act).unwrap_err();
+            assert_eq!(error.to_string(), "0", "{threads} threads");
+        }
     }
 }

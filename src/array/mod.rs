@@ -7,5 +7,6 @@ pub(crate) mod crew;
 pub(crate) mod element;
 pub(crate) mod pool;
 pub(crate) mod strided;
+pub(crate) mod threads;
 
 pub use element::Element;

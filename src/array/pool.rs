@@ -1,7 +1,8 @@
 //! Encoders, decoders and buffers that are kept, so that each thread finds one with its memory and contexts ready.
 
+use super::threads::Mutex;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// No more are kept than threads that anybody has.
 const MOST: usize = 64;

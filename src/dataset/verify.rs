@@ -5,7 +5,7 @@ use super::superchunk::Container;
 use super::{CArray, Dataset};
 use crate::array::boxes::to_usize;
 use crate::array::crew;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::storage::EntryKind;
 use crate::wire::dataset::SuperchunkOddity;
 use std::sync::{Mutex, PoisonError};
@@ -115,8 +115,7 @@ impl CArray {
         let is_object = self.dtype().has_object();
         let found = Mutex::new((0u64, 0u64, Vec::new(), Vec::new()));
         let numbers = 0..to_usize(chunks);
-        // Nothing fails here but what is noted.
-        let _ = crew::each(leaf.means().threads, numbers.into_iter(), |chunk| {
+        let done = crew::each(leaf.means().threads, numbers.into_iter(), |chunk| {
             let chunk = u64::try_from(chunk).unwrap_or(u64::MAX);
             let checked = leaf.check_chunk(chunk, is_object);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +124,7 @@ impl CArray {
                     progress(checked.bytes);
                     found.0 = found.0.saturating_add(1);
                     found.1 = found.1.saturating_add(checked.bytes);
-                    found.2.extend(checked.odd);
+                    found.2.extend(checked.odd.map(|odd| (chunk, odd)));
                 }
                 Err(error) => found.3.push((chunk, error)),
             }
@@ -135,15 +134,23 @@ impl CArray {
                 false => Ok(()),
             }
         });
-        let (read, bytes, odd, mut damages) =
+        let (read, bytes, mut odd, mut damages) =
             found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Whichever thread met them first.
         damages.sort_by_key(|(chunk, _)| *chunk);
+        odd.sort_by_key(|(chunk, _)| *chunk);
         report.chunks = report.chunks.saturating_add(read);
         report.bytes = report.bytes.saturating_add(bytes);
         report
             .damages
             .extend(damages.into_iter().map(|(_, error)| error));
-        report.warnings.extend(odd);
+        report.warnings.extend(odd.into_iter().map(|(_, odd)| odd));
+        // All other errors are noted, and of a chunk whose check panicked nobody knows anything.
+        if let Err(error) = done
+            && matches!(error.kind(), ErrorKind::Panicked)
+        {
+            report.damages.push(error);
+        }
         if let Err(error) = leaf.strangers(|path, what| report.warn(path, what)) {
             report.damages.push(error);
         }

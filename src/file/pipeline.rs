@@ -4,11 +4,14 @@
 //! way, which bounds memory and gives back-pressure. With one thread the jobs run where they are
 //! submitted and no thread is ever started; with more, threads start as there is work for them.
 
+use crate::array::threads::Mutex;
+use crate::array::threads::mpsc::{
+    Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel,
+};
+use crate::array::threads::thread::{self, JoinHandle};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, PoisonError};
 
 /// Chunks of fewer bytes than this make one job several at a time: to hand one over takes as long as to work on it.
 pub(crate) const BATCH: usize = 128 << 10;
@@ -179,6 +182,7 @@ impl<J, R> Drop for Pipeline<J, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
     use std::time::Duration;
 
     /// Takes longer for even numbers, so that results are ready out of order.

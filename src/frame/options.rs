@@ -62,7 +62,8 @@ impl FrameOptions {
         self
     }
 
-    /// Keeps up to so many bytes of changed chunks in memory before they are compressed; 64 MiB by default.
+    /// Keeps up to so many bytes of changed chunks in memory before they are compressed, one chunk at least; 64 MiB by default.
+    /// No more threads compress than there are chunks in it.
     #[must_use]
     pub fn buffer(mut self, bytes: usize) -> Self {
         self.buffer = bytes;

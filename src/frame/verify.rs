@@ -3,7 +3,7 @@
 use super::home::Stored;
 use super::{Frame, fetch};
 use crate::array::crew;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::wire::frame::ChunkPlace;
 use std::sync::{Mutex, PoisonError};
 
@@ -40,8 +40,7 @@ impl Frame {
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
         let found = Mutex::new((FrameReport::default(), Vec::new()));
         let numbers = 0..self.outline.places.len();
-        // Nothing fails here but what is noted.
-        let _ = crew::each(self.coders.threads, numbers.into_iter(), |number| {
+        let done = crew::each(self.coders.threads, numbers.into_iter(), |number| {
             let number = u64::try_from(number).unwrap_or(u64::MAX);
             let checked = self.check_chunk(number);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,11 +60,18 @@ impl Frame {
         });
         let (mut report, mut damages) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         damages.sort_by_key(|(number, _)| *number);
+        let damaged: Vec<u64> = damages.iter().map(|(number, _)| *number).collect();
         report
             .damages
             .extend(damages.into_iter().map(|(_, error)| error));
+        // All other errors are noted, and of a chunk whose check panicked nobody knows anything.
+        if let Err(error) = done
+            && matches!(error.kind(), ErrorKind::Panicked)
+        {
+            report.damages.push(error);
+        }
         self.check_layers(&mut report);
-        if let Err(error) = self.overlaps(&mut report.damages) {
+        if let Err(error) = self.overlaps(&damaged, &mut report.damages) {
             report.damages.push(error);
         }
         match self.home.strangers(&self.outline) {
@@ -102,16 +108,16 @@ impl Frame {
     }
 
     /// Notes chunks that share bytes with others, which no writer writes; a program that changes the one changes the other.
-    fn overlaps(&self, damages: &mut Vec<Error>) -> Result<()> {
+    /// Those that are known to be damaged, sorted, may have no header any more.
+    fn overlaps(&self, damaged: &[u64], damages: &mut Vec<Error>) -> Result<()> {
         let mut extents = Vec::new();
         for (number, place) in (0u64..).zip(&self.outline.places) {
             if let ChunkPlace::At(at) = place {
-                let stored: Stored<'_> = match self.home.chunk(*at) {
-                    Ok(stored) => stored,
-                    Err(_) => continue,
-                };
-                if let Ok(header) = fetch::header(&stored) {
-                    extents.push((*at, u64::from(header.ctbytes), number));
+                let stored = self.home.chunk(*at);
+                match stored.and_then(|stored: Stored<'_>| fetch::header(&stored)) {
+                    Ok(header) => extents.push((*at, u64::from(header.ctbytes), number)),
+                    Err(_) if damaged.binary_search(&number).is_ok() => {}
+                    Err(error) => return Err(error),
                 }
             }
         }

@@ -2,12 +2,13 @@
 
 use super::pool::Decoders;
 use crate::array::boxes::to_usize;
+use crate::array::threads::{Mutex, MutexGuard};
 use crate::blosc::{ChunkError, has_blocks};
 use crate::dataset::superchunk::Stored;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 /// A chunk in memory.
 pub(super) struct Cached {

@@ -104,14 +104,14 @@ impl NdArray {
         }
     }
 
-    /// Chunks that may be held in memory.
+    /// Chunks that may be held in memory. However many threads there are: what is written in which order depends on it.
     pub(super) fn chunks_at_once(&self) -> usize {
         let coders = &self.frame.coders;
         let chunks = coders
             .buffer
             .checked_div(self.grid.chunk_len.max(1))
             .unwrap_or(1);
-        chunks.max(coders.threads)
+        chunks.max(1)
     }
 
     /// Sets the part of a box that lies in these chunks.

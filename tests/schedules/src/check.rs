@@ -1,0 +1,117 @@
+//! Running models.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+/// The models that were asked for, and what came of them.
+pub struct Models {
+    /// What their names have to contain.
+    wanted: String,
+    run: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+impl Models {
+    pub fn new() -> Self {
+        Self {
+            wanted: std::env::args().nth(1).unwrap_or_default(),
+            run: AtomicUsize::new(0),
+            failed: AtomicUsize::new(0),
+        }
+    }
+
+    /// Tells what came of all of them.
+    pub fn end(&self) {
+        let (run, failed) = (self.run.load(Relaxed), self.failed.load(Relaxed));
+        println!("{run} models, {failed} of them failed");
+        if failed > 0 || run == 0 {
+            std::process::exit(1);
+        }
+    }
+
+    /// Runs a model in every order that makes a difference. `LOOM_MAX_PREEMPTIONS` leaves out those where threads are
+    /// interrupted more often.
+    #[cfg(feature = "loom")]
+    pub fn check(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.max_branches = 100_000;
+        let most = builder.preemption_bound;
+        let how = most.map_or("all".to_owned(), |most| format!("{most} preemptions"));
+        self.run(name, &how, &Arc::new(model), |model| builder.check(model));
+    }
+
+    /// Runs a model under so many schedules as `BLOSCPACK_SCHEDULES` says, half of them random, half by PCT, which finds
+    /// what needs few changes of threads, but particular ones. A seed of its own each time: a failure tells its schedule.
+    #[cfg(feature = "shuttle")]
+    pub fn check(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
+        use shuttle::scheduler::{PctScheduler, RandomScheduler};
+        let count = schedules();
+        let half = count / 2;
+        let model = Arc::new(model);
+        self.run(name, "random", &model, |model| {
+            let scheduler = RandomScheduler::new(count - half);
+            shuttle::Runner::new(scheduler, config()).run(model);
+        });
+        self.run(name, "PCT", &model, |model| {
+            let scheduler = PctScheduler::new(3, half);
+            shuttle::Runner::new(scheduler, config()).run(model);
+        });
+    }
+
+    /// Runs a model in one order after the other, whether or not it makes a difference: in every one if there are no more
+    /// than ten times as many as `BLOSCPACK_SCHEDULES` says.
+    #[cfg(feature = "shuttle")]
+    pub fn check_all(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
+        let most = schedules() * 10;
+        let how = format!("all, or the first {most}");
+        self.run(name, &how, &Arc::new(model), |model| {
+            let scheduler = shuttle::scheduler::DfsScheduler::new(Some(most), false);
+            shuttle::Runner::new(scheduler, config()).run(model);
+        });
+    }
+
+    fn run(
+        &self,
+        name: &str,
+        how: &str,
+        model: &Arc<impl Fn() + Send + Sync + 'static>,
+        run: impl FnOnce(Box<dyn Fn() + Send + Sync>),
+    ) {
+        if !name.contains(&self.wanted) {
+            return;
+        }
+        self.run.fetch_add(1, Relaxed);
+        let (begun, count) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
+        let (counter, model) = (Arc::clone(&count), Arc::clone(model));
+        let counted = move || {
+            counter.fetch_add(1, Relaxed);
+            model();
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| run(Box::new(counted))));
+        let time = begun.elapsed().as_secs_f32();
+        let count = count.load(Relaxed);
+        match done {
+            Ok(()) => println!("{name}: {count} schedules ({how}), {time:.1} s"),
+            Err(_) => {
+                self.failed.fetch_add(1, Relaxed);
+                println!("{name}: FAILED in schedule {count} ({how}), {time:.1} s");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "shuttle")]
+fn schedules() -> usize {
+    let count = std::env::var("BLOSCPACK_SCHEDULES");
+    count.map_or(100_000, |count| count.parse().unwrap())
+}
+
+#[cfg(feature = "shuttle")]
+fn config() -> shuttle::Config {
+    let mut config = shuttle::Config::new();
+    // Who forgets to wait for a thread would otherwise have a very long wait.
+    config.max_steps = shuttle::MaxSteps::FailAfter(20_000);
+    config
+}

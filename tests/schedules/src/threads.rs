@@ -1,0 +1,26 @@
+//! What the crate's own module of this name has, from the tool.
+
+#[cfg(feature = "shuttle")]
+pub use shuttle::{
+    sync::{Condvar, Mutex, mpsc},
+    thread::{self, Scope, ScopedJoinHandle},
+};
+
+#[cfg(feature = "shuttle")]
+pub fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    Some(scope.spawn(work))
+}
+
+#[cfg(feature = "loom")]
+#[path = "loom_channel.rs"]
+pub mod mpsc;
+
+/// Loom has no threads that borrow, and so no crew.
+#[cfg(feature = "loom")]
+pub use loom::{sync::Mutex, thread};
+
+#[cfg(feature = "cache")]
+pub use shuttle::sync::MutexGuard;
