@@ -2,6 +2,10 @@
 //! process.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
+#![allow(
+    clippy::single_range_in_vec_init,
+    reason = "a slice of one axis is one range"
+)]
 
 use bloscpack::blosc::Aim;
 use bloscpack::dataset::{Attributes, CArray, CTable, DatasetLayout, DatasetOptions};
@@ -248,7 +252,7 @@ fn records_alone_and_packed() {
 /// All files of a store.
 fn files(store: &MemoryStore) -> BTreeMap<String, Vec<u8>> {
     let keys = store.keys().into_iter();
-    keys.map(|key| (key.to_string(), store.bytes(key.to_string()).unwrap()))
+    keys.map(|key| (key.to_string(), store.bytes(&key).unwrap()))
         .collect()
 }
 

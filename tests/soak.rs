@@ -10,7 +10,10 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking"
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::single_range_in_vec_init,
+    reason = "a test"
 )]
 
 #[path = "soak/heap.rs"]
