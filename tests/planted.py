@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Plants known bugs, one at a time, and shows that the tests catch each of them.
+
+    tests/planted.py [NAME ...]
+
+Each file of `tests/planted/` is a patch with a few words on top: what is wrong, and the command that
+has to notice. All of it happens in a copy of the tracked files below `target/planted/`. First the
+commands are run on the sound copy, where they have to succeed; then each bug is planted, has to
+compile, and its command has to fail. Names choose some of the bugs; the status is 0 if all were caught.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PATCHES = ROOT / "tests" / "planted"
+SCRATCH = ROOT / "target" / "planted"
+TREE = SCRATCH / "tree"
+# Seconds; a test that takes longer hangs.
+PATIENCE = 300
+FAILED = 101
+
+
+class Planted:
+    """A bug, and what has to catch it."""
+
+    def __init__(self, path):
+        self.name, self.patch = path.stem, path
+        head = path.read_text(encoding="utf-8").split("\ndiff --git", 1)[0]
+        what, command = re.fullmatch(r"(.+)\nCaught by: cargo test (.+)\n", head, re.DOTALL).groups()
+        self.what, self.command = " ".join(what.split()), tuple(command.split())
+
+    def apply(self, *options):
+        # Without the limit git would take the copy for a part of the repository around it.
+        environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(TREE.parent)}
+        done = subprocess.run(["git", "apply", *options, str(self.patch)], cwd=TREE, env=environment,
+                              capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{self.name}: the patch does not fit any more: {done.stderr.strip()}")
+
+
+def cargo_test(command, *options, patience=PATIENCE):
+    """Runs a command in the copy; gives its status and its output."""
+    # The dependencies are those of the ordinary tests; time goes into compiling here, not into running.
+    environment = {"CARGO_TARGET_DIR": str(ROOT / "target"), "CARGO_PROFILE_TEST_OPT_LEVEL": "1", **os.environ}
+    words = ["cargo", "test", "--locked", "--quiet", *options, *command]
+    try:
+        done = subprocess.run(words, cwd=TREE, env=environment, timeout=patience,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except subprocess.TimeoutExpired:
+        return None, "it hangs"
+    return done.returncode, done.stdout
+
+
+def build_and_run(command):
+    """The same, and what does not compile is neither success nor failure."""
+    target = command[:1 if command[0] == "--lib" else 2]
+    status, output = cargo_test(target, "--no-run", patience=None)
+    return (None, f"does not compile:\n{output}") if status else cargo_test(command)
+
+
+def copy_tree():
+    """Brings the copy up to date; what has not changed keeps its time, so that it is not built again."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    wanted = {name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()}
+    for name in wanted:
+        old, new = ROOT / name, TREE / name
+        new.parent.mkdir(parents=True, exist_ok=True)
+        if not new.exists() or new.read_bytes() != old.read_bytes():
+            shutil.copy(old, new)
+    for path in TREE.rglob("*"):
+        if path.is_file() and path.relative_to(TREE).as_posix() not in wanted:
+            path.unlink()
+    # Some tests read files by real tools, where these are at hand.
+    corpus = TREE / "target" / "corpus"
+    if (ROOT / "target" / "corpus").exists() and not corpus.exists():
+        corpus.parent.mkdir(exist_ok=True)
+        corpus.symlink_to(ROOT / "target" / "corpus")
+
+
+def caught_by(output):
+    """The tests that have failed."""
+    return sorted(set(re.findall(r"^    (\S+)$", output, re.MULTILINE)))
+
+
+def check_sound(commands):
+    """The tests pass where nothing was planted."""
+    for command in commands:
+        status, output = build_and_run(command)
+        if status != 0:
+            sys.exit(f"{output}\ncargo test {' '.join(command)}: fails without any bug")
+
+
+def check(bug):
+    """Plants a bug, runs its command, and takes it away; gives what came of it and whether it was caught."""
+    bug.apply()
+    try:
+        status, output = build_and_run(bug.command)
+    finally:
+        bug.apply("--reverse")
+    names = caught_by(output)
+    if status == FAILED and names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        return f"caught by {names[0]}{more}", True
+    return "NOT CAUGHT" if status == 0 else output or f"status {status}", False
+
+
+def main(names):
+    bugs = [Planted(path) for path in sorted(PATCHES.glob("*.patch"))]
+    unknown = set(names) - {bug.name for bug in bugs}
+    if unknown:
+        sys.exit(f"no such bug: {', '.join(sorted(unknown))}")
+    bugs = [bug for bug in bugs if not names or bug.name in names]
+    copy_tree()
+    check_sound(sorted({bug.command for bug in bugs}))
+    missed = 0
+    for bug in bugs:
+        begun = time.monotonic()
+        result, is_caught = check(bug)
+        missed += not is_caught
+        print(f"{bug.name}: {result} ({time.monotonic() - begun:.0f} s)", flush=True)
+    print(f"{len(bugs) - missed} of {len(bugs)} planted bugs were caught")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
