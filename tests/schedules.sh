@@ -6,22 +6,29 @@
 #                                   most; LOOM_MAX_PREEMPTIONS=4 for more
 #   tests/schedules.sh shuttle      100,000 schedules of each model, half of them random, half by PCT, and every order of
 #                                   the smallest; BLOSCPACK_SCHEDULES=1000000 for more
+#   tests/schedules.sh build        builds the models of shuttle, and runs none
 #
 # What stands behind the tool is part of the names of the models to be run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+crate=(--quiet --locked --release --manifest-path tests/schedules/Cargo.toml)
+
 run() {
     local features=$1
     shift
-    cargo run --quiet --locked --release --manifest-path tests/schedules/Cargo.toml --features "$features" -- "$@"
+    cargo run "${crate[@]}" --features "$features" -- "$@"
 }
 
 tool=${1:-both}
 case $tool in
 loom | shuttle) shift ;;
+build)
+    cargo build "${crate[@]}" --features shuttle,cache
+    exit
+    ;;
 both) ;;
-*) echo "$0: $1 is neither loom nor shuttle" >&2 && exit 2 ;;
+*) echo "$0: $1 is neither loom nor shuttle nor build" >&2 && exit 2 ;;
 esac
 # With four interruptions it takes twenty times as long.
 [ "$tool" = shuttle ] || LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3} run loom "$@"
