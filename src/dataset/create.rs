@@ -3,7 +3,7 @@
 use super::layout;
 use super::options::DatasetOptions;
 use super::remove::remove_dataset;
-use crate::error::{Error, Result};
+use crate::error::{Category, Error, Result};
 use crate::storage::{Access, DiskStore, Key, Root, Store};
 use std::io;
 use std::path::Path;
@@ -56,7 +56,8 @@ pub(crate) fn begin(target: Target, replace: bool, options: &DatasetOptions) -> 
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
     }
     remove_dataset(&root, &Key::root(), options).map_err(|error| match error.category() {
-        // Whatever its files say of one another, they go.
+        // Whatever its files say of one another, they go; what could not be read may be another time.
+        Category::Failed => error,
         _ if error.path().is_none() => error,
         _ => Error::usage(format!(
             "the dataset that is there cannot be replaced ({error}): remove it first"

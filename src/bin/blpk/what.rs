@@ -7,7 +7,6 @@ use std::path::Path;
 use bloscpack::storage::ReadAt;
 use bloscpack::wire::frame::is_frame;
 
-use crate::dataset::is_directory;
 use crate::input::{Input, is_standard_input};
 use crate::message::{Failure, quoted};
 
@@ -32,7 +31,7 @@ pub enum What {
 impl What {
     /// Looks at what is there. Nothing of a pipe is taken.
     pub fn of(path: &Path) -> Result<Self, Failure> {
-        Ok(match is_directory(path) {
+        Ok(match is_there_directory(path)? {
             true if is_sparse_frame(path)? => Self::Frame,
             true => Self::Directory,
             false if begins_frame(path).unwrap_or(false) => Self::Frame,
@@ -41,19 +40,35 @@ impl What {
     }
 }
 
+/// Whether the path leads to a directory.
+fn is_there_directory(path: &Path) -> Result<bool, Failure> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_dir()),
+        // Nothing of the name; who opens it tells of these.
+        Err(error) if is_of_the_name(&error) => Ok(false),
+        Err(error) => Err(Failure::io(quoted(path), &error)),
+    }
+}
+
+/// Whether it is the name that is wrong, and not the disk.
+fn is_of_the_name(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound, PermissionDenied};
+    let kinds = [
+        NotFound,
+        PermissionDenied,
+        NotADirectory,
+        InvalidInput,
+        InvalidFilename,
+    ];
+    kinds.contains(&error.kind())
+}
+
 /// Whether a directory holds a sparse frame.
 pub fn is_sparse_frame(path: &Path) -> Result<bool, Failure> {
     match path.join(OUTLINE).symlink_metadata() {
         Ok(_) => Ok(true),
         // Who may not look into it is told so by who opens it.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
-            ) =>
-        {
-            Ok(false)
-        }
+        Err(error) if is_of_the_name(&error) => Ok(false),
         Err(error) => Err(Failure::io(quoted(path), &error)),
     }
 }
@@ -74,6 +89,7 @@ fn is_start_of_frame(file: &impl ReadAt) -> bool {
     let mut len = 0;
     while let Some(rest) = first.get_mut(len..).filter(|rest| !rest.is_empty()) {
         match file.read_at(u64::try_from(len).unwrap_or(0), rest) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => break,
             Ok(count) => len += count,
         }

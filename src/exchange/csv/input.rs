@@ -52,7 +52,12 @@ impl<S: ReadAt> Read for Input<S> {
             let what = format!("CSV: a line of more than {MAX_LINE} bytes: is a quote missing?");
             return Err(Error::dataset(Fault::OverLimit, what).into());
         }
-        let len = self.bytes.read_at(self.at, buf)?;
+        let len = loop {
+            match self.bytes.read_at(self.at, buf) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => break done?,
+            }
+        };
         self.at = self.at.saturating_add(to_u64(len));
         self.left = self.left.saturating_sub(to_u64(len));
         self.follow(buf.get(..len).unwrap_or_default());
