@@ -124,7 +124,9 @@ impl CArray {
                     progress(checked.bytes);
                     found.0 = found.0.saturating_add(1);
                     found.1 = found.1.saturating_add(checked.bytes);
-                    found.2.extend(checked.odd.into_iter().map(|odd| (chunk, odd)));
+                    found
+                        .2
+                        .extend(checked.odd.into_iter().map(|odd| (chunk, odd)));
                 }
                 Err(error) => found.3.push((chunk, error)),
             }

@@ -246,8 +246,17 @@ fn no_chunks_are_recovered_as_such() {
         offsets: true,
         ..Header::new(Layout::V3)
     };
-    for behind in [&b""[..], b"what an append left behind"] {
-        let file = [header.encode().unwrap(), behind.to_vec()].concat();
+    let header = header.encode().unwrap();
+    // An append of the reference leaves a chunk at least, and one of ours begins behind zeros.
+    let other = [&header[..], b"something else, as long as a chunk"].concat();
+    let refused = recover(
+        &other,
+        &mut Cursor::new(Vec::new()),
+        &RecoverOptions::default(),
+    );
+    assert_eq!(refused.unwrap_err().category(), Category::Unsupported);
+    for behind in [&[][..], &[0; 200]] {
+        let file = [&header[..], behind].concat();
         let mut target = Cursor::new(Vec::new());
         let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
         assert!(report.is_complete(), "{report:?}");
