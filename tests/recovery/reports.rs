@@ -254,7 +254,7 @@ fn no_chunks_are_recovered_as_such() {
         &mut Cursor::new(Vec::new()),
         &RecoverOptions::default(),
     );
-    assert_eq!(refused.unwrap_err().category(), Category::Unsupported);
+    assert_eq!(refused.unwrap_err().category(), Category::Damaged);
     for behind in [&[][..], &[0; 200]] {
         let file = [&header[..], behind].concat();
         let mut target = Cursor::new(Vec::new());
