@@ -77,6 +77,14 @@ fuzz target seconds="60":
 schedules *args:
     tests/schedules.sh {{args}}
 
+# Known bugs, planted one at a time, each of which a test has to catch. Takes half an hour.
+planted *names:
+    tests/planted.py {{names}}
+
+# The tests under AddressSanitizer, and the SIMD filters under valgrind.
+sanitizers *args:
+    tests/sanitizers.sh {{args}}
+
 # The documentation, opened in a browser.
 doc:
     cargo doc --no-deps --open
