@@ -2,6 +2,7 @@
 # The tests under AddressSanitizer and LeakSanitizer, and the SIMD filters under valgrind.
 # usage: tests/sanitizers.sh [address|valgrind] [ARGUMENTS OF cargo test]
 #   Without a word: both, the whole suite. With arguments, e.g. `address --test hostile`: that part of it.
+#   What takes three times as long under it may exceed a bound on processor time: `hostile::metadata` does, on a slow machine.
 # Sanitizers are an unstable option of the compiler, which is why it is told to take them, here and nowhere else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
