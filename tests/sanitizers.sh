@@ -32,7 +32,8 @@ in_valgrind() {
     local binary
     binary=$(cargo test --locked --no-run --lib --message-format=json 2> /dev/null |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
-    BLOSCPACK_FEW_CASES=1 valgrind --quiet --error-exitcode=9 --leak-check=full "$binary" --test-threads=1 blosc::filter
+    BLOSCPACK_FEW_CASES=1 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+        --show-leak-kinds=definite "$binary" --test-threads=1 blosc::filter
 }
 
 case $part in
