@@ -353,3 +353,25 @@ fn the_end_mark_decodes_to_nothing() {
         }
     }
 }
+
+#[test]
+fn a_block_does_not_begin_within_the_table() {
+    // The only entry of the table leads to itself, and says 16 there, too: as many bytes as the block has.
+    let mut chunk = vec![2, 1, 0x30, 1];
+    for number in [16_u32, 16, 36, 16] {
+        chunk.extend(number.to_le_bytes());
+    }
+    chunk.extend(*b"sixteen bytes of");
+    let mut data = [0; 16];
+    let error = ChunkDecoder::new().decode(&chunk, &mut data).unwrap_err();
+    assert!(
+        matches!(error, ChunkError::BlockStart { found: 16, .. }),
+        "{error}"
+    );
+    // Behind the table it may.
+    chunk[16] = 20;
+    chunk.splice(20..20, 16_u32.to_le_bytes());
+    chunk[12] = 40;
+    ChunkDecoder::new().decode(&chunk, &mut data).unwrap();
+    assert_eq!(&data, b"sixteen bytes of");
+}
