@@ -778,3 +778,41 @@ impl bloscpack::Hasher for Zero {
         bloscpack::Digest::from_u32(0)
     }
 }
+
+/// A target that says only at the end that nothing has arrived.
+struct Forgetful(Cursor<Vec<u8>>);
+
+impl Read for Forgetful {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buf)
+    }
+}
+
+impl Write for Forgetful {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(io::Error::other("it did not arrive"))
+    }
+}
+
+impl Seek for Forgetful {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+#[test]
+fn what_a_target_tells_only_when_it_is_flushed_is_told() {
+    let target = Forgetful(Cursor::new(Vec::new()));
+    let mut encoder = Encoder::builder().write_to_file(target).unwrap();
+    encoder.write_all(&[7; 5000]).unwrap();
+    assert!(encoder.finish().is_err(), "a file");
+    let mut encoder = Encoder::builder()
+        .write_to(Forgetful(Cursor::new(Vec::new())))
+        .unwrap();
+    encoder.write_all(&[7; 5000]).unwrap();
+    assert!(encoder.finish().is_err(), "a stream");
+}
