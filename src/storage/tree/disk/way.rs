@@ -88,14 +88,15 @@ pub(super) fn folder_in(folder: &File, name: &str) -> io::Result<File> {
     match opened {
         Ok(fd) => Ok(fd.into()),
         // A link gives one of several errors, and a device may give any.
-        Err(error) if error.kind() != io::ErrorKind::NotFound && !is_folder(folder, name) => {
+        Err(error) if error.kind() != io::ErrorKind::NotFound && is_no_folder(folder, name) => {
             Err(invalid(NO_FOLDER))
         }
         Err(error) => Err(error),
     }
 }
 
-fn is_folder(folder: &File, name: &str) -> bool {
+/// Whether something else is there; where nothing is, or nobody can tell, it was the system that failed.
+fn is_no_folder(folder: &File, name: &str) -> bool {
     let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
-    there.is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
+    there.is_ok_and(|stat| !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
 }
