@@ -47,8 +47,9 @@ class Planted:
 
 def run(words, patience=None):
     """Runs a command in the copy; gives its status and its output."""
-    # The dependencies are those of the ordinary tests; time goes into compiling here, not into running.
-    environment = {"CARGO_TARGET_DIR": str(ROOT / "target"), "CARGO_PROFILE_TEST_OPT_LEVEL": "1",
+    # A place of its own: cargo would take what is built here for that of the sound sources. Time goes into compiling
+    # here, not into running.
+    environment = {"CARGO_TARGET_DIR": str(SCRATCH / "build"), "CARGO_PROFILE_TEST_OPT_LEVEL": "1",
                    "BLOSCPACK_SCHEDULES": "3000", **os.environ}
     try:
         done = subprocess.run(words, cwd=TREE, env=environment, timeout=patience,
