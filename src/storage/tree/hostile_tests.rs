@@ -272,7 +272,8 @@ fn content(left: &Found) -> Found {
 #[test]
 fn a_journal_of_another_store_is_not_obeyed() {
     let random = &mut Random::new(13);
-    let all = interrupted(80, random);
+    // The salts of journals are new in each run, and with them which states are the same: the pairs are 3000 to 6000.
+    let all = interrupted(160, random);
     let mut pairs = 0;
     for one in &all {
         let changed: Vec<_> = one
