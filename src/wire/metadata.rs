@@ -224,12 +224,6 @@ pub struct Metadata {
     value: OnceLock<Value>,
 }
 
-/// Bytes reserved for so many.
-fn room_for(meta_size: u32) -> u32 {
-    let more = meta_size.saturating_mul(ROOM - 1).min(MOST_ROOM);
-    meta_size.saturating_add(more)
-}
-
 impl PartialEq for Metadata {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -354,6 +348,12 @@ impl Metadata {
         section.extend_from_slice(hashers.digest(checksum, stored).as_bytes());
         Ok(Some(section))
     }
+}
+
+/// Bytes reserved for so many.
+fn room_for(meta_size: u32) -> u32 {
+    let more = meta_size.saturating_mul(ROOM - 1).min(MOST_ROOM);
+    meta_size.saturating_add(more)
 }
 
 impl From<Value> for Metadata {

@@ -44,7 +44,7 @@ pub use header::{Header, MetadataPlace};
 pub use layout::Layout;
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader};
 pub use npy::{NpyError, NpyHeader};
-pub(crate) use numpy::{NumpyArray, Order as NumpyOrder, dtype_text, with_shape};
+pub(crate) use numpy::{NumpyArray, Order as NumpyOrder, with_shape};
 pub use offsets::Offsets;
 pub use parser::{Ending, Event, Parser, Trailing};
 pub use position::{Position, Section};

@@ -5,7 +5,7 @@ use crate::blosc::Fault;
 use crate::error::{Error, Result};
 use crate::file::IndexedReader;
 use crate::storage::ReadAt;
-use crate::wire::{DType, Metadata, NumpyArray, NumpyOrder, dtype_text};
+use crate::wire::{DType, Metadata, NumpyArray, NumpyOrder};
 use std::ops::Range;
 
 /// The array in a Bloscpack file, as its metadata describes it: what Bloscpack's `pack_ndarray` writes.
@@ -77,7 +77,8 @@ impl<S: ReadAt> FileSource<S> {
 fn dtype_of(metadata: &Metadata) -> Result<DType> {
     let wrong = |what: String| Error::dataset(Fault::Damaged, what);
     // The rest may have what only Python knows, and be long.
-    let text = dtype_text(metadata).ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;
+    let text = metadata.get_text("dtype");
+    let text = text.ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;
     let value: serde_json::Value =
         serde_json::from_str(text).map_err(|error| wrong(format!("metadata: dtype: {error}")))?;
     Ok(match &value {

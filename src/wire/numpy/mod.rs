@@ -127,13 +127,6 @@ impl NumpyArray {
     }
 }
 
-/// The JSON text of the dtype of an array, whose length [`NumpyArray::of`] has bounded.
-pub(crate) fn dtype_text(metadata: &Metadata) -> Option<&str> {
-    let text = metadata.text();
-    let last = Members::of(text).filter(|member| member.is("dtype")).last();
-    text.get(last?.value)
-}
-
 /// The same text with this shape, and not a byte of it different elsewhere. Where the key occurs
 /// twice both values are replaced, whichever a reader takes.
 ///

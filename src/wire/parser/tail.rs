@@ -8,9 +8,9 @@ use super::{Ending, Parser, State, Step, Trailing};
 use crate::blosc::{ChunkHeader, HEADER_LEN};
 use crate::wire::checksum::{Checksum, Digest, MAX_DIGEST_LEN};
 use crate::wire::error::{FormatError, ParseError};
-use crate::wire::header::{Header, MAGIC, MetadataPlace};
+use crate::wire::header::{Header, MAGIC};
 use crate::wire::layout::Layout;
-use crate::wire::metadata::{MAGIC_JSON, METADATA_HEADER_LEN};
+use crate::wire::metadata::METADATA_HEADER_LEN;
 use crate::wire::offsets::{CHUNK_HEADER_LEN, Offsets};
 
 impl Parser {
@@ -100,15 +100,12 @@ impl Parser {
             let is_member = |kind| behind(kind).is_some_and(|rest| rest.starts_with(&MAGIC));
             unchecked && Checksum::ALL.into_iter().any(is_member)
         };
-        // So is metadata behind a header of no chunks that says it has none.
-        let hides_metadata = header.nchunks == Some(0)
-            && header.metadata == MetadataPlace::Absent
-            && self.buf.starts_with(&MAGIC_JSON);
-        // Of nothing, an append leaves zeros at first: else the header's count is what is damaged.
+        // Of nothing, an append leaves zeros at first: else the header's count is what is damaged, and metadata too, where it
+        // says that there are none.
         let hides_chunks = || header.nchunks == Some(0) && self.buf.iter().any(|byte| *byte != 0);
         let is_passed_over =
             header.layout == Layout::V3 && (header.offsets || unchecked) && !hides_chunks();
-        if is_passed_over && !hides_metadata && !hides_member() {
+        if is_passed_over && !hides_member() {
             return Ok(());
         }
         Err(FormatError::Trailing)

@@ -22,7 +22,7 @@ use crate::wire::dtype::ByteOrder;
 use serde_json::{Map, Value};
 
 /// Columns within columns: deeper than any table, and what a stack bears.
-pub(crate) const MAX_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// A longer path of keys is told no further.
 const MAX_PATH: usize = 256;
 
