@@ -1,7 +1,7 @@
 //! Chunks of a frame, appended, replaced, inserted and removed.
 
 use super::coders::Coders;
-use super::home::Home;
+use super::home::{self, Home};
 use super::{Frame, fetch};
 use crate::blosc::{self, ChunkHeader, Fault};
 use crate::error::{Error, Result};
@@ -144,13 +144,7 @@ impl Frame {
             return Ok(());
         }
         let room = self.home.chunk(at)?.room.saturating_add(at);
-        match used <= room {
-            true => Ok(()),
-            false => {
-                let what = format!("chunks of {used} bytes in {room}: they lie in one another");
-                Err(Error::frame(Fault::Damaged, what))
-            }
-        }
+        home::check_apart(used, room)
     }
 
     /// What every change begins with.

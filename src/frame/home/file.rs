@@ -79,8 +79,8 @@ where
         }
     }
 
-    /// The bytes of chunks that are part of the frame.
-    fn live(&self, outline: &Outline) -> Result<BTreeMap<u64, u64>> {
+    /// The chunks that are part of the frame, with their lengths, and the sum of these.
+    fn live(&self, outline: &Outline) -> Result<(BTreeMap<u64, u64>, u64)> {
         let mut live = BTreeMap::new();
         for place in &outline.places {
             if let ChunkPlace::At(at) = place {
@@ -90,13 +90,9 @@ where
         let used = live
             .values()
             .fold(0, |sum: u64, len| sum.saturating_add(*len));
-        let room = self.chunks_end.saturating_sub(self.chunks_at);
         // They would take more room than now where each gets its own.
-        if used > room {
-            let what = format!("chunks of {used} bytes in {room}: they lie in one another");
-            return Err(Error::frame(Fault::Damaged, what));
-        }
-        Ok(live)
+        super::check_apart(used, self.chunks_end.saturating_sub(self.chunks_at))?;
+        Ok((live, used))
     }
 
     /// Whether chunks that gave way take more room than those that are left. All are counted once, and from then on kept count of.
@@ -106,11 +102,8 @@ where
         }
         let section_len = self.chunks_end.saturating_sub(self.chunks_at);
         if self.dead.is_none()
-            && let Ok(live) = self.live(outline)
+            && let Ok((_, used)) = self.live(outline)
         {
-            let used = live
-                .values()
-                .fold(0, |sum: u64, len| sum.saturating_add(*len));
             self.dead = Some(section_len.saturating_sub(used));
         }
         let dead = self.dead.unwrap_or(0);
@@ -202,7 +195,7 @@ where
         let is_emptied = outline.places.is_empty() && self.chunks_end > self.chunks_at;
         if has_moved || is_emptied || self.is_mostly_dead(outline) {
             match self.live(outline) {
-                Ok(live) => {
+                Ok((live, _)) => {
                     self.rewrite(outline, &live)?;
                     (self.has_discarded, self.dead) = (false, Some(0));
                     return Ok(());

@@ -5,13 +5,25 @@ mod file;
 mod folder;
 
 use super::outline::Outline;
-use crate::error::Result;
+use crate::blosc::Fault;
+use crate::error::{Error, Result};
 use crate::storage::{Object, ReadAt};
 use std::io;
 
 pub(super) use bytes::BytesHome;
 pub(super) use file::FileHome;
 pub(super) use folder::{FolderHome, OUTLINE};
+
+/// Refuses chunks that come to more bytes than there are, as those do that lie in one another.
+pub(super) fn check_apart(used: u64, room: u64) -> Result<()> {
+    match used <= room {
+        true => Ok(()),
+        false => {
+            let what = format!("chunks of {used} bytes in {room}: they lie in one another");
+            Err(Error::frame(Fault::Damaged, what))
+        }
+    }
+}
 
 /// Where a frame's chunks are read, and new ones kept until all of them become part of it.
 pub(super) trait Home: Send + Sync {
