@@ -168,6 +168,11 @@ impl Error {
         matches!(self.kind(), ErrorKind::Format(error) if error.is_unended())
     }
 
+    /// Whether the bytes of a file are what is wrong, and not the way they came or who asked for them.
+    pub(crate) fn is_format(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Format(_))
+    }
+
     /// What one might do next, where there is advice.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {

@@ -105,7 +105,7 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
                 report.end_member();
                 break;
             }
-            Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => {
+            Err(error) if error.is_format() => {
                 report.damages.push(Damage {
                     error,
                     bytes: None,

@@ -4,7 +4,7 @@ use super::EditorBuilder;
 use super::frame::Frame;
 use super::patch::Old;
 use crate::blosc::{ChunkEncoder, ChunkSettings, Compressor, pad};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::file::indexed::{IndexedReader, IndexedReaderBuilder};
 use crate::storage::ReadAt;
 use std::sync::Arc;
@@ -32,10 +32,6 @@ const KIND_LEN: usize = 4;
 /// How the last chunk was made, and the bytes of its header that told. To find the level takes
 /// several times as long as to compress a chunk.
 pub(super) type Known = Option<(Vec<u8>, ChunkSettings)>;
-
-fn is_damage(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Format(_))
-}
 
 /// Makes new chunks in the way of the old ones.
 pub(super) struct Press<'o> {
@@ -68,7 +64,7 @@ impl<'o> Press<'o> {
         let (bytes, mut data) = match reader.chunk_with_bytes(old.number) {
             Ok((bytes, data)) => (bytes, data),
             // Nothing of it is left, if it is this chunk: a damaged table leads into others.
-            Err(error) if is_whole && is_damage(&error) && reader.is_placed(old.number)? => {
+            Err(error) if is_whole && error.is_format() && reader.is_placed(old.number)? => {
                 (Vec::new(), piece.to_vec())
             }
             Err(error) => return Err(error),

@@ -15,7 +15,7 @@ pub(super) use head::{Head, head};
 pub(super) use index::{Extent, Index, Spot};
 
 use super::engine::Warning;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::storage::ReadAt;
 use crate::wire::{Header, Metadata};
 use cache::Cache;
@@ -265,7 +265,7 @@ impl<S: ReadAt> IndexedReader<S> {
     pub(super) fn is_placed(&self, chunk: u64) -> Result<bool> {
         let in_place = |chunk: u64| match self.index.spot(&self.source, chunk) {
             Ok(Some(spot)) => is_in_place(&self.source, &spot),
-            Err(error) if !matches!(error.kind(), ErrorKind::Format(_)) => Err(error),
+            Err(error) if !error.is_format() => Err(error),
             _ => Ok(false),
         };
         if in_place(chunk)? {

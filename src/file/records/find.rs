@@ -4,7 +4,7 @@
 //! about as many records, the first guess is near; what a guess has shown is kept, so that a reader
 //! that has been everywhere needs no more guesses.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::wire::{FormatError, PackHead, Packing};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -89,7 +89,7 @@ impl Finder {
         error: Error,
         open: impl Fn(u64) -> Result<PackHead>,
     ) -> Result<(usize, Ordering)> {
-        if !matches!(error.kind(), ErrorKind::Format(_)) {
+        if !error.is_format() {
             return Err(error);
         }
         let behind = damaged.saturating_add(1)..within.end;

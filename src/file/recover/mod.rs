@@ -31,7 +31,7 @@ pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
 
 use super::walk::Walk;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
 use crate::wire::{
@@ -195,7 +195,7 @@ fn holds_nothing<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
     });
     match outcome {
         Ok(ending) => Ok(ending.is_ok() && !has_chunks),
-        Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => Ok(false),
+        Err(error) if error.is_format() => Ok(false),
         Err(error) => Err(error),
     }
 }

@@ -19,7 +19,7 @@ impl Recovery {
         let error = match outcome {
             Ok(Ok(_)) => return Ok(()),
             Ok(Err(error)) => error.into(),
-            Err(error) if matches!(error.kind(), ErrorKind::Format(_)) => error,
+            Err(error) if error.is_format() => error,
             Err(error) => return Err(error),
         };
         let section = error.position().map(|position| position.section);
