@@ -109,7 +109,7 @@ fn slices(dataset: &Dataset, choice: u64) {
 
 /// One row more in each column, one less, an attribute.
 fn change(dataset: &mut Dataset, kind: u64) -> Result<()> {
-    let rows = dataset.rows();
+    let rows = dataset.rows()?;
     match (dataset, kind % 4) {
         (Dataset::Array(array), 0) => array.append(&vec![0; array.row_bytes()]),
         (Dataset::Array(array), 1) => array.trim(rows.saturating_sub(1)),

@@ -55,7 +55,7 @@ impl Dataset {
     /// use bloscpack::dataset::Dataset;
     /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
-    /// assert_eq!(dataset.rows(), 1000);
+    /// assert_eq!(dataset.rows()?, 1000);
     /// # Ok::<(), bloscpack::Error>(())
     /// ```
     ///
@@ -98,12 +98,14 @@ impl Dataset {
         })
     }
 
-    /// How many rows it has; of a table whose columns cannot be opened, none.
-    #[must_use]
-    pub fn rows(&self) -> u64 {
+    /// How many rows it has.
+    ///
+    /// # Errors
+    /// As [`CTable::rows`]; an array always knows.
+    pub fn rows(&self) -> Result<u64> {
         match self {
-            Self::Array(array) => array.rows(),
-            Self::Table(table) => table.rows().unwrap_or(0),
+            Self::Array(array) => Ok(array.rows()),
+            Self::Table(table) => table.rows(),
         }
     }
 

@@ -142,9 +142,9 @@ type Change = (&'static str, fn(&mut Dataset) -> Result<()>);
 const CHANGES: [Change; 4] = [
     ("append", append),
     ("trim", |dataset| {
-        trim(dataset, dataset.rows().saturating_sub(1))
+        trim(dataset, dataset.rows()?.saturating_sub(1))
     }),
-    ("resize", |dataset| resize(dataset, dataset.rows() + 2)),
+    ("resize", |dataset| resize(dataset, dataset.rows()? + 2)),
     ("attribute", set_attribute),
 ];
 
@@ -152,7 +152,7 @@ const CHANGES: [Change; 4] = [
 fn changed(root: &Path, change: Change) -> Option<()> {
     let mut dataset = options().edit(root).ok()?;
     // A shape that is a lie is none to begin from.
-    if dataset.rows() > 1000 {
+    if dataset.rows().is_ok_and(|rows| rows > 1000) {
         return None;
     }
     change.1(&mut dataset).ok()?;

@@ -50,11 +50,12 @@ impl Ls {
         for (below, error) in list {
             let path = join(&self.path, &below);
             let opened = open(&path, error, session);
-            let trouble = match &opened {
-                Ok(dataset) => trouble(dataset),
-                Err(_) => None,
-            };
             let opened = opened.map_err(|error| failure(&path, &error));
+            // A column cannot be opened, so that nobody knows how many rows there are.
+            let trouble = opened
+                .as_ref()
+                .ok()
+                .and_then(|dataset| dataset.rows().err());
             let trouble = trouble.map(|error| failure(&path, &error));
             for failure in opened.as_ref().err().into_iter().chain(&trouble) {
                 worst = worst.max(failure.status());
@@ -108,14 +109,6 @@ fn bytes(dataset: &Dataset) -> Option<u64> {
             let columns = table.names().iter().map(|name| table.column(name).ok());
             columns.map(|column| Some(column?.nbytes())).sum()
         }
-    }
-}
-
-/// Why nobody knows how many rows a table has: none of its columns can be opened, or not the first.
-fn trouble(dataset: &Dataset) -> Option<Error> {
-    match dataset {
-        Dataset::Array(_) => None,
-        Dataset::Table(table) => table.rows().err(),
     }
 }
 

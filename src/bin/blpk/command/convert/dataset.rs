@@ -37,28 +37,28 @@ impl Convert {
                 .map_err(|error| (error, true))
                 .and_then(|array| self.array(array, layout, &new, session)),
         };
-        let bytes = done.map_err(|(error, is_read)| {
+        let (rows, bytes) = done.map_err(|(error, is_read)| {
             new.explain(&error, is_read.then(|| failure(&self.path, &error)))
         })?;
         let name = new.name();
         new.commit(session)?;
         session.verbose(format_args!(
-            "{}, {} rows, {}, converted into {name} in {:.2?}",
+            "{}, {rows} rows, {}, converted into {name} in {:.2?}",
             quoted(&self.path),
-            dataset.rows(),
             size::pretty(bytes),
             begun.elapsed(),
         ));
         Ok(Status::Done)
     }
 
+    /// How many rows and bytes it has.
     fn array(
         &self,
         array: &CArray,
         layout: DatasetLayout,
         new: &New<'_>,
         session: &Session,
-    ) -> Result<u64, Halt> {
+    ) -> Result<(u64, u64), Halt> {
         let builder = self.like(array, layout).layout(layout);
         let builder = builder.replace(new.replaces()).options(options(session));
         let mut made = builder
@@ -68,7 +68,7 @@ impl Convert {
         let mut watched = Watched::new(&mut source, session);
         let done = import_array(&mut watched, &mut made, &mut |_| ());
         done.map_err(|error| (error, watched.has_failed()))?;
-        Ok(array.nbytes())
+        Ok((array.rows(), array.nbytes()))
     }
 
     /// As the array is, but for what is said.
@@ -88,7 +88,7 @@ impl Convert {
         layout: DatasetLayout,
         new: &New<'_>,
         session: &Session,
-    ) -> Result<Result<u64, Halt>, Failure> {
+    ) -> Result<Result<(u64, u64), Halt>, Failure> {
         let builder = CTable::builder()
             .attributes(table.attributes().clone())
             .layout(layout)
@@ -123,16 +123,16 @@ impl Convert {
         builder: bloscpack::dataset::CTableBuilder,
         new: &New<'_>,
         session: &Session,
-    ) -> Result<u64, Halt> {
+    ) -> Result<(u64, u64), Halt> {
         let mut made = builder
             .create(new.folder())
             .map_err(|error| (error, false))?;
         let mut source = TableSource::new(table).map_err(|error| (error, true))?;
         let bytes = source.schema().row_bytes();
-        let bytes = bytes.saturating_mul(source.rows());
+        let rows = source.rows();
         let mut watched = Watched::new(&mut source, session);
         let done = import_table(&mut watched, &mut made, &mut |_| ());
         done.map_err(|error| (error, watched.has_failed()))?;
-        Ok(bytes)
+        Ok((rows, bytes.saturating_mul(rows)))
     }
 }

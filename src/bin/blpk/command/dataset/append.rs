@@ -57,11 +57,11 @@ impl Append {
         }
         drop(watched);
         target.confirm(done)?;
+        let there = dataset.rows().map_err(|error| target.blame(&error))?;
         session.verbose(format_args!(
-            "{}, {rows} rows, appended to {}, which has {} now, in {:.2?}",
+            "{}, {rows} rows, appended to {}, which has {there} now, in {:.2?}",
             input::name(&self.input),
             target.name(),
-            dataset.rows(),
             begun.elapsed(),
         ));
         Ok(Status::Done)

@@ -39,7 +39,7 @@ impl Trim {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let target = Target::find(&self.path)?;
         let mut dataset = target.edit(session)?;
-        let before = rows(&dataset).map_err(|error| target.blame(&error))?;
+        let before = dataset.rows().map_err(|error| target.blame(&error))?;
         if self.rows > before {
             let title = format!("{} has only {before} rows", target.name());
             return Err(Failure::usage(title).hint("blpk dataset resize appends default values"));
@@ -56,20 +56,12 @@ impl Resize {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let target = Target::find(&self.path)?;
         let mut dataset = target.edit(session)?;
-        let before = rows(&dataset).map_err(|error| target.blame(&error))?;
+        let before = dataset.rows().map_err(|error| target.blame(&error))?;
         let done = match &mut dataset {
             Dataset::Array(array) => array.resize(self.rows),
             Dataset::Table(table) => table.resize(self.rows),
         };
         finish(done, &target, &mut dataset, before, session)
-    }
-}
-
-/// How many there are: none is not what a table has that cannot be read.
-fn rows(dataset: &Dataset) -> bloscpack::Result<u64> {
-    match dataset {
-        Dataset::Array(array) => Ok(array.rows()),
-        Dataset::Table(table) => table.rows(),
     }
 }
 
@@ -82,10 +74,10 @@ fn finish(
 ) -> Result<Status, Failure> {
     done.map_err(|error| target.blame(&error))?;
     target.flush(dataset)?;
+    let after = dataset.rows().map_err(|error| target.blame(&error))?;
     session.verbose(format_args!(
-        "{} had {before} rows, and has {} now",
+        "{} had {before} rows, and has {after} now",
         target.name(),
-        dataset.rows()
     ));
     Ok(Status::Done)
 }

@@ -39,6 +39,7 @@ struct About<'a> {
     dataset: &'a Dataset,
     /// The array, or the columns with their names.
     arrays: Vec<(&'a str, Found<'a>)>,
+    rows: u64,
     notes: Vec<String>,
 }
 
@@ -80,6 +81,7 @@ impl<'a> About<'a> {
         Ok(Self {
             dataset,
             arrays: found,
+            rows: dataset.rows()?,
             notes,
         })
     }
@@ -120,7 +122,7 @@ impl<'a> About<'a> {
             "kind": self.kind(),
             "layout": self.dataset.layout().name(),
             "format_version": null,
-            "rows": self.dataset.rows(),
+            "rows": self.rows,
         });
         match (self.dataset, self.arrays.as_slice()) {
             (Dataset::Array(_), [(_, found)]) => merge(&mut object, found.json()),
@@ -154,7 +156,7 @@ impl<'a> About<'a> {
         };
         json!({
             "dtype": null,
-            "shape": [self.dataset.rows()],
+            "shape": [self.rows],
             "chunkshape": null,
             "blockshape": null,
             "checksum": self.checksum(),
@@ -186,7 +188,7 @@ impl<'a> About<'a> {
         line(&mut text, "state", self.state());
         match (self.dataset, self.arrays.as_slice()) {
             (Dataset::Array(_), [(_, found)]) => about_array(&mut text, found),
-            _ => line(&mut text, "rows", self.dataset.rows()),
+            _ => line(&mut text, "rows", self.rows),
         }
         line(&mut text, "checksum", self.checksum().unwrap_or("differs"));
         line(
