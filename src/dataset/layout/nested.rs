@@ -27,10 +27,13 @@ pub(super) fn leaves(dtype: &DType) -> Result<Vec<LeafColumn>> {
     Ok(leaves)
 }
 
+fn too_deep() -> String {
+    format!("columns within columns more than {MAX_DEPTH} deep")
+}
+
 fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) -> Result<()> {
     if names.len() > MAX_DEPTH {
-        let what = format!("columns within columns more than {MAX_DEPTH} deep");
-        return Err(Error::dataset(Fault::OverLimit, what));
+        return Err(Error::dataset(Fault::OverLimit, too_deep()));
     }
     for field in dtype.fields().unwrap_or_default() {
         // Padding between fields is no column.
@@ -133,9 +136,7 @@ impl<T> Tree<T> {
         };
         for (name, leaf) in columns {
             if name.split('.').count() > MAX_DEPTH {
-                return Err(Error::usage(format!(
-                    "columns within columns more than {MAX_DEPTH} deep"
-                )));
+                return Err(Error::usage(too_deep()));
             }
             tree.insert(name, name, leaf)?;
         }
