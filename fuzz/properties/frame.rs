@@ -4,6 +4,11 @@ use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::{Category, Limits};
 use std::ops::Range;
 
+#[path = "../../tests/support/pick.rs"]
+mod pick;
+
+use pick::pick;
+
 const LIMITS: Limits = Limits {
     chunk: 1 << 20,
     block: 1 << 18,
@@ -90,29 +95,6 @@ fn array(array: &mut NdArray, choice: usize) {
     }
 }
 
-fn pick(
-    slice: &[Range<u64>],
-    shape: &[u64],
-    itemsize: usize,
-    at: u64,
-    whole: &[u8],
-    out: &mut Vec<u8>,
-) {
-    let Some((range, rest)) = slice.split_first() else {
-        let at = at as usize * itemsize;
-        return out.extend_from_slice(&whole[at..at + itemsize]);
-    };
-    for position in range.clone() {
-        pick(
-            rest,
-            &shape[1..],
-            itemsize,
-            at * shape[0] + position,
-            whole,
-            out,
-        );
-    }
-}
 
 pub fn check(input: &[u8]) {
     let Ok(frame) = open(input) else { return };

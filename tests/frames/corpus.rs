@@ -1,6 +1,7 @@
 //! Every container of the corpora, read whole and in slices, and compared with its manifest.
 
 use crate::frames::{self, Frame as Expected};
+use crate::pick::pick;
 use bloscpack::Category;
 use bloscpack::frame::{Frame, NdArray};
 use sha2::{Digest, Sha256};
@@ -70,31 +71,6 @@ fn slices(name: &str, array: &NdArray, whole: &[u8]) {
         assert!(
             array.read_slice(&slice).unwrap() == expected,
             "{name} {slice:?}"
-        );
-    }
-}
-
-fn pick(
-    slice: &[Range<u64>],
-    shape: &[u64],
-    itemsize: usize,
-    at: u64,
-    whole: &[u8],
-    out: &mut Vec<u8>,
-) {
-    let Some((range, rest)) = slice.split_first() else {
-        let at = at as usize * itemsize;
-        out.extend_from_slice(&whole[at..at + itemsize]);
-        return;
-    };
-    for position in range.clone() {
-        pick(
-            rest,
-            &shape[1..],
-            itemsize,
-            at * shape[0] + position,
-            whole,
-            out,
         );
     }
 }

@@ -3,6 +3,7 @@
 use crate::counting::peak_of;
 use crate::frame_parts::{Parts, bomb, encoded, index, numbers, options, sparse, store_of};
 use crate::frames;
+use crate::pick::pick;
 use bloscpack::blosc::{
     ChunkDecoder, Compressor, FilterPipeline, FilterStep, MAX_NBYTES, SpecialValue, special_chunk,
 };
@@ -116,24 +117,6 @@ fn examine(opened: Result<Frame>) -> Seen {
     seen.is_sound = report.is_sound() && all.is_ok();
     seen.elements = all.ok();
     seen
-}
-
-pub fn pick(
-    slice: &[Range<u64>],
-    shape: &[u64],
-    itemsize: usize,
-    at: u64,
-    whole: &[u8],
-    out: &mut Vec<u8>,
-) {
-    let Some((range, rest)) = slice.split_first() else {
-        let at = at as usize * itemsize;
-        return out.extend_from_slice(&whole[at..at + itemsize]);
-    };
-    for position in range.clone() {
-        let at = at * shape[0] + position;
-        pick(rest, &shape[1..], itemsize, at, whole, out);
-    }
 }
 
 /// Examines within bounds of memory.

@@ -20,6 +20,8 @@ mod frame_model;
 mod frame_parts;
 #[path = "../support/frames.rs"]
 mod frames;
+#[path = "../support/pick.rs"]
+mod pick;
 
 #[path = "../support/counting.rs"]
 mod counting;

@@ -17,7 +17,7 @@
 )]
 
 use bloscpack::{Category, Decoder, Error, ErrorKind, Limits, Section, Survey, verify};
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read};
 use std::time::Duration;
 
 mod chunks;
@@ -33,23 +33,9 @@ mod counting;
 #[path = "../support/golden.rs"]
 mod golden;
 
-use by_fields::{Fields, PLAIN, Stopwatch, zstd};
+use by_fields::{Count, Fields, PLAIN, Stopwatch, zstd};
 
 const MIB: usize = 1 << 20;
-
-/// Counts what is handed on and keeps none of it.
-struct Count(u64);
-
-impl Write for Count {
-    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-        self.0 += data.len() as u64;
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 struct Seen {
     result: Result<u64, Error>,

@@ -4,7 +4,7 @@
 //! counted by an allocator that takes every byte asked for as used; and one second of the processor.
 
 use crate::BASE;
-use crate::by_fields::{Fields, PLAIN, Section3, Stopwatch, blosc, zstd};
+use crate::by_fields::{Count, Fields, PLAIN, Section3, Stopwatch, blosc, zstd};
 use crate::counting::peak_of;
 use crate::frame_parts::Parts;
 use crate::golden::{chunk, sensor};
@@ -15,7 +15,6 @@ use bloscpack::dataset::DatasetLayout;
 use bloscpack::frame::ArrayKind;
 use bloscpack::wire::frame::ChunkPlace;
 use bloscpack::{Category, Decoder, Error, IndexedRecordReader, Limits, RecordReader};
-use std::io::Write;
 use std::time::Duration;
 
 const MIB: usize = 1 << 20;
@@ -38,20 +37,6 @@ struct Row {
     expected: Option<Category>,
     /// Memory beyond the usual base, for what may have it.
     more: usize,
-}
-
-/// Counts what is handed on and keeps none of it.
-struct Count(u64);
-
-impl Write for Count {
-    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-        self.0 += data.len() as u64;
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Input {

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// Time that this thread has worked, whatever else the machine does.
@@ -25,6 +26,20 @@ impl Stopwatch {
             (Some(from), Some(to)) => Duration::from_nanos(to.saturating_sub(from)),
             _ => self.0.elapsed(),
         }
+    }
+}
+
+/// Counts what is handed on and keeps none of it.
+pub struct Count(pub u64);
+
+impl Write for Count {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.0 += data.len() as u64;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
