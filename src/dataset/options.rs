@@ -23,11 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// ```
 /// use bloscpack::dataset::DatasetOptions;
-/// let array = DatasetOptions::new()
+/// let dataset = DatasetOptions::new()
 ///     .threads(2)
 ///     .cache(16 << 20)
 ///     .open("testdata/datasets/bcolz/py2_int64")?;
-/// assert_eq!(array.rows(), 1000);
+/// assert_eq!(dataset.rows()?, 1000);
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 #[derive(Debug, Clone)]
