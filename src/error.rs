@@ -180,10 +180,14 @@ impl Error {
             ErrorKind::Format(FormatError::Limit { what, .. }) => Some(match *what {
                 "metadata" => "raise the limit `metadata` if the input is to be trusted",
                 "table of offsets" => "raise the limit `offsets` if the input is to be trusted",
+                "the content" => "raise the limit `total` if so much is wanted",
                 _ => "raise the limit `chunk` if the input is to be trusted",
             }),
             ErrorKind::Format(FormatError::Chunk(ChunkError::BlockOverLimit { .. })) => {
                 Some("raise the limit `block` if the input is to be trusted")
+            }
+            ErrorKind::Format(FormatError::Chunk(ChunkError::RatioOverLimit { .. })) => {
+                Some("raise the limit `ratio` if the input is to be trusted")
             }
             ErrorKind::Format(error) if error.is_unended() => {
                 Some("allow unterminated input to read the chunks that are there")

@@ -1,6 +1,6 @@
 //! How much an input may ask for.
 
-use crate::blosc::MAX_NBYTES;
+use crate::blosc::{ChunkDecoder, MAX_NBYTES};
 
 /// Bounds on what a reader accepts from an input; more is an error that names the bound.
 ///
@@ -23,6 +23,20 @@ pub struct Limits {
     /// Bytes of the offsets of counted chunks; 256 MiB by default, 32 million chunks. In
     /// memory, each chunk of a frame takes 16 bytes, 24 while its index is read.
     pub offsets: u64,
+    /// Uncompressed bytes of a chunk for each that is stored; anything by default, since a chunk of nothing but zeros takes 32
+    /// bytes whatever its length. Of chunks that a frame's index alone tells, nothing is stored, and nothing counted.
+    pub ratio: u32,
+    /// Uncompressed bytes of all chunks of an input together; anything by default. Who reads in order gets what lies before
+    /// the chunk that goes beyond it; readers by position, frames and arrays of datasets are not opened. Records that are read
+    /// by number are bounded by `chunk` alone, and [`recover`](crate::recover()) does not look at this one.
+    pub total: u64,
+}
+
+impl Limits {
+    /// A decoder that keeps to these.
+    pub(crate) fn decoder(&self) -> ChunkDecoder {
+        ChunkDecoder::with_max_block(self.block).max_ratio(self.ratio)
+    }
 }
 
 impl Default for Limits {
@@ -32,6 +46,8 @@ impl Default for Limits {
             block: 256 << 20,
             metadata: 64 << 20,
             offsets: 256 << 20,
+            ratio: u32::MAX,
+            total: u64::MAX,
         }
     }
 }

@@ -28,6 +28,8 @@ fn options() -> DatasetOptions {
         block: 1 << 18,
         metadata: 1 << 16,
         offsets: 1 << 16,
+        ratio: u32::MAX,
+        total: u64::MAX,
     };
     DatasetOptions::new()
         .threads(1)

@@ -14,6 +14,8 @@ const LIMITS: Limits = Limits {
     block: 1 << 18,
     metadata: 1 << 16,
     offsets: 1 << 16,
+    ratio: u32::MAX,
+    total: u64::MAX,
 };
 
 /// More chunks, and more bytes, are not worth the time.

@@ -8,6 +8,8 @@ const LIMITS: Limits = Limits {
     block: 1 << 18,
     metadata: 1 << 16,
     offsets: 1 << 20,
+    ratio: u32::MAX,
+    total: u64::MAX,
 };
 
 /// More records than this, or bytes of them, are not worth the time.

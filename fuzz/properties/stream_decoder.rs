@@ -8,6 +8,8 @@ const LIMITS: Limits = Limits {
     block: 1 << 18,
     metadata: 1 << 16,
     offsets: 1 << 20,
+    ratio: u32::MAX,
+    total: u64::MAX,
 };
 
 /// More data than this is not worth the time.

@@ -29,6 +29,7 @@ use super::{ChunkError, ChunkHeader, Engine};
 /// ```
 pub struct ChunkDecoder {
     max_block: u32,
+    max_ratio: u32,
     streams: StreamDecoder,
     /// A block before its filter is undone.
     filtered: Vec<u8>,
@@ -90,6 +91,7 @@ impl ChunkDecoder {
     pub fn with_max_block(bytes: u32) -> Self {
         Self {
             max_block: bytes,
+            max_ratio: u32::MAX,
             streams: StreamDecoder::default(),
             filtered: Vec::new(),
             between: Vec::new(),
@@ -98,6 +100,26 @@ impl ChunkDecoder {
             shuffle_meta: ShuffleMeta::default(),
             engine: Engine::default(),
         }
+    }
+
+    /// The same decoder, which refuses chunks with more than so many uncompressed bytes for each that is stored.
+    ///
+    /// Honest data can have any ratio: a chunk of nothing but zeros takes 32 bytes.
+    ///
+    /// ```
+    /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
+    ///
+    /// let mut chunk = Vec::new();
+    /// ChunkEncoder::new(ChunkSettings::default())?.encode(&[0; 5000], &mut chunk)?;
+    /// let mut decoder = ChunkDecoder::new().max_ratio(10);
+    /// let error = decoder.decode(&chunk, &mut [0; 5000]).unwrap_err();
+    /// assert_eq!(error.fault(), Fault::OverLimit);
+    /// # Ok::<(), bloscpack::blosc::ChunkError>(())
+    /// ```
+    #[must_use]
+    pub fn max_ratio(mut self, ratio: u32) -> Self {
+        self.max_ratio = ratio;
+        self
     }
 
     /// The same decoder with another opinion of a shuffle's second byte.
@@ -260,6 +282,7 @@ impl ChunkDecoder {
     /// Checks all that concerns the chunk as a whole.
     fn open<'a>(&self, chunk: &'a [u8]) -> Result<Source<'a>, ChunkError> {
         let source = Source::open(chunk)?;
+        check_ratio(&source.header, self.max_ratio)?;
         if !source.has_streams() {
             return Ok(source);
         }
@@ -398,5 +421,13 @@ impl ChunkDecoder {
             }
         }
         Ok(())
+    }
+}
+
+fn check_ratio(header: &ChunkHeader, limit: u32) -> Result<(), ChunkError> {
+    let found = header.nbytes.div_ceil(header.ctbytes.max(1));
+    match found <= limit {
+        true => Ok(()),
+        false => Err(ChunkError::RatioOverLimit { found, limit }),
     }
 }

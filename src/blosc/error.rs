@@ -113,6 +113,13 @@ pub enum ChunkError {
         /// The limit in bytes.
         limit: u32,
     },
+    /// The chunk has more data for each byte than the decoder's limit.
+    RatioOverLimit {
+        /// Uncompressed bytes for each byte of the chunk, rounded up.
+        found: u32,
+        /// The limit.
+        limit: u32,
+    },
     /// A block starts outside the chunk.
     BlockStart {
         /// Index of the block.
@@ -273,7 +280,9 @@ impl ChunkError {
             | Self::NotInEngine { .. }
             | Self::EngineFailed { .. }
             | Self::NotBuilt { .. } => Fault::Unsupported,
-            Self::BlockOverLimit { .. } | Self::Memory => Fault::OverLimit,
+            Self::BlockOverLimit { .. } | Self::RatioOverLimit { .. } | Self::Memory => {
+                Fault::OverLimit
+            }
             Self::TooLong { .. }
             | Self::OutputLength { .. }
             | Self::Range { .. }
@@ -367,6 +376,10 @@ impl fmt::Display for ChunkError {
             Self::BlockOverLimit { found, limit } => write!(
                 f,
                 "chunk has blocks of {found} bytes, over the limit of {limit}"
+            ),
+            Self::RatioOverLimit { found, limit } => write!(
+                f,
+                "chunk has {found} bytes of data for each of its own, over the limit of {limit}"
             ),
             Self::BlockStart {
                 block,

@@ -43,7 +43,7 @@ impl Coders {
 
     pub(super) fn decode<T>(&self, act: impl FnOnce(&mut ChunkDecoder) -> Result<T>) -> Result<T> {
         let make = || {
-            let decoder = ChunkDecoder::with_max_block(self.limits.block);
+            let decoder = self.limits.decoder();
             Ok(decoder.shuffle_meta(self.shuffle_meta))
         };
         self.decoders.lend(make, act)

@@ -1,6 +1,6 @@
 //! [`Outline`]: all of a frame but its chunks.
 
-use crate::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkHeader, ChunkSettings};
+use crate::blosc::{Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings};
 use crate::blosc::{Fault, FilterPipeline, HEADER_LEN, has_blocks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -44,6 +44,7 @@ impl Outline {
         }
         let header = read_section(source, 0..header_len, frame_len, HEADER)?;
         let mut header = FrameHeader::decode(&header)?;
+        check_total(&header, limits)?;
         let trailer_at = trailer_at(source, frame_len, limits)?;
         let trailer = read_section(source, trailer_at..frame_len, frame_len, TRAILER)?;
         let trailer = Trailer::decode(&trailer)?;
@@ -129,6 +130,17 @@ fn read_section(
     Ok(bytes)
 }
 
+fn check_total(header: &FrameHeader, limits: &Limits) -> Result<()> {
+    let (found, limit) = (header.content_len, limits.total);
+    match found <= limit {
+        true => Ok(()),
+        false => {
+            let what = format!("content of {found} bytes, over the limit `total` of {limit}");
+            Err(Error::frame(Fault::OverLimit, what))
+        }
+    }
+}
+
 /// Where the trailer begins, as the frame's last bytes tell.
 fn trailer_at(source: &dyn Object, frame_len: u64, limits: &Limits) -> Result<u64> {
     let tail_len = Trailer::TAIL_LEN as u64;
@@ -179,7 +191,7 @@ fn read_index(
     }
     let end = room.start.saturating_add(header.ctbytes.into());
     let chunk = read_section(source, room.start..end, room.end, INDEX)?;
-    let mut decoder = ChunkDecoder::with_max_block(limits.block);
+    let mut decoder = limits.decoder();
     let is_value = !header.is_pure_copy() && !has_blocks(&chunk);
     if is_value && [1, 2, 4, 8].contains(&header.typesize) {
         let mut entry = [0; size_of::<i64>()];

@@ -22,6 +22,7 @@ mod flips;
 mod harmless;
 mod headers;
 mod hostile;
+mod limits;
 mod order;
 #[cfg(unix)]
 mod pipes;

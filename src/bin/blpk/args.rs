@@ -79,11 +79,12 @@ pub struct Global {
     #[arg(long, global = true, value_enum, hide_possible_values = true, value_name = "WHEN", default_value_t = When::Auto, help_heading = GLOBAL)]
     pub color: When,
 
-    /// What a file may ask for: chunk=SIZE,block=SIZE,metadata=SIZE,offsets=SIZE
+    /// What a file may ask for: chunk=SIZE,block=SIZE,metadata=SIZE,offsets=SIZE,total=SIZE,ratio=N
     ///
-    /// A file that asks for more is refused with status 5. The limits guard memory against files
+    /// A file that asks for more is refused with status 5. The first four guard memory against files
     /// made to exhaust it: the bytes of one chunk, of one block, of the metadata, and of the table
-    /// of offsets.
+    /// of offsets. The others guard disks: the bytes of all of the content, and of the content for
+    /// each byte of a chunk. They are not limited if not asked for.
     #[arg(long = "limit", global = true, value_name = "LIMITS", value_delimiter = ',', value_parser = limit, help_heading = GLOBAL)]
     pub limits: Vec<Limit>,
 }
@@ -110,6 +111,10 @@ pub enum Limit {
     Metadata(u32),
     /// Bytes of the offset table.
     Offsets(u64),
+    /// Bytes of all of the content.
+    Total(u64),
+    /// Bytes of the content for each byte of a chunk.
+    Ratio(u32),
 }
 
 impl Limit {
@@ -120,6 +125,8 @@ impl Limit {
             Self::Block(bytes) => limits.block = bytes,
             Self::Metadata(bytes) => limits.metadata = bytes,
             Self::Offsets(bytes) => limits.offsets = bytes,
+            Self::Total(bytes) => limits.total = bytes,
+            Self::Ratio(ratio) => limits.ratio = ratio,
         }
     }
 }
@@ -329,8 +336,14 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 fn limit(text: &str) -> Result<Limit, String> {
-    let known = "known are chunk=SIZE, block=SIZE, metadata=SIZE, offsets=SIZE";
+    let known =
+        "known are chunk=SIZE, block=SIZE, metadata=SIZE, offsets=SIZE, total=SIZE, ratio=N";
     let (key, value) = text.split_once('=').ok_or(known)?;
+    if key == "ratio" {
+        let ratio = value.parse().ok().filter(|ratio| *ratio > 0);
+        let wrong = || format!("ratio must be 1 <= N <= {}", u32::MAX);
+        return ratio.map(Limit::Ratio).ok_or_else(wrong);
+    }
     let bytes = size::parse(value)?;
     let short = || {
         u32::try_from(bytes).map_err(|_| format!("{key} cannot exceed {} bytes anyway", u32::MAX))
@@ -340,6 +353,7 @@ fn limit(text: &str) -> Result<Limit, String> {
         "block" => short().map(Limit::Block),
         "metadata" => short().map(Limit::Metadata),
         "offsets" => Ok(Limit::Offsets(bytes)),
+        "total" => Ok(Limit::Total(bytes)),
         _ => Err(known.into()),
     }
 }
@@ -455,14 +469,25 @@ mod tests {
     #[test]
     fn limits() {
         let mut limits = bloscpack::Limits::default();
-        for text in ["chunk=1K", "block=2K", "metadata=3K", "offsets=4T"] {
+        for text in [
+            "chunk=1K",
+            "block=2K",
+            "metadata=3K",
+            "offsets=4T",
+            "total=5G",
+            "ratio=6",
+        ] {
             limit(text).unwrap().apply(&mut limits);
         }
         assert_eq!(limits.chunk, 1024);
         assert_eq!(limits.block, 2048);
         assert_eq!(limits.metadata, 3072);
         assert_eq!(limits.offsets, 4 << 40);
-        for wrong in ["chunk", "chunk=", "lump=1", "chunk=4G", "=1"] {
+        assert_eq!(limits.total, 5 << 30);
+        assert_eq!(limits.ratio, 6);
+        for wrong in [
+            "chunk", "chunk=", "lump=1", "chunk=4G", "=1", "ratio=0", "ratio=1K",
+        ] {
             assert!(limit(wrong).is_err(), "{wrong}");
         }
     }

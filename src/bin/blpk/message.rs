@@ -117,16 +117,20 @@ impl Failure {
 fn advice(error: &bloscpack::Error) -> Option<String> {
     let limit = match error.kind() {
         ErrorKind::Format(FormatError::Limit { what, .. }) => match *what {
-            "metadata" => Some("metadata"),
-            "table of offsets" => Some("offsets"),
-            _ => Some("chunk"),
+            "metadata" => Some("metadata=SIZE"),
+            "table of offsets" => Some("offsets=SIZE"),
+            "the content" => Some("total=SIZE"),
+            _ => Some("chunk=SIZE"),
         },
-        ErrorKind::Format(FormatError::Chunk(ChunkError::BlockOverLimit { .. })) => Some("block"),
+        ErrorKind::Format(FormatError::Chunk(ChunkError::BlockOverLimit { .. })) => {
+            Some("block=SIZE")
+        }
+        ErrorKind::Format(FormatError::Chunk(ChunkError::RatioOverLimit { .. })) => Some("ratio=N"),
         _ => None,
     };
     if let Some(limit) = limit {
         return Some(format!(
-            "if the input is to be trusted, raise the limit: --limit {limit}=SIZE"
+            "if the input is to be trusted, raise the limit: --limit {limit}"
         ));
     }
     if let ErrorKind::Format(FormatError::Magic { found }) = error.kind()

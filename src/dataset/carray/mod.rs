@@ -9,6 +9,7 @@ use super::layout::{self, DatasetLayout, Note};
 use super::leaf::{Leaf, Spec};
 use super::options::DatasetOptions;
 use crate::array::boxes::to_usize;
+use crate::blosc::Fault;
 use crate::error::{Category, Error, Result};
 use crate::storage::{Access, Key, Root};
 use crate::wire::DType;
@@ -125,6 +126,11 @@ impl CArray {
     /// Opens what is known to be an array.
     pub(super) fn open_beneath(home: Home, options: &DatasetOptions) -> Result<Self> {
         let parts = layout::open_array(home.layout, &home.root, &home.at, options.lenient)?;
+        let (found, limit) = (parts.spec.grid.nbytes(), options.means.limits.total);
+        if found > limit {
+            let what = format!("content of {found} bytes, over the limit `total` of {limit}");
+            return Err(Error::dataset(Fault::OverLimit, what));
+        }
         let leaf = Leaf::new(Arc::clone(&home.root), parts.spec, options.means);
         Ok(Self {
             home,

@@ -123,7 +123,7 @@ impl Leaf {
             encoders: Encoders::new(spec.chunk_settings(), means.keeps_idle),
             spec,
             cache: Cache::new(means.cache),
-            decoders: Decoders::new(means.limits.block, means.keeps_idle),
+            decoders: Decoders::new(means.limits, means.keeps_idle),
             means,
             contents: Mutex::default(),
             tail: Mutex::default(),

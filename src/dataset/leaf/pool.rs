@@ -3,17 +3,18 @@
 
 use crate::array::pool::Pool;
 use crate::blosc::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
+use crate::limits::Limits;
 use std::fmt;
 
 pub(super) struct Decoders {
-    max_block: u32,
+    limits: Limits,
     idle: Option<Pool<ChunkDecoder>>,
 }
 
 impl Decoders {
-    pub(super) fn new(max_block: u32, keeps_idle: bool) -> Self {
+    pub(super) fn new(limits: Limits, keeps_idle: bool) -> Self {
         Self {
-            max_block,
+            limits,
             idle: keeps_idle.then(Pool::default),
         }
     }
@@ -22,7 +23,7 @@ impl Decoders {
         &self,
         act: impl FnOnce(&mut ChunkDecoder) -> Result<T, ChunkError>,
     ) -> Result<T, ChunkError> {
-        let make = || Ok(ChunkDecoder::with_max_block(self.max_block));
+        let make = || Ok(self.limits.decoder());
         match &self.idle {
             Some(idle) => idle.lend(make, act),
             None => act(&mut make()?),

@@ -100,7 +100,7 @@ impl<R> Engine<R> {
     pub(super) fn new(reader: R, settings: Settings) -> Self {
         let (limits, hashers) = (settings.limits, settings.hashers);
         let make_worker = move || {
-            let mut decoder = ChunkDecoder::with_max_block(limits.block);
+            let mut decoder = limits.decoder();
             move |batch| work_all(&mut decoder, &hashers, batch)
         };
         let pipeline: Pipeline<_, _> = Pipeline::new(settings.threads, make_worker);
@@ -113,7 +113,7 @@ impl<R> Engine<R> {
             batch: Vec::new(),
             batched: 0,
             ready: VecDeque::new(),
-            decoder: ChunkDecoder::with_max_block(limits.block),
+            decoder: limits.decoder(),
             settings,
             gathering: None,
             giant: None,

@@ -7,7 +7,7 @@ use super::index::Index;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::storage::ReadAt;
-use crate::wire::Hashers;
+use crate::wire::{FormatError, Hashers};
 use std::sync::{Arc, Mutex};
 
 /// Bytes of decoded chunks that are kept, unless told otherwise.
@@ -79,7 +79,16 @@ impl IndexedReaderBuilder {
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
         let index = Index::of(&source, &self.limits, self.allow_unterminated)?;
         index.check_content()?;
+        self.check_total(index.content_len())?;
         Ok(self.with_index(source, index.into()))
+    }
+
+    fn check_total(&self, found: u64) -> Result<()> {
+        let (what, limit) = ("the content", self.limits.total);
+        match found <= limit {
+            true => Ok(()),
+            false => Err(FormatError::Limit { what, found, limit }.into()),
+        }
     }
 
     /// A reader for a source of which it is known where everything lies.
@@ -87,7 +96,7 @@ impl IndexedReaderBuilder {
         IndexedReader {
             source,
             index,
-            fetcher: Fetcher::new(self.hashers, self.limits.block, self.check_digests),
+            fetcher: Fetcher::new(self.hashers, self.limits, self.check_digests),
             cache: Mutex::new(Cache::new(self.cache)),
         }
     }

@@ -3,6 +3,7 @@
 use super::index::{Extent, Spot};
 use crate::blosc::{ChunkDecoder, ChunkHeader, HEADER_LEN};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 use crate::storage::ReadAt;
 use crate::wire::{Digest, FormatError, Hashers, ParseError};
 use std::ops::Range;
@@ -14,17 +15,17 @@ const PEEK: usize = 1 << 20;
 /// Reads and decodes chunks; several threads may do so at once.
 pub(in crate::file) struct Fetcher {
     hashers: Hashers,
-    max_block: u32,
+    limits: Limits,
     check_digests: bool,
     /// Decoders that no thread is using.
     decoders: Mutex<Vec<ChunkDecoder>>,
 }
 
 impl Fetcher {
-    pub(in crate::file) fn new(hashers: Hashers, max_block: u32, check_digests: bool) -> Self {
+    pub(in crate::file) fn new(hashers: Hashers, limits: Limits, check_digests: bool) -> Self {
         Self {
             hashers,
-            max_block,
+            limits,
             check_digests,
             decoders: Mutex::default(),
         }
@@ -96,7 +97,7 @@ impl Fetcher {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        let mut decoder = idle.unwrap_or_else(|| ChunkDecoder::with_max_block(self.max_block));
+        let mut decoder = idle.unwrap_or_else(|| self.limits.decoder());
         let result = match skip {
             None => decoder.decode(bytes, part),
             Some(skip) => {

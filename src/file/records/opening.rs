@@ -82,7 +82,7 @@ impl IndexedRecordReaderBuilder {
         index: Arc<Index>,
     ) -> Result<IndexedRecordReader<S>> {
         let form = common_form(&index)?;
-        let fetcher = Fetcher::new(self.hashers, self.limits.block, true);
+        let fetcher = Fetcher::new(self.hashers, self.limits, true);
         let mut reader = IndexedRecordReader::plain(source, index, fetcher, self.limits);
         if let Form::Packed { packing, count } = form {
             reader.begin(packing, count, self.cache)?;

@@ -70,7 +70,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             limits,
             hashers,
             work: Work::default(),
-            decoder: ChunkDecoder::with_max_block(limits.block),
+            decoder: limits.decoder(),
             block: Vec::new(),
             last: None,
         })

@@ -86,7 +86,7 @@ pub(super) struct Salvage<'a, S> {
 impl<'a, S: ReadAt> Salvage<'a, S> {
     pub(super) fn new(source: &'a S, limits: Limits, hashers: Hashers, threads: usize) -> Self {
         let make_worker = move || {
-            let mut decoder = ChunkDecoder::with_max_block(limits.block);
+            let mut decoder = limits.decoder();
             move |job| work(&mut decoder, &hashers, job)
         };
         Self {
@@ -210,7 +210,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
     fn giant(&mut self, pending: &Pending, taker: &mut impl Taker) -> Result<()> {
         let mut chunk = Vec::new();
         self.read(pending, &mut chunk)?;
-        let mut decoder = ChunkDecoder::with_max_block(self.limits.block);
+        let mut decoder = self.limits.decoder();
         let checked = check(&self.hashers, pending.checksum, &mut chunk);
         let header = match checked.and_then(|()| parse(&chunk)) {
             Ok(header) => header,

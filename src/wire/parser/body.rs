@@ -93,7 +93,7 @@ impl Parser {
         Ok(Step::Again)
     }
 
-    /// Holds a chunk's length against the header and the limit.
+    /// Holds a chunk's length against the header and the limits.
     fn check_size(&mut self, chunk: &ChunkHeader) -> Result<(), FormatError> {
         let (found, limit) = (chunk.nbytes, self.limits.chunk);
         if found > limit {
@@ -101,6 +101,14 @@ impl Parser {
                 what: "a chunk",
                 found: found.into(),
                 limit: limit.into(),
+            });
+        }
+        self.content = self.content.saturating_add(found.into());
+        if self.content > self.limits.total {
+            return Err(FormatError::Limit {
+                what: "the content",
+                found: self.content,
+                limit: self.limits.total,
             });
         }
         let header = &self.member.header;

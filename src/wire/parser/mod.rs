@@ -55,6 +55,8 @@ pub struct Parser {
     part_at: u64,
     /// Members begun.
     members: u64,
+    /// Uncompressed bytes of the chunks begun.
+    content: u64,
     member: Member,
 }
 
@@ -139,6 +141,7 @@ impl Parser {
             taken: 0,
             part_at: 0,
             members: 0,
+            content: 0,
             member: Member::new(header, 0),
         }
     }
