@@ -69,6 +69,7 @@ fn wrong_usage_is_2() {
         &["--progress", "maybe", "c", "data"],
         &["--limit", "chunk", "d", "data.blp", "-"],
         &["--limit", "crumb=1", "d", "data.blp", "-"],
+        &["--limit", "ratio=0", "d", "data.blp", "-"],
         &["cat", "--range", "5", "data.blp"],
         &["cat", "--range", "5..3", "data.blp"],
         &["cat", "--range", "0..1.5", "data.blp"],
@@ -181,6 +182,33 @@ fn over_a_limit_is_5_and_names_the_option() {
     assert!(ran.stderr.contains("--limit chunk="), "{}", ran.stderr);
     folder
         .run_with(["--limit", "chunk=1M", "d"], &packed)
+        .succeeded();
+
+    folder.write("in.blp", &packed);
+    for (option, hint) in [
+        ("total=2499999", "--limit total="),
+        ("ratio=2", "--limit ratio="),
+    ] {
+        let limited = |args: &[&str]| folder.run([&["--limit", option], args].concat());
+        limited(&["d", "in.blp", "out"]).failed(5, hint);
+        limited(&["cat", "in.blp"]).failed(5, hint);
+        // What it finds it reports.
+        let report = limited(&["verify", "in.blp"]).status_is(5);
+        assert!(
+            report.text().contains("over the limit"),
+            "{}",
+            report.text()
+        );
+        assert!(!folder.names().contains(&"out".into()), "{option}");
+    }
+    folder
+        .run([
+            "--limit",
+            "total=2500000,ratio=1000000",
+            "d",
+            "in.blp",
+            "out",
+        ])
         .succeeded();
 
     folder.write("meta.json", format!("\"{}\"", "x".repeat(5000)));
