@@ -345,6 +345,23 @@ fn a_source_that_ends_or_fails_leaves_no_whole_file() {
     }
 }
 
+/// Whoever reads it: the threads, or, in front of whole chunks and behind them, the caller's.
+#[test]
+fn after_a_source_that_failed_nothing_is_finished() {
+    for (before, fails_at) in [(0, 500_000), (0, 999_999), (1000, 0), (1000, 999_999)] {
+        for threads in [1, 2] {
+            let mut source = Watched::new(vec![1; 1_000_000]);
+            source.fails_at = fails_at;
+            let options = Encoder::builder().chunk_size(200_000).threads(threads);
+            let mut encoder = options.write_to(Vec::new()).unwrap();
+            encoder.write_all(&vec![0; before]).unwrap();
+            encoder.read_at(Arc::new(source), 0..1_000_000).unwrap_err();
+            let finished = encoder.finish().map(drop);
+            finished.expect_err("what failed is no whole stream");
+        }
+    }
+}
+
 #[test]
 fn more_than_was_promised_is_an_error_before_it_looks_whole() {
     for threads in [1, 2] {

@@ -111,7 +111,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of the source and of the target.
+    /// Those of the source and of the target; after one, nothing can follow, and `finish` is an error, too.
     pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
     where
         S: ReadAt + Send + Sync + 'static,

@@ -131,7 +131,7 @@ impl Stage {
         }
         if begun > 0 {
             let border = at.saturating_add(step.saturating_sub(begun)).min(end);
-            at = at.saturating_add(self.read_from(&mut in_order(source, at..border)?, sink)?);
+            at = at.saturating_add(self.read_part(source, at..border, sink)?);
             if at < border {
                 return Ok(self.total_in.saturating_sub(before));
             }
@@ -157,10 +157,24 @@ impl Stage {
             self.submit(self.batch_size, sink)?;
             at = next;
         }
-        self.read_from(&mut in_order(source, at..end)?, sink)?;
+        self.read_part(source, at..end, sink)?;
         // What the threads have to say of the source is heard here, and not later.
         self.line.drain(sink)?;
         Ok(self.total_in.saturating_sub(before))
+    }
+
+    /// Reads in order. An error ends it all, as one of a thread that reads does: what follows would not be where it belongs.
+    fn read_part(
+        &mut self,
+        source: &Shared,
+        bytes: Range<u64>,
+        sink: &mut impl Sink,
+    ) -> Result<u64> {
+        let result = self.read_from(&mut in_order(source, bytes)?, sink);
+        if result.is_err() {
+            self.line.break_off();
+        }
+        result
     }
 
     fn count(&mut self, len: usize) -> Result<()> {

@@ -178,7 +178,7 @@ impl<W: Write> Encoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of the source and of the writer.
+    /// Those of the source and of the writer; after one, nothing can follow, and `finish` is an error, too.
     pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
     where
         S: ReadAt + Send + Sync + 'static,
