@@ -15,8 +15,7 @@ test:
 bench:
     cargo bench --bench chunk
 
-# Whole commands beside python-bloscpack, python-blosc2, zstd, lz4, pigz and cp, in one run; `--docs docs` writes
-# docs/benchmarks.md, `--help` tells the rest. Takes two hours or so.
+# Whole commands beside python-bloscpack, python-blosc2, zstd, lz4, pigz and cp; `--help` tells more. Takes two hours or so.
 bench-commands *options:
     cargo build --release --locked
     benches/commands.py {{options}}
@@ -84,6 +83,16 @@ planted *names:
 # The tests under AddressSanitizer, and the SIMD filters under valgrind.
 sanitizers *args:
     tests/sanitizers.sh {{args}}
+
+# Which lines of the library the tests reach, by file; needs cargo-tarpaulin. Takes half an hour.
+coverage *options:
+    cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' \
+        --exclude-files 'src/bin/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
+
+# All that takes long, before a release: about a day, of which the fuzz targets have an hour each.
+long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21600")
+    BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release --test frames --test datasets model
+    fuzz/run.sh 3600
 
 # The documentation, opened in a browser.
 doc:

@@ -2,7 +2,6 @@
 # The tests under AddressSanitizer and LeakSanitizer, and the SIMD filters under valgrind.
 # usage: tests/sanitizers.sh [address|valgrind] [ARGUMENTS OF cargo test]
 #   Without a word: both, the whole suite. With arguments, e.g. `address --test hostile`: that part of it.
-#   What takes three times as long under it may exceed a bound on processor time: `hostile::metadata` does, on a slow machine.
 # Sanitizers are an unstable option of the compiler, which is why it is told to take them, here and nowhere else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +15,7 @@ address() {
     export ASAN_OPTIONS="detect_odr_violation=0:detect_leaks=1:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
     # gcc checks the scope of a table in zstd that has none, being static.
     export CFLAGS="-fno-sanitize-address-use-after-scope ${CFLAGS:-}"
+    export BLOSCPACK_SLOWDOWN=4
     # With a target of its own, build scripts and macros are built without the sanitizer.
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes ${RUSTFLAGS:-}" \
         CARGO_PROFILE_TEST_OPT_LEVEL="${CARGO_PROFILE_TEST_OPT_LEVEL:-2}" \

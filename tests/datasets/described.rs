@@ -3,28 +3,14 @@
 
 use crate::counting::peak_of;
 use crate::disk::folder;
+use crate::stopwatch::Stopwatch;
 use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout};
 use bloscpack::{Category, DType, Result};
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MIB: usize = 1 << 20;
-
-/// Time that this thread has worked, whatever else the machine does.
-fn worked<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let so_far = || -> Option<u64> {
-        let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        text.split(' ').next()?.parse().ok()
-    };
-    let (begun, before) = (Instant::now(), so_far());
-    let done = work();
-    let time = match (before, so_far()) {
-        (Some(from), Some(to)) => Duration::from_nanos(to.saturating_sub(from)),
-        _ => begun.elapsed(),
-    };
-    (done, time)
-}
 
 #[track_caller]
 fn refused<T>(result: Result<T>, category: Category) -> String {
@@ -192,7 +178,9 @@ fn many_attributes_are_read_in_one_go() {
     carray(&root, "dtype: int32\nchunkshape: (10,)\n", "(0,)");
     let text: String = (0..40_000).map(|n| format!("k{n}: {n}\n")).collect();
     fs::write(root.join("meta/attributes"), text).unwrap();
-    let (dataset, time) = worked(|| Dataset::open(&root).unwrap());
+    let begun = Stopwatch::start();
+    let dataset = Dataset::open(&root).unwrap();
+    let time = begun.elapsed();
     assert!(time < Duration::from_secs(10), "{time:?}");
     assert_eq!(dataset.attributes().get("k39999"), Some(39_999.into()));
 }
@@ -208,7 +196,9 @@ fn many_columns_are_found_in_one_go() {
     let text = format!("{{\"dirs\": {{{dirs}}}, \"names\": [\"a\", {names}]}}");
     fs::write(root.join("__rootdirs__"), text).unwrap();
     // A column is looked for among all of them.
-    let (array, time) = worked(|| Dataset::open(root.join("a")).unwrap());
+    let begun = Stopwatch::start();
+    let array = Dataset::open(root.join("a")).unwrap();
+    let time = begun.elapsed();
     assert!(time < Duration::from_secs(10), "{time:?}");
     assert_eq!(array.rows().unwrap(), 0);
 }

@@ -35,6 +35,8 @@ mod documents;
 mod hostile_dirs;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+#[path = "../support/stopwatch.rs"]
+mod stopwatch;
 #[path = "../support/tree_crash.rs"]
 mod tree_crash;
 #[path = "../support/tree_recorder.rs"]

@@ -32,8 +32,11 @@ mod by_fields;
 mod counting;
 #[path = "../support/golden.rs"]
 mod golden;
+#[path = "../support/stopwatch.rs"]
+mod stopwatch;
 
-use by_fields::{Count, Fields, PLAIN, Stopwatch, zstd};
+use by_fields::{Count, Fields, PLAIN, zstd};
+use stopwatch::Stopwatch;
 
 const MIB: usize = 1 << 20;
 

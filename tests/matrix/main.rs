@@ -38,6 +38,8 @@ mod frame_parts;
 mod golden;
 #[path = "../support/records_by_hand.rs"]
 mod records_by_hand;
+#[path = "../support/stopwatch.rs"]
+mod stopwatch;
 #[path = "../support/tally.rs"]
 mod tally;
 

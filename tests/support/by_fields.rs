@@ -1,33 +1,10 @@
-//! Bloscpack files put together field by field, whatever the format says, and the time that work takes.
+//! Bloscpack files put together field by field, whatever the format says.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 use std::io::Write;
-use std::time::{Duration, Instant};
-
-/// Time that this thread has worked, whatever else the machine does.
-pub struct Stopwatch(Instant, Option<u64>);
-
-impl Stopwatch {
-    pub fn start() -> Self {
-        Self(Instant::now(), Self::worked())
-    }
-
-    /// Nanoseconds, where the system tells.
-    pub fn worked() -> Option<u64> {
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        text.split(' ').next()?.parse().ok()
-    }
-
-    pub fn elapsed(&self) -> Duration {
-        match (self.1, Self::worked()) {
-            (Some(from), Some(to)) => Duration::from_nanos(to.saturating_sub(from)),
-            _ => self.0.elapsed(),
-        }
-    }
-}
 
 /// Counts what is handed on and keeps none of it.
 pub struct Count(pub u64);

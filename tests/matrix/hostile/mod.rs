@@ -11,9 +11,10 @@ mod metadata;
 mod records;
 
 use crate::BASE;
-use crate::by_fields::{Count, Stopwatch};
+use crate::by_fields::Count;
 use crate::counting::peak_of;
 use crate::samples::{self, Files, Reader};
+use crate::stopwatch::Stopwatch;
 use bloscpack::dataset::DatasetLayout;
 use bloscpack::{Category, Decoder, Error, IndexedRecordReader, Limits, RecordReader};
 use std::time::Duration;
