@@ -5,6 +5,7 @@ use super::pool::Decoders;
 use crate::array::crew::each;
 use crate::check::Models;
 use crate::dataset::superchunk::Stored;
+use crate::limits::Limits;
 use bloscpack::blosc::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
 use std::sync::{Arc, LazyLock};
 
@@ -46,7 +47,7 @@ fn read(cache: &Cache, decoders: &Decoders, number: u64, from: usize, len: usize
 }
 
 fn check(budget: usize) {
-    let (cache, decoders) = (Cache::new(budget), Decoders::new(u32::MAX));
+    let (cache, decoders) = (Cache::new(budget), Decoders::new(Limits::default(), true));
     let reads = [(0, 100, 400), (0, 300, 300), (1, 0, 1200), (0, 0, 10)];
     let jobs = reads.into_iter();
     each(2, jobs, |(number, from, len)| {

@@ -50,6 +50,10 @@ mod blosc {
 }
 
 #[cfg(feature = "cache")]
+#[path = "../../../src/limits.rs"]
+mod limits;
+
+#[cfg(feature = "cache")]
 #[path = "../../../src/dataset"]
 mod dataset {
     pub mod superchunk {
