@@ -76,7 +76,7 @@ fuzz target seconds="60":
 schedules *args:
     tests/schedules.sh {{args}}
 
-# Known bugs, planted one at a time, each of which a test has to catch. Takes half an hour.
+# Known bugs, planted one at a time, each of which a test has to catch. Takes an hour.
 planted *names:
     tests/planted.py {{names}}
 
@@ -84,9 +84,9 @@ planted *names:
 sanitizers *args:
     tests/sanitizers.sh {{args}}
 
-# Which lines of the library the tests reach, by file; needs cargo-tarpaulin. Takes half an hour.
+# Which lines of the library the tests reach, by file; needs cargo-tarpaulin. Takes an hour.
 coverage *options:
-    cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' \
+    BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' \
         --exclude-files 'src/bin/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
 
 # All that takes long, before a release: about a day, of which the fuzz targets have an hour each.

@@ -16,7 +16,7 @@ impl Stopwatch {
         text.split(' ').next()?.parse().ok()
     }
 
-    /// What it would have been without a sanitizer, which `BLOSCPACK_SLOWDOWN=4` says to make all four times slower.
+    /// What it would have been without a sanitizer or the counters of coverage, which `BLOSCPACK_SLOWDOWN=4` says to make all four times slower.
     pub fn elapsed(&self) -> Duration {
         let elapsed = match (self.1, Self::worked()) {
             (Some(from), Some(to)) => Duration::from_nanos(to.saturating_sub(from)),

@@ -201,6 +201,7 @@ fn unfolded(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::check;
+    use std::iter;
 
     fn number(mut number: u32) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -233,7 +234,7 @@ mod tests {
         for children in [&[][..], &[0], &[2, 0], &two_of_two] {
             assert_eq!(check(&footer(children)), Ok(()), "{children:?}");
         }
-        let wide: Vec<u32> = std::iter::once(2000).chain([0; 1000]).collect();
+        let wide: Vec<u32> = iter::once(2000).chain([0; 1000]).collect();
         assert_eq!(check(&footer(&wide)), Ok(()));
         let deep: Vec<u32> = [2; 60].into_iter().chain([0]).collect();
         assert_eq!(check(&footer(&deep)), Ok(()));
@@ -242,7 +243,7 @@ mod tests {
     /// Each level is a call of a function in the crate that reads it, and each group takes room for its children.
     #[test]
     fn schemas_that_are_too_deep_or_count_what_is_not_there_are_refused() {
-        let deep: Vec<u32> = [2; 300_000].into_iter().chain([0]).collect();
+        let deep: Vec<u32> = iter::repeat_n(2, 300_000).chain([0]).collect();
         let more = [4, 0];
         let (below_zero, huge) = ([1, 0], [u32::MAX - 1, 0]);
         for children in [&deep[..], &more, &below_zero, &huge] {
