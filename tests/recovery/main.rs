@@ -16,6 +16,7 @@
 mod golden;
 
 mod cases;
+mod giants;
 mod hostile;
 mod model;
 mod random;

@@ -212,7 +212,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         self.read(pending, &mut chunk)?;
         let mut decoder = self.limits.decoder();
         let checked = check(&self.hashers, pending.checksum, &mut chunk);
-        let header = match checked.and_then(|()| parse(&chunk)) {
+        let header = match checked.and_then(|()| parse(&chunk, pending.found.nbytes)) {
             Ok(header) => header,
             Err(error) => return taker.gap(pending.member, pending.gap(error)),
         };
@@ -246,17 +246,10 @@ fn step(header: &ChunkHeader, chunk: &[u8]) -> u32 {
 
 fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
     let result = check(hashers, job.checksum, &mut job.chunk).and_then(|()| {
-        let header = parse(&job.chunk)?;
+        parse(&job.chunk, job.nbytes)?;
         let len = usize::try_from(job.nbytes).unwrap_or(usize::MAX);
         if job.buffer.len() < len {
             job.buffer = vec![0; len];
-        }
-        if header.nbytes != job.nbytes {
-            // The source changes while it is read.
-            return Err(FormatError::ChunkSize {
-                found: header.nbytes,
-                expected: job.nbytes,
-            });
         }
         let room = job.buffer.get_mut(..len).unwrap_or_default();
         decoder.decode(&job.chunk, room)?;
@@ -276,10 +269,18 @@ fn check(
     FormatError::check_digest(checksum, digest, hashers.digest(checksum, chunk))
 }
 
-fn parse(chunk: &[u8]) -> std::result::Result<ChunkHeader, FormatError> {
+/// The header of a chunk that had so many bytes when it was found: the source may have changed since.
+fn parse(chunk: &[u8], nbytes: u32) -> std::result::Result<ChunkHeader, FormatError> {
     let bytes = chunk.first_chunk().ok_or(FormatError::Cut {
         found: 0,
         expected: 16,
     })?;
-    Ok(ChunkHeader::parse(bytes)?)
+    let header = ChunkHeader::parse(bytes)?;
+    if header.nbytes != nbytes {
+        return Err(FormatError::ChunkSize {
+            found: header.nbytes,
+            expected: nbytes,
+        });
+    }
+    Ok(header)
 }
