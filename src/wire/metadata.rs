@@ -254,6 +254,12 @@ impl Metadata {
         &self.text
     }
 
+    /// Whether it is a JSON object, as that of records has to be.
+    pub(crate) fn is_object(&self) -> bool {
+        // It is JSON; no more than its first character need be looked at.
+        self.text.trim_ascii_start().starts_with('{')
+    }
+
     /// The parsed value; `null` where the text has a number that only Python knows.
     #[must_use]
     pub fn value(&self) -> &Value {

@@ -17,6 +17,7 @@ use std::io::Read;
 
 mod cuts;
 mod document;
+mod edited;
 mod failing;
 mod flips;
 mod hostile;

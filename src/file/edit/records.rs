@@ -6,6 +6,7 @@ use super::front::{NewMetadata, counted as counted_header};
 use super::{Editor, EditorBuilder};
 use crate::blosc::MAX_NBYTES;
 use crate::error::Result;
+use crate::file::encoder::check_of_records;
 use crate::file::records::{
     IndexedRecordReader, IndexedRecordReaderBuilder, RecordStage, ToRecord, Unpacked, VARBINARY,
     record_of_value,
@@ -119,8 +120,9 @@ impl<F: Folder> RecordEditor<F> {
     /// `dtype` unless it is among it.
     ///
     /// # Errors
-    /// As for [`Editor::set_metadata`], and metadata that is no object.
+    /// As for [`Editor::set_metadata`], and [`Usage`](crate::Category::Usage) for metadata that is no JSON object.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
+        check_of_records(metadata)?;
         let metadata = self.declared(metadata)?;
         self.editor.set_metadata(&metadata)
     }

@@ -11,7 +11,7 @@ mod stage;
 mod stream;
 
 pub(super) use line::{Batch, Line, Recipe, Sink};
-pub(super) use plan::{MOST_SPARE, Plan, RecordOptions, default_spare};
+pub(super) use plan::{MOST_SPARE, Plan, RecordOptions, check_of_records, default_spare};
 pub use seek::SeekEncoder;
 pub(super) use seek::{Mover, SeekSink, move_up};
 pub(super) use stage::Stage;

@@ -23,6 +23,16 @@ const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
 /// to it later keeps all positions within 63 bits.
 const MOST_TABLE: u64 = 1 << 62;
 
+/// Refuses metadata of a user that records cannot have.
+pub(in crate::file) fn check_of_records(own: &Metadata) -> Result<()> {
+    if own.is_object() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "the metadata of records has to be a JSON object",
+    ))
+}
+
 /// How much there is to write.
 #[derive(Clone, Copy)]
 pub(in crate::file) struct Total {
@@ -117,14 +127,7 @@ impl Plan {
             amount: count,
         });
         let (own, is_open) = (options.metadata.clone(), records.count.is_none());
-        if own
-            .as_ref()
-            .is_some_and(|own| !own.text().trim_ascii_start().starts_with('{'))
-        {
-            return Err(Error::usage(
-                "the metadata of records has to be a JSON object",
-            ));
-        }
+        own.as_ref().map_or(Ok(()), check_of_records)?;
         let kind = Kind::Records(records, own);
         let mut plan = Self::with(options, header, known, kind)?;
         plan.declare(known.map(|total| total.amount))?;

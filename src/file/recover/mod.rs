@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::storage::{Cursor, ReadAt};
 use crate::wire::{
-    Checksum, Event, FormatError, Hashers, Metadata, NumpyArray, ParseError, Position, Section,
+    Checksum, Event, FormatError, Hashers, NumpyArray, ParseError, Position, Section,
 };
 use content::Piece;
 use kind::{Kind, kinds};
@@ -254,8 +254,8 @@ impl Findings {
     fn drop_odd_metadata(&mut self) -> bool {
         let mut is_any = false;
         for member in &mut self.members {
-            let is_odd = |metadata: &Metadata| !metadata.text().trim_ascii().starts_with('{');
-            if member.metadata.as_ref().is_some_and(is_odd) {
+            let metadata = member.metadata.as_ref();
+            if metadata.is_some_and(|metadata| !metadata.is_object()) {
                 member.metadata = None;
                 is_any = true;
             }

@@ -75,11 +75,11 @@ pub(crate) fn declared(
     count: Option<u64>,
     packing: Option<Packing>,
 ) -> Result<Metadata, FormatError> {
-    let own = own.map_or("{}", |own| own.text().trim_ascii());
-    if !own.starts_with('{') {
+    if own.is_some_and(|own| !own.is_object()) {
         let why = "that of records has to be a JSON object".to_owned();
         return Err(FormatError::MetadataData { why });
     }
+    let own = own.map_or("{}", Metadata::text);
     let mut dtype = serde_json::Value::from(dtype).to_string();
     let mut others = String::new();
     for member in Members::of(own) {
