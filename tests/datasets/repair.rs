@@ -1,30 +1,11 @@
 //! Disorder that real programs left is put right, and nothing else is touched.
 
 use crate::datasets;
-use bloscpack::dataset::{CArray, Dataset, Remedy, RepairOptions, Uncounted};
+use crate::disk::{files, folder};
+use bloscpack::dataset::{CArray, Dataset, DatasetLayout, Remedy, RepairOptions, Uncounted};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut open = vec![root.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                all.insert(
-                    path.strip_prefix(root).unwrap().to_owned(),
-                    std::fs::read(&path).unwrap(),
-                );
-            }
-        }
-    }
-    all
-}
 
 fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
@@ -278,4 +259,82 @@ fn an_undecided_column_does_not_shorten_its_table() {
             .unwrap(),
         700
     );
+}
+
+/// An array of 25 rows in chunks of 10, whose writer died after it had appended 17 more, before it counted them: the last superchunk
+/// has 10 rows instead of 5, and two more follow, of which the last has 2.
+fn appended_and_not_counted(root: &Path) {
+    let mut array = CArray::of::<i32>()
+        .layout(DatasetLayout::Bcolz)
+        .chunk_rows(10)
+        .create(root)
+        .unwrap();
+    let values: Vec<i32> = (0..42).collect();
+    array.append_values(&values[..25]).unwrap();
+    array.flush().unwrap();
+    let counted = std::fs::read(root.join("meta/sizes")).unwrap();
+    array.append_values(&values[25..]).unwrap();
+    array.flush().unwrap();
+    drop(array);
+    std::fs::write(root.join("meta/sizes"), counted).unwrap();
+}
+
+fn told(found: &[bloscpack::dataset::Finding], part: &str) -> bool {
+    let is_it = |remedy: &Remedy| matches!(remedy, Remedy::Done(what) if what.contains(part));
+    found.iter().any(|finding| is_it(&finding.remedy))
+}
+
+fn to_vec(root: &Path) -> Vec<i32> {
+    let array = CArray::open(root).unwrap();
+    array.to_vec(0..array.rows()).unwrap()
+}
+
+#[test]
+fn what_was_appended_and_not_counted_goes_or_stays_as_one_says() {
+    for (uncounted, rows, remedy) in [
+        (
+            Uncounted::Drop,
+            25,
+            "cut the last superchunk off at 25 rows",
+        ),
+        // Two rows in a superchunk of their own may also have been cut off.
+        (Uncounted::Tell, 40, "counted all 40 rows"),
+        (Uncounted::Keep, 42, "counted all 42 rows"),
+    ] {
+        let folder = folder();
+        let root = folder.path().join("array");
+        appended_and_not_counted(&root);
+        assert_eq!(to_vec(&root), Vec::from_iter(0..25));
+        let how = RepairOptions::new().uncounted(uncounted);
+        let found = how.repair(&root).unwrap();
+        assert!(told(&found, remedy), "{uncounted:?}: {found:?}");
+        assert_eq!(to_vec(&root), Vec::from_iter(0..rows), "{uncounted:?}");
+        if uncounted != Uncounted::Tell {
+            assert_eq!(how.repair(&root).unwrap(), [], "{uncounted:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_not_sound_are_not_counted() {
+    for uncounted in [Uncounted::Tell, Uncounted::Keep] {
+        let folder = folder();
+        let root = folder.path().join("array");
+        appended_and_not_counted(&root);
+        let damaged = root.join("data/__3.blp");
+        let mut bytes = std::fs::read(&damaged).unwrap();
+        // Its header is as it was: that there are rows is known, and no more.
+        let cut = bytes.len() - 3;
+        bytes.truncate(cut);
+        std::fs::write(&damaged, bytes).unwrap();
+        let before = files(&root.join("data"));
+        RepairOptions::new()
+            .uncounted(uncounted)
+            .repair(&root)
+            .unwrap();
+        assert!(files(&root.join("data")) == before, "{uncounted:?}");
+        let values = to_vec(&root);
+        assert!(values.len() < 40, "{uncounted:?}");
+        assert_eq!(values, Vec::from_iter(0..values.len() as i32));
+    }
 }
