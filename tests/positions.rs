@@ -377,13 +377,13 @@ fn more_than_was_promised_is_an_error_before_it_looks_whole() {
 }
 
 /// A source that fails once, at the read of this number.
-struct FailsOnce<'a> {
-    file: &'a [u8],
+struct FailsOnce {
+    file: Arc<[u8]>,
     reads: AtomicU64,
     at: u64,
 }
 
-impl ReadAt for FailsOnce<'static> {
+impl ReadAt for FailsOnce {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         match self.reads.fetch_add(1, Ordering::Relaxed) == self.at {
             true => Err(io::Error::other("once")),
@@ -403,11 +403,11 @@ fn a_read_that_fails_once_is_an_error_also_within_a_chunk_of_many_pieces() {
     let builder = Encoder::builder().chunk_size(66 << 20);
     let mut encoder = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
     encoder.write_all(&data).unwrap();
-    let file: &'static [u8] = encoder.finish().unwrap().into_inner().leak();
+    let file: Arc<[u8]> = encoder.finish().unwrap().into_inner().into();
     let mut failed = 0;
     for at in 0.. {
         let source = Arc::new(FailsOnce {
-            file,
+            file: Arc::clone(&file),
             reads: AtomicU64::new(0),
             at,
         });
