@@ -109,11 +109,12 @@ fn of<'a>(map: &'a [Part], fields: &[Field]) -> Vec<&'a Part> {
 /// A chunk that can be read: where it lies in the content, and its bytes.
 type Found = Option<(u64, Vec<u8>)>;
 
-/// Whether the entry of a chunk and the one behind it were changed both: a table without a digest can then say of another chunk,
-/// sound in itself, that it is this one, and a reader that looks at two entries believes it.
+/// Whether the entry of a chunk and the one behind it were changed both in V3, whose table has no digest and is believed: it can then
+/// say of another chunk, sound in itself, that it is this one.
 fn are_both_changed(map: &[Part], sound: &[u8], file: &[u8], chunk: usize) -> bool {
     let table = of(map, &[Field::Offset]);
-    [chunk, chunk + 1].into_iter().all(|number| {
+    let is_believed = sound[4] == 3;
+    is_believed && [chunk, chunk + 1].into_iter().all(|number| {
         let part = table.get(number);
         part.is_some_and(|part| sound[part.at.clone()] != file[part.at.clone()])
     })
