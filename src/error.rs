@@ -1,6 +1,9 @@
 //! The public error: what went wrong, where, and what can be done.
 
+use crate::array::WrongElement;
+use crate::array::crew::Panicked;
 use crate::blosc::{ChunkError, Fault};
+use crate::storage;
 use crate::wire::dataset::MetaError;
 use crate::wire::dtype::DTypeError;
 use crate::wire::frame::FrameError;
@@ -294,6 +297,27 @@ impl From<DTypeError> for Error {
 impl From<ChunkError> for Error {
     fn from(error: ChunkError) -> Self {
         FormatError::from(error).into()
+    }
+}
+
+impl From<WrongElement> for Error {
+    fn from(error: WrongElement) -> Self {
+        Self::dataset(Fault::Usage, error.to_string())
+    }
+}
+
+impl From<Panicked> for Error {
+    fn from(_: Panicked) -> Self {
+        Self::new(ErrorKind::Panicked, None)
+    }
+}
+
+impl From<storage::Error> for Error {
+    fn from(error: storage::Error) -> Self {
+        match error {
+            storage::Error::Io(error) => error.into(),
+            storage::Error::Interrupted { why } => FormatError::Interrupted { why }.into(),
+        }
     }
 }
 

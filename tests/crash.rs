@@ -213,7 +213,7 @@ fn a_journal_of_another_file_is_not_obeyed() {
             let name = format!("{}, with the journal of {}", scenario.name, other.name);
             let read = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap_err();
             let written = scenario.open(folder.clone()).unwrap_err();
-            for error in [read, written] {
+            for error in [read.into(), written] {
                 assert_eq!(error.category(), Category::CutShort, "{name}: {error}");
             }
             // Nothing was touched that somebody may still bring together again.

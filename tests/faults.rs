@@ -309,7 +309,10 @@ fn read_with(scenario: &Scenario, files: &Files, seen: &Content, run: (Fault, bo
         };
         let folder = Faulty::new(check::folder(files), plan);
         let snapshot = Snapshot::open_in(&folder, OsStr::new(NAME));
-        match snapshot.and_then(|snapshot| read(Cursor::new(snapshot))) {
+        match snapshot
+            .map_err(bloscpack::Error::from)
+            .and_then(|snapshot| read(Cursor::new(snapshot)))
+        {
             Ok(content) => assert_eq!(&content, seen, "{}, {plan:?}", scenario.name),
             Err(error) => {
                 assert!(!harmless, "{}, {plan:?}: {error}", scenario.name);

@@ -1,18 +1,30 @@
 //! Work that is shared by several threads.
 
 use super::threads::{Condvar, Mutex, ScopedJoinHandle, start, thread};
-use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::PoisonError;
 
+/// A job panicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Panicked;
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a worker panicked")
+    }
+}
+
+impl std::error::Error for Panicked {}
+
 /// Does all jobs, on up to so many threads. Returns the first error in the order of the jobs, whoever met one first; a panic
 /// is an error of its job.
-pub(crate) fn each<J: Send>(
+pub(crate) fn each<J: Send, E: From<Panicked> + Send>(
     threads: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
-    act: impl Fn(J) -> Result<()> + Sync,
-) -> Result<()> {
+    act: impl Fn(J) -> Result<(), E> + Sync,
+) -> Result<(), E> {
     let threads = threads.min(jobs.len());
     let act = |job| guarded(&act, job);
     if threads < 2 {
@@ -42,40 +54,39 @@ pub(crate) fn each<J: Send>(
         work();
         // All are waited for, whatever came of the first.
         let ends: Vec<_> = crew.into_iter().map(ScopedJoinHandle::join).collect();
-        ends.iter().all(std::result::Result::is_ok)
+        ends.iter().all(Result::is_ok)
     });
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, error)) => Err(error),
         None if whole => Ok(()),
-        None => Err(Error::new(ErrorKind::Panicked, None)),
+        None => Err(Panicked.into()),
     }
 }
 
 /// Does a job, of which a panic is an error, too.
-fn guarded<J, T>(act: impl Fn(J) -> Result<T>, job: J) -> Result<T> {
-    panic::catch_unwind(AssertUnwindSafe(|| act(job)))
-        .unwrap_or_else(|_| Err(Error::new(ErrorKind::Panicked, None)))
+fn guarded<J, T, E: From<Panicked>>(act: impl Fn(J) -> Result<T, E>, job: J) -> Result<T, E> {
+    panic::catch_unwind(AssertUnwindSafe(|| act(job))).unwrap_or_else(|_| Err(Panicked.into()))
 }
 
 /// What workers and the caller of [`in_order`] share.
-struct Line<I, T> {
+struct Line<I, T, E> {
     jobs: I,
     /// How many jobs were taken so far.
     taken: usize,
     /// What came of jobs whose turn has not come.
-    done: BTreeMap<usize, Result<T>>,
+    done: BTreeMap<usize, Result<T, E>>,
     /// Nobody wants any more.
     over: bool,
 }
 
 /// Does all jobs, on up to so many threads, and gives what comes of them to `take`, on the caller's thread and in the order of
 /// the jobs. While it is not the turn of what is done, the caller works, too. Returns the first error in that order.
-pub(crate) fn in_order<J: Send, T: Send>(
+pub(crate) fn in_order<J: Send, T: Send, E: From<Panicked> + Send>(
     threads: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
-    act: impl Fn(J) -> Result<T> + Sync,
-    mut take: impl FnMut(T) -> Result<()>,
-) -> Result<()> {
+    act: impl Fn(J) -> Result<T, E> + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
     let count = jobs.len();
     let threads = threads.min(count);
     // A job that panics must not be waited for.
@@ -112,7 +123,7 @@ pub(crate) fn in_order<J: Send, T: Send>(
                 }
             });
         }
-        let mut turn = || -> Result<()> {
+        let mut turn = || -> Result<(), E> {
             for number in 0..count {
                 loop {
                     let made = locked().done.remove(&number);
@@ -140,8 +151,20 @@ pub(crate) fn in_order<J: Send, T: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::{each, in_order};
-    use crate::error::{Error, ErrorKind};
+    use super::{Panicked, each, in_order};
+
+    #[derive(Debug, PartialEq)]
+    enum Failure {
+        Job(usize),
+        Refused,
+        Panicked,
+    }
+
+    impl From<Panicked> for Failure {
+        fn from(_: Panicked) -> Self {
+            Self::Panicked
+        }
+    }
 
     #[test]
     fn results_come_in_the_order_of_the_jobs() {
@@ -149,7 +172,7 @@ mod tests {
             let mut seen = Vec::new();
             let act = |job: usize| {
                 std::thread::sleep(std::time::Duration::from_micros((job as u64 * 7919) % 300));
-                Ok(job * 2)
+                Ok::<_, Failure>(job * 2)
             };
             in_order(threads, 0..100, act, |made| {
                 seen.push(made);
@@ -165,7 +188,7 @@ mod tests {
         for threads in 1..5 {
             let mut seen = 0;
             let act = |job: usize| match job {
-                17 => Err(Error::usage("seventeen")),
+                17 => Err(Failure::Job(job)),
                 _ => Ok(job),
             };
             let take = |_| {
@@ -173,9 +196,9 @@ mod tests {
                 Ok(())
             };
             let error = in_order(threads, 0..100, act, take).unwrap_err();
-            assert_eq!((error.to_string().as_str(), seen), ("seventeen", 17));
-            let refused = in_order(threads, 0..100, Ok, |_| Err(Error::usage("no")));
-            assert_eq!(refused.unwrap_err().to_string(), "no");
+            assert_eq!((error, seen), (Failure::Job(17), 17));
+            let refused = in_order(threads, 0..100, Ok, |_| Err(Failure::Refused));
+            assert_eq!(refused, Err(Failure::Refused));
         }
     }
 
@@ -186,25 +209,34 @@ mod tests {
             _ => Ok(()),
         };
         for threads in 1..5 {
-            let error = in_order(threads, 0..9, act, Ok).unwrap_err();
-            assert!(matches!(error.kind(), ErrorKind::Panicked), "{threads}");
-            let error = each(threads, 0..9, act).unwrap_err();
-            assert!(matches!(error.kind(), ErrorKind::Panicked), "{threads}");
+            assert_eq!(
+                in_order(threads, 0..9, act, Ok),
+                Err(Failure::Panicked),
+                "{threads}"
+            );
+            assert_eq!(
+                each(threads, 0..9, act),
+                Err(Failure::Panicked),
+                "{threads}"
+            );
         }
     }
 
     #[test]
     fn of_several_errors_the_first_job_s_is_told() {
-        let act = |job: u32| {
+        let act = |job: usize| {
             // The first takes longest.
             std::thread::sleep(std::time::Duration::from_millis(
-                (30 - 10 * job.min(3)).into(),
+                30 - 10 * job.min(3) as u64,
             ));
-            Err(Error::usage(job.to_string()))
+            Err(Failure::Job(job))
         };
         for threads in 1..5 {
-            let error = each(threads, 0..4, act).unwrap_err();
-            assert_eq!(error.to_string(), "0", "{threads} threads");
+            assert_eq!(
+                each(threads, 0..4, act),
+                Err(Failure::Job(0)),
+                "{threads} threads"
+            );
         }
     }
 }

@@ -1,9 +1,8 @@
 //! [`Element`]: types of Rust that elements of an array are.
 
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
 use crate::wire::DType;
 use crate::wire::dtype::{ByteOrder, Kind};
+use std::fmt;
 
 /// A type whose values are elements of an array: the integers and floats of Rust, of the same width.
 ///
@@ -47,16 +46,32 @@ elements! {
 }
 
 /// Refuses elements of another type.
-pub(crate) fn check<T: Element>(dtype: &DType) -> Result<()> {
+pub(crate) fn check<T: Element>(dtype: &DType) -> Result<(), WrongElement> {
     if T::is(dtype) {
         return Ok(());
     }
-    let what = format!(
-        "the elements are {dtype}, not {}",
-        std::any::type_name::<T>()
-    );
-    Err(Error::dataset(Fault::Usage, what))
+    Err(WrongElement {
+        dtype: dtype.clone(),
+        asked: std::any::type_name::<T>(),
+    })
 }
+
+/// An array was asked for elements of a type that it does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongElement {
+    /// The dtype of the array.
+    pub dtype: DType,
+    /// The name of the Rust type that was asked for.
+    pub asked: &'static str,
+}
+
+impl fmt::Display for WrongElement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the elements are {}, not {}", self.dtype, self.asked)
+    }
+}
+
+impl std::error::Error for WrongElement {}
 
 /// Whether elements of this dtype lie the other way round than in this machine.
 pub(crate) fn is_turned<T: Element>(dtype: &DType) -> bool {

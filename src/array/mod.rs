@@ -9,4 +9,4 @@ pub(crate) mod pool;
 pub(crate) mod strided;
 pub(crate) mod threads;
 
-pub use element::Element;
+pub use element::{Element, WrongElement};

@@ -4,8 +4,7 @@ use super::journal::{HEAD_LEN, Journal, Salt};
 use super::lock::wait_for;
 use super::write_at::retry;
 use super::{Access, Change, Folder, Hold, Lock, Patience, ReadAt, WriteAt};
-use crate::error::{Error, Result};
-use crate::wire::{FormatError, MARK};
+use super::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
@@ -13,6 +12,8 @@ use std::io;
 const TRIES: u32 = 100;
 /// Bytes of a file's beginning that other programs change when they append to it.
 const SEEN_LEN: usize = 64;
+/// The first byte of a file while a change is put into it. A format whose files are changed in place must not begin with it.
+pub(crate) const MARK: u8 = b'!';
 const WRITING: &str = "another process is writing to this file";
 /// Why a change that was interrupted cannot be read or completed.
 pub(super) const MISSING: &str = "its journal is not beside it";
@@ -76,9 +77,8 @@ impl<F: Folder> Held<F> {
     /// `patience` is how long its changes wait for those who are reading it.
     ///
     /// # Errors
-    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer holds it; an error of the
-    /// category [`CutShort`](crate::Category::CutShort) if a change was interrupted and its journal
-    /// is not there or not its own; those of the folder.
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer holds it; [`Interrupted`](Error::Interrupted) if a
+    /// change was interrupted and its journal is missing or belongs to another file; those of the folder.
     pub(crate) fn open(folder: F, name: &OsStr, patience: &Patience) -> Result<Self> {
         for _ in 0..TRIES {
             let file = folder.open(name, Access::Write)?;
@@ -391,5 +391,5 @@ pub(super) fn busy(what: &str) -> io::Error {
 
 /// The error for a file whose change cannot be completed.
 pub(super) fn interrupted(why: &'static str) -> Error {
-    FormatError::Interrupted { why }.into()
+    Error::Interrupted { why }
 }

@@ -15,6 +15,7 @@
 mod change;
 mod cursor;
 mod disk;
+mod error;
 mod folder;
 mod held;
 mod journal;
@@ -35,8 +36,9 @@ pub(crate) use change::{Change, Draft, GAP};
 pub use cursor::Cursor;
 pub(crate) use cursor::target;
 pub use disk::Disk;
+pub use error::{Error, Result};
 pub use folder::{Access, Folder};
-pub(crate) use held::Held;
+pub(crate) use held::{Held, MARK};
 pub use lock::{Hold, Lock};
 #[cfg(feature = "mmap")]
 pub use map::Map;

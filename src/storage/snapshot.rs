@@ -3,8 +3,7 @@
 use super::held::{MISSING, busy, interrupted, is_marked, journal_name};
 use super::journal::Journal;
 use super::lock::wait_for;
-use super::{Access, Disk, Folder, Hold, ReadAt, overlay};
-use crate::error::Result;
+use super::{Access, Disk, Folder, Hold, ReadAt, Result, overlay};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -50,8 +49,8 @@ impl<T: super::WriteAt + super::Lock> Snapshot<T> {
     ///
     /// # Errors
     /// Those of the folder; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if a change takes longer
-    /// than a minute; an error of the category [`CutShort`](crate::Category::CutShort) if a change
-    /// was interrupted and its journal is not there or not its own.
+    /// than a minute; [`Interrupted`](super::Error::Interrupted) if a change was
+    /// interrupted and its journal is missing or belongs to another file.
     pub fn open_in<F: Folder<File = T>>(folder: &F, name: &OsStr) -> Result<Self> {
         let file = folder.open(name, Access::Read)?;
         if !wait_for(&file, Hold::Shared, |waited| waited < PATIENCE)? {

@@ -79,7 +79,7 @@ pub fn folder(files: &Files) -> Memory {
 }
 
 fn snapshot(folder: &Memory) -> bloscpack::Result<impl ReadAt + use<>> {
-    Snapshot::open_in(folder, OsStr::new(NAME))
+    Ok(Snapshot::open_in(folder, OsStr::new(NAME))?)
 }
 
 fn told<T>(what: &str, result: bloscpack::Result<T>) -> Verdict<T> {

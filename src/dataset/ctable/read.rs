@@ -26,7 +26,7 @@ impl CTable {
         let jobs = columns.iter().zip(read.iter_mut());
         crew::each(self.options.means.threads, jobs, |(column, bytes)| {
             *bytes = column.read_rows(rows.clone())?;
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         Ok(read)
     }

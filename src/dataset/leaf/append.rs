@@ -106,7 +106,7 @@ impl Leaf {
         let jobs = pieces.iter().zip(chunks.iter_mut());
         crew::each(self.means.threads, jobs, |(piece, chunk)| {
             *chunk = self.compress(piece)?;
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         for chunk in &chunks {
             self.count(chunk.len(), 1);
@@ -125,7 +125,7 @@ impl Leaf {
             jobs.into_iter(),
             |(number, (piece, len))| {
                 *len = self.put_single(number, piece)?;
-                Ok(())
+                Ok::<_, Error>(())
             },
         )?;
         for len in lens {

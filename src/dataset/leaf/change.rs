@@ -37,7 +37,7 @@ impl Leaf {
             let new = this.set_in_file(parts, wanted, data)?;
             let mut change = change.lock().unwrap_or_else(PoisonError::into_inner);
             *change = change.saturating_add(new);
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         let change = change.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.spec.cbytes = self.spec.cbytes.saturating_add(change);

@@ -145,7 +145,7 @@ impl Leaf {
                 self.spec.grid.itemsize(),
                 |run| {
                     copy(&dense, run.from, &mut out, run.to, run.len);
-                    Ok(())
+                    Ok::<_, Error>(())
                 },
             )
         };

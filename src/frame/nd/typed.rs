@@ -76,7 +76,7 @@ impl NdArray {
 
     fn check_type<T: Element>(&self) -> Result<()> {
         if let Some(dtype) = &self.dtype {
-            return element::check::<T>(dtype);
+            return Ok(element::check::<T>(dtype)?);
         }
         match (self.dtype_text(), size_of::<T>() == self.grid.itemsize) {
             (None, true) => Ok(()),

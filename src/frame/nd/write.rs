@@ -170,7 +170,7 @@ impl NdArray {
             .map(|job| job.number)
             .collect();
         let mut loaded = Vec::with_capacity(needed.len());
-        let load = |number| Ok((number, self.load(number)?));
+        let load = |number| Ok::<_, Error>((number, self.load(number)?));
         crew::in_order(self.frame.coders.threads, needed.into_iter(), load, |one| {
             loaded.push(one);
             Ok(())

@@ -2,8 +2,8 @@
 
 use super::{BEFORE_LEN, Binding, Pieces};
 use crate::storage::{ReadAt, for_each_step};
-use crate::wire::{Checksum, Hashers};
 use crc32fast::Hasher;
+use sha2::{Digest, Sha256};
 use std::io;
 use std::ops::Range;
 
@@ -113,9 +113,8 @@ pub(in crate::storage) fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io
 /// The beginning of a SHA-256. The crc32 of chunks with their own crc32 behind them is the same
 /// number for all that are as long, and would bind a journal to any of them.
 fn hash_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
-    let mut hasher = Hashers::default().hasher(Checksum::Sha256);
+    let mut hasher = Sha256::new();
     for_each_step(source, at, len, |bytes| hasher.update(bytes))?;
-    let digest = hasher.finish();
-    let first = digest.as_bytes().first_chunk().copied();
-    Ok(u32::from_le_bytes(first.unwrap_or_default()))
+    let [a, b, c, d, ..] = <[u8; 32]>::from(hasher.finalize());
+    Ok(u32::from_le_bytes([a, b, c, d]))
 }

@@ -5,7 +5,7 @@ use super::own::invalid;
 use super::root::{len_of, not_found, overlaid};
 use super::state::{BOTH, Fate, OTHER, Staged};
 use super::{EntryKind, Key, Root};
-use crate::error::Result;
+use crate::storage::Result;
 use std::io;
 
 impl Root {

@@ -9,7 +9,7 @@ use super::pieces::{Patch, Piece};
 use super::root::{len_of, locked, not_found, overlaid};
 use super::state::{Fate, Staged};
 use super::{EntryKind, Guard, Key, Object, Root};
-use crate::error::Result;
+use crate::storage::Result;
 use crate::storage::held::busy;
 use crate::storage::journal::{Binding, Piece as Placed, Pieces, crc_of};
 use crate::storage::lock::wait_until;

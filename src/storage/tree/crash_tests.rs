@@ -213,7 +213,7 @@ fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
         let changes = changes(&mut model, random);
         (changes, model.found.clone())
     });
-    let work = |store: &TreeRecorder| -> crate::Result<()> {
+    let work = |store: &TreeRecorder| -> crate::storage::Result<()> {
         let root = Root::open(Arc::new(store.clone()), Access::Write)?;
         for (changes, _) in &changes {
             for change in changes {

@@ -24,7 +24,7 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn open(path: &Path, access: Access) -> crate::Result<Root> {
+fn open(path: &Path, access: Access) -> crate::storage::Result<Root> {
     Root::open(Arc::new(DiskStore::open(path).unwrap()), access)
 }
 
@@ -32,7 +32,7 @@ fn open(path: &Path, access: Access) -> crate::Result<Root> {
 const COPIES: u64 = 12;
 
 /// One change of all of them, and of one file in place.
-fn write_number(root: &Root, number: u64) -> crate::Result<()> {
+fn write_number(root: &Root, number: u64) -> crate::storage::Result<()> {
     let bytes = number.to_le_bytes();
     for copy in 0..COPIES {
         root.put(&key(&format!("data/{copy}")), &bytes.repeat(100))?;
@@ -202,7 +202,7 @@ fn leave_interrupted(path: &Path) {
     }
 }
 
-fn change_all(store: FaultyStore) -> crate::Result<()> {
+fn change_all(store: FaultyStore) -> crate::storage::Result<()> {
     let root = Root::open(Arc::new(store), Access::Write)?;
     root.put(&key("data/0"), b"new")?;
     root.put(&key("data/new"), b"new")?;

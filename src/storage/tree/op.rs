@@ -3,7 +3,7 @@
 use super::Key;
 use crate::storage::journal::{Binding, Pieces};
 use crate::storage::{ReadAt, for_each_step};
-use crate::wire::{Checksum, Hashers};
+use sha2::{Digest, Sha256};
 use std::io;
 
 /// What is to become of one key. Each key occurs once in a change.
@@ -60,16 +60,15 @@ impl Print {
     pub(super) fn of<S: ReadAt>(file: &S) -> io::Result<Self> {
         let len = file.size()?;
         let seen = len.min(SEEN);
-        let mut hasher = Hashers::default().hasher(Checksum::Sha256);
+        let mut hasher = Sha256::new();
         for_each_step(file, 0, seen, |bytes| hasher.update(bytes))?;
         for_each_step(file, len.saturating_sub(seen), seen, |bytes| {
             hasher.update(bytes);
         })?;
-        let digest = hasher.finish();
-        let first = digest.as_bytes().first_chunk().copied();
+        let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(hasher.finalize());
         Ok(Self {
             len,
-            hash: u64::from_le_bytes(first.unwrap_or_default()),
+            hash: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
         })
     }
 }

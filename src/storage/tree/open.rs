@@ -7,7 +7,7 @@ use super::own::{self, Own};
 use super::state::State;
 use super::verify::{Depth, verify};
 use super::{EntryKind, Guard, Key, Object, Root, Store};
-use crate::error::Result;
+use crate::storage::Result;
 use crate::storage::held::{busy, interrupted};
 use crate::storage::journal::Salt;
 use crate::storage::lock::wait_until;
@@ -33,7 +33,7 @@ impl Root {
     ///
     /// # Errors
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another one writes, or if readers do not let go where a change is
-    /// to be completed; an error of the category [`CutShort`](crate::Category::CutShort) if the journal is damaged or not
+    /// to be completed; [`Interrupted`](crate::storage::Error::Interrupted) if the journal is damaged or not
     /// that of this store; those of the store.
     pub(crate) fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
         Self::open_with(store, access, Patience::of(PATIENCE))

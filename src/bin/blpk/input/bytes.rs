@@ -31,7 +31,7 @@ impl Bytes {
     /// Holds the file at `path` against those who would change it, and reads it through its
     /// journal where a change was interrupted. Where it cannot be held, it is read as it is.
     pub fn hold(plain: File, path: &Path, session: &Session) -> Result<Self, Failure> {
-        match Snapshot::open(path) {
+        match Snapshot::open(path).map_err(Error::from) {
             Ok(snapshot) => {
                 if snapshot.is_interrupted() {
                     session.warning(format_args!(
