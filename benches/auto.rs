@@ -19,8 +19,7 @@ mod clock;
 mod compare;
 #[path = "auto/data.rs"]
 mod data;
-#[path = "../tests/oracle/mod.rs"]
-mod oracle;
+use testkit::oracle;
 
 fn main() {
     let has = |word: &str| std::env::args().any(|arg| arg == word);

@@ -16,8 +16,7 @@ use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor};
 
 #[path = "chunk/measure.rs"]
 mod measure;
-#[path = "../tests/oracle/mod.rs"]
-mod oracle;
+use testkit::oracle;
 
 use measure::{Cell, Engines};
 use oracle::{Kind, Random};

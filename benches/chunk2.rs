@@ -15,8 +15,7 @@
 use blosc2_sys as ffi;
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, Compressor};
 
-#[path = "../tests/oracle/data.rs"]
-mod data;
+use testkit::oracle as data;
 #[path = "chunk/measure.rs"]
 mod measure;
 

@@ -9,9 +9,8 @@
 use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
 use std::time::Instant;
 
-#[path = "../tests/oracle/mod.rs"]
-mod oracle;
 use oracle::{Kind, Random};
+use testkit::oracle;
 
 const CHUNK: usize = 1 << 20;
 const CHUNKS: usize = 8;

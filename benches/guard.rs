@@ -14,9 +14,8 @@ use bloscpack::{
     Checksum, Decoder, Encoder, Hashers, IndexedReader, IndexedRecordReader, RecordWriter,
 };
 
-#[path = "../tests/oracle/data.rs"]
-mod data;
 use data::{Kind, Random};
+use testkit::oracle as data;
 
 /// Bytes of a chunk: more than one block of most compressors.
 const CHUNK: usize = 256 << 10;

@@ -2,10 +2,9 @@
 
 pub use super::engine::Warning;
 use super::engine::{Engine, Piece, Settings};
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
-use crate::wire::{Hashers, Header, Metadata, MetadataHeader, ParseError};
+use bloscpack_error::Result;
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{Hashers, Header, Limits, Metadata, MetadataHeader, ParseError};
 use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,7 +112,7 @@ impl DecoderBuilder {
 /// ```
 ///
 /// # Errors
-/// Reading fails with an [`io::Error`] that holds an [`Error`](crate::Error), which
+/// Reading fails with an [`io::Error`] that holds an [`Error`](bloscpack_error::Error), which
 /// `Error::from` gives back with chunk, byte and section.
 pub struct Decoder<R> {
     engine: Engine<R>,
@@ -306,9 +305,10 @@ impl<R> std::fmt::Debug for Decoder<R> {
 #[cfg(test)]
 mod tests {
     use super::Decoder;
-    use crate::wire::{Checksum, Digest, Hasher, Hashers};
-    use crate::{Encoder, ErrorKind};
-    use std::io::Write;
+    use crate::Encoder;
+    use bloscpack_error::{Category, ErrorKind};
+    use bloscpack_wire::{Checksum, Digest, Hasher, Hashers, Limits};
+    use std::io::{self, Write};
 
     /// Hashes nothing, and panics at chunks of the length of the last one.
     struct Panicking;
@@ -327,7 +327,7 @@ mod tests {
     fn a_worker_that_panics_over_the_last_chunk_is_not_the_end_of_the_input() {
         let options = Encoder::builder().level(0).chunk_size(100);
         let options = options.checksum(Checksum::None);
-        let target = std::io::Cursor::new(Vec::new());
+        let target = io::Cursor::new(Vec::new());
         let mut encoder = options.write_to_file(target).unwrap();
         encoder.write_all(&[1; 207]).unwrap();
         let file = encoder.finish().unwrap().into_inner();
@@ -339,6 +339,21 @@ mod tests {
                 let error = decoder.copy_to(&mut Vec::new()).unwrap_err();
                 assert!(matches!(error.kind(), ErrorKind::Panicked), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn every_limit_is_named() {
+        let file = crate::compress(&[7; 100_000]).unwrap();
+        let limits = Limits::default();
+        for (limits, name) in [
+            (Limits { chunk: 9, ..limits }, "`chunk`"),
+            (Limits { block: 9, ..limits }, "`block`"),
+        ] {
+            let mut decoder = Decoder::builder().limits(limits).read_from(&file[..]);
+            let error = decoder.copy_to(&mut io::sink()).unwrap_err();
+            assert_eq!(error.category(), Category::OverLimit);
+            assert!(error.hint().is_some_and(|hint| hint.contains(name)));
         }
     }
 }

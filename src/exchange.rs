@@ -1,11 +1,13 @@
-//! [`FileSource`]: the array of NumPy in a Bloscpack file.
+//! Import and export: all of `bloscpack-exchange`, and the NumPy array in a Bloscpack file as a source.
 
-use super::{Batch, Content, Flat, Schema, Source};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::file::IndexedReader;
-use crate::storage::ReadAt;
-use crate::wire::{DType, Metadata, NumpyArray, NumpyOrder};
+pub use bloscpack_exchange::*;
+
+use crate::IndexedReader;
+use blosc1::Fault;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Metadata, NumpyArray, NumpyOrder};
 use std::ops::Range;
 
 /// The array in a Bloscpack file, as its metadata describes it: what Bloscpack's `pack_ndarray` writes.

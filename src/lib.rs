@@ -71,40 +71,92 @@
 //! because a program that shortens such a file ends those that read it. `csv` and `arrow` add formats to [`exchange`]: CSV, which
 //! `cli` brings, and Arrow and Parquet, which take longer to build than all the rest. `blosc2-rs` adds
 //! C-Blosc2 as another [`Engine`](blosc::Engine) for chunks; it needs cmake to build, and trusts what it reads.
-#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-// The doubles in `tests/support` name the crate from outside.
-#[cfg(test)]
-extern crate self as bloscpack;
-
-mod array;
-pub mod blosc;
-pub mod dataset;
-mod error;
+mod decoder;
+mod edit;
+mod encoder;
+mod engine;
+#[cfg(feature = "exchange")]
 pub mod exchange;
-mod file;
-pub mod frame;
-mod limits;
-pub mod storage;
-pub mod wire;
+mod fill;
+mod indexed;
+mod pipeline;
+mod records;
+mod recover;
+mod shared;
+mod source;
+mod survey;
+mod verify;
+mod walk;
 
-pub use blosc::{Compressor, Fault, Filter};
-pub use error::{Category, Error, ErrorKind, Result};
-pub use file::{
-    Appender, ContentCursor, DEFAULT_CHUNK_SIZE, Damage, Decoder, DecoderBuilder, Editor,
-    EditorBuilder, Encoder, EncoderBuilder, FromRecord, IndexedReader, IndexedReaderBuilder,
-    IndexedRecordReader, IndexedRecordReaderBuilder, Lost, Member, RecordAppender, RecordEditor,
-    RecordReader, RecordReaderBuilder, RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery,
-    Report, SeekEncoder, SeekRecordWriter, State, Survey, ToRecord, ValueError, Warning, compress,
-    decompress, recover, verify, verify_at,
-};
-#[cfg(feature = "serde")]
-pub use file::{Json, MessagePack};
-pub use limits::Limits;
-pub use wire::{
-    Checksum, DType, DTypeError, Digest, Hasher, Hashers, Header, Layout, Metadata, MetadataHeader,
+#[doc(inline)]
+pub use blosc1 as blosc;
+#[cfg(feature = "datasets")]
+#[doc(inline)]
+pub use bloscpack_datasets as dataset;
+#[doc(inline)]
+pub use bloscpack_dtype as dtype;
+#[cfg(feature = "frames")]
+#[doc(inline)]
+pub use bloscpack_frames as frame;
+#[doc(inline)]
+pub use bloscpack_storage as storage;
+#[doc(inline)]
+pub use bloscpack_wire as wire;
+
+pub use blosc1::{Compressor, Fault, Filter};
+pub use bloscpack_dtype::{DType, DTypeError};
+pub use bloscpack_error::{Category, Error, ErrorKind, Result};
+pub use bloscpack_wire::{
+    Checksum, Digest, Hasher, Hashers, Header, Layout, Limits, Metadata, MetadataHeader,
     MetadataPlace, Position, Section,
 };
+pub use decoder::{Decoder, DecoderBuilder, Warning};
+pub use edit::{Appender, Editor, EditorBuilder, RecordAppender, RecordEditor};
+pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
+pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
+pub use records::{
+    FromRecord, IndexedRecordReader, IndexedRecordReaderBuilder, RecordReader, RecordReaderBuilder,
+    RecordWriter, RecordWriterBuilder, SeekRecordWriter, ToRecord, ValueError,
+};
+#[cfg(feature = "serde")]
+pub use records::{Json, MessagePack};
+pub use recover::{Lost, RecoverOptions, Recovery, recover};
+pub use survey::{Member, State, Survey};
+pub use verify::{Damage, Report, verify, verify_at};
+
+use std::io::Write;
+
+/// Compresses a buffer into a stream with all defaults.
+///
+/// ```
+/// let data = [7; 100_000];
+/// let file = bloscpack::compress(&data)?;
+/// assert!(file.len() < 1000);
+/// assert_eq!(bloscpack::decompress(&file)?, data);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// None that depend on the data.
+pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
+    let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
+    let mut encoder = Encoder::builder().size(size).write_to(Vec::new())?;
+    encoder.write_all(data)?;
+    encoder.finish()
+}
+
+/// Decompresses all members of a buffer.
+///
+/// # Errors
+/// Whatever is wrong with the bytes.
+pub fn decompress(file: &[u8]) -> Result<Vec<u8>> {
+    let mut data = Vec::new();
+    Decoder::new(file).copy_to(&mut data)?;
+    Ok(data)
+}
 
 /// The README's examples are tests, too.
 #[cfg(doctest)]

@@ -4,11 +4,11 @@
 //! way, which bounds memory and gives back-pressure. With one thread the jobs run where they are
 //! submitted and no thread is ever started; with more, threads start as there is work for them.
 
-use crate::array::threads::Mutex;
-use crate::array::threads::mpsc::{
-    Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel,
+use bloscpack_storage::threads::{
+    Mutex,
+    mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel},
+    thread::{self, JoinHandle},
 };
-use crate::array::threads::thread::{self, JoinHandle};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};

@@ -1,6 +1,6 @@
 //! Bytes of a source that several threads read at once.
 
-use crate::storage::{Cursor, ReadAt};
+use bloscpack_storage::{Cursor, ReadAt};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;

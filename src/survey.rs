@@ -2,10 +2,9 @@
 
 use super::engine::Warning;
 use super::walk::Walk;
-use crate::blosc::{ChunkHeader, CompressorFormat, Filter};
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::wire::{Event, Header, Metadata, MetadataHeader, Offsets, Parser};
+use blosc1::{ChunkHeader, CompressorFormat, Filter};
+use bloscpack_error::Result;
+use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, Offsets, Parser};
 use std::io::{Read, Seek};
 
 /// Whether a member is all there.

@@ -3,10 +3,9 @@
 use super::engine::{Engine, Piece, Place, Settings, Wanted, Warning};
 use super::records::{Numbers, Tally};
 use super::recover::{Recovery, examine, holds_chunks};
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
-use crate::wire::{FormatError, ParseError, Section};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{FormatError, Limits, ParseError, Section};
 use std::io::Read;
 use std::ops::Range;
 

@@ -1,9 +1,8 @@
 //! A walk over all headers of an input, past the bodies of its chunks.
 
 use super::source::Source;
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::wire::{Ending, Event, Hashers, ParseError, Parser};
+use bloscpack_error::Result;
+use bloscpack_wire::{Ending, Event, Hashers, Limits, ParseError, Parser};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Seeking is slower than reading for less than this.

@@ -3,8 +3,8 @@
 
 use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
 
-mod oracle;
 use oracle::{Kind, Random};
+use testkit::oracle;
 
 /// Levels, compressors, filters, element sizes, block sizes at random.
 fn settings(random: &mut Random) -> ChunkSettings {

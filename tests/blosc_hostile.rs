@@ -6,8 +6,8 @@ use bloscpack::blosc::{
     HEADER_LEN, MAX_NBYTES,
 };
 
-mod oracle;
 use oracle::{Kind, Random};
+use testkit::oracle;
 
 /// Chunks of all compressors and filters, of both encoders, short enough to try a lot on.
 fn samples(random: &mut Random) -> Vec<Vec<u8>> {

@@ -3,8 +3,8 @@
 
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 
-mod oracle;
 use oracle::{Kind, Random};
+use testkit::oracle;
 
 const KINDS: [Kind; 5] = [
     Kind::Walk,

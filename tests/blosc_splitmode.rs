@@ -5,8 +5,8 @@
 
 use bloscpack::blosc::{ChunkDecoder, ChunkHeader, ChunkSettings, Compressor, Filter};
 
-mod oracle;
 use oracle::{Kind, Random};
+use testkit::oracle;
 
 /// `BLOSC_NEVER_SPLIT`, `BLOSC_AUTO_SPLIT` and `BLOSC_FORWARD_COMPAT_SPLIT` of `blosc.h`.
 const MODES: [(i32, &str); 3] = [(2, "never"), (3, "auto"), (4, "as before the flag")];

@@ -12,9 +12,9 @@
     reason = "two modules of the crate are compiled in here, and used in part"
 )]
 
-#[path = "../src/blosc/compressor/blosclz/mod.rs"]
+#[path = "../crates/blosc1/src/compressor/blosclz/mod.rs"]
 mod blosclz;
-#[path = "../src/blosc/filter/mod.rs"]
+#[path = "../crates/blosc1/src/filter/mod.rs"]
 mod filter;
 
 use std::ffi::c_void;

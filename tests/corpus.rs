@@ -7,10 +7,8 @@
     reason = "a test"
 )]
 
-#[path = "support/manifest.rs"]
-mod manifest;
-#[path = "support/trickle.rs"]
-mod trickle;
+use testkit::manifest;
+use testkit::trickle;
 
 use bloscpack::wire::Offsets;
 use bloscpack::{

@@ -15,16 +15,11 @@ use bloscpack::{Category, Encoder};
 use std::ffi::OsStr;
 use std::io::{self, Seek, SeekFrom, Write};
 
-#[path = "support/check.rs"]
-mod check;
-#[path = "support/crash.rs"]
-mod crash;
-#[path = "support/golden.rs"]
-mod golden;
-#[path = "support/recorder.rs"]
-mod recorder;
-#[path = "support/scenario.rs"]
-mod scenario;
+use testkit::check;
+use testkit::crash;
+use testkit::golden;
+use testkit::recorder;
+use testkit::scenario;
 
 use check::check;
 use crash::{Depth, Files, for_each_state};

@@ -2,13 +2,9 @@
 //! the documents' layouts that were put together by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-#[path = "documents/mod.rs"]
-mod documents;
-#[path = "oracle/mod.rs"]
-mod oracle;
+use testkit::documents;
 
-#[path = "support/datasets.rs"]
-mod datasets;
+use testkit::datasets;
 
 use datasets::{Dataset, WHOLE};
 use documents::real::{Relaxed, Rules};

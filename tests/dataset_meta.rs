@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::wire::dataset::{
+use bloscpack::dataset::wire::{
     Attributes, ChunkBase, ChunkOverhead, DtypeText, ParamsKey, RootDirs, SingleChunk, Sizes,
     Storage, StorageStyle, SuperchunkCheck, counted_bytes, default_chunk_rows,
 };

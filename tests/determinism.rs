@@ -21,11 +21,9 @@ use std::num::NonZeroU64;
 use std::process::Command;
 use std::sync::Arc;
 
-#[path = "support/golden.rs"]
-mod golden;
-#[path = "support/trickle.rs"]
-mod trickle;
 use golden::{Random, sensor};
+use testkit::golden;
+use testkit::trickle;
 use trickle::Trickle;
 
 /// More than several threads get at once, whatever the size of the chunks.

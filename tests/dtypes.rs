@@ -1,7 +1,7 @@
 //! The types that real datasets name, where the corpus is unpacked.
 
 use bloscpack::DType;
-use bloscpack::wire::NpyHeader;
+use bloscpack::dtype::NpyHeader;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

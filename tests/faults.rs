@@ -12,18 +12,12 @@ use bloscpack::storage::{Cursor, Memory, Snapshot};
 use bloscpack::{Category, Error};
 use std::ffi::OsStr;
 
-#[path = "support/check.rs"]
-mod check;
-#[path = "support/crash.rs"]
-mod crash;
-#[path = "support/faulty.rs"]
-mod faulty;
-#[path = "support/golden.rs"]
-mod golden;
-#[path = "support/recorder.rs"]
-mod recorder;
-#[path = "support/scenario.rs"]
-mod scenario;
+use testkit::check;
+use testkit::crash;
+use testkit::faulty;
+use testkit::golden;
+use testkit::recorder;
+use testkit::scenario;
 
 use check::{check, read};
 use crash::{Depth, Files, for_each_state};
@@ -310,7 +304,7 @@ fn read_with(scenario: &Scenario, files: &Files, seen: &Content, run: (Fault, bo
         let folder = Faulty::new(check::folder(files), plan);
         let snapshot = Snapshot::open_in(&folder, OsStr::new(NAME));
         match snapshot
-            .map_err(bloscpack::Error::from)
+            .map_err(Error::from)
             .and_then(|snapshot| read(Cursor::new(snapshot)))
         {
             Ok(content) => assert_eq!(&content, seen, "{}, {plan:?}", scenario.name),

@@ -15,11 +15,9 @@ use std::io::Read;
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
-#[path = "support/golden.rs"]
-mod golden;
-#[path = "support/tally.rs"]
-mod tally;
 use golden::{Field, Golden, Part, corpus, goldens, i64_at, parts, u32_at};
+use testkit::golden;
+use testkit::tally;
 
 /// The largest chunk size that the format has.
 const MAX_SIZE: i64 = 2_147_483_631;

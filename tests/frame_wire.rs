@@ -2,11 +2,10 @@
 //! written again byte by byte; and what becomes of them when bits change or bytes are missing.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/frames.rs"]
-mod frames;
+use testkit::frames;
 
 use bloscpack::Fault;
-use bloscpack::wire::frame::{
+use bloscpack::frame::wire::{
     ArrayKind, ArrayMeta, ChunkPlace, FrameHeader, FrameKind, Trailer, chunk_file_name,
     decode_index, encode_index, is_frame,
 };

@@ -3,12 +3,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-#[path = "documents/mod.rs"]
-mod documents;
-#[path = "support/hostile_dirs.rs"]
-mod hostile_dirs;
-#[path = "oracle/mod.rs"]
-mod oracle;
+use testkit::documents;
+use testkit::hostile_dirs;
 
 use documents::{Read, bcolz, blz, blz_document, carray_document, unless_it_panics};
 use hostile_dirs::{Built, Case, Expected, Leaves, Sound, cases};

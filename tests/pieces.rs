@@ -8,9 +8,8 @@
 use bloscpack::Limits;
 use bloscpack::wire::{Ending, Event, Hashers, ParseError, Parser};
 
-#[path = "support/golden.rs"]
-mod golden;
 use golden::{Random, corpus, goldens};
+use testkit::golden;
 
 /// All that a parser tells of an input, the data of each chunk in one piece.
 #[derive(Debug, PartialEq)]

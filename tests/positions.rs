@@ -15,9 +15,8 @@ use bloscpack::{
     Category, Checksum, Decoder, DecoderBuilder, Encoder, EncoderBuilder, ErrorKind, Filter, Layout,
 };
 
-#[path = "support/golden.rs"]
-mod golden;
 use golden::{Random, corpus, goldens};
+use testkit::golden;
 
 /// Content, or how far it came, and the error in words.
 type Outcome = (Vec<u8>, Result<Vec<String>, (Category, String)>);

@@ -14,11 +14,13 @@ use bloscpack::{
 use proptest::prelude::*;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
-#[path = "support/counting.rs"]
-mod counting;
-#[path = "support/golden.rs"]
-mod golden;
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
 use golden::{ByHand, Random, Recipe, Trickle, sensor};
+use testkit::golden;
 
 #[derive(Clone, Debug)]
 struct Case {

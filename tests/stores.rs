@@ -9,8 +9,7 @@
 use bloscpack::storage::{DiskStore, EntryKind, Hold, Key, MemoryStore, Object, Store};
 use std::io::ErrorKind;
 
-#[path = "support/tree_recorder.rs"]
-mod tree_recorder;
+use testkit::tree_recorder;
 
 use tree_recorder::{Disk, TreeRecorder};
 

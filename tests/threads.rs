@@ -22,9 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-#[path = "support/golden.rs"]
-mod golden;
 use golden::{Random, sensor};
+use testkit::golden;
 
 const THREADS: [usize; 6] = [1, 2, 3, 7, 16, 64];
 

@@ -13,9 +13,8 @@ use std::cell::RefCell;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-#[path = "support/golden.rs"]
-mod golden;
 use golden::{Field, Golden, Part, Random, Recipe, Trickle, concatenated, parts, sensor, u32_at};
+use testkit::golden;
 
 struct Decoded {
     data: Vec<u8>,

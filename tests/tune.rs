@@ -1,8 +1,7 @@
 //! Settings chosen by a sample of the data.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "oracle/mod.rs"]
-mod oracle;
+use testkit::oracle;
 
 use std::io::{Cursor, Read, Write};
 use std::path::Path;

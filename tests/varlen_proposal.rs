@@ -21,8 +21,7 @@ use proptest::prelude::*;
 use sha2::Digest as _;
 use std::io::Cursor;
 
-#[path = "oracle/mod.rs"]
-mod oracle;
+use testkit::oracle;
 
 /// The reader: header, metadata, offsets, and each item with its checksum.
 mod proposal {

@@ -8,16 +8,11 @@ use bloscpack::{Category, Checksum, Compressor, IndexedRecordReader, Layout, Rec
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
-#[path = "../../tests/support/check.rs"]
-mod check;
-#[path = "../../tests/support/crash.rs"]
-mod crash;
-#[path = "../../tests/support/golden.rs"]
-mod golden;
-#[path = "../../tests/support/recorder.rs"]
-mod recorder;
-#[path = "../../tests/support/scenario.rs"]
-mod scenario;
+use testkit::check;
+use testkit::crash;
+use testkit::golden;
+use testkit::recorder;
+use testkit::scenario;
 
 use crash::{Files, one_state};
 use golden::{Random, Recipe, sensor};

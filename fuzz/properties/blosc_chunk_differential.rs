@@ -6,8 +6,7 @@ use bloscpack::blosc::{
 };
 use bloscpack::{Limits, Survey};
 
-#[path = "../../tests/oracle/mod.rs"]
-mod oracle;
+use testkit::oracle;
 
 fn decode_both(chunk: &[u8]) {
     let Some(Ok(header)) = chunk.first_chunk().map(ChunkHeader::parse) else {

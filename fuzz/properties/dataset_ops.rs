@@ -2,8 +2,7 @@
 
 use bloscpack::dataset::DatasetLayout;
 
-#[path = "../../tests/support/dataset_model/mod.rs"]
-mod dataset_model;
+use testkit::dataset_model;
 
 use dataset_model::{Step, array, table};
 

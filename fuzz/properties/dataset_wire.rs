@@ -2,15 +2,9 @@
 //! same, and nothing is taken that cannot be.
 
 use bloscpack::DType;
-use bloscpack::wire::NpyHeader;
-use bloscpack::wire::dataset::proposal::{
-    self, SUPERCHUNK_HEADER_LEN, SuperchunkHeader, encode_attributes, encode_shape,
-    parse_attributes, parse_shape,
-};
-use bloscpack::wire::dataset::{
-    Attributes, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle,
-    SuperchunkCheck,
-};
+use bloscpack::dtype::NpyHeader;
+use bloscpack::dataset::wire::proposal::{self, SUPERCHUNK_HEADER_LEN, SuperchunkHeader, encode_attributes, encode_shape, parse_attributes, parse_shape};
+use bloscpack::dataset::wire::{Attributes, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle, SuperchunkCheck};
 
 fn dtype(text: &str) {
     let Ok(dtype) = DType::parse(text) else {

@@ -4,8 +4,7 @@ use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::{Category, Limits};
 use std::ops::Range;
 
-#[path = "../../tests/support/pick.rs"]
-mod pick;
+use testkit::pick;
 
 use pick::pick;
 

@@ -1,7 +1,6 @@
 //! Whatever is done to an array in a frame, or to a frame, it holds what a model does.
 
-#[path = "../../tests/support/frame_model/mod.rs"]
-mod frame_model;
+use testkit::frame_model;
 
 use frame_model::{Place, run, run_plain};
 

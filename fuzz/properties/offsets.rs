@@ -5,8 +5,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{Checksum, Decoder, IndexedReader, Layout};
 use std::io::Read;
 
-#[path = "../../tests/support/golden.rs"]
-mod golden;
+use testkit::golden;
 
 use golden::{ByHand, Field, Part, Recipe, parts, sensor};
 

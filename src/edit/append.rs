@@ -4,11 +4,12 @@ use super::frame::Frame;
 use super::front::{self, NewMetadata, counted};
 use super::rewrite::{Beginning, Rewrite};
 use super::{Editor, EditorBuilder};
-use crate::error::{Error, Result};
-use crate::file::encoder::{Sink, Stage};
-use crate::storage::{Change, Disk, Folder, Held};
-use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{Header, Layout, Metadata, NumpyArray, Offsets, with_shape};
+use crate::encoder::{Sink, Stage};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Change, Disk, Folder, Held};
+use bloscpack_wire::{
+    Header, Layout, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
+};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
@@ -141,7 +142,7 @@ impl<F: Folder> Appender<'_, F> {
     /// # Errors
     /// Those of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go of
     /// it within the [patience](EditorBuilder::patience) of the editor, which should be long where
-    /// what was appended cannot be had again; [`Usage`](crate::Category::Usage) if the file holds a
+    /// what was appended cannot be had again; [`Usage`](bloscpack_error::Category::Usage) if the file holds a
     /// NumPy array, and what was appended are no whole rows of it. The file is then as it was.
     pub fn finish(mut self) -> Result<u64> {
         let appended = self.total_in();

@@ -2,13 +2,12 @@
 
 use super::frame::Frame;
 use super::{Editor, RecordEditor};
-use crate::blosc::{Compressor, Filter};
-use crate::error::{Error, Result};
-use crate::file::encoder::MOST_SPARE;
-use crate::file::engine::Wanted;
-use crate::limits::Limits;
-use crate::storage::{Disk, Folder, Held, Patience};
-use crate::wire::Hashers;
+use crate::encoder::MOST_SPARE;
+use crate::engine::Wanted;
+use blosc1::{Compressor, Filter};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Disk, Folder, Held, Patience};
+use bloscpack_wire::{Hashers, Limits};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
@@ -148,8 +147,8 @@ impl EditorBuilder {
     /// # Errors
     /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has it open; whatever
     /// is wrong with the structure of the file, unfinished and unterminated ones included;
-    /// [`Unsupported`](crate::Category::Unsupported) for several members, records, and the layouts
-    /// that are only read; [`Usage`](crate::Category::Usage) for more spare offsets than an encoder
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts
+    /// that are only read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder
     /// takes.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
         self.open_for(folder, name, Wanted::Content)
@@ -167,7 +166,7 @@ impl EditorBuilder {
     /// Opens a file of records, and completes a change that was interrupted.
     ///
     /// # Errors
-    /// As [`open_in`](Self::open_in), but [`Unsupported`](crate::Category::Unsupported) for a file
+    /// As [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported) for a file
     /// without records, or with records packed in an unknown way.
     pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
         RecordEditor::of(self.open_for(folder, name, Wanted::Records)?)

@@ -1,16 +1,15 @@
 //! [`Frame`]: what an editor knows of its file.
 
 use super::front::counted;
-use crate::blosc::MAX_NBYTES;
-use crate::error::{Error, Result};
-use crate::file::Warning;
-use crate::file::encoder::MOST_SPARE;
-use crate::file::engine::Wanted;
-use crate::file::indexed::{Head, Index, head};
-use crate::file::recover::holds_chunks;
-use crate::limits::Limits;
-use crate::storage::{Folder, Held, ReadAt};
-use crate::wire::{Form, FormatError, Geometry, Header, Layout, Offsets, ParseError};
+use crate::Warning;
+use crate::encoder::MOST_SPARE;
+use crate::engine::Wanted;
+use crate::indexed::{Head, Index, head};
+use crate::recover::holds_chunks;
+use blosc1::MAX_NBYTES;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Folder, Held, ReadAt};
+use bloscpack_wire::{Form, FormatError, Geometry, Header, Layout, Limits, Offsets, ParseError};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 
 use super::EditorBuilder;
 use super::frame::Frame;
-use crate::blosc::MAX_NBYTES;
-use crate::error::Result;
-use crate::storage::{Change, Folder, ReadAt, for_each_step};
-use crate::wire::{FormatError, Header, Layout, Metadata, MetadataPlace};
+use blosc1::MAX_NBYTES;
+use bloscpack_error::Result;
+use bloscpack_storage::{Change, Folder, ReadAt, for_each_step};
+use bloscpack_wire::{FormatError, Header, Layout, Metadata, MetadataPlace};
 use crc32fast::Hasher;
 
 /// What becomes of the metadata.

@@ -3,9 +3,9 @@
 use super::frame::Frame;
 use super::front::{self, NewMetadata};
 use super::{Editor, EditorBuilder};
-use crate::error::Result;
-use crate::storage::{Change, Folder, ReadAt};
-use crate::wire::Metadata;
+use bloscpack_error::Result;
+use bloscpack_storage::{Change, Folder, ReadAt};
+use bloscpack_wire::Metadata;
 use std::collections::BTreeMap;
 
 impl<F: Folder> Editor<F> {
@@ -13,8 +13,8 @@ impl<F: Folder> Editor<F> {
     /// room for more, which needs space for both.
     ///
     /// # Errors
-    /// Those of the file; [`Usage`](crate::Category::Usage) for V1, which has no place for
-    /// metadata; [`OverLimit`](crate::Category::OverLimit) for more than the editor's own limits
+    /// Those of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no place for
+    /// metadata; [`OverLimit`](bloscpack_error::Category::OverLimit) for more than the editor's own limits
     /// let it read.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.held.check()?;

@@ -10,7 +10,7 @@
 //!   rewrite   a new file in place of the old one, where a change does not fit
 //! ```
 //!
-//! Every change goes through [`storage`](crate::storage)'s journal: it is made as a whole or not
+//! Every change goes through [`storage`](bloscpack_storage)'s journal: it is made as a whole or not
 //! at all.
 
 mod append;
@@ -30,9 +30,9 @@ pub use builder::EditorBuilder;
 pub use records::{RecordAppender, RecordEditor};
 
 use super::indexed::{IndexedReader, IndexedReaderBuilder};
-use crate::error::Result;
-use crate::storage::{Disk, Folder, Held};
-use crate::wire::{Header, Metadata};
+use bloscpack_error::Result;
+use bloscpack_storage::{Disk, Folder, Held};
+use bloscpack_wire::{Header, Metadata};
 use frame::Frame;
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ use std::sync::Arc;
 ///
 /// As long as it lives, nobody else writes the file. Each change is made as a whole: after a crash
 /// or a power cut at any moment the file is the old one or the new one. If a change was being made
-/// just then, the next editor completes it, and a [`Snapshot`](crate::storage::Snapshot) reads the
+/// just then, the next editor completes it, and a [`Snapshot`](bloscpack_storage::Snapshot) reads the
 /// file as if it had. A change that fails leaves the content as it was.
 ///
 /// The journal lies in the file's folder, in which the user has to be allowed to create files. A

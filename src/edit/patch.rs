@@ -5,9 +5,9 @@ use super::frame::Frame;
 use super::front::NewMetadata;
 use super::press::Press;
 use super::rewrite;
-use crate::error::{Error, Result};
-use crate::storage::{Change, Folder, Held, ReadAt};
-use crate::wire::Layout;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Change, Folder, Held, ReadAt};
+use bloscpack_wire::Layout;
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -54,7 +54,7 @@ impl<F: Folder> Editor<F> {
     /// A damaged chunk can be overwritten as a whole, and only as a whole.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if it would reach behind the end of the content; those of
+    /// [`Usage`](bloscpack_error::Category::Usage) if it would reach behind the end of the content; those of
     /// reader and file; a chunk that is touched in part and damaged. Nothing is changed then.
     pub fn patch<R: Read>(&mut self, at: u64, mut data: R) -> Result<u64> {
         self.held.check()?;

@@ -3,10 +3,10 @@
 use super::EditorBuilder;
 use super::frame::Frame;
 use super::patch::Old;
-use crate::blosc::{ChunkEncoder, ChunkSettings, Compressor, pad};
-use crate::error::{Error, Result};
-use crate::file::indexed::{IndexedReader, IndexedReaderBuilder};
-use crate::storage::ReadAt;
+use crate::indexed::{IndexedReader, IndexedReaderBuilder};
+use blosc1::{ChunkEncoder, ChunkSettings, Compressor, pad};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use std::sync::Arc;
 
 /// The level that is tried before a file is rewritten.

@@ -4,15 +4,15 @@ use super::append::AppendSink;
 use super::frame::Frame;
 use super::front::{NewMetadata, counted as counted_header};
 use super::{Editor, EditorBuilder};
-use crate::blosc::MAX_NBYTES;
-use crate::error::Result;
-use crate::file::encoder::check_of_records;
-use crate::file::records::{
+use crate::encoder::check_of_records;
+use crate::records::{
     IndexedRecordReader, IndexedRecordReaderBuilder, RecordStage, ToRecord, Unpacked, VARBINARY,
     record_of_value,
 };
-use crate::storage::{Disk, Folder};
-use crate::wire::{Form, Header, Metadata, Packing, counted, declared};
+use blosc1::MAX_NBYTES;
+use bloscpack_error::Result;
+use bloscpack_storage::{Disk, Folder};
+use bloscpack_wire::{Form, Header, Metadata, Packing, counted, declared};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl<F: Folder> RecordEditor<F> {
     /// `dtype` unless it is among it.
     ///
     /// # Errors
-    /// As for [`Editor::set_metadata`], and [`Usage`](crate::Category::Usage) for metadata that is no JSON object.
+    /// As for [`Editor::set_metadata`], and [`Usage`](bloscpack_error::Category::Usage) for metadata that is no JSON object.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         check_of_records(metadata)?;
         let metadata = self.declared(metadata)?;

@@ -2,16 +2,16 @@
 
 use super::Editor;
 use super::front::{self, NewMetadata};
-use crate::error::{Error, Result};
-use crate::file::indexed::Index;
-use crate::storage::{Folder, ReadAt};
-use crate::wire::Offsets;
+use crate::indexed::Index;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Folder, ReadAt};
+use bloscpack_wire::Offsets;
 
 impl<F: Folder> Editor<F> {
     /// Fills in a table of offsets that its writer has left at -1; false if it was filled already.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for a file without a table; those of the file, and a table
+    /// [`Usage`](bloscpack_error::Category::Usage) for a file without a table; those of the file, and a table
     /// that does not lead to its chunks.
     pub fn reindex(&mut self) -> Result<bool> {
         self.held.check()?;

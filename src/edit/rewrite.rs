@@ -2,11 +2,10 @@
 
 use super::frame::Frame;
 use super::front::{NewMetadata, sealed};
-use crate::error::Result;
-use crate::file::encoder::default_spare;
-use crate::storage::{Change, Folder, Held, ReadAt, Replacement};
-use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{Geometry, Header, Layout, Offsets};
+use crate::encoder::default_spare;
+use bloscpack_error::Result;
+use bloscpack_storage::{Change, Folder, Held, ReadAt, Replacement};
+use bloscpack_wire::{Geometry, Header, Layout, Offsets, offsets::ENTRY_LEN};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;

@@ -3,11 +3,11 @@
 use super::front::check_limit;
 use super::{Editor, EditorBuilder};
 use crate::DEFAULT_CHUNK_SIZE;
-use crate::blosc::{ChunkSettings, MAX_NBYTES, guess_settings};
-use crate::error::{Error, Result};
-use crate::file::encoder::Recipe;
-use crate::file::indexed::IndexedReader;
-use crate::storage::{Folder, ReadAt};
+use crate::encoder::Recipe;
+use crate::indexed::IndexedReader;
+use blosc1::{ChunkSettings, MAX_NBYTES, guess_settings};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Folder, ReadAt};
 
 /// Records that are looked at for how they were made.
 const MODELS: u64 = 16;
@@ -112,9 +112,10 @@ impl<F: Folder> Editor<F> {
 #[cfg(test)]
 mod tests {
     use super::EditorBuilder;
-    use crate::file::indexed::IndexedReader;
-    use crate::storage::ReadAt;
-    use crate::{Compressor, RecordWriter};
+    use crate::RecordWriter;
+    use crate::indexed::IndexedReader;
+    use blosc1::Compressor;
+    use bloscpack_storage::ReadAt;
     use std::cell::Cell;
     use std::io;
 

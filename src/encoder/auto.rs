@@ -1,14 +1,14 @@
 //! Settings that are chosen when the first data is there.
 
 use super::line::{Line, Recipe, Sink};
-use crate::blosc::{Tuned, Tuner};
-use crate::error::Result;
-use crate::file::shared::{Shared, in_order};
+use crate::shared::{Shared, in_order};
+use blosc1::{Tuned, Tuner};
+use bloscpack_error::Result;
 use std::io::Read;
 use std::ops::Range;
 
 /// What a stage still has to choose.
-pub(in crate::file) struct Auto {
+pub(crate) struct Auto {
     tuner: Tuner,
     /// How chunks are made otherwise.
     recipe: Recipe,

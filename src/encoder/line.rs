@@ -1,16 +1,16 @@
 //! Chunks compressed by several threads, and handed on in order.
 
-use crate::blosc::{ChunkEncoder, ChunkError, ChunkSettings};
-use crate::error::{Error, ErrorKind, Result};
-use crate::file::fill::Fill;
-use crate::file::pipeline::Pipeline;
-use crate::file::shared::Fetch;
-use crate::wire::{Checksum, Hashers};
+use crate::fill::Fill;
+use crate::pipeline::Pipeline;
+use crate::shared::Fetch;
+use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_wire::{Checksum, Hashers};
 use std::io;
 
 /// How chunks are made.
 #[derive(Clone, Copy)]
-pub(in crate::file) struct Recipe {
+pub(crate) struct Recipe {
     pub chunk: ChunkSettings,
     pub checksum: Checksum,
     pub hashers: Hashers,
@@ -18,7 +18,7 @@ pub(in crate::file) struct Recipe {
 }
 
 /// Takes the chunks with their digests, in order.
-pub(in crate::file) trait Sink {
+pub(crate) trait Sink {
     /// Takes some chunks that lie one behind the other, and where each of them ends.
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()>;
 
@@ -30,7 +30,7 @@ pub(in crate::file) trait Sink {
 
 /// The data of some chunks on its way through a worker, with the buffer for the result.
 #[derive(Default)]
-pub(in crate::file) struct Batch {
+pub(crate) struct Batch {
     pub data: Fill,
     /// Where the worker gets the data, if it is not there.
     pub fetch: Option<Fetch>,
@@ -55,7 +55,7 @@ struct Done {
     result: Result<()>,
 }
 
-pub(in crate::file) struct Line {
+pub(crate) struct Line {
     pipeline: Pipeline<Batch, Done>,
     /// An error has left a gap: nothing may follow it.
     broken: bool,
@@ -63,7 +63,7 @@ pub(in crate::file) struct Line {
 }
 
 impl Line {
-    pub(in crate::file) fn new(recipe: &Recipe) -> Result<Self> {
+    pub(crate) fn new(recipe: &Recipe) -> Result<Self> {
         // Settings out of range are told here, and not chunk by chunk.
         ChunkEncoder::new(recipe.chunk)?;
         let Recipe {
@@ -84,7 +84,7 @@ impl Line {
     }
 
     /// Refuses to go on behind a gap.
-    pub(in crate::file) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.broken {
             return Err(Error::usage(
                 "an error has left a gap in the output: it cannot be continued",
@@ -94,16 +94,12 @@ impl Line {
     }
 
     /// Nothing may follow any more.
-    pub(in crate::file) fn break_off(&mut self) {
+    pub(crate) fn break_off(&mut self) {
         self.broken = true;
     }
 
     /// Sends a batch on its way, and leaves an empty one in its place.
-    pub(in crate::file) fn submit(
-        &mut self,
-        batch: &mut Batch,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    pub(crate) fn submit(&mut self, batch: &mut Batch, sink: &mut impl Sink) -> Result<()> {
         while self.pipeline.is_full() {
             self.take(sink)?;
         }
@@ -120,7 +116,7 @@ impl Line {
     }
 
     /// Waits for all that is under way, and hands it on.
-    pub(in crate::file) fn drain(&mut self, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn drain(&mut self, sink: &mut impl Sink) -> Result<()> {
         while self.take(sink)? {}
         Ok(())
     }

@@ -18,9 +18,9 @@ pub(super) use stage::Stage;
 pub use stream::Encoder;
 pub(super) use stream::StreamSink;
 
-use crate::blosc::{Aim, ChunkSettings, Compressor, Filter, Tuner};
-use crate::error::Result;
-use crate::wire::{Checksum, Hashers, Layout, Metadata};
+use blosc1::{Aim, ChunkSettings, Compressor, Filter, Tuner};
+use bloscpack_error::Result;
+use bloscpack_wire::{Checksum, Hashers, Layout, Metadata};
 use std::io::{Read, Seek, Write};
 
 /// Uncompressed bytes of a chunk, unless told otherwise: 1 MiB, as the reference has it.

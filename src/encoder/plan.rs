@@ -4,16 +4,15 @@ use super::EncoderBuilder;
 use super::auto::Auto;
 use super::line::Recipe;
 use super::stage::Stage;
-use crate::blosc::{ChunkSettings, MAX_NBYTES, Tuner};
-use crate::error::{Error, Result};
-use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{
+use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
+use bloscpack_error::{Error, Result};
+use bloscpack_wire::{
     Checksum, Geometry, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace, Packing,
-    declared,
+    declared, offsets::ENTRY_LEN,
 };
 
 /// Spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
-pub(in crate::file) const MOST_SPARE: u64 = 1 << 27;
+pub(crate) const MOST_SPARE: u64 = 1 << 27;
 /// Spare offsets at the least, and chunks of spare room for each chunk written.
 const LEAST_SPARE: u64 = 64;
 const SPARE_FACTOR: u64 = 10;
@@ -24,7 +23,7 @@ const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
 const MOST_TABLE: u64 = 1 << 62;
 
 /// Refuses metadata of a user that records cannot have.
-pub(in crate::file) fn check_of_records(own: &Metadata) -> Result<()> {
+pub(crate) fn check_of_records(own: &Metadata) -> Result<()> {
     if own.is_object() {
         return Ok(());
     }
@@ -35,7 +34,7 @@ pub(in crate::file) fn check_of_records(own: &Metadata) -> Result<()> {
 
 /// How much there is to write.
 #[derive(Clone, Copy)]
-pub(in crate::file) struct Total {
+pub(crate) struct Total {
     pub chunks: u64,
     /// Bytes of content, or records.
     pub amount: u64,
@@ -43,7 +42,7 @@ pub(in crate::file) struct Total {
 
 /// What a member of records says of itself.
 #[derive(Debug, Clone)]
-pub(in crate::file) struct RecordOptions {
+pub(crate) struct RecordOptions {
     pub dtype: String,
     pub packing: Option<Packing>,
     /// How many there will be.
@@ -60,7 +59,7 @@ enum Kind {
 }
 
 #[derive(Clone)]
-pub(in crate::file) struct Plan {
+pub(crate) struct Plan {
     chunk: ChunkSettings,
     /// Chooses other settings by the first data.
     tuner: Option<Tuner>,
@@ -108,7 +107,7 @@ impl Plan {
     }
 
     /// As [`new`](Self::new), for records.
-    pub(in crate::file) fn of_records(
+    pub(crate) fn of_records(
         options: EncoderBuilder,
         records: RecordOptions,
         seeks: bool,
@@ -237,7 +236,7 @@ impl Plan {
     }
 
     /// How its chunks are made.
-    pub(in crate::file) fn recipe(&self) -> Recipe {
+    pub(crate) fn recipe(&self) -> Recipe {
         Recipe {
             chunk: self.chunk,
             checksum: self.checksum(),
@@ -370,18 +369,20 @@ fn chunks_of(bytes: u64, chunk_size: u32) -> u64 {
 }
 
 /// Spare offsets for so many chunks, unless told otherwise.
-pub(in crate::file) fn default_spare(chunks: u64) -> u64 {
+pub(crate) fn default_spare(chunks: u64) -> u64 {
     chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Category, Encoder, Layout};
+    use crate::Encoder;
+    use bloscpack_error::Category;
+    use bloscpack_wire::Layout;
     use std::io::Cursor;
 
     #[test]
     fn numbers_that_no_header_holds_are_wrong_usage_before_anything_is_written() {
-        let usage = |result: crate::Result<()>| {
+        let usage = |result: bloscpack_error::Result<()>| {
             assert_eq!(result.unwrap_err().category(), Category::Usage);
         };
         for layout in [Layout::V1, Layout::V2, Layout::V3] {

@@ -12,12 +12,11 @@ use super::line::Sink;
 use super::plan::{Plan, Total};
 use super::stage::Stage;
 use super::stream::unfilled;
-use crate::blosc::{ChunkSettings, Tuned};
-use crate::error::{Error, Result};
-use crate::file::shared::Shared;
-use crate::storage::ReadAt;
-use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{Header, Layout, Offsets};
+use crate::shared::Shared;
+use blosc1::{ChunkSettings, Tuned};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Header, Layout, Offsets, offsets::ENTRY_LEN};
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -33,7 +32,7 @@ const ENTRIES_AT_ONCE: usize = 512;
 const MOVE_LEN: usize = 1 << 20;
 
 /// Moves `len` bytes from one position of a target up to another.
-pub(in crate::file) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Result<()>;
+pub(crate) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Result<()>;
 
 /// Writes a Bloscpack file to a target that can seek, with header and offsets filled in at the
 /// end.
@@ -59,7 +58,7 @@ pub struct SeekEncoder<W: Write + Seek> {
     sink: SeekSink<W>,
 }
 
-pub(in crate::file) struct SeekSink<W> {
+pub(crate) struct SeekSink<W> {
     pub target: W,
     plan: Plan,
     mover: Option<Mover<W>>,
@@ -124,7 +123,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// then stands at the end of the member. Nothing is synced to disk.
     ///
     /// # Errors
-    /// Those of the target; [`ErrorKind::WrongSize`](crate::ErrorKind::WrongSize) if fewer bytes
+    /// Those of the target; [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
     /// came than were promised. The file is then unfinished.
     pub fn finish(mut self) -> Result<W> {
         self.stage.finish(false, &mut self.sink)?;
@@ -207,7 +206,7 @@ impl<W: Write + Seek> Sink for SeekSink<W> {
 }
 
 impl<W: Write + Seek> SeekSink<W> {
-    pub(in crate::file) fn new(mut target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
+    pub(crate) fn new(mut target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
         if plan.known.is_none() && plan.has_offsets() && mover.is_none() {
             return Err(Error::usage(
                 "a table of offsets needs the size beforehand, or a target that can also be read",
@@ -347,7 +346,7 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     /// Fills in all that is known now: first the offsets, then the header that vouches for them.
-    pub(in crate::file) fn finish(&mut self, amount: u64) -> Result<()> {
+    pub(crate) fn finish(&mut self, amount: u64) -> Result<()> {
         let chunks = self.chunks;
         let total = Total { chunks, amount };
         self.plan.settle(total, self.held.is_none())?;
@@ -408,7 +407,7 @@ impl<W: Write + Seek> std::fmt::Debug for SeekEncoder<W> {
 }
 
 /// Moves bytes up, from the last to the first, so that none is overwritten before it is read.
-pub(in crate::file) fn move_up<W: Read + Write + Seek>(
+pub(crate) fn move_up<W: Read + Write + Seek>(
     target: &mut W,
     from: u64,
     to: u64,

@@ -2,15 +2,15 @@
 
 use super::auto::Auto;
 use super::line::{Batch, Line, Recipe, Sink};
-use crate::blosc::Tuned;
-use crate::error::{Error, ErrorKind, Result};
-use crate::file::pipeline::BATCH;
-use crate::file::shared::{Fetch, Shared, in_order};
+use crate::pipeline::BATCH;
+use crate::shared::{Fetch, Shared, in_order};
+use blosc1::Tuned;
+use bloscpack_error::{Error, ErrorKind, Result};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(in crate::file) struct Stage {
+pub(crate) struct Stage {
     line: Line,
     chunk_size: usize,
     /// Data of chunks that go down the line together.
@@ -26,11 +26,7 @@ pub(in crate::file) struct Stage {
 }
 
 impl Stage {
-    pub(in crate::file) fn new(
-        recipe: &Recipe,
-        chunk_size: u32,
-        promised: Option<u64>,
-    ) -> Result<Self> {
+    pub(crate) fn new(recipe: &Recipe, chunk_size: u32, promised: Option<u64>) -> Result<Self> {
         let chunk_size = usize::try_from(chunk_size).unwrap_or(usize::MAX).max(1);
         let together = (BATCH / chunk_size).max(1);
         Ok(Self {
@@ -63,12 +59,12 @@ impl Stage {
         self.tuned.as_ref()
     }
 
-    pub(in crate::file) fn total_in(&self) -> u64 {
+    pub(crate) fn total_in(&self) -> u64 {
         self.total_in
     }
 
     /// Takes some of these bytes, at least one.
-    pub(in crate::file) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
+    pub(crate) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
         self.make_room(sink)?;
         let room = self.filling.data.room(self.batch_size);
         let len = room.len().min(data.len());
@@ -82,7 +78,7 @@ impl Stage {
     }
 
     /// Takes all that the reader has, without a copy in between.
-    pub(in crate::file) fn read_from<R: Read>(
+    pub(crate) fn read_from<R: Read>(
         &mut self,
         reader: &mut R,
         sink: &mut impl Sink,
@@ -116,7 +112,7 @@ impl Stage {
 
     /// Takes these bytes of a source. The threads that compress whole chunks read them, too; what is left before
     /// and behind those, and the last chunk, is read here.
-    pub(in crate::file) fn read_at(
+    pub(crate) fn read_at(
         &mut self,
         source: &Shared,
         bytes: Range<u64>,
@@ -258,18 +254,14 @@ impl Stage {
     }
 
     /// Hands on all chunks that are full.
-    pub(in crate::file) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
         self.line.check()?;
         self.hand_on(sink)?;
         self.line.drain(sink)
     }
 
     /// Hands on all that is left; `may_be_empty` allows a member without any chunk.
-    pub(in crate::file) fn finish(
-        &mut self,
-        may_be_empty: bool,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    pub(crate) fn finish(&mut self, may_be_empty: bool, sink: &mut impl Sink) -> Result<()> {
         if let Some(promised) = self.promised
             && promised != self.total_in
         {
@@ -287,7 +279,8 @@ impl Stage {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Category, Encoder, ErrorKind};
+    use crate::Encoder;
+    use bloscpack_error::{Category, ErrorKind};
     use std::io::Write;
 
     fn promised(bytes: u64) -> Encoder<Vec<u8>> {
@@ -306,7 +299,7 @@ mod tests {
             );
             let error = promised(size).write_all(&data).unwrap_err();
             assert_eq!(
-                crate::Error::from(error).category(),
+                bloscpack_error::Error::from(error).category(),
                 Category::Failed,
                 "{size} {given}"
             );

@@ -4,11 +4,11 @@ use super::EncoderBuilder;
 use super::line::Sink;
 use super::plan::Plan;
 use super::stage::Stage;
-use crate::blosc::{ChunkHeader, ChunkSettings, Tuned};
-use crate::error::Result;
-use crate::file::shared::Shared;
-use crate::storage::ReadAt;
-use crate::wire::offsets::ENTRY_LEN;
+use crate::shared::Shared;
+use blosc1::{ChunkHeader, ChunkSettings, Tuned};
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::offsets::ENTRY_LEN;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Encoder<W: Write> {
     sink: StreamSink<W>,
 }
 
-pub(in crate::file) struct StreamSink<W> {
+pub(crate) struct StreamSink<W> {
     pub writer: W,
     pub total_out: u64,
     /// What stands before the chunks, as long as the first data may change it.
@@ -50,7 +50,7 @@ pub(in crate::file) struct StreamSink<W> {
 
 impl<W: Write> StreamSink<W> {
     /// Writes what stands before the chunks.
-    pub(in crate::file) fn begin(writer: W, plan: &Plan) -> Result<Self> {
+    pub(crate) fn begin(writer: W, plan: &Plan) -> Result<Self> {
         let mut sink = Self {
             writer,
             total_out: 0,
@@ -80,7 +80,7 @@ impl<W: Write> StreamSink<W> {
     }
 
     /// Writes the end mark, where the length was not known, and flushes.
-    pub(in crate::file) fn finish(&mut self, plan: &Plan) -> Result<()> {
+    pub(crate) fn finish(&mut self, plan: &Plan) -> Result<()> {
         if plan.known.is_none() {
             let mark = ChunkHeader::END_MARK;
             self.write(&mark)?;
@@ -191,7 +191,7 @@ impl<W: Write> Encoder<W> {
     /// writer.
     ///
     /// # Errors
-    /// Those of the writer; [`ErrorKind::WrongSize`](crate::ErrorKind::WrongSize) if fewer bytes
+    /// Those of the writer; [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
     /// came than were promised. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
         self.stage

@@ -2,9 +2,9 @@
 
 use super::Engine;
 use super::settings::Settings;
-use crate::error::Result;
-use crate::file::shared::{Fetch, Shared};
-use crate::storage::{Cursor, ReadAt};
+use crate::shared::{Fetch, Shared};
+use bloscpack_error::Result;
+use bloscpack_storage::{Cursor, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Bodies<R> {
 
 impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
     /// An engine whose workers read the source from the byte `from` on.
-    pub(in crate::file) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
+    pub(crate) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
         let extent = from..source.size()?.max(from);
         let mut cursor = Cursor::new(Arc::clone(&source));
         cursor.seek(SeekFrom::Start(from))?;

@@ -20,9 +20,9 @@ use super::fill::Fill;
 use super::pipeline::{BATCH, Panicked, Pipeline};
 use super::shared::Fetch;
 use super::source::Source;
-use crate::blosc::{ChunkDecoder, ChunkHeader, has_blocks};
-use crate::error::{Error, ErrorKind, Result};
-use crate::wire::{
+use blosc1::{ChunkDecoder, ChunkHeader, has_blocks};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_wire::{
     Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
     Position, Section,
 };

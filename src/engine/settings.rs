@@ -1,12 +1,11 @@
 //! How an engine reads, and what it may have to say.
 
-use crate::limits::Limits;
-use crate::wire::{Form, FormatError, Hashers, ParseError, Trailing};
+use bloscpack_wire::{Form, FormatError, Hashers, Limits, ParseError, Trailing};
 use std::ops::Range;
 
 /// What the chunks have to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::file) enum Wanted {
+pub(crate) enum Wanted {
     /// Bytes of one content.
     Content,
     /// Records, packed or not.
@@ -17,10 +16,7 @@ pub(in crate::file) enum Wanted {
 
 impl Wanted {
     /// Refuses chunks that hold something else, or that nothing tells the form of.
-    pub(in crate::file) fn check(
-        self,
-        form: &Result<Form, FormatError>,
-    ) -> Result<(), FormatError> {
+    pub(crate) fn check(self, form: &Result<Form, FormatError>) -> Result<(), FormatError> {
         match (self, form) {
             (Self::Content, Ok(form)) => form.check_content(),
             (Self::Records, Ok(form)) => form.check_records(),
@@ -33,7 +29,7 @@ impl Wanted {
 
 /// How an engine reads.
 #[derive(Debug, Clone)]
-pub(in crate::file) struct Settings {
+pub(crate) struct Settings {
     pub threads: usize,
     pub limits: Limits,
     pub hashers: Hashers,

@@ -1,7 +1,7 @@
 //! Buffers to be used again, of which no more are kept than there is use for.
 
-use crate::file::fill::Fill;
-use crate::file::pipeline::BATCH;
+use crate::fill::Fill;
+use crate::pipeline::BATCH;
 
 /// What a buffer or a chunk counts at least, so that empty ones do not pile up.
 pub(super) const LEAST: usize = 64;

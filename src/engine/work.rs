@@ -1,17 +1,17 @@
 //! What is done with one chunk: check its digest, decode it.
 
-use crate::blosc::{ChunkDecoder, ChunkHeader};
-use crate::file::fill::Fill;
-use crate::file::pipeline::Panicked;
-use crate::file::shared::Fetch;
-use crate::wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
+use crate::fill::Fill;
+use crate::pipeline::Panicked;
+use crate::shared::Fetch;
+use blosc1::{ChunkDecoder, ChunkHeader};
+use bloscpack_wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Where a chunk lies, in the input and in the content.
 #[derive(Debug, Clone)]
-pub(in crate::file) struct Place {
+pub(crate) struct Place {
     pub position: Position,
     /// Its uncompressed bytes, counted over all members; from a later piece on those that are left.
     pub content: Range<u64>,
@@ -23,7 +23,7 @@ pub(in crate::file) struct Place {
 }
 
 /// Decoded bytes, or why there are none.
-pub(in crate::file) struct Piece {
+pub(crate) struct Piece {
     pub place: Place,
     /// The bytes are the first `len` of these.
     pub buffer: Vec<u8>,
@@ -33,12 +33,12 @@ pub(in crate::file) struct Piece {
 
 impl Piece {
     /// Whether no further piece of its chunk follows.
-    pub(in crate::file) fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         let len = u64::try_from(self.len).unwrap_or(u64::MAX);
         self.place.content.start.saturating_add(len) >= self.place.content.end
     }
 
-    pub(in crate::file) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         self.buffer.get(..self.len).unwrap_or_default()
     }
 }

@@ -4,10 +4,9 @@ use super::IndexedReader;
 use super::cache::Cache;
 use super::fetch::Fetcher;
 use super::index::Index;
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::{FormatError, Hashers};
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{FormatError, Hashers, Limits};
 use std::sync::{Arc, Mutex};
 
 /// Bytes of decoded chunks that are kept, unless told otherwise.
@@ -92,7 +91,7 @@ impl IndexedReaderBuilder {
     }
 
     /// A reader for a source of which it is known where everything lies.
-    pub(in crate::file) fn with_index<S>(self, source: S, index: Arc<Index>) -> IndexedReader<S> {
+    pub(crate) fn with_index<S>(self, source: S, index: Arc<Index>) -> IndexedReader<S> {
         IndexedReader {
             source,
             index,

@@ -1,7 +1,7 @@
 //! [`ContentCursor`]: the content of a file, read and sought.
 
 use super::IndexedReader;
-use crate::storage::{ReadAt, target};
+use bloscpack_storage::{ReadAt, target};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them.

@@ -1,11 +1,10 @@
 //! [`Fetcher`]: single chunks, read, checked and decoded.
 
 use super::index::{Extent, Spot};
-use crate::blosc::{ChunkDecoder, ChunkHeader, HEADER_LEN};
-use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::{Digest, FormatError, Hashers, ParseError};
+use blosc1::{ChunkDecoder, ChunkHeader, HEADER_LEN};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Digest, FormatError, Hashers, Limits, ParseError};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 const PEEK: usize = 1 << 20;
 
 /// Reads and decodes chunks; several threads may do so at once.
-pub(in crate::file) struct Fetcher {
+pub(crate) struct Fetcher {
     hashers: Hashers,
     limits: Limits,
     check_digests: bool,
@@ -22,7 +21,7 @@ pub(in crate::file) struct Fetcher {
 }
 
 impl Fetcher {
-    pub(in crate::file) fn new(hashers: Hashers, limits: Limits, check_digests: bool) -> Self {
+    pub(crate) fn new(hashers: Hashers, limits: Limits, check_digests: bool) -> Self {
         Self {
             hashers,
             limits,
@@ -32,7 +31,7 @@ impl Fetcher {
     }
 
     /// The bytes of a chunk of the content, its neighbours and its digest checked.
-    pub(in crate::file) fn fetch<S: ReadAt>(&self, source: &S, spot: &Spot) -> Result<Vec<u8>> {
+    pub(crate) fn fetch<S: ReadAt>(&self, source: &S, spot: &Spot) -> Result<Vec<u8>> {
         let len = u32::try_from(len_of(&spot.content)).unwrap_or(u32::MAX);
         self.fetch_extent(source, &spot.extent, Some(len))
             .map(|(_, bytes)| bytes)
@@ -40,7 +39,7 @@ impl Fetcher {
 
     /// The header and the bytes of a chunk, of which it may be known how many uncompressed bytes it
     /// has.
-    pub(in crate::file) fn fetch_extent<S: ReadAt>(
+    pub(crate) fn fetch_extent<S: ReadAt>(
         &self,
         source: &S,
         extent: &Extent,
@@ -72,7 +71,7 @@ impl Fetcher {
     }
 
     /// Decodes a part of a chunk of the content, `skip` bytes behind its beginning.
-    pub(in crate::file) fn decode(
+    pub(crate) fn decode(
         &self,
         spot: &Spot,
         bytes: &[u8],
@@ -85,7 +84,7 @@ impl Fetcher {
     }
 
     /// Decodes all of a chunk, or a part of it that begins `skip` bytes behind its beginning.
-    pub(in crate::file) fn decode_part(
+    pub(crate) fn decode_part(
         &self,
         extent: &Extent,
         bytes: &[u8],
@@ -118,7 +117,7 @@ impl Fetcher {
 ///
 /// # Errors
 /// Those of the source.
-pub(in crate::file) fn is_in_place<S: ReadAt>(source: &S, spot: &Spot) -> Result<bool> {
+pub(crate) fn is_in_place<S: ReadAt>(source: &S, spot: &Spot) -> Result<bool> {
     let mut bytes = [0; HEADER_LEN];
     match source.read_exact_at(spot.extent.position.byte, &mut bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),

@@ -1,13 +1,12 @@
 //! What stands before the table and the chunks of the first member.
 
-use crate::error::Result;
-use crate::file::walk::Walk;
-use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
-use crate::wire::{Event, Header, Metadata, MetadataHeader, MetadataPlace};
+use crate::walk::Walk;
+use bloscpack_error::Result;
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, MetadataPlace};
 
 /// What lies before the table and the chunks of the first member.
-pub(in crate::file) struct Head {
+pub(crate) struct Head {
     pub header: Header,
     pub metadata: Option<Metadata>,
     /// The header of the metadata, in V3.
@@ -17,7 +16,7 @@ pub(in crate::file) struct Head {
 }
 
 /// The head of the first member, if there is one.
-pub(in crate::file) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Head>> {
+pub(crate) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Head>> {
     let mut head: Option<Head> = None;
     let mut walk = Walk::of_file(Cursor::new(source), limits)?;
     walk.run_until(|event, _| match (event, &mut head) {

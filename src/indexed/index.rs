@@ -6,21 +6,20 @@
 
 use super::head::{Head, head};
 use super::table::{Entries, bad_offset, chunk_header, nothing_behind, seal_holds, table_end};
-use crate::blosc::HEADER_LEN;
-use crate::error::{Error, Result};
-use crate::file::engine::Warning;
-use crate::file::walk::Walk;
-use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
-use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{
-    Checksum, Event, Form, FormatError, Geometry, Header, Layout, Metadata, Position, Section,
+use crate::engine::Warning;
+use crate::walk::Walk;
+use blosc1::HEADER_LEN;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{
+    Checksum, Event, Form, FormatError, Geometry, Header, Layout, Limits, Metadata, Position,
+    Section, offsets::ENTRY_LEN,
 };
 use std::ops::Range;
 
 /// Where a chunk lies in the input.
 #[derive(Debug, Clone)]
-pub(in crate::file) struct Extent {
+pub(crate) struct Extent {
     pub position: Position,
     /// Where what follows it begins: no byte of chunk or digest lies there or behind.
     pub end: u64,
@@ -31,7 +30,7 @@ pub(in crate::file) struct Extent {
 
 /// Where a chunk lies, in the input and in the content.
 #[derive(Debug, Clone)]
-pub(in crate::file) struct Spot {
+pub(crate) struct Spot {
     pub extent: Extent,
     /// Its uncompressed bytes, counted over all members.
     pub content: Range<u64>,
@@ -69,14 +68,14 @@ struct Walked {
     content_end: u64,
 }
 
-pub(in crate::file) struct Index {
+pub(crate) struct Index {
     parts: Vec<Part>,
     pub metadata: Option<Metadata>,
     pub warnings: Vec<Warning>,
 }
 
 impl Index {
-    pub(in crate::file) fn of<S: ReadAt>(
+    pub(crate) fn of<S: ReadAt>(
         source: &S,
         limits: &Limits,
         allow_unterminated: bool,
@@ -89,7 +88,7 @@ impl Index {
 
     /// As [`of`](Self::of), for chunks that are only asked for by number: those of records may have
     /// no place in the content.
-    pub(in crate::file) fn of_records<S: ReadAt>(
+    pub(crate) fn of_records<S: ReadAt>(
         source: &S,
         limits: &Limits,
         allow_unterminated: bool,
@@ -159,7 +158,7 @@ impl Index {
     }
 
     /// The index as the chunks have it; a table that says otherwise is an error.
-    pub(in crate::file) fn by_walk<S: ReadAt>(
+    pub(crate) fn by_walk<S: ReadAt>(
         source: &S,
         limits: &Limits,
         allow_unterminated: bool,
@@ -225,33 +224,33 @@ impl Index {
     }
 
     /// Refuses members whose chunks are no bytes of a content.
-    pub(in crate::file) fn check_content(&self) -> Result<()> {
+    pub(crate) fn check_content(&self) -> Result<()> {
         for (_, form) in self.forms() {
             form.clone()?.check_content()?;
         }
         Ok(())
     }
 
-    pub(in crate::file) fn header(&self) -> Option<&Header> {
+    pub(crate) fn header(&self) -> Option<&Header> {
         self.parts.first().map(|part| &part.header)
     }
 
-    pub(in crate::file) fn members(&self) -> usize {
+    pub(crate) fn members(&self) -> usize {
         self.parts.len()
     }
 
     /// Number of chunks of all members.
-    pub(in crate::file) fn chunks(&self) -> u64 {
+    pub(crate) fn chunks(&self) -> u64 {
         self.parts.last().map_or(0, |part| part.chunks_end)
     }
 
     /// Uncompressed bytes of all members.
-    pub(in crate::file) fn content_len(&self) -> u64 {
+    pub(crate) fn content_len(&self) -> u64 {
         self.parts.last().map_or(0, |part| part.content_end)
     }
 
     /// The chunk that holds this byte of the content.
-    pub(in crate::file) fn chunk_at(&self, content: u64) -> Option<u64> {
+    pub(crate) fn chunk_at(&self, content: u64) -> Option<u64> {
         let number = self
             .parts
             .partition_point(|part| part.content_end <= content);
@@ -260,7 +259,7 @@ impl Index {
     }
 
     /// What the chunks of each member hold.
-    pub(in crate::file) fn forms(
+    pub(crate) fn forms(
         &self,
     ) -> impl Iterator<Item = (u64, &std::result::Result<Form, FormatError>)> {
         let parts = self.parts.iter();
@@ -268,11 +267,7 @@ impl Index {
     }
 
     /// Where a chunk lies in the input, by its number over all members; nothing behind the last.
-    pub(in crate::file) fn extent<S: ReadAt>(
-        &self,
-        source: &S,
-        chunk: u64,
-    ) -> Result<Option<Extent>> {
+    pub(crate) fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Extent>> {
         let Some((part, within)) = self.part_of(chunk) else {
             return Ok(None);
         };
@@ -281,7 +276,7 @@ impl Index {
 
     /// Where a chunk lies, by its number over all members; nothing behind the last. A record found
     /// by its number alone has the content that it is itself.
-    pub(in crate::file) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
+    pub(crate) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
         let Some((part, within)) = self.part_of(chunk) else {
             return Ok(None);
         };
@@ -298,7 +293,7 @@ impl Index {
     }
 
     /// Uncompressed bytes of every chunk of a single member but the last, if they are all as long.
-    pub(in crate::file) fn chunk_size(&self) -> Option<u32> {
+    pub(crate) fn chunk_size(&self) -> Option<u32> {
         match self.parts.first().map(|part| (&part.chunks, &part.header)) {
             Some((Chunks::Walked { chunks, .. }, _)) => {
                 let mut sizes = chunks.iter().rev().skip(1).map(|chunk| chunk.nbytes);
@@ -311,7 +306,7 @@ impl Index {
     }
 
     /// Where each chunk of a single member lies, with its digest and the spare space behind it.
-    pub(in crate::file) fn extents<S: ReadAt>(&self, source: &S) -> Result<Vec<Range<u64>>> {
+    pub(crate) fn extents<S: ReadAt>(&self, source: &S) -> Result<Vec<Range<u64>>> {
         let Some(part) = self.parts.first() else {
             return Ok(Vec::new());
         };

@@ -15,9 +15,9 @@ pub(super) use head::{Head, head};
 pub(super) use index::{Extent, Index, Spot};
 
 use super::engine::Warning;
-use crate::error::{Error, Result};
-use crate::storage::ReadAt;
-use crate::wire::{Header, Metadata};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Header, Metadata};
 use cache::Cache;
 use fetch::{is_in_place, len_of};
 use std::io::Write;
@@ -35,7 +35,7 @@ const PIECE: usize = 64 << 20;
 /// in a small cache.
 ///
 /// The source must not change meanwhile. Open a file that others may change at the same time as a
-/// [`Snapshot`](crate::storage::Snapshot), which keeps an [`Editor`](crate::Editor) from it: read
+/// [`Snapshot`](bloscpack_storage::Snapshot), which keeps an [`Editor`](crate::Editor) from it: read
 /// from a plain `File`, old bytes and new ones may come together, and where there are no checksums
 /// that may give wrong data without an error.
 ///
@@ -67,9 +67,9 @@ impl IndexedReader<Vec<u8>> {
 }
 
 impl<S: ReadAt> IndexedReader<S> {
-    /// Opens a source with all defaults: a `File`, a [`Snapshot`](crate::storage::Snapshot) of one
+    /// Opens a source with all defaults: a `File`, a [`Snapshot`](bloscpack_storage::Snapshot) of one
     /// that others may change, a slice, a `Vec`, or anything that seeks in a
-    /// [`Seekable`](crate::storage::Seekable).
+    /// [`Seekable`](bloscpack_storage::Seekable).
     ///
     /// # Errors
     /// As [`IndexedReaderBuilder::open`].
@@ -121,7 +121,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// The uncompressed bytes of a chunk, by its number over all members.
     ///
     /// # Errors
-    /// A [`Usage`](crate::Category::Usage) error behind the last chunk; those of the source;
+    /// A [`Usage`](bloscpack_error::Category::Usage) error behind the last chunk; those of the source;
     /// whatever is wrong with the chunk.
     pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
         let spot = self.spot(chunk)?;
@@ -162,7 +162,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// Fills `buf` with the content from `at` on.
     ///
     /// # Errors
-    /// A [`Usage`](crate::Category::Usage) error if the content ends before, and those of
+    /// A [`Usage`](bloscpack_error::Category::Usage) error if the content ends before, and those of
     /// [`read_at`](Self::read_at).
     pub fn read_exact_at(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         let len = self.read_at(at, buf)?;

@@ -1,10 +1,11 @@
 //! The table of offsets of a single member, read as it is needed.
 
-use crate::blosc::{ChunkHeader, HEADER_LEN};
-use crate::error::{Error, Result};
-use crate::storage::{GAP, ReadAt, for_each_step};
-use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{FormatError, Geometry, Header, ParseError, Position, Section, Trailing};
+use blosc1::{ChunkHeader, HEADER_LEN};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{GAP, ReadAt, for_each_step};
+use bloscpack_wire::{
+    FormatError, Geometry, Header, ParseError, Position, Section, Trailing, offsets::ENTRY_LEN,
+};
 use std::sync::OnceLock;
 
 /// Entries of a table that are kept together.

@@ -1,14 +1,14 @@
 //! [`RecordWriterBuilder`]: how records are written.
 
 use super::writer::{RecordWriter, SeekRecordWriter};
-use crate::blosc::{Compressor, Filter};
-use crate::error::{Error, Result};
-use crate::file::encoder::{Encoder, EncoderBuilder, Plan, RecordOptions, move_up};
-use crate::wire::{Checksum, Hashers, Layout, Metadata, Packing};
+use crate::encoder::{Encoder, EncoderBuilder, Plan, RecordOptions, move_up};
+use blosc1::{Compressor, Filter};
+use bloscpack_error::{Error, Result};
+use bloscpack_wire::{Checksum, Hashers, Layout, Metadata, Packing};
 use std::io::{Read, Seek, Write};
 
 /// The `dtype` of records of any bytes.
-pub(in crate::file) const VARBINARY: &str = "varbinary";
+pub(crate) const VARBINARY: &str = "varbinary";
 
 /// Sets up a [`RecordWriter`] or a [`SeekRecordWriter`]; made by [`RecordWriter::builder`].
 ///

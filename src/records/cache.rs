@@ -1,12 +1,12 @@
 //! Packed chunks, taken apart and kept for those who come back.
 
-use crate::wire::{FormatError, PackHead, Packing};
+use bloscpack_wire::{FormatError, PackHead, Packing};
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// A packed chunk and where each of its records lies in it.
-pub(in crate::file) struct Unpacked {
+pub(crate) struct Unpacked {
     pub head: PackHead,
     bounds: Vec<u32>,
     content: Bytes,
@@ -32,7 +32,7 @@ impl Unpacked {
     }
 
     /// All records.
-    pub(in crate::file) fn records(&self) -> impl Iterator<Item = Bytes> + '_ {
+    pub(crate) fn records(&self) -> impl Iterator<Item = Bytes> + '_ {
         let numbers = self.head.first..self.head.end();
         numbers.filter_map(|number| self.record(number))
     }
@@ -113,8 +113,8 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::{Arc, Cache, Unpacked};
-    use crate::wire::records::packing::Pack;
-    use crate::wire::{PackHead, Packing};
+    use bloscpack_wire::records::packing::Pack;
+    use bloscpack_wire::{PackHead, Packing};
 
     fn chunk() -> Arc<Unpacked> {
         let (mut pack, mut content) = (Pack::default(), Vec::new());

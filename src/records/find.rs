@@ -4,8 +4,8 @@
 //! about as many records, the first guess is near; what a guess has shown is kept, so that a reader
 //! that has been everywhere needs no more guesses.
 
-use crate::error::{Error, Result};
-use crate::wire::{FormatError, PackHead, Packing};
+use bloscpack_error::{Error, Result};
+use bloscpack_wire::{FormatError, PackHead, Packing};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;

@@ -4,14 +4,15 @@ use super::cache::{Cache, Unpacked};
 use super::find::Finder;
 use super::opening::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
-use crate::blosc::{ChunkHeader, has_blocks};
-use crate::error::{Category, Error, ErrorKind, Result};
-use crate::file::engine::Warning;
-use crate::file::indexed::{Extent, Fetcher, Index};
-use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::records::packing::PACK_HEAD_LEN;
-use crate::wire::{FormatError, Header, Metadata, PackHead, Packing, ParseError};
+use crate::engine::Warning;
+use crate::indexed::{Extent, Fetcher, Index};
+use blosc1::{ChunkHeader, has_blocks};
+use bloscpack_error::{Category, Error, ErrorKind, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{
+    FormatError, Header, Limits, Metadata, PackHead, Packing, ParseError,
+    records::packing::PACK_HEAD_LEN,
+};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -137,7 +138,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// A record, by its number from 0.
     ///
     /// # Errors
-    /// A [`Usage`](crate::Category::Usage) error behind the last record; those of the source;
+    /// A [`Usage`](bloscpack_error::Category::Usage) error behind the last record; those of the source;
     /// whatever is wrong with the chunk.
     pub fn get(&self, record: u64) -> Result<Bytes> {
         if record >= self.len {
@@ -162,7 +163,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// A record as a value.
     ///
     /// # Errors
-    /// As for [`get`](Self::get), and [`ErrorKind::Value`](crate::ErrorKind::Value) if it is no such
+    /// As for [`get`](Self::get), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) if it is no such
     /// value.
     pub fn get_as<T: FromRecord>(&self, record: u64) -> Result<T> {
         value_of_record(self.get(record)?, record)
@@ -314,7 +315,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     }
 
     /// A packed chunk and where it lies, if it has room left.
-    pub(in crate::file) fn open_chunk(
+    pub(crate) fn open_chunk(
         &self,
         chunk: u64,
         packing: Packing,

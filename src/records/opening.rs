@@ -1,12 +1,11 @@
 //! [`IndexedRecordReaderBuilder`]: how records are opened to be read by number.
 
 use super::indexed::IndexedRecordReader;
-use crate::error::Result;
-use crate::file::engine::Warning;
-use crate::file::indexed::{Fetcher, Index};
-use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::{Form, FormatError, Hashers};
+use crate::engine::Warning;
+use crate::indexed::{Fetcher, Index};
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Form, FormatError, Hashers, Limits};
 use std::sync::Arc;
 
 /// Bytes of unpacked chunks that are kept, unless told otherwise.
@@ -68,7 +67,7 @@ impl IndexedRecordReaderBuilder {
     /// # Errors
     /// Those of the source; whatever is wrong with the structure of the input; a damaged last chunk
     /// of packed records where the metadata does not say, either, how many there are;
-    /// [`Unsupported`](crate::Category::Unsupported) for chunks that hold no records, records packed
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for chunks that hold no records, records packed
     /// in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
         let index = Index::of_records(&source, &self.limits, self.allow_unterminated)?;
@@ -76,7 +75,7 @@ impl IndexedRecordReaderBuilder {
     }
 
     /// A reader for a source of which it is known where everything lies.
-    pub(in crate::file) fn with_index<S: ReadAt>(
+    pub(crate) fn with_index<S: ReadAt>(
         self,
         source: S,
         index: Arc<Index>,

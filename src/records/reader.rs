@@ -1,11 +1,10 @@
 //! [`RecordReader`]: records in order, from anything that gives bytes.
 
 use super::typed::{FromRecord, value_of_record};
-use crate::error::{Error, Result};
-use crate::file::engine::{Engine, Piece, Settings, Wanted, Warning};
-use crate::limits::Limits;
-use crate::wire::{
-    Form, FormatError, Hashers, Header, Metadata, PackHead, ParseError, Position, Section,
+use crate::engine::{Engine, Piece, Settings, Wanted, Warning};
+use bloscpack_error::{Error, Result};
+use bloscpack_wire::{
+    Form, FormatError, Hashers, Header, Limits, Metadata, PackHead, ParseError, Position, Section,
 };
 use bytes::Bytes;
 use std::io::{self, Read};
@@ -171,7 +170,7 @@ impl<R: Read> RecordReader<R> {
     ///
     /// # Errors
     /// Those of the reader; whatever is wrong with the bytes;
-    /// [`Unsupported`](crate::Category::Unsupported) for a member that holds no records, or records
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that holds no records, or records
     /// packed in an unknown way.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>> {
         let last = std::mem::take(&mut self.current);
@@ -189,7 +188,7 @@ impl<R: Read> RecordReader<R> {
     ///
     /// # Errors
     /// As for [`next_record`](Self::next_record), and
-    /// [`ErrorKind::Value`](crate::ErrorKind::Value) for a record that is no such value.
+    /// [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a record that is no such value.
     pub fn next_as<T: FromRecord>(&mut self) -> Result<Option<T>> {
         let number = self.records();
         let Some(record) = self.next_bytes()? else {

@@ -1,16 +1,18 @@
 //! From records to chunks: one each, or many of them in one.
 
-use crate::blosc::MAX_NBYTES;
-use crate::error::{Error, ErrorKind, Result};
-use crate::file::encoder::{Batch, Line, Recipe, Sink};
-use crate::file::pipeline::BATCH;
-use crate::wire::Packing;
-use crate::wire::records::packing::{Pack, most_packed};
+use crate::encoder::{Batch, Line, Recipe, Sink};
+use crate::pipeline::BATCH;
+use blosc1::MAX_NBYTES;
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_wire::{
+    Packing,
+    records::packing::{Pack, most_packed},
+};
 
 /// Chunks that go through a worker together at the most, however small they are.
 const BATCH_CHUNKS: usize = 4096;
 
-pub(in crate::file) struct RecordStage {
+pub(crate) struct RecordStage {
     line: Line,
     packing: Option<Packing>,
     /// Records of a chunk that may get more of them.
@@ -26,7 +28,7 @@ pub(in crate::file) struct RecordStage {
 
 impl RecordStage {
     /// A stage whose first record has the number `first`.
-    pub(in crate::file) fn new(
+    pub(crate) fn new(
         recipe: &Recipe,
         packing: Option<Packing>,
         first: u64,
@@ -44,11 +46,11 @@ impl RecordStage {
     }
 
     /// The number of the next record.
-    pub(in crate::file) fn records(&self) -> u64 {
+    pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
-    pub(in crate::file) fn push(&mut self, record: &[u8], sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn push(&mut self, record: &[u8], sink: &mut impl Sink) -> Result<()> {
         self.line.check()?;
         let length = self.length_of(record)?;
         let number = self.records.saturating_add(1);
@@ -121,7 +123,7 @@ impl RecordStage {
     }
 
     /// Hands on all that was pushed, but for the last of a promised number.
-    pub(in crate::file) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
         self.line.check()?;
         if !self.pack.is_empty() {
             self.close(sink)?;
@@ -134,7 +136,7 @@ impl RecordStage {
     }
 
     /// Hands on all that is left.
-    pub(in crate::file) fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
         if let Some(promised) = self.promised.filter(|promised| *promised != self.records) {
             let given = self.records;
             return Err(Error::new(ErrorKind::WrongCount { promised, given }, None));

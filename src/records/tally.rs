@@ -1,15 +1,15 @@
 //! [`Tally`]: the records of chunks that are read in order, counted past damaged ones.
 
-use crate::file::engine::Place;
-use crate::wire::{Form, FormatError, PackHead, ParseError, Position, Section};
+use crate::engine::Place;
+use bloscpack_wire::{Form, FormatError, PackHead, ParseError, Position, Section};
 use std::ops::Range;
 
 /// Numbers of records, counted over all members.
-pub(in crate::file) type Numbers = Range<u64>;
+pub(crate) type Numbers = Range<u64>;
 
 /// Counts the records of chunks, and checks how they are packed.
 #[derive(Debug, Default)]
-pub(in crate::file) struct Tally {
+pub(crate) struct Tally {
     /// The member of the last chunk, and what its chunks hold.
     member: Option<(u64, Form)>,
     /// Records of the members before.
@@ -21,12 +21,12 @@ pub(in crate::file) struct Tally {
     /// Packed chunks are damaged, and nothing has told yet how many records they had.
     is_open: bool,
     /// Records in sound chunks.
-    pub(in crate::file) records: u64,
+    pub(crate) records: u64,
 }
 
 impl Tally {
     /// Whether the chunk at this place is the first of another member, which ends the one before.
-    pub(in crate::file) fn is_new(&self, place: &Place) -> bool {
+    pub(crate) fn is_new(&self, place: &Place) -> bool {
         let member = self.member.map(|(member, _)| member);
         member.is_some_and(|member| member != place.position.member)
     }
@@ -36,7 +36,7 @@ impl Tally {
     ///
     /// # Errors
     /// [`FormatError::Packing`]: it is not sound after all.
-    pub(in crate::file) fn sound(
+    pub(crate) fn sound(
         &mut self,
         place: &Place,
         content: &[u8],
@@ -62,7 +62,7 @@ impl Tally {
     }
 
     /// Takes in a damaged chunk, and gives its records, where that is known by now.
-    pub(in crate::file) fn damaged(&mut self, place: &Place) -> Option<Numbers> {
+    pub(crate) fn damaged(&mut self, place: &Place) -> Option<Numbers> {
         match self.form(place) {
             Form::Content => None,
             Form::Packed { .. } => {
@@ -78,7 +78,7 @@ impl Tally {
     }
 
     /// Takes back the last chunk, which begins soundly but is damaged further on.
-    pub(in crate::file) fn spoilt(&mut self) -> Option<Numbers> {
+    pub(crate) fn spoilt(&mut self) -> Option<Numbers> {
         let numbers = std::mem::take(&mut self.last);
         let count = numbers.end.saturating_sub(numbers.start);
         self.records = self.records.saturating_sub(count);
@@ -90,7 +90,7 @@ impl Tally {
     ///
     /// # Errors
     /// [`FormatError::MetadataData`] if its metadata counts other than there are.
-    pub(in crate::file) fn end(&mut self) -> Result<Option<Numbers>, ParseError> {
+    pub(crate) fn end(&mut self) -> Result<Option<Numbers>, ParseError> {
         let Some((member, form)) = self.member.take() else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
 //! Records as values: text, bytes without a copy, and what `serde` can write.
 
-use crate::error::ErrorKind;
+use bloscpack_error::ErrorKind;
 use bytes::Bytes;
 use std::error::Error;
 
@@ -41,20 +41,23 @@ pub trait FromRecord: Sized {
 }
 
 /// The record of a value, which is to be the one of this number, into an old buffer.
-pub(in crate::file) fn record_of_value<T: ToRecord + ?Sized>(
+pub(crate) fn record_of_value<T: ToRecord + ?Sized>(
     value: &T,
     record: u64,
     buffer: &mut Vec<u8>,
-) -> crate::Result<()> {
+) -> bloscpack_error::Result<()> {
     buffer.clear();
     let written = value.to_record(buffer);
-    written.map_err(|error| crate::Error::new(ErrorKind::Value { record, error }, None))
+    written.map_err(|error| bloscpack_error::Error::new(ErrorKind::Value { record, error }, None))
 }
 
 /// The value of a record with this number.
-pub(super) fn value_of_record<T: FromRecord>(bytes: Bytes, record: u64) -> crate::Result<T> {
+pub(super) fn value_of_record<T: FromRecord>(
+    bytes: Bytes,
+    record: u64,
+) -> bloscpack_error::Result<T> {
     let value = T::from_record(bytes);
-    value.map_err(|error| crate::Error::new(ErrorKind::Value { record, error }, None))
+    value.map_err(|error| bloscpack_error::Error::new(ErrorKind::Value { record, error }, None))
 }
 
 impl<T: AsRef<[u8]> + ?Sized> ToRecord for T {

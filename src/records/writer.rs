@@ -3,8 +3,8 @@
 use super::builder::RecordWriterBuilder;
 use super::stage::RecordStage;
 use super::typed::{ToRecord, record_of_value};
-use crate::error::Result;
-use crate::file::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
+use crate::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
+use bloscpack_error::Result;
 use std::io::{self, Seek, Write};
 
 /// Writes records to anything that takes bytes: a pipe, a socket, a buffer.
@@ -64,8 +64,8 @@ impl<W: Write> RecordWriter<W> {
     /// It may stay here until others have come, or [`flush`](Self::flush).
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for a record that is too long, which is left out; those of
-    /// the target; [`ErrorKind::WrongCount`](crate::ErrorKind::WrongCount) for more records than
+    /// [`Usage`](bloscpack_error::Category::Usage) for a record that is too long, which is left out; those of
+    /// the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) for more records than
     /// were promised.
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
         self.stage.push(record.as_ref(), &mut self.sink)
@@ -94,7 +94,7 @@ impl<W: Write> RecordWriter<W> {
     /// target.
     ///
     /// # Errors
-    /// Those of the target; [`ErrorKind::WrongCount`](crate::ErrorKind::WrongCount) if fewer records
+    /// Those of the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) if fewer records
     /// came than were promised. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
         self.stage.finish(&mut self.sink)?;

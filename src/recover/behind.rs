@@ -2,10 +2,9 @@
 
 use super::member::Member;
 use super::scan::scan;
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::storage::{Cursor, GAP, ReadAt};
-use crate::wire::Hashers;
+use bloscpack_error::Result;
+use bloscpack_storage::{Cursor, GAP, ReadAt};
+use bloscpack_wire::{Hashers, Limits};
 use std::io::{self, Read};
 
 /// Whether there is a sound chunk in the bytes from `from` on, as where the header of a member that
@@ -16,11 +15,7 @@ use std::io::{self, Read};
 ///
 /// # Errors
 /// Those of the source.
-pub(in crate::file) fn holds_chunks<S: ReadAt>(
-    source: &S,
-    from: u64,
-    limits: &Limits,
-) -> Result<bool> {
+pub(crate) fn holds_chunks<S: ReadAt>(source: &S, from: u64, limits: &Limits) -> Result<bool> {
     let behind = Behind { source, from };
     let gap = usize::try_from(GAP).unwrap_or(0);
     let mut first = Vec::new();

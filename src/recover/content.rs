@@ -3,8 +3,7 @@
 
 use super::member::{Bad, Item, Member};
 use super::probe::Found;
-use crate::wire::offsets::CHUNK_HEADER_LEN;
-use crate::wire::{Checksum, FormatError, Layout, Section};
+use bloscpack_wire::{Checksum, FormatError, Layout, Section, offsets::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
 /// A stretch of a member's content.

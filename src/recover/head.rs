@@ -3,15 +3,12 @@
 use super::probe::Probe;
 use super::table::{Entry, Table};
 use super::window::{len_of, to_u64};
-use crate::error::{Error, ErrorKind, Result};
-use crate::file::walk::Walk;
-use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
-use crate::wire::header::MAGIC;
-use crate::wire::metadata::METADATA_HEADER_LEN;
-use crate::wire::offsets::ENTRY_LEN;
-use crate::wire::{
-    Event, FormatError, Geometry, Header, Layout, Metadata, MetadataHeader, MetadataPlace, Section,
+use crate::walk::Walk;
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{
+    Event, FormatError, Geometry, Header, Layout, Limits, Metadata, MetadataHeader, MetadataPlace,
+    Section, header::MAGIC, metadata::METADATA_HEADER_LEN, offsets::ENTRY_LEN,
 };
 use serde_core::de::IgnoredAny;
 use std::io;

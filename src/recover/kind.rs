@@ -9,9 +9,9 @@ use super::head::Flaw;
 use super::links::{Links, are_packed};
 use super::member::Member;
 use super::probe::Probe;
-use crate::error::Result;
-use crate::storage::ReadAt;
-use crate::wire::{
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{
     Checksum, Form, FormatError, Header, Layout, Metadata, NumpyArray, Packing, Section,
 };
 

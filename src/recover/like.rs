@@ -5,12 +5,12 @@ use super::member::Member;
 use super::output::Builder;
 use super::probe::Found;
 use super::{Findings, RecoverOptions};
-use crate::blosc::{ChunkHeader, ChunkSettings, Compressor, guess_settings};
-use crate::error::Result;
-use crate::file::encoder::{Encoder, EncoderBuilder};
-use crate::file::records::{RecordWriter, RecordWriterBuilder};
-use crate::storage::ReadAt;
-use crate::wire::{Layout, Metadata};
+use crate::encoder::{Encoder, EncoderBuilder};
+use crate::records::{RecordWriter, RecordWriterBuilder};
+use blosc1::{ChunkHeader, ChunkSettings, Compressor, guess_settings};
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Layout, Metadata};
 
 impl Findings {
     /// How to write what was found: as it was.

@@ -3,10 +3,9 @@
 
 use super::member::Member;
 use super::probe::{Found, Probe};
-use crate::error::Result;
-use crate::storage::ReadAt;
-use crate::wire::records::packing::PACK_HEAD_LEN;
-use crate::wire::{PackHead, Packing};
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{PackHead, Packing, records::packing::PACK_HEAD_LEN};
 
 /// Chunks that are looked at to find out whether all are packed.
 const SAMPLE: usize = 8;

@@ -3,8 +3,8 @@
 use super::head::{Flaw, Head};
 use super::probe::{Found, end_of};
 use super::table::Table;
-use crate::blosc::ChunkHeader;
-use crate::wire::{Checksum, Form, FormatError, Header, Layout, Metadata, NumpyArray};
+use blosc1::ChunkHeader;
+use bloscpack_wire::{Checksum, Form, FormatError, Header, Layout, Metadata, NumpyArray};
 use std::ops::Range;
 
 /// So many chunks of one length make that the length of all, where no header says it.

@@ -31,11 +31,10 @@ pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
 
 use super::walk::Walk;
-use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
-use crate::wire::{
-    Checksum, Event, FormatError, Hashers, NumpyArray, ParseError, Position, Section,
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{
+    Checksum, Event, FormatError, Hashers, Limits, NumpyArray, ParseError, Position, Section,
 };
 use content::Piece;
 use kind::{Kind, kinds};
@@ -152,7 +151,7 @@ impl RecoverOptions {
 ///
 /// # Errors
 /// Those of source and target; what is wrong with the source if nothing at all can be recovered;
-/// [`Unsupported`](crate::Category::Unsupported) for records that are packed in a way that is not
+/// [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in a way that is not
 /// known. Nothing has then been written.
 pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
 where
@@ -357,7 +356,7 @@ impl Findings {
                 .iter()
                 .any(|flaw| flaw.section == Section::Metadata)
                 || header.is_some_and(|header| {
-                    header.metadata != crate::wire::MetadataPlace::Absent
+                    header.metadata != bloscpack_wire::MetadataPlace::Absent
                         && member.metadata.is_none()
                 });
             recovery.offsets_lost |= member

@@ -3,12 +3,11 @@
 use super::at;
 use super::content::Gap;
 use super::report::Recovery;
-use crate::error::{ErrorKind, Result};
-use crate::file::verify::Damage;
-use crate::file::walk::Walk;
-use crate::limits::Limits;
-use crate::storage::{Cursor, ReadAt};
-use crate::wire::{FormatError, Section};
+use crate::verify::Damage;
+use crate::walk::Walk;
+use bloscpack_error::{ErrorKind, Result};
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{FormatError, Limits, Section};
 use std::ops::Range;
 
 impl Recovery {

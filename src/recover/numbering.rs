@@ -10,7 +10,7 @@ use super::content::{
 };
 use super::member::Member;
 use super::probe::Found;
-use crate::wire::{Checksum, FormatError, Section};
+use bloscpack_wire::{Checksum, FormatError, Section};
 
 /// The pieces of a member of records, in order.
 pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {

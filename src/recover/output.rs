@@ -2,9 +2,9 @@
 
 use super::taker::Output;
 use super::window;
-use crate::error::{Error, Result};
-use crate::file::encoder::{EncoderBuilder, SeekEncoder};
-use crate::file::records::{RecordWriterBuilder, SeekRecordWriter};
+use crate::encoder::{EncoderBuilder, SeekEncoder};
+use crate::records::{RecordWriterBuilder, SeekRecordWriter};
+use bloscpack_error::{Error, Result};
 use std::io::{Read, Seek, Write};
 
 /// Zeros written at once.

@@ -3,13 +3,12 @@
 use super::shape::{Shape, shape};
 use super::window::{Window, len_of};
 use super::work::Work;
-use crate::blosc::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, has_blocks};
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::checksum::MAX_DIGEST_LEN;
-use crate::wire::header::MAGIC;
-use crate::wire::{Checksum, Digest, FormatError, Hashers};
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, has_blocks};
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{
+    Checksum, Digest, FormatError, Hashers, Limits, checksum::MAX_DIGEST_LEN, header::MAGIC,
+};
 use std::ops::Range;
 
 /// Blocks looked at from both ends before a chunk is hashed that nothing but its header speaks for.
@@ -373,7 +372,9 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let available = window.size().saturating_sub(at);
         let found = shape(header, blocks, available, |from| {
             let bytes = window.look(at.saturating_add(from), 4)?;
-            Ok::<_, crate::error::Error>(bytes.first_chunk().map(|word| u32::from_le_bytes(*word)))
+            Ok::<_, bloscpack_error::Error>(
+                bytes.first_chunk().map(|word| u32::from_le_bytes(*word)),
+            )
         })?;
         self.work.spend(self.window.looked().saturating_sub(before));
         Ok(found)

@@ -1,6 +1,6 @@
 //! What a recovery tells.
 
-use crate::file::verify::Damage;
+use crate::verify::Damage;
 use std::ops::Range;
 
 /// A stretch of the content, or some records, that could not be recovered.

@@ -3,12 +3,11 @@
 use super::content::{Gap, Piece};
 use super::probe::Found;
 use super::window::len_of;
-use crate::blosc::{ChunkDecoder, ChunkHeader, has_blocks};
-use crate::error::{Error, ErrorKind, Result};
-use crate::file::pipeline::Pipeline;
-use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::{Checksum, Digest, FormatError, Hashers, Section};
+use crate::pipeline::Pipeline;
+use blosc1::{ChunkDecoder, ChunkHeader, has_blocks};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Limits, Section};
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -13,11 +13,10 @@ use super::head::{Flaw, Head, metadata_behind_lost, table_before, text_behind_lo
 use super::member::{Bad, Member};
 use super::probe::{Found, Probe};
 use super::table::Entry;
-use crate::blosc::HEADER_LEN;
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::storage::ReadAt;
-use crate::wire::{Checksum, FormatError, Hashers, Section};
+use blosc1::HEADER_LEN;
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Checksum, FormatError, Hashers, Limits, Section};
 use std::ops::Range;
 
 const MAGIC_LEN: u64 = 4;

@@ -7,10 +7,9 @@
 use super::member::{Item, Member};
 use super::probe::Found;
 use super::scan::Scan;
-use crate::error::Result;
-use crate::storage::ReadAt;
-use crate::wire::Checksum;
-use crate::wire::header::MAGIC;
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Checksum, header::MAGIC};
 
 /// Spare space behind a last chunk that is looked over.
 const MOST_SPARE: usize = 4096;

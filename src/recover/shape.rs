@@ -3,7 +3,7 @@
 //! `ctbytes` alone says how long a chunk is, and a damaged one leads anywhere. But the blocks of a
 //! chunk say it again: one of them ends where the chunk does. In a pure copy `nbytes` says it.
 
-use crate::blosc::ChunkHeader;
+use blosc1::ChunkHeader;
 
 /// What was found of the blocks of a chunk.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -118,7 +118,7 @@ fn streams(header: &ChunkHeader, block: u32) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blosc::{ChunkEncoder, ChunkSettings, Compressor};
+    use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
     use std::convert::Infallible;
 
     fn shape_of(chunk: &[u8], ctbytes: u32) -> Shape {

@@ -1,6 +1,6 @@
 //! A table of offsets that may be damaged in part.
 
-use crate::wire::offsets::CHUNK_HEADER_LEN;
+use bloscpack_wire::offsets::CHUNK_HEADER_LEN;
 use std::ops::Range;
 
 /// Where a chunk begins, and its number.

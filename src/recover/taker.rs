@@ -5,10 +5,9 @@ use super::kind::Kind;
 use super::report::Recovery;
 use super::salvage::{Pending, Taker};
 use super::{at, window};
-use crate::error::Result;
-use crate::file::verify::Damage;
-use crate::wire::offsets::CHUNK_HEADER_LEN;
-use crate::wire::{FormatError, PackHead, Section};
+use crate::verify::Damage;
+use bloscpack_error::Result;
+use bloscpack_wire::{FormatError, PackHead, Section, offsets::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
 /// Empty records in packed chunks that may stand for lost ones, beside so many for each byte of the
@@ -267,7 +266,7 @@ impl<O: Output> Taking<O> {
 
     fn damage(
         &mut self,
-        error: crate::Error,
+        error: bloscpack_error::Error,
         bytes: Option<Range<u64>>,
         records: Option<Range<u64>>,
     ) {

@@ -1,7 +1,7 @@
 //! The bytes of a source, looked at anywhere and in small pieces.
 
-use crate::error::Result;
-use crate::storage::ReadAt;
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
 use std::ops::Range;
 
 /// How much is read for a look at a few bytes.

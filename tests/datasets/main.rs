@@ -22,25 +22,19 @@ mod model;
 mod repair;
 mod spare;
 
-#[path = "../support/counting.rs"]
-mod counting;
-#[path = "../support/dataset_model/mod.rs"]
-mod dataset_model;
-#[path = "../support/datasets.rs"]
-mod datasets;
-#[path = "../documents/mod.rs"]
-mod documents;
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+use testkit::dataset_model;
+use testkit::datasets;
+use testkit::documents;
 #[cfg(unix)]
-#[path = "../support/hostile_dirs.rs"]
-mod hostile_dirs;
-#[path = "../oracle/mod.rs"]
-mod oracle;
-#[path = "../support/stopwatch.rs"]
-mod stopwatch;
-#[path = "../support/tree_crash.rs"]
-mod tree_crash;
-#[path = "../support/tree_recorder.rs"]
-mod tree_recorder;
+use testkit::hostile_dirs;
+use testkit::stopwatch;
+use testkit::tree_crash;
+use testkit::tree_recorder;
 
 use bloscpack::dataset::DatasetLayout;
 

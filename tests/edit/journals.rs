@@ -228,7 +228,9 @@ fn a_journal_does_not_make_a_file_longer_than_what_it_brings() {
     ] {
         let journal = forged(&journal, from_end, number);
         let folder = Memory::from([(NAME, marked.clone()), (JOURNAL, journal)]);
-        let error = Snapshot::open_in(&folder, name()).map_err(bloscpack::Error::from).unwrap_err();
+        let error = Snapshot::open_in(&folder, name())
+            .map_err(bloscpack::Error::from)
+            .unwrap_err();
         assert_eq!(error.category(), Category::CutShort, "{from_end} {number}");
         let error = Editor::open_in(folder.clone(), name()).unwrap_err();
         assert_eq!(error.category(), Category::CutShort, "{from_end} {number}");

@@ -5,11 +5,8 @@
     reason = "a test fails by panicking, and its numbers are small"
 )]
 
-#[path = "../support/golden.rs"]
-mod golden;
-#[allow(dead_code, reason = "only a part is of use here")]
-#[path = "../support/manifest.rs"]
-mod manifest;
+use testkit::golden;
+use testkit::manifest;
 
 mod arrays;
 mod concurrent;

@@ -2,8 +2,8 @@
 
 use super::{Held, available, opened, written};
 use crate::counting::peak_of;
+use bloscpack::dtype::npy::NpyHeader;
 use bloscpack::exchange::{Column, Format, ImportOptions, Schema, export};
-use bloscpack::wire::npy::NpyHeader;
 use bloscpack::{Category, DType};
 
 fn sample() -> Held {

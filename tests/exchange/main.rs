@@ -7,16 +7,14 @@
 )]
 
 mod corpus;
-#[path = "../support/counting.rs"]
-mod counting;
-#[path = "../support/datasets.rs"]
-mod datasets;
-#[path = "../documents/mod.rs"]
-mod documents;
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+use testkit::datasets;
 mod facts;
 mod hostile;
-#[path = "../oracle/mod.rs"]
-mod oracle;
 mod random;
 #[cfg(feature = "arrow")]
 mod zipline;

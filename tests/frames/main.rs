@@ -14,28 +14,20 @@ mod hostile;
 mod model;
 mod review;
 
-#[path = "../support/frame_model/mod.rs"]
-mod frame_model;
-#[path = "../support/frame_parts.rs"]
-mod frame_parts;
-#[path = "../support/frames.rs"]
-mod frames;
-#[path = "../support/pick.rs"]
-mod pick;
+use testkit::frame_model;
+use testkit::frame_parts;
+use testkit::frames;
+use testkit::pick;
 
-#[path = "../support/counting.rs"]
-mod counting;
-#[path = "../support/crash.rs"]
-mod crash_states;
-#[path = "../support/faulty.rs"]
-mod faulty;
-#[path = "../support/golden.rs"]
-mod golden;
-#[path = "../support/recorder.rs"]
-mod recorder;
-#[path = "../support/tree_crash.rs"]
-mod tree_crash;
-#[path = "../support/tree_faulty.rs"]
-mod tree_faulty;
-#[path = "../support/tree_recorder.rs"]
-mod tree_recorder;
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+use testkit::crash as crash_states;
+use testkit::faulty;
+use testkit::golden;
+use testkit::recorder;
+use testkit::tree_crash;
+use testkit::tree_faulty;
+use testkit::tree_recorder;

@@ -26,14 +26,14 @@ mod metadata;
 mod offsets;
 mod order;
 
-#[path = "../support/by_fields.rs"]
-mod by_fields;
-#[path = "../support/counting.rs"]
-mod counting;
-#[path = "../support/golden.rs"]
-mod golden;
-#[path = "../support/stopwatch.rs"]
-mod stopwatch;
+use testkit::by_fields;
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+use testkit::golden;
+use testkit::stopwatch;
 
 use by_fields::{Count, Fields, PLAIN, zstd};
 use stopwatch::Stopwatch;

@@ -28,20 +28,17 @@ mod order;
 mod pipes;
 mod samples;
 
-#[path = "../support/by_fields.rs"]
-mod by_fields;
-#[path = "../support/counting.rs"]
-mod counting;
-#[path = "../support/frame_parts.rs"]
-mod frame_parts;
-#[path = "../support/golden.rs"]
-mod golden;
-#[path = "../support/records_by_hand.rs"]
-mod records_by_hand;
-#[path = "../support/stopwatch.rs"]
-mod stopwatch;
-#[path = "../support/tally.rs"]
-mod tally;
+use testkit::by_fields;
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+use testkit::frame_parts;
+use testkit::golden;
+use testkit::records_by_hand;
+use testkit::stopwatch;
+use testkit::tally;
 
 /// Memory for anything, besides twice what there is to read.
 const BASE: usize = 64 << 20;

@@ -1,10 +1,10 @@
 //! Small datasets and frames of every kind, and all that can be read of them.
 
 use bloscpack::blosc::Compressor;
+use bloscpack::dataset::wire::Attributes;
 use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::frame::{ArrayKind, Frame, FrameOptions, NdArray};
 use bloscpack::storage::{Key, MemoryStore, Store};
-use bloscpack::wire::dataset::Attributes;
 use bloscpack::{Checksum, Filter, Result};
 use std::num::NonZeroU64;
 use std::ops::Range;

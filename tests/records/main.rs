@@ -26,16 +26,15 @@ mod model;
 mod samples;
 mod typed;
 
-#[path = "../support/counting.rs"]
-mod counting;
-#[path = "../support/map.rs"]
-mod map;
-#[path = "../support/records_by_hand.rs"]
-mod records_by_hand;
-#[path = "../support/tally.rs"]
-mod tally;
-#[path = "../support/trickle.rs"]
-mod trickle;
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+use testkit::map;
+use testkit::records_by_hand;
+use testkit::tally;
+use testkit::trickle;
 
 type Records = Vec<Vec<u8>>;
 

@@ -12,8 +12,7 @@
     reason = "made-up data may be cut as it likes"
 )]
 
-#[path = "../support/golden.rs"]
-mod golden;
+use testkit::golden;
 
 mod cases;
 mod giants;

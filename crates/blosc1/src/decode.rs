@@ -16,7 +16,7 @@ use super::{ChunkError, ChunkHeader, Engine};
 /// Blosc 2 with several filters, than four and what one block takes in its chunk.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings};
+/// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings};
 ///
 /// let data: Vec<u8> = (0..50_000_u64).flat_map(|i| (i * i).to_le_bytes()).collect();
 /// let mut chunk = Vec::new();
@@ -25,7 +25,7 @@ use super::{ChunkError, ChunkHeader, Engine};
 /// let mut value = [0; 8];
 /// ChunkDecoder::new().decode_range(&chunk, 8 * 49_999, &mut value)?;
 /// assert_eq!(u64::from_le_bytes(value), 49_999 * 49_999);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 pub struct ChunkDecoder {
     max_block: u32,
@@ -77,7 +77,7 @@ impl ChunkDecoder {
     /// copies and special values have no blocks in that sense and are always accepted.
     ///
     /// ```
-    /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, Fault, ChunkSettings};
+    /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
     ///
     /// let mut chunk = Vec::new();
     /// ChunkEncoder::new(ChunkSettings::default())?.encode(&[0; 5000], &mut chunk)?;
@@ -85,7 +85,7 @@ impl ChunkDecoder {
     ///     .decode(&chunk, &mut [0; 5000])
     ///     .unwrap_err();
     /// assert_eq!(error.fault(), Fault::OverLimit);
-    /// # Ok::<(), bloscpack::blosc::ChunkError>(())
+    /// # Ok::<(), blosc1::ChunkError>(())
     /// ```
     #[must_use]
     pub fn with_max_block(bytes: u32) -> Self {
@@ -107,14 +107,14 @@ impl ChunkDecoder {
     /// Honest data can have any ratio: a chunk of nothing but zeros takes 32 bytes.
     ///
     /// ```
-    /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
+    /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
     ///
     /// let mut chunk = Vec::new();
     /// ChunkEncoder::new(ChunkSettings::default())?.encode(&[0; 5000], &mut chunk)?;
     /// let mut decoder = ChunkDecoder::new().max_ratio(10);
     /// let error = decoder.decode(&chunk, &mut [0; 5000]).unwrap_err();
     /// assert_eq!(error.fault(), Fault::OverLimit);
-    /// # Ok::<(), bloscpack::blosc::ChunkError>(())
+    /// # Ok::<(), blosc1::ChunkError>(())
     /// ```
     #[must_use]
     pub fn max_ratio(mut self, ratio: u32) -> Self {
@@ -125,7 +125,7 @@ impl ChunkDecoder {
     /// The same decoder with another opinion of a shuffle's second byte.
     ///
     /// ```
-    /// use bloscpack::blosc::{ChunkDecoder, ShuffleMeta};
+    /// use blosc1::{ChunkDecoder, ShuffleMeta};
     ///
     /// let decoder = ChunkDecoder::new().shuffle_meta(ShuffleMeta::Width);
     /// # let mut decoder = decoder;
@@ -243,7 +243,7 @@ impl ChunkDecoder {
     /// block that is not there or has another length; `out` then holds anything.
     ///
     /// ```
-    /// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings};
+    /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings};
     ///
     /// let settings = ChunkSettings { blocksize: Some(4096), ..ChunkSettings::default() };
     /// let mut chunk = Vec::new();
@@ -253,7 +253,7 @@ impl ChunkDecoder {
     /// let mut last = [0; 10_000 - 2 * 4096];
     /// ChunkDecoder::new().decode_block(&chunk, 2, &mut last)?;
     /// assert_eq!(last, [5; 10_000 - 2 * 4096]);
-    /// # Ok::<(), bloscpack::blosc::ChunkError>(())
+    /// # Ok::<(), blosc1::ChunkError>(())
     /// ```
     pub fn decode_block(
         &mut self,

@@ -13,7 +13,7 @@ use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, filter};
 /// The chunk depends on settings and data alone, not on what was encoded before.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkEncoder, ChunkSettings};
+/// use blosc1::{ChunkEncoder, ChunkSettings};
 ///
 /// let mut encoder = ChunkEncoder::new(ChunkSettings::default())?;
 /// let mut out = Vec::new();
@@ -21,7 +21,7 @@ use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, filter};
 /// let second = encoder.encode(b"too short to compress", &mut out)?;
 /// assert!(!first.is_pure_copy() && second.is_pure_copy());
 /// assert_eq!(out.len(), (first.ctbytes + second.ctbytes) as usize);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 pub struct ChunkEncoder {
     settings: ChunkSettings,

@@ -25,7 +25,7 @@ const MAX_NBYTES2: u32 = MAX_NBYTES - 16;
 /// and data alone, not on what was encoded before.
 ///
 /// ```
-/// use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder};
+/// use blosc1::{Blosc2Encoder, Blosc2Settings, ChunkDecoder};
 ///
 /// let data: Vec<u8> = (0..10_000_u64).flat_map(u64::to_le_bytes).collect();
 /// let mut chunk = Vec::new();
@@ -35,7 +35,7 @@ const MAX_NBYTES2: u32 = MAX_NBYTES - 16;
 /// let mut decoded = vec![0; data.len()];
 /// ChunkDecoder::new().decode(&chunk, &mut decoded)?;
 /// assert_eq!(decoded, data);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 pub struct Blosc2Encoder {
     settings: Blosc2Settings,

@@ -3,14 +3,14 @@
 /// What decodes whole chunks, and encodes those of Blosc 2.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Engine};
+/// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Engine};
 ///
 /// let mut chunk = Vec::new();
 /// ChunkEncoder::new(ChunkSettings::default())?.encode(&[7; 5000], &mut chunk)?;
 /// let mut data = [0; 5000];
 /// ChunkDecoder::new().engine(Engine::default()).decode(&chunk, &mut data)?;
 /// assert_eq!(data, [7; 5000]);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

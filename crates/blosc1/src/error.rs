@@ -10,7 +10,7 @@ use super::{Compressor, CompressorFormat};
 /// [`fault`](Self::fault) sorts the variants by who has to act.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkError, Fault, ChunkHeader};
+/// use blosc1::{ChunkError, ChunkHeader, Fault};
 ///
 /// // Version byte 6: a chunk of Blosc 2 with blocks of any length.
 /// let error = ChunkHeader::parse(&[6, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0]).unwrap_err();
@@ -239,7 +239,6 @@ pub enum ChunkError {
 
 /// Who has to act on an error about bytes: on a [`ChunkError`], or on one of the file around chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Fault {
     /// The bytes are not what an encoder wrote.
     Damaged,

@@ -36,13 +36,13 @@ const SPECIAL_MASK: u8 = 0x07;
 /// The further half of an [extended](ChunkHeader::is_extended) header.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkExtension, ChunkHeader, Special, special_chunk, SpecialValue};
+/// use blosc1::{ChunkExtension, ChunkHeader, Special, SpecialValue, special_chunk};
 ///
 /// let chunk = special_chunk(SpecialValue::Nan, 8000, 8, 4096)?;
 /// let header = ChunkHeader::parse(chunk.first_chunk().unwrap())?;
 /// let extension = ChunkExtension::parse(&header, chunk[16..32].try_into().unwrap())?;
 /// assert_eq!(extension.special(), Some(Special::Nan));
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChunkExtension {

@@ -7,7 +7,7 @@ use super::{ChunkError, ChunkHeader, Special};
 
 /// How many bytes of a chunk to read for [`extents`]: header, table of blocks, length of a
 /// dictionary. Never more than the chunk has.
-pub(crate) fn head_len(header: &ChunkHeader) -> usize {
+pub fn head_len(header: &ChunkHeader) -> usize {
     let table = match header.has_streams() {
         true => 4 * header.nblocks() as usize,
         false => 0,
@@ -29,7 +29,7 @@ pub(crate) fn head_len(header: &ChunkHeader) -> usize {
 /// # Errors
 ///
 /// Those of opening the chunk; [`Usage`](super::Fault::Usage) for a block that is not there.
-pub(crate) fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, ChunkError> {
+pub fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, ChunkError> {
     let source = Source::open_head(head)?;
     let nblocks = source.layout.nblocks();
     if let Some(&found) = blocks.iter().find(|&&block| block >= nblocks) {
@@ -59,7 +59,7 @@ pub(crate) fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, Ch
 /// # Errors
 ///
 /// Those of opening the chunk; [`Damaged`](super::Fault::Damaged) for a stream that is too long.
-pub(crate) fn check_extents(chunk: &[u8], blocks: &[u32]) -> Result<(), ChunkError> {
+pub fn check_extents(chunk: &[u8], blocks: &[u32]) -> Result<(), ChunkError> {
     let source = Source::open(chunk)?;
     if !source.has_streams() {
         return Ok(());
@@ -118,7 +118,7 @@ impl Starts {
 }
 
 /// Whether a chunk holds nothing but zeros, and says so.
-pub(crate) fn is_zeros(chunk: &[u8]) -> bool {
+pub fn is_zeros(chunk: &[u8]) -> bool {
     let special = Source::open(chunk).ok().and_then(|source| source.extension);
     special.and_then(|extension| extension.special()) == Some(Special::Zeros)
 }
@@ -157,8 +157,8 @@ fn joined(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
 #[cfg(test)]
 mod tests {
     use super::{extents, head_len};
-    use crate::blosc::peer::Kind;
-    use crate::blosc::{
+    use crate::peer::Kind;
+    use crate::{
         Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings,
         FilterPipeline, FilterStep, SpecialValue, special_chunk,
     };

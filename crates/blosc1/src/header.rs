@@ -60,7 +60,7 @@ pub(super) const FLAGS_EXTENDED: u8 = FLAG_SHUFFLE | FLAG_BITSHUFFLE;
 /// [`parse`](Self::parse) gives only headers that can be true; the fields can be set freely.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkHeader, CompressorFormat, Filter};
+/// use blosc1::{ChunkHeader, CompressorFormat, Filter};
 ///
 /// // What bcolz 1.2.1 wrote before `3.25` as one float64.
 /// let bytes = [0x02, 0x01, 0x33, 0x08, 8, 0, 0, 0, 8, 0, 0, 0, 24, 0, 0, 0];
@@ -69,7 +69,7 @@ pub(super) const FLAGS_EXTENDED: u8 = FLAG_SHUFFLE | FLAG_BITSHUFFLE;
 /// assert_eq!(header.compressor_format(), Some(CompressorFormat::Lz4));
 /// assert_eq!(header.filter(), Filter::Byte);
 /// assert_eq!(header.to_bytes(), bytes);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChunkHeader {
@@ -142,12 +142,12 @@ impl ChunkHeader {
     /// Whether Blosc 2 wrote the chunk.
     ///
     /// ```
-    /// use bloscpack::blosc::ChunkHeader;
+    /// use blosc1::ChunkHeader;
     ///
     /// let bytes = [5, 1, 7, 1, 0, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0];
     /// let header = ChunkHeader::parse(&bytes)?;
     /// assert!(header.is_blosc2() && header.is_extended());
-    /// # Ok::<(), bloscpack::blosc::ChunkError>(())
+    /// # Ok::<(), blosc1::ChunkError>(())
     /// ```
     #[must_use]
     pub const fn is_blosc2(&self) -> bool {
@@ -207,7 +207,7 @@ impl ChunkHeader {
 
     /// Whether the chunk is long enough for streams besides. Special values are not, unless there is
     /// a long value and few blocks.
-    pub(crate) fn may_have_streams(&self) -> bool {
+    pub fn may_have_streams(&self) -> bool {
         let least = Layout::of(self).smallest_chunk();
         self.has_streams() && u64::from(self.ctbytes) >= least
     }
@@ -233,10 +233,10 @@ impl ChunkHeader {
     /// Whether this is the [`END_MARK`](Self::END_MARK).
     ///
     /// ```
-    /// use bloscpack::blosc::ChunkHeader;
+    /// use blosc1::ChunkHeader;
     ///
     /// assert!(ChunkHeader::parse(&ChunkHeader::END_MARK)?.is_end_mark());
-    /// # Ok::<(), bloscpack::blosc::ChunkError>(())
+    /// # Ok::<(), blosc1::ChunkError>(())
     /// ```
     #[must_use]
     pub fn is_end_mark(&self) -> bool {
@@ -340,7 +340,7 @@ impl ChunkHeader {
     }
 
     /// Bytes of the whole header, as positions in a chunk are counted.
-    pub(crate) const fn len_u32(&self) -> u32 {
+    pub const fn len_u32(&self) -> u32 {
         if self.is_extended() { 32 } else { 16 }
     }
 

@@ -32,10 +32,7 @@ const MAX_TRIAL: u32 = 4 << 20;
 ///
 /// Those of decoding a block; [`Unsupported`](super::Fault::Unsupported) if this
 /// build lacks the compressor, so that it could not write such a chunk.
-pub(crate) fn guess_settings(
-    chunk: &[u8],
-    max_block: u32,
-) -> Result<Option<ChunkSettings>, ChunkError> {
+pub fn guess_settings(chunk: &[u8], max_block: u32) -> Result<Option<ChunkSettings>, ChunkError> {
     let source = Source::open(chunk)?;
     let header = &source.header;
     if header.is_blosc2() {
@@ -225,10 +222,8 @@ fn telling_block(source: &Source<'_>) -> Result<u32, ChunkError> {
 #[cfg(test)]
 mod tests {
     use super::guess_settings;
-    use crate::blosc::peer::{self, Kind};
-    use crate::blosc::{
-        ChunkEncoder, ChunkError, ChunkHeader, ChunkSettings, Compressor, Fault, Filter,
-    };
+    use crate::peer::{self, Kind};
+    use crate::{ChunkEncoder, ChunkError, ChunkHeader, ChunkSettings, Compressor, Fault, Filter};
 
     const MAX_BLOCK: u32 = 256 << 20;
 

@@ -32,7 +32,7 @@
 //! the same.
 //!
 //! ```
-//! use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings};
+//! use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings};
 //!
 //! let data: Vec<u8> = (0..10_000_u64).flat_map(u64::to_le_bytes).collect();
 //! let mut chunk = Vec::new();
@@ -42,7 +42,7 @@
 //! let mut decoded = vec![0; header.nbytes as usize];
 //! ChunkDecoder::new().decode(&chunk, &mut decoded)?;
 //! assert_eq!(decoded, data);
-//! # Ok::<(), bloscpack::blosc::ChunkError>(())
+//! # Ok::<(), blosc1::ChunkError>(())
 //! ```
 
 #[cfg(feature = "blosc2-rs")]
@@ -77,14 +77,14 @@ pub use encode2::Blosc2Encoder;
 pub use engine::Engine;
 pub use error::{ChunkError, Fault};
 pub use extension::{ChunkExtension, Special};
-pub(crate) use extents::{check_extents, extents, head_len, is_zeros};
+pub use extents::{check_extents, extents, head_len, is_zeros};
 pub use filter::{Filter, UnknownFilter};
 pub use header::{ChunkHeader, HEADER_LEN, MAX_NBYTES};
-pub(crate) use level::guess_settings;
-pub(crate) use pad::pad;
+pub use level::guess_settings;
+pub use pad::pad;
 pub use pipeline::{FilterPipeline, FilterStep};
 pub use settings::ChunkSettings;
 pub use settings2::Blosc2Settings;
-pub(crate) use source::has_blocks;
+pub use source::has_blocks;
 pub use special::{SpecialValue, special_chunk};
 pub use tune::{Aim, Trial, Tuned, Tuner, UnknownAim};

@@ -16,7 +16,7 @@ use super::header::HEADER_LEN;
 /// length, as pure copies and chunks of no data are (C-Blosc refuses a pure copy of another length),
 /// or `to` is more than a chunk can have, or it is no whole chunk, or one of Blosc 2.
 #[must_use]
-pub(crate) fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
+pub fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
     let header = chunk.first_chunk::<HEADER_LEN>();
     let Some(header) = header.and_then(|bytes| ChunkHeader::parse(bytes).ok()) else {
         return false;
@@ -42,10 +42,8 @@ pub(crate) fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::pad;
-    use crate::blosc::peer::{self, Kind};
-    use crate::blosc::{
-        ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter,
-    };
+    use crate::peer::{self, Kind};
+    use crate::{ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter};
 
     fn encode(settings: ChunkSettings, data: &[u8]) -> Vec<u8> {
         let mut chunk = Vec::new();

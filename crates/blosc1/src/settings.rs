@@ -5,7 +5,7 @@ use super::{ChunkError, Compressor, Filter};
 /// How a [`ChunkEncoder`](super::ChunkEncoder) compresses.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+/// use blosc1::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 ///
 /// let settings = ChunkSettings {
 ///     compressor: Compressor::Zstd,
@@ -17,7 +17,7 @@ use super::{ChunkError, Compressor, Filter};
 /// let mut encoder = ChunkEncoder::new(settings)?;
 /// let header = encoder.encode(&[7; 5000], &mut Vec::new())?;
 /// assert!(header.ctbytes < 100);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkSettings {

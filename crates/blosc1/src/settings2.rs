@@ -10,7 +10,7 @@ const MAX_BLOCKSIZE2: u32 = 536_866_816;
 /// How a [`Blosc2Encoder`](super::Blosc2Encoder) compresses.
 ///
 /// ```
-/// use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, Compressor, FilterPipeline, FilterStep};
+/// use blosc1::{Blosc2Encoder, Blosc2Settings, Compressor, FilterPipeline, FilterStep};
 ///
 /// let settings = Blosc2Settings {
 ///     compressor: Compressor::Zstd,
@@ -22,7 +22,7 @@ const MAX_BLOCKSIZE2: u32 = 536_866_816;
 /// let mut encoder = Blosc2Encoder::new(settings)?;
 /// let header = encoder.encode(&[7; 5000], &mut Vec::new())?;
 /// assert_eq!(header.nblocks(), 5);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blosc2Settings {

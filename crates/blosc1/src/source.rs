@@ -212,7 +212,7 @@ impl<'a> Source<'a> {
 
 /// Whether these bytes begin a chunk with blocks to decompress, so that it is best decoded by whole
 /// ones; pure copies and special values give any piece for nothing.
-pub(crate) fn has_blocks(chunk: &[u8]) -> bool {
+pub fn has_blocks(chunk: &[u8]) -> bool {
     Source::open_head(chunk).is_ok_and(|source| source.has_streams())
 }
 

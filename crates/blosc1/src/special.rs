@@ -95,14 +95,14 @@ impl SpecialValue<'_> {
 /// 255 bytes.
 ///
 /// ```
-/// use bloscpack::blosc::{ChunkDecoder, SpecialValue, special_chunk};
+/// use blosc1::{ChunkDecoder, SpecialValue, special_chunk};
 ///
 /// let chunk = special_chunk(SpecialValue::Value(&[7, 0]), 1_000_000, 2, 4096)?;
 /// assert_eq!(chunk.len(), 34);
 /// let mut value = [0; 2];
 /// ChunkDecoder::new().decode_range(&chunk, 999_998, &mut value)?;
 /// assert_eq!(value, [7, 0]);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 pub fn special_chunk(
     value: SpecialValue<'_>,

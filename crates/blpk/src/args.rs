@@ -8,9 +8,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use anstream::ColorChoice;
-use bloscpack::blosc::{Aim, ChunkSettings, MAX_NBYTES, Tuner};
-use bloscpack::exchange::Format;
-use bloscpack::{Checksum, Compressor, EditorBuilder, EncoderBuilder, Filter, Limits};
+use bloscpack::{
+    Checksum, Compressor, EditorBuilder, EncoderBuilder, Filter, Limits,
+    blosc::{Aim, ChunkSettings, MAX_NBYTES, Tuner},
+    exchange::Format,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};

@@ -6,8 +6,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bloscpack::storage::{Cursor, Snapshot};
-use bloscpack::{Category, Editor, EditorBuilder, Error, ErrorKind, RecordEditor};
+use bloscpack::{
+    Category, Editor, EditorBuilder, Error, ErrorKind, RecordEditor,
+    storage::{Cursor, Snapshot},
+};
 use same_file::Handle;
 
 use crate::input::{self, Awaited, Input, is_standard_input};

@@ -12,8 +12,10 @@ pub mod source;
 use std::fs;
 use std::path::Path;
 
-use bloscpack::dataset::{CArray, CTable, Dataset, DatasetOptions};
-use bloscpack::{Category, Error, ErrorKind};
+use bloscpack::{
+    Category, Error, ErrorKind,
+    dataset::{CArray, CTable, Dataset, DatasetOptions},
+};
 
 use crate::message::{Failure, plain, quoted};
 use crate::session::Session;

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use bloscpack::dataset::CArray;
-use bloscpack::frame::NdArray;
+use bloscpack::{dataset::CArray, frame::NdArray};
 
 /// An array, any box of which is read.
 pub trait Elements {

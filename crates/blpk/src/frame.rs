@@ -4,8 +4,10 @@ pub mod new;
 
 use std::path::Path;
 
-use bloscpack::frame::{Frame, FrameOptions, NdArray};
-use bloscpack::{Category, DType, Error};
+use bloscpack::{
+    Category, DType, Error,
+    frame::{Frame, FrameOptions, NdArray},
+};
 
 use crate::dataset::{INTERRUPTED, is_directory};
 use crate::input::{self, Input};

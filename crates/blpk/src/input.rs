@@ -12,8 +12,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bloscpack::storage::{Cursor, ReadAt};
-use bloscpack::{Limits, Metadata, Survey};
+use bloscpack::{
+    Limits, Metadata, Survey,
+    storage::{Cursor, ReadAt},
+};
 
 use crate::message::{Failure, quoted};
 use crate::progress::Progress;

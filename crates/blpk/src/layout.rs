@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use bloscpack::dataset::DatasetLayout;
-use bloscpack::frame::ArrayKind;
+use bloscpack::{dataset::DatasetLayout, frame::ArrayKind};
 
 /// A layout of directories, or a kind of arrays in Blosc2 frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use bloscpack::ErrorKind;
-use bloscpack::blosc::ChunkError;
-use bloscpack::wire::FormatError;
+use bloscpack::{ErrorKind, blosc::ChunkError, wire::FormatError};
 
 use crate::status::Status;
 

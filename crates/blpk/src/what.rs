@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use bloscpack::storage::ReadAt;
-use bloscpack::wire::frame::is_frame;
+use bloscpack::{frame::wire::is_frame, storage::ReadAt};
 
 use crate::input::{Input, is_standard_input};
 use crate::message::{Failure, quoted};

@@ -3,8 +3,8 @@
 use super::layout;
 use super::options::DatasetOptions;
 use super::remove::remove_dataset;
-use crate::error::{Category, Error, Result};
-use crate::storage::{Access, DiskStore, Key, Root, Store};
+use bloscpack_error::{Category, Error, Result};
+use bloscpack_storage::{Access, DiskStore, Key, Root, Store};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;

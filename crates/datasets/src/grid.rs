@@ -1,7 +1,7 @@
 //! [`Grid`]: how an array is cut into chunks.
 
-use crate::blosc::{Fault, MAX_NBYTES};
-use crate::error::{Error, Result};
+use blosc1::{Fault, MAX_NBYTES};
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// The most axes that an array of NumPy has.

@@ -20,9 +20,10 @@ mod superchunk;
 mod survey;
 mod verify;
 mod walk;
+pub mod wire;
 
-pub use crate::array::Element;
-pub use crate::wire::dataset::Attributes;
+pub use crate::wire::Attributes;
+pub use bloscpack_dtype::Element;
 pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use layout::DatasetLayout;
@@ -32,9 +33,9 @@ pub use survey::ArraySurvey;
 pub use verify::{DatasetReport, Oddity};
 pub use walk::{Found, walk};
 
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::storage::{Access, Key, Root};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Key, Root};
 use carray::Home;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,11 +53,11 @@ impl Dataset {
     /// Opens the dataset in this directory for reading.
     ///
     /// ```
-    /// use bloscpack::dataset::Dataset;
+    /// use bloscpack_datasets::Dataset;
     /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
     /// assert_eq!(dataset.rows()?, 1000);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! What a new array or table is to be.
 
 use super::leaf::Press;
-use crate::array::boxes::to_usize;
-use crate::wire::dataset::Attributes;
-use crate::wire::{Checksum, DType};
+use crate::wire::Attributes;
+use bloscpack_dtype::{DType, boxes::to_usize};
+use bloscpack_wire::Checksum;
 use std::num::NonZeroU64;
 
 /// A new array, everything decided.

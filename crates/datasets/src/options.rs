@@ -2,9 +2,9 @@
 
 use super::leaf::Means;
 use super::{CArray, CTable, Dataset};
-use crate::error::Result;
-use crate::limits::Limits;
-use crate::storage::{Access, DiskStore, Key, Patience, Root, Store};
+use bloscpack_error::Result;
+use bloscpack_storage::{Access, DiskStore, Key, Patience, Root, Store};
+use bloscpack_wire::Limits;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -22,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How a dataset is opened.
 ///
 /// ```
-/// use bloscpack::dataset::DatasetOptions;
+/// use bloscpack_datasets::DatasetOptions;
 /// let dataset = DatasetOptions::new()
 ///     .threads(2)
 ///     .cache(16 << 20)
 ///     .open("testdata/datasets/bcolz/py2_int64")?;
 /// assert_eq!(dataset.rows()?, 1000);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct DatasetOptions {
@@ -110,8 +110,8 @@ impl DatasetOptions {
     /// Opens the dataset in this directory for reading. Nothing is written, whatever is called.
     ///
     /// # Errors
-    /// Those of the file system; [`Unsupported`](crate::Category::Unsupported) if no dataset is there;
-    /// [`Damaged`](crate::Category::Damaged) if what describes it does not hold together.
+    /// Those of the file system; [`Unsupported`](bloscpack_error::Category::Unsupported) if no dataset is there;
+    /// [`Damaged`](bloscpack_error::Category::Damaged) if what describes it does not hold together.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Dataset> {
         let (store, at) = beneath(path.as_ref())?;
         self.open_at(Arc::new(store), &at, Access::Read)
@@ -182,7 +182,7 @@ pub(super) fn table_of(path: &Path) -> Option<(std::path::PathBuf, String)> {
     let rootdirs = store.open(&Key::root().join("__rootdirs__").ok()?).ok()?;
     let mut text = vec![0; usize::try_from(rootdirs.size().ok()?.min(16 << 20)).ok()?];
     rootdirs.read_exact_at(0, &mut text).ok()?;
-    let dirs = crate::wire::dataset::RootDirs::parse(&text).ok()?;
+    let dirs = crate::wire::RootDirs::parse(&text).ok()?;
     let is_column = dirs.folders().iter().any(|folder| folder == column);
     is_column.then(|| (table.to_owned(), column.to_owned()))
 }

@@ -3,8 +3,8 @@
 use super::layout::{self, DatasetLayout};
 use super::options::DatasetOptions;
 use super::{CArray, Dataset};
-use crate::error::Result;
-use crate::storage::{Access, EntryKind, Key, Root};
+use bloscpack_error::Result;
+use bloscpack_storage::{Access, EntryKind, Key, Root};
 use std::io;
 use std::sync::Arc;
 

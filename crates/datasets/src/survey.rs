@@ -2,10 +2,10 @@
 
 use super::leaf::Leaf;
 use super::{CArray, Dataset};
-use crate::blosc::{ChunkHeader, CompressorFormat, Filter, HEADER_LEN};
-use crate::error::{Category, Error, Result};
-use crate::storage::{EntryKind, Object};
-use crate::wire::Checksum;
+use blosc1::{ChunkHeader, CompressorFormat, Filter, HEADER_LEN};
+use bloscpack_error::{Category, Error, Result};
+use bloscpack_storage::{EntryKind, Object};
+use bloscpack_wire::Checksum;
 use std::collections::BTreeSet;
 
 /// What the superchunks of an array are; see [`CArray::survey`].
@@ -37,13 +37,13 @@ impl CArray {
     /// compared.
     ///
     /// ```
-    /// # use bloscpack::dataset::CArray;
-    /// # use bloscpack::blosc::CompressorFormat;
+    /// # use bloscpack_datasets::CArray;
+    /// # use blosc1::CompressorFormat;
     /// let array = CArray::open("testdata/datasets/bcolz/codec_zlib_bitshuffle_cl5")?;
     /// let survey = array.survey(1000)?;
     /// assert_eq!(survey.missing, 0);
     /// assert_eq!(survey.compressors, [CompressorFormat::Zlib]);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors

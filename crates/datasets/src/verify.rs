@@ -3,11 +3,10 @@
 use super::leaf::Leaf;
 use super::superchunk::Container;
 use super::{CArray, Dataset};
-use crate::array::boxes::to_usize;
-use crate::array::crew;
-use crate::error::{Error, ErrorKind, Result};
-use crate::storage::EntryKind;
-use crate::wire::dataset::SuperchunkOddity;
+use crate::wire::SuperchunkOddity;
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::{EntryKind, crew};
 use std::sync::{Mutex, PoisonError};
 
 /// What [`Dataset::verify`] has found.
@@ -51,11 +50,11 @@ impl Dataset {
     /// Reads and decompresses every chunk, compares the digests where there are any, and looks for what does not belong there.
     ///
     /// ```
-    /// use bloscpack::dataset::Dataset;
+    /// use bloscpack_datasets::Dataset;
     /// let report = Dataset::open("testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
     /// assert!(report.is_sound());
     /// assert!(report.warnings[0].what.contains("stale"));
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// `progress` is called with the bytes of data of each chunk that was read.
@@ -90,7 +89,7 @@ fn uneven(table: &super::CTable, report: &mut DatasetReport) {
             let what = format!("the column has {} rows, others have {rows}", column.rows());
             report
                 .damages
-                .push(Error::dataset(crate::Fault::Damaged, what).in_file(name));
+                .push(Error::dataset(blosc1::Fault::Damaged, what).in_file(name));
         }
     }
 }

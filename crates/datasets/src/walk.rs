@@ -1,8 +1,8 @@
 //! [`walk`]: datasets below a directory.
 
 use super::layout::{self, DatasetLayout};
-use crate::error::Result;
-use crate::storage::{Access, DiskStore, EntryKind, Key, Root};
+use bloscpack_error::Result;
+use bloscpack_storage::{Access, DiskStore, EntryKind, Key, Root};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,18 +26,18 @@ const MAX_DEPTH: usize = 64;
 ///
 /// ```
 /// let mut damaged = Vec::new();
-/// let found = bloscpack::dataset::walk("testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
+/// let found = bloscpack_datasets::walk("testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
 /// assert!(found.iter().any(|found| found.path.ends_with("py2_int64") && !found.is_table));
 /// // The writer of this one died.
 /// assert_eq!(damaged, [std::path::Path::new("complex128")]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors
 /// Those of opening the directory.
 pub fn walk(
     path: impl AsRef<Path>,
-    mut failed: impl FnMut(&Path, crate::Error),
+    mut failed: impl FnMut(&Path, bloscpack_error::Error),
 ) -> Result<Vec<Found>> {
     let root = Root::open(Arc::new(DiskStore::open(path)?), Access::Read)?;
     let (mut found, mut open) = (Vec::new(), vec![Key::root()]);

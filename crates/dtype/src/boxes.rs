@@ -4,23 +4,26 @@ use std::ops::Range;
 
 /// A run of bytes that lie side by side in both arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run {
+pub struct Run {
     /// Where it begins in the one.
     pub from: usize,
     /// Where it begins in the other.
     pub to: usize,
+    /// Its length in bytes.
     pub len: usize,
 }
 
 /// An array in memory, in C order: its shape, and where its first element lies in the whole.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame<'a> {
+pub struct Frame<'a> {
+    /// The length along each axis.
     pub shape: &'a [u64],
+    /// The index of the first element in the whole.
     pub origin: &'a [u64],
 }
 
 /// Goes through a box of elements that lies in both frames, run by run.
-pub(crate) fn runs<E>(
+pub fn runs<E>(
     wanted: &[Range<u64>],
     (from, to): (Frame<'_>, Frame<'_>),
     itemsize: u64,
@@ -97,7 +100,7 @@ fn strides(shape: &[u64], itemsize: u64) -> Vec<u64> {
 }
 
 /// A position in memory, which cannot be beyond what memory there is.
-pub(crate) fn to_usize(value: u64) -> usize {
+pub fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 

@@ -39,12 +39,12 @@ impl DType {
     /// `aligned`, whatever is asked for.
     ///
     /// ```
-    /// use bloscpack::wire::dtype::{ByteOrder, DType, Kind};
+    /// use bloscpack_dtype::{ByteOrder, DType, Kind};
     ///
     /// let dtype = DType::new(Kind::Int, ByteOrder::Big, 4)?;
     /// assert_eq!(dtype.to_string(), ">i4");
     /// assert!(DType::new(Kind::Int, ByteOrder::Big, 3).is_err());
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -85,8 +85,8 @@ impl DType {
     /// Bytes of a fixed length, `|S10`.
     ///
     /// ```
-    /// assert_eq!(bloscpack::DType::bytes(10)?.to_string(), "|S10");
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// assert_eq!(bloscpack_dtype::DType::bytes(10)?.to_string(), "|S10");
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -98,9 +98,9 @@ impl DType {
     /// Text of so many characters, `<U7`.
     ///
     /// ```
-    /// let dtype = bloscpack::DType::text(7)?;
+    /// let dtype = bloscpack_dtype::DType::text(7)?;
     /// assert_eq!((dtype.to_string().as_str(), dtype.itemsize()), ("<U7", 28));
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -120,11 +120,11 @@ impl DType {
     /// Moments, as so many of a unit since 1970.
     ///
     /// ```
-    /// use bloscpack::wire::dtype::{DType, TimeBase, TimeUnit};
+    /// use bloscpack_dtype::{DType, TimeBase, TimeUnit};
     ///
     /// let dtype = DType::datetime(TimeUnit::one(TimeBase::Nano))?;
     /// assert_eq!(dtype.to_string(), "datetime64[ns]");
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -145,14 +145,14 @@ impl DType {
     /// behind the other, or `aligned` as C would lay them out on a machine of 64 bits.
     ///
     /// ```
-    /// use bloscpack::DType;
+    /// use bloscpack_dtype::DType;
     ///
     /// let fields = || vec![("a", DType::I8, vec![]), ("b", DType::F64, vec![2])];
     /// let packed = DType::structured(fields(), false)?;
     /// assert_eq!(packed.to_string(), "[('a', 'i1'), ('b', '<f8', (2,))]");
     /// assert_eq!(packed.itemsize(), 17);
     /// assert_eq!(DType::structured(fields(), true)?.itemsize(), 24);
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl DType {
     /// The same type with the bytes of its numbers in this order, also those of its fields.
     ///
     /// ```
-    /// use bloscpack::wire::dtype::{ByteOrder, DType};
+    /// use bloscpack_dtype::{ByteOrder, DType};
     ///
     /// assert_eq!(DType::F64.with_order(ByteOrder::Big).to_string(), ">f8");
     /// assert_eq!(DType::U8.with_order(ByteOrder::Big), DType::U8);
@@ -215,9 +215,9 @@ impl DType {
     /// Whether elements or any of their fields are Python objects.
     ///
     /// ```
-    /// let dtype = bloscpack::DType::parse("[('a', '<i4'), ('b', [('c', 'O')])]")?;
+    /// let dtype = bloscpack_dtype::DType::parse("[('a', '<i4'), ('b', [('c', 'O')])]")?;
     /// assert!(dtype.has_object() && !dtype.is_object());
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     #[must_use]
     pub fn has_object(&self) -> bool {

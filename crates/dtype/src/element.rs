@@ -15,10 +15,10 @@ impl DType {
     ///
     /// ```
     /// let mut element = [0; 2];
-    /// bloscpack::DType::parse(">i2")?.parse_text("-2", &mut element)?;
+    /// bloscpack_dtype::DType::parse(">i2")?.parse_text("-2", &mut element)?;
     /// assert_eq!(element, [0xff, 0xfe]);
-    /// assert!(bloscpack::DType::I8.parse_text("128", &mut element[..1]).is_err());
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// assert!(bloscpack_dtype::DType::I8.parse_text("128", &mut element[..1]).is_err());
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl DType {
     /// bcolz has it.
     ///
     /// ```
-    /// use bloscpack::DType;
+    /// use bloscpack_dtype::DType;
     /// use serde_json::json;
     ///
     /// let dtype = DType::parse("[('a', 'i1'), ('b', '>i2', (2,))]")?;
@@ -73,7 +73,7 @@ impl DType {
     /// dtype.from_value(&json!({"a": -1, "b": [1, 2]}), &mut element)?;
     /// assert_eq!(element, [0xff, 0, 1, 0, 2]);
     /// assert_eq!(dtype.value(&element), json!({"a": -1, "b": [1, 2]}));
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors

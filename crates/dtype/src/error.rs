@@ -6,7 +6,7 @@ use std::fmt;
 /// was expected.
 ///
 /// ```
-/// let error = bloscpack::DType::parse("<i3").unwrap_err();
+/// let error = bloscpack_dtype::DType::parse("<i3").unwrap_err();
 /// assert_eq!(error.to_string(), r#""<i3" is no NumPy type that is known here"#);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

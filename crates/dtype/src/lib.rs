@@ -6,16 +6,21 @@
 //! [`DType::write_text`] make JSON and text, [`DType::from_value`] and [`DType::parse_text`] the way
 //! back, and [`DType::to_little`] turns their bytes.
 
+pub mod boxes;
 mod build;
 mod date;
 mod element;
 mod error;
 mod float;
 mod layout;
+pub mod literal;
 mod name;
+pub mod native;
+pub mod npy;
 mod order;
 mod parse;
 mod spell;
+pub mod strided;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -23,8 +28,10 @@ mod value;
 
 pub use error::DTypeError;
 
-pub(super) use parse::of_literal;
-pub(super) use spell::tuple;
+pub use native::{Element, WrongElement};
+pub use npy::{NpyError, NpyHeader};
+pub use parse::of_literal;
+pub use spell::tuple;
 
 /// Which end of a number comes first. Types of single bytes, and what has no order, are little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -9,11 +9,16 @@ const MAX_DEPTH: usize = 32;
 /// A literal. Lists and tuples are the same here, since JSON, in which old files have them, knows
 /// only one of them.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Literal {
+pub enum Literal {
+    /// A string.
     Text(String),
+    /// A non-negative integer.
     Whole(u64),
+    /// `True` or `False`.
     Truth(bool),
+    /// `None`.
     Nothing,
+    /// A list or a tuple.
     Sequence(Vec<Self>),
     /// Keys and values as they stand there; of a key that occurs twice the last counts.
     Map(Vec<(String, Self)>),

@@ -1,7 +1,7 @@
 //! [`Element`]: types of Rust that elements of an array are.
 
-use crate::wire::DType;
-use crate::wire::dtype::{ByteOrder, Kind};
+use crate::DType;
+use crate::{ByteOrder, Kind};
 use std::fmt;
 
 /// A type whose values are elements of an array: the integers and floats of Rust, of the same width.
@@ -46,7 +46,7 @@ elements! {
 }
 
 /// Refuses elements of another type.
-pub(crate) fn check<T: Element>(dtype: &DType) -> Result<(), WrongElement> {
+pub fn check<T: Element>(dtype: &DType) -> Result<(), WrongElement> {
     if T::is(dtype) {
         return Ok(());
     }
@@ -74,7 +74,7 @@ impl fmt::Display for WrongElement {
 impl std::error::Error for WrongElement {}
 
 /// Whether elements of this dtype lie the other way round than in this machine.
-pub(crate) fn is_turned<T: Element>(dtype: &DType) -> bool {
+pub fn is_turned<T: Element>(dtype: &DType) -> bool {
     let native = if cfg!(target_endian = "big") {
         ByteOrder::Big
     } else {
@@ -84,7 +84,7 @@ pub(crate) fn is_turned<T: Element>(dtype: &DType) -> bool {
 }
 
 /// Turns elements that are as the array has them into those of this machine, or back.
-pub(crate) fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
+pub fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
     if is_turned::<T>(dtype) {
         for value in bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(size_of::<T>()) {
             value.reverse();

@@ -11,8 +11,8 @@
 //! All before the elements is a multiple of 64 bytes in what NumPy writes today, of 16 in older files.
 //! Lengths are little-endian. Nothing of the header is ever evaluated.
 
-use super::dtype::{DType, of_literal, tuple};
 use super::literal::Literal;
+use super::{DType, of_literal, tuple};
 use std::fmt;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -68,10 +68,10 @@ impl NpyHeader {
     /// Bytes before the elements, of a file that begins with these [`NpyHeader::START`] bytes.
     ///
     /// ```
-    /// use bloscpack::wire::npy::NpyHeader;
+    /// use bloscpack_dtype::npy::NpyHeader;
     ///
     /// assert_eq!(NpyHeader::len_of(b"\x93NUMPY\x01\x00\x76\x00{'")?, 128);
-    /// # Ok::<(), bloscpack::wire::npy::NpyError>(())
+    /// # Ok::<(), bloscpack_dtype::npy::NpyError>(())
     /// ```
     ///
     /// # Errors
@@ -86,13 +86,13 @@ impl NpyHeader {
     /// behind it is not looked at.
     ///
     /// ```
-    /// use bloscpack::{DType, wire::npy::NpyHeader};
+    /// use bloscpack_dtype::{DType, npy::NpyHeader};
     ///
     /// let file = b"\x93NUMPY\x01\x00\x37\x00\
     ///     {'descr': '<f8', 'fortran_order': False, 'shape': (2,)}";
     /// let (header, len) = NpyHeader::parse(file)?;
     /// assert_eq!((header.dtype, header.shape, len), (DType::F64, vec![2], 65));
-    /// # Ok::<(), bloscpack::wire::npy::NpyError>(())
+    /// # Ok::<(), bloscpack_dtype::npy::NpyError>(())
     /// ```
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl NpyHeader {
     /// Bytes of all elements; `None` if they cannot be counted.
     ///
     /// ```
-    /// use bloscpack::{DType, wire::npy::NpyHeader};
+    /// use bloscpack_dtype::{DType, npy::NpyHeader};
     ///
     /// let (dtype, shape) = (DType::F64, vec![20, 30]);
     /// let header = NpyHeader { dtype, fortran_order: false, shape };
@@ -179,13 +179,13 @@ impl NpyHeader {
     /// or in 3 if a name has characters that latin-1 has not.
     ///
     /// ```
-    /// use bloscpack::{DType, wire::npy::NpyHeader};
+    /// use bloscpack_dtype::{DType, npy::NpyHeader};
     ///
     /// let header = NpyHeader { dtype: DType::I32, fortran_order: false, shape: vec![3] };
     /// let bytes = header.encode()?;
     /// assert_eq!(bytes.len(), 128);
     /// assert_eq!(NpyHeader::parse(&bytes)?, (header, 128));
-    /// # Ok::<(), bloscpack::wire::npy::NpyError>(())
+    /// # Ok::<(), bloscpack_dtype::npy::NpyError>(())
     /// ```
     ///
     /// # Errors

@@ -13,9 +13,9 @@ impl DType {
     ///
     /// ```
     /// let mut elements = [0, 0, 0, 1, 0, 0, 2, 0];
-    /// bloscpack::DType::parse(">i4")?.to_little(&mut elements);
+    /// bloscpack_dtype::DType::parse(">i4")?.to_little(&mut elements);
     /// assert_eq!(elements, [1, 0, 0, 0, 0, 2, 0, 0]);
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     pub fn to_little(&self, elements: &mut [u8]) {
         if let Kind::Struct(of) = &self.kind {
@@ -36,8 +36,8 @@ impl DType {
     /// byte first.
     ///
     /// ```
-    /// assert!(bloscpack::DType::parse("[('a', '<i4'), ('b', '>i4')]")?.is_big());
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// assert!(bloscpack_dtype::DType::parse("[('a', '<i4'), ('b', '>i4')]")?.is_big());
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     #[must_use]
     pub fn is_big(&self) -> bool {

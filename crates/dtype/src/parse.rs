@@ -4,7 +4,7 @@ use super::error::{DTypeError, excerpt};
 use super::layout::laid_out;
 use super::name::of_name;
 use super::{ByteOrder, DType, Field, Kind, Struct};
-use crate::wire::literal::Literal;
+use crate::literal::Literal;
 
 /// More than the description of 65,536 fields takes. A hostile one would be parsed into some fifty
 /// times its length.
@@ -19,13 +19,13 @@ impl DType {
     /// `f0`, `f1` and so on after its place.
     ///
     /// ```
-    /// use bloscpack::DType;
+    /// use bloscpack_dtype::DType;
     ///
     /// assert_eq!(DType::parse("<f8")?, DType::F64);
     /// assert_eq!(DType::parse("float64")?, DType::F64);
     /// let dtype = DType::parse("dtype([('a', 'i1'), ('b', '<f8', (2,))], align=True)")?;
     /// assert_eq!((dtype.itemsize(), dtype.fields().map(<[_]>::len)), (24, Some(2)));
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -54,8 +54,8 @@ impl DType {
     ///
     /// ```
     /// let json = serde_json::json!([["a", "<i4"], ["b", [["c", "<f8"], ["d", "|S3"]], [2]]]);
-    /// assert_eq!(bloscpack::DType::from_json(&json)?.itemsize(), 26);
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// assert_eq!(bloscpack_dtype::DType::from_json(&json)?.itemsize(), 26);
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -96,7 +96,7 @@ fn record(text: &str) -> Option<&str> {
 }
 
 /// The type of a literal that stands on its own.
-pub(in crate::wire) fn of_literal(literal: &Literal, aligned: bool) -> Result<DType, DTypeError> {
+pub fn of_literal(literal: &Literal, aligned: bool) -> Result<DType, DTypeError> {
     match format(literal, aligned)? {
         (dtype, shape) if shape.is_empty() => Ok(dtype),
         _ => {

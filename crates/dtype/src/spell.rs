@@ -13,12 +13,12 @@ use std::fmt;
 /// are written with their offsets.
 ///
 /// ```
-/// use bloscpack::DType;
+/// use bloscpack_dtype::DType;
 ///
 /// assert_eq!(DType::parse("<i8")?.to_string(), "int64");
 /// assert_eq!(DType::parse("|i1")?.to_string(), "int8");
 /// assert_eq!(DType::parse("<M8[ns]")?.to_string(), "datetime64[ns]");
-/// # Ok::<(), bloscpack::DTypeError>(())
+/// # Ok::<(), bloscpack_dtype::DTypeError>(())
 /// ```
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,8 +46,8 @@ impl DType {
     /// The code, as `dtype.str` of NumPy: `<f8`, `|b1`, `<M8[ns]`; void for what has fields.
     ///
     /// ```
-    /// assert_eq!(bloscpack::DType::parse("float64")?.code(), "<f8");
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// assert_eq!(bloscpack_dtype::DType::parse("float64")?.code(), "<f8");
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     #[must_use]
     pub fn code(&self) -> String {
@@ -76,12 +76,12 @@ impl DType {
     /// fields with the space between them as void without a name.
     ///
     /// ```
-    /// use bloscpack::DType;
+    /// use bloscpack_dtype::DType;
     ///
     /// assert_eq!(DType::F64.descr()?, "'<f8'");
     /// let dtype = DType::structured(vec![("a", DType::I8, vec![]), ("b", DType::I16, vec![2])], true)?;
     /// assert_eq!(dtype.descr()?, "[('a', '|i1'), ('', '|V1'), ('b', '<i2', (2,))]");
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     ///
     /// # Errors
@@ -110,10 +110,10 @@ impl DType {
     /// them as void without a name; a string for what has none, and for fields that overlap.
     ///
     /// ```
-    /// let dtype = bloscpack::DType::parse("[('a', '<i4'), ('b', [('c', '<f8'), ('d', 'S3')])]")?;
+    /// let dtype = bloscpack_dtype::DType::parse("[('a', '<i4'), ('b', [('c', '<f8'), ('d', 'S3')])]")?;
     /// let json = serde_json::json!([["a", "<i4"], ["b", [["c", "<f8"], ["d", "|S3"]]]]);
     /// assert_eq!(dtype.to_json(), json);
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
@@ -280,7 +280,7 @@ fn naming(field: &Field) -> String {
 }
 
 /// A tuple of Python, with a comma behind a single number.
-pub(in crate::wire) fn tuple(shape: &[u64]) -> String {
+pub fn tuple(shape: &[u64]) -> String {
     match shape {
         [only] => format!("({only},)"),
         _ => {

@@ -2,14 +2,17 @@
 
 /// A box in an array: the bytes, where the box begins in them, and how far apart elements are along each axis.
 #[derive(Debug)]
-pub(crate) struct Place<'a, B> {
+pub struct Place<'a, B> {
+    /// The bytes of the array.
     pub bytes: B,
+    /// The byte at which the box begins.
     pub start: usize,
+    /// Bytes from an element to the next along each axis.
     pub strides: &'a [usize],
 }
 
 /// Bytes from an element to the next along each axis of an array in C order.
-pub(crate) fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
+pub fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
     let mut step = itemsize;
     let mut strides: Vec<usize> = shape
         .iter()
@@ -26,12 +29,7 @@ pub(crate) fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
 
 /// Copies a box of so many elements along each axis. What would lie outside of either array is not copied; callers see to it
 /// that nothing does.
-pub(crate) fn copy(
-    lens: &[usize],
-    itemsize: usize,
-    from: Place<'_, &[u8]>,
-    to: Place<'_, &mut [u8]>,
-) {
+pub fn copy(lens: &[usize], itemsize: usize, from: Place<'_, &[u8]>, to: Place<'_, &mut [u8]>) {
     let Some((outer, run)) = runs(lens, itemsize, &[from.strides, to.strides]) else {
         return;
     };
@@ -61,7 +59,7 @@ pub(crate) fn copy(
 }
 
 /// Fills a box with an element, over and over.
-pub(crate) fn fill(lens: &[usize], element: &[u8], to: Place<'_, &mut [u8]>) {
+pub fn fill(lens: &[usize], element: &[u8], to: Place<'_, &mut [u8]>) {
     let Some((outer, run)) = runs(lens, element.len(), &[to.strides]) else {
         return;
     };

@@ -24,7 +24,7 @@ impl TimeBase {
     /// NumPy's letters for it.
     ///
     /// ```
-    /// assert_eq!(bloscpack::wire::dtype::TimeBase::Nano.code(), "ns");
+    /// assert_eq!(bloscpack_dtype::TimeBase::Nano.code(), "ns");
     /// ```
     #[must_use]
     pub fn code(self) -> &'static str {
@@ -44,7 +44,7 @@ impl TimeUnit {
     /// One of these.
     ///
     /// ```
-    /// use bloscpack::wire::dtype::{TimeBase, TimeUnit};
+    /// use bloscpack_dtype::{TimeBase, TimeUnit};
     /// assert_eq!(TimeUnit::one(TimeBase::Second).to_string(), "s");
     /// ```
     #[must_use]

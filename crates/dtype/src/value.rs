@@ -20,7 +20,7 @@ impl DType {
     /// long as an element, are null.
     ///
     /// ```
-    /// use bloscpack::DType;
+    /// use bloscpack_dtype::DType;
     /// use serde_json::json;
     ///
     /// assert_eq!(DType::parse(">i2")?.value(&[1, 0]), json!(256));
@@ -28,7 +28,7 @@ impl DType {
     /// let moment = 1_456_823_700_123_456_789_i64.to_le_bytes();
     /// let dtype = DType::parse("datetime64[ns]")?;
     /// assert_eq!(dtype.value(&moment), json!("2016-03-01T09:15:00.123456789"));
-    /// # Ok::<(), bloscpack::DTypeError>(())
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
     /// ```
     #[must_use]
     pub fn value(&self, element: &[u8]) -> Value {
@@ -82,7 +82,7 @@ impl DType {
     ///
     /// ```
     /// let mut text = String::new();
-    /// bloscpack::DType::F32.write_text(&0.1_f32.to_le_bytes(), &mut text);
+    /// bloscpack_dtype::DType::F32.write_text(&0.1_f32.to_le_bytes(), &mut text);
     /// assert_eq!(text, "0.1");
     /// ```
     pub fn write_text(&self, element: &[u8], text: &mut String) {

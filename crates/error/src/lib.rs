@@ -1,13 +1,10 @@
 //! The public error: what went wrong, where, and what can be done.
 
-use crate::array::WrongElement;
-use crate::array::crew::Panicked;
-use crate::blosc::{ChunkError, Fault};
-use crate::storage;
-use crate::wire::dataset::MetaError;
-use crate::wire::dtype::DTypeError;
-use crate::wire::frame::FrameError;
-use crate::wire::{FormatError, ParseError, Position};
+use blosc1::{ChunkError, Fault};
+use bloscpack_dtype::{DTypeError, WrongElement};
+use bloscpack_storage as storage;
+use bloscpack_storage::crew::Panicked;
+use bloscpack_wire::{FormatError, ParseError, Position};
 use std::{fmt, io};
 
 /// What every function of this crate fails with.
@@ -16,7 +13,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error: its kind, and the place in the input where it has one.
 ///
 /// ```
-/// use bloscpack::{Category, decompress};
+/// use bloscpack::decompress;
+/// use bloscpack_error::Category;
 /// let error = decompress(b"blpk\x03").unwrap_err();
 /// assert_eq!(error.category(), Category::CutShort);
 /// assert_eq!(error.to_string(), "header (byte 0): cut short after 5 bytes of the header");
@@ -94,12 +92,14 @@ pub enum Category {
     CutShort,
     /// Not a format that is known, or not supported by this build. Status 5.
     Unsupported,
-    /// Over one of the [`Limits`](crate::Limits). Status 5.
+    /// Over one of the [`Limits`](bloscpack_wire::Limits). Status 5.
     OverLimit,
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, position: Option<Position>) -> Self {
+    /// An error of this kind, at this position where it has one.
+    #[must_use]
+    pub fn new(kind: ErrorKind, position: Option<Position>) -> Self {
         Self(Box::new(Inner {
             kind,
             position,
@@ -108,25 +108,26 @@ impl Error {
     }
 
     /// Something that is wrong with a dataset.
-    pub(crate) fn dataset(fault: Fault, what: impl Into<String>) -> Self {
+    pub fn dataset(fault: Fault, what: impl Into<String>) -> Self {
         let what = what.into();
         Self::new(ErrorKind::Dataset { fault, what }, None)
     }
 
     /// Something that is wrong with a Blosc2 frame.
-    pub(crate) fn frame(fault: Fault, what: impl Into<String>) -> Self {
+    pub fn frame(fault: Fault, what: impl Into<String>) -> Self {
         let what = what.into();
         Self::new(ErrorKind::Frame { fault, what }, None)
     }
 
     /// The error, said to be about this file of a dataset, unless it is known to be about another.
-    pub(crate) fn in_file(mut self, path: impl fmt::Display) -> Self {
+    pub fn in_file(mut self, path: impl fmt::Display) -> Self {
         let known = self.0.path.take();
         self.0.path = Some(known.unwrap_or_else(|| path.to_string().into_boxed_str()));
         self
     }
 
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    /// Wrong usage.
+    pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage(message.into()), None)
     }
 
@@ -165,14 +166,14 @@ impl Error {
 
     /// Whether only the writer's last word is missing: a stream without its end mark, or a file
     /// that was not finished. What there is can be read with
-    /// [`allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    /// [`allow_unterminated`](bloscpack::DecoderBuilder::allow_unterminated).
     #[must_use]
     pub fn is_unended(&self) -> bool {
         matches!(self.kind(), ErrorKind::Format(error) if error.is_unended())
     }
 
     /// Whether the bytes of a file are what is wrong, and not the way they came or who asked for them.
-    pub(crate) fn is_format(&self) -> bool {
+    pub fn is_format(&self) -> bool {
         matches!(self.kind(), ErrorKind::Format(_))
     }
 
@@ -276,18 +277,6 @@ impl From<FormatError> for Error {
     }
 }
 
-impl From<MetaError> for Error {
-    fn from(error: MetaError) -> Self {
-        Self::dataset(error.fault(), error.to_string())
-    }
-}
-
-impl From<FrameError> for Error {
-    fn from(error: FrameError) -> Self {
-        Self::frame(error.fault(), error.to_string())
-    }
-}
-
 impl From<DTypeError> for Error {
     fn from(error: DTypeError) -> Self {
         Self::dataset(Fault::Damaged, error.to_string())
@@ -354,7 +343,7 @@ impl From<Error> for io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Section;
+    use bloscpack_wire::Section;
 
     #[test]
     fn nothing_is_lost_on_the_way_through_io() {
@@ -374,22 +363,5 @@ mod tests {
 
         let io = io::Error::from(Error::from(io::Error::from_raw_os_error(28)));
         assert_eq!(io.raw_os_error(), Some(28));
-    }
-
-    #[test]
-    fn every_limit_is_named() {
-        let file = crate::compress(&[7; 100_000]).unwrap();
-        let limits = crate::Limits::default();
-        for (limits, name) in [
-            (crate::Limits { chunk: 9, ..limits }, "`chunk`"),
-            (crate::Limits { block: 9, ..limits }, "`block`"),
-        ] {
-            let mut decoder = crate::Decoder::builder()
-                .limits(limits)
-                .read_from(&file[..]);
-            let error = decoder.copy_to(&mut io::sink()).unwrap_err();
-            assert_eq!(error.category(), Category::OverLimit);
-            assert!(error.hint().is_some_and(|hint| hint.contains(name)));
-        }
     }
 }

@@ -1,20 +1,20 @@
 //! Nothing but the elements.
 
 use super::source::{Progress, Source, for_each};
-use crate::error::Result;
+use bloscpack_error::Result;
 use std::io::Write;
 
 /// Writes the elements of the only column, in C order and as its dtype has them.
 ///
 /// ```
-/// use bloscpack::dataset::CArray;
-/// use bloscpack::exchange::{ArraySource, write_bytes};
+/// use bloscpack_datasets::CArray;
+/// use bloscpack_exchange::{ArraySource, write_bytes};
 ///
 /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut bytes = Vec::new();
 /// write_bytes(&mut ArraySource::new(&array).range(3..5)?, &mut bytes, &mut |_| ())?;
 /// assert_eq!(bytes, array.read_rows(3..5)?);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors

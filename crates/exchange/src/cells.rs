@@ -2,9 +2,9 @@
 
 use super::schema::Column;
 use super::source::to_usize;
-use crate::wire::DType;
+use bloscpack_dtype::DType;
 #[cfg(any(feature = "csv", feature = "arrow"))]
-use crate::wire::dtype::Kind;
+use bloscpack_dtype::Kind;
 use std::fmt::Write;
 
 /// The bytes of a row of a column.

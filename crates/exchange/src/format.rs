@@ -2,9 +2,9 @@
 
 use super::options::ImportOptions;
 use super::source::{BoxedSource, Progress, Source};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::storage::ReadAt;
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -49,7 +49,7 @@ impl Format {
     /// The format that the ending of a name stands for.
     ///
     /// ```
-    /// use bloscpack::exchange::Format;
+    /// use bloscpack_exchange::Format;
     /// assert_eq!(Format::of_path("prices.PARQUET"), Some(Format::Parquet));
     /// assert_eq!(Format::of_path("prices"), None);
     /// ```

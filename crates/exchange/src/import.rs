@@ -2,9 +2,9 @@
 
 use super::schema::{Batch, Column, Schema, names};
 use super::source::{Progress, Source, for_each};
-use crate::dataset::{CArray, CTable};
-use crate::error::{Error, Result};
-use crate::wire::DType;
+use bloscpack_datasets::{CArray, CTable};
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
 
 /// Appends all rows of a source to a table, whose columns are found by their names, and flushes it.
 ///

@@ -3,26 +3,26 @@
 use super::cells::row_json;
 use super::schema::{Batch, Schema};
 use super::source::{Progress, Source, check_empty_rows, for_each, to_usize};
-use crate::error::Result;
+use bloscpack_error::Result;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write;
 
 /// Writes a line of JSON for each row: an object with the columns of a table, or the row of an array itself.
 ///
-/// What JSON has no number for is null, as [`DType::value`](crate::DType::value) has it; infinite floats are that, too.
+/// What JSON has no number for is null, as [`DType::value`](bloscpack_dtype::DType::value) has it; infinite floats are that, too.
 ///
 /// ```
-/// use bloscpack::dataset::CArray;
-/// use bloscpack::exchange::{ArraySource, write_jsonl};
-/// use bloscpack::storage::MemoryStore;
+/// use bloscpack_datasets::CArray;
+/// use bloscpack_exchange::{ArraySource, write_jsonl};
+/// use bloscpack_storage::MemoryStore;
 ///
 /// let mut array = CArray::of::<f32>().row_shape(&[2]).create_in(MemoryStore::new())?;
 /// array.append_values(&[0.1f32, f32::NAN, -2.0, 0.25])?;
 /// let mut lines = Vec::new();
 /// write_jsonl(&mut ArraySource::new(&array), &mut lines, &mut |_| ())?;
 /// assert_eq!(lines, b"[0.1,null]\n[-2.0,0.25]\n");
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors

@@ -6,9 +6,9 @@
 //! and [`import_table`].
 //!
 //! ```
-//! use bloscpack::dataset::CTable;
-//! use bloscpack::exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
-//! use bloscpack::storage::MemoryStore;
+//! use bloscpack_datasets::CTable;
+//! use bloscpack_exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
+//! use bloscpack_storage::MemoryStore;
 //!
 //! let table = CTable::open("testdata/datasets/bcolz/table_trimmed")?;
 //! let mut lines = Vec::new();
@@ -21,7 +21,7 @@
 //! let mut copy = back.schema().table_builder(|_, column| column).create_in(MemoryStore::new())?;
 //! import_table(&mut *back, &mut copy, &mut |_| ())?;
 //! assert_eq!(copy.rows()?, table.rows()?);
-//! # Ok::<(), bloscpack::Error>(())
+//! # Ok::<(), bloscpack_error::Error>(())
 //! ```
 //!
 //! # What is kept
@@ -29,8 +29,8 @@
 //! | format | types | missing values |
 //! |---|---|---|
 //! | `.npy` | all that NumPy writes; a table becomes fields of one array | – |
-//! | `.csv` | as text, see [`DType::write_text`](crate::DType::write_text); guessed on the way back, or given | an empty cell |
-//! | `.jsonl` | as [`DType::value`](crate::DType::value), written only | null |
+//! | `.csv` | as text, see [`DType::write_text`](bloscpack_dtype::DType::write_text); guessed on the way back, or given | an empty cell |
+//! | `.jsonl` | as [`DType::value`](bloscpack_dtype::DType::value), written only | null |
 //! | `.arrow`, `.arrows`, `.parquet` | all; the NumPy type is noted at each field, so that it comes back | null |
 //!
 //! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`.
@@ -62,6 +62,6 @@ pub use jsonl::write_jsonl;
 pub use npy::{NpyFile, write_npy};
 pub use options::ImportOptions;
 pub use schema::{Batch, Column, Schema};
-pub use source::{
-    ArraySource, BoxedSource, FieldsSource, FileSource, NdSource, Progress, Source, TableSource,
-};
+pub use source::{ArraySource, BoxedSource, FieldsSource, NdSource, Progress, Source, TableSource};
+#[doc(hidden)]
+pub use source::{Content, Flat};

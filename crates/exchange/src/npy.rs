@@ -2,11 +2,13 @@
 
 use super::schema::{Batch, Schema, structured};
 use super::source::{Content, Flat, Progress, Source, for_each, to_u64, to_usize};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::storage::ReadAt;
-use crate::wire::DType;
-use crate::wire::npy::{NpyError, NpyHeader};
+use blosc1::Fault;
+use bloscpack_dtype::{
+    DType,
+    npy::{NpyError, NpyHeader},
+};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use std::io::Write;
 use std::ops::Range;
 
@@ -14,14 +16,14 @@ use std::ops::Range;
 /// columns as fields, one behind the other.
 ///
 /// ```
-/// use bloscpack::dataset::CArray;
-/// use bloscpack::exchange::{ArraySource, write_npy};
+/// use bloscpack_datasets::CArray;
+/// use bloscpack_exchange::{ArraySource, write_npy};
 ///
 /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut file = Vec::new();
 /// write_npy(&mut ArraySource::new(&array), &mut file, &mut |_| ())?;
 /// assert!(file[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }"));
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors
@@ -95,7 +97,8 @@ pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> 
 /// An array in a `.npy` file, any box of which is read.
 ///
 /// ```
-/// use bloscpack::{DType, exchange::NpyFile};
+/// use bloscpack_dtype::DType;
+/// use bloscpack_exchange::NpyFile;
 ///
 /// let mut file = b"\x93NUMPY\x01\x00\x38\x00\
 ///     {'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}".to_vec();
@@ -103,7 +106,7 @@ pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> 
 /// let array = NpyFile::open_at(file)?;
 /// assert_eq!((array.dtype(), array.shape()), (&DType::U8, &[2, 3][..]));
 /// assert_eq!(array.read_slice(&[0..2, 1..3])?, [2, 3, 5, 6]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct NpyFile<S> {

@@ -3,21 +3,22 @@
 #[cfg(any(feature = "csv", feature = "arrow"))]
 use super::cells::is_value_of_nothing;
 use super::schema::Column;
-use crate::dataset::{CArray, CTable};
-use crate::error::Result;
-use crate::wire::DType;
+use bloscpack_datasets::{CArray, CTable};
+use bloscpack_dtype::DType;
+use bloscpack_error::Result;
 use std::collections::BTreeMap;
 
 /// What a file of another format does not say itself: types of text, values for what is missing.
 ///
 /// ```
-/// use bloscpack::{DType, exchange::ImportOptions};
+/// use bloscpack_dtype::DType;
+/// use bloscpack_exchange::ImportOptions;
 /// let options = ImportOptions::new()
 ///     .dtype("day", DType::parse("datetime64[D]")?)
 ///     .fill("volume", "0")
 ///     .delimiter(b';');
 /// # let _ = options;
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 #[cfg_attr(

@@ -1,9 +1,8 @@
 //! [`Schema`]: what the columns of a source are.
 
-use crate::dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
-use crate::error::{Error, Result};
-use crate::wire::DType;
-use crate::wire::dtype::{ByteOrder, Field, Kind, Struct};
+use bloscpack_datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
+use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
+use bloscpack_error::{Error, Result};
 
 /// A column: what it is called and what its elements are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +19,8 @@ impl Column {
     /// A column whose rows are single elements.
     ///
     /// ```
-    /// use bloscpack::{DType, exchange::Column};
+    /// use bloscpack_dtype::DType;
+    /// use bloscpack_exchange::Column;
     /// assert_eq!(Column::new("price", DType::F64).row_bytes(), 8);
     /// ```
     #[must_use]

@@ -3,17 +3,17 @@
 use super::coders::Coders;
 use super::home::{self, Home};
 use super::{Frame, fetch};
-use crate::blosc::{self, ChunkHeader, Fault};
-use crate::error::{Error, Result};
-use crate::storage::Memory;
-use crate::wire::frame::{ChunkPlace, FrameHeader, FrameKind};
+use crate::wire::{ChunkPlace, FrameHeader, FrameKind};
+use blosc1::{self, ChunkHeader, Fault};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::Memory;
 use std::collections::HashMap;
 
 impl Frame {
     /// Appends a chunk with this data: as much as all others have, or less, and then it is the last.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for another length, behind a short chunk, and if the frame was opened for reading
+    /// [`Usage`](bloscpack_error::Category::Usage) for another length, behind a short chunk, and if the frame was opened for reading
     /// only; those of where it lies.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.insert(self.chunks(), data)
@@ -22,7 +22,7 @@ impl Frame {
     /// Replaces the data of a chunk.
     ///
     /// # Errors
-    /// As [`append`](Self::append), and [`Usage`](crate::Category::Usage) if there is no such chunk.
+    /// As [`append`](Self::append), and [`Usage`](bloscpack_error::Category::Usage) if there is no such chunk.
     pub fn replace(&mut self, number: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         let expected = self.chunk_len(number)?;
@@ -39,7 +39,7 @@ impl Frame {
     /// Inserts a chunk before another one, or behind the last.
     ///
     /// # Errors
-    /// As [`append`](Self::append), and [`Usage`](crate::Category::Usage) if there are not as many chunks.
+    /// As [`append`](Self::append), and [`Usage`](bloscpack_error::Category::Usage) if there are not as many chunks.
     pub fn insert(&mut self, number: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         self.check_insert(number, data.len())?;
@@ -70,7 +70,7 @@ impl Frame {
     /// Removes a chunk; those behind it move up.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if there is no such chunk, or the frame was opened for reading only.
+    /// [`Usage`](bloscpack_error::Category::Usage) if there is no such chunk, or the frame was opened for reading only.
     pub fn remove(&mut self, number: u64) -> Result<()> {
         self.begin()?;
         let len = self.chunk_len(number)?;
@@ -238,7 +238,7 @@ impl Slots<'_> {
     }
 
     fn keep(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        match blosc::is_zeros(chunk) {
+        match blosc1::is_zeros(chunk) {
             true => Ok(ChunkPlace::Zeros),
             false => Ok(ChunkPlace::At(self.home.put(chunk)?)),
         }

@@ -1,14 +1,14 @@
 //! [`Coders`]: what compresses and decompresses the chunks of a frame.
 
 use super::FrameOptions;
-use crate::array::pool::Pool;
-use crate::blosc::{
+use crate::wire::{ArrayKind, FrameHeader};
+use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, Fault, FilterPipeline,
     ShuffleMeta,
 };
-use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::wire::frame::{ArrayKind, FrameHeader};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::pool::Pool;
+use bloscpack_wire::Limits;
 
 /// Decoders, encoders and buffers that threads share, and how chunks are made.
 #[derive(Debug)]

@@ -5,12 +5,10 @@ use super::home::{FileHome, FolderHome, OUTLINE};
 use super::layers::compressed;
 use super::outline::Outline;
 use super::{Frame, FrameOptions};
-use crate::blosc::{Blosc2Encoder, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
-use crate::error::{Error, Result};
-use crate::storage::{Access, Disk, DiskStore, Folder, Held, Key, Memory, Root, Store, WriteAt};
-use crate::wire::frame::{
-    ChunkPlace, FrameHeader, FrameKind, Metalayers, Trailer, chunk_file_name,
-};
+use crate::wire::{ChunkPlace, FrameHeader, FrameKind, Metalayers, Trailer, chunk_file_name};
+use blosc1::{Blosc2Encoder, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Disk, DiskStore, Folder, Held, Key, Memory, Root, Store, WriteAt};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -22,12 +20,13 @@ pub(super) const IN_MEMORY: &str = "frame";
 /// How a new frame is to be; made by [`Frame::builder`].
 ///
 /// ```
-/// use bloscpack::{Compressor, frame::Frame};
+/// use blosc1::Compressor;
+/// use bloscpack_frames::Frame;
 /// let mut frame = Frame::builder(4, 4000).compressor(Compressor::Zstd).level(5).in_memory()?;
 /// frame.set_vlmetalayer("unit", b"metres")?;
 /// frame.append(&[0; 4000])?;
 /// assert_eq!(frame.vlmetalayer("unit")?.as_deref(), Some(b"metres".as_slice()));
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct FrameBuilder {
@@ -136,7 +135,7 @@ impl FrameBuilder {
     /// A crash before this has returned may leave a file that is cut short.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the file system; [`Usage`](crate::Category::Usage) for
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the file system; [`Usage`](bloscpack_error::Category::Usage) for
     /// sizes and settings that cannot be.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
@@ -228,7 +227,7 @@ impl FrameBuilder {
     /// Creates a contiguous frame in memory; [`Frame::to_bytes`] gives it away.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for sizes and settings that cannot be.
+    /// [`Usage`](bloscpack_error::Category::Usage) for sizes and settings that cannot be.
     pub fn in_memory(self) -> Result<Frame> {
         self.create_in(Memory::new(), OsStr::new(IN_MEMORY))
     }
@@ -274,7 +273,7 @@ impl FrameBuilder {
             )));
         }
         if !self.compressor.is_available() {
-            return Err(crate::blosc::ChunkError::NotBuilt {
+            return Err(blosc1::ChunkError::NotBuilt {
                 feature: self.compressor.format().name(),
             }
             .into());

@@ -1,10 +1,9 @@
 //! A chunk's bytes, out of where they lie.
 
 use super::home::Stored;
-use crate::blosc::{self, ChunkError, ChunkHeader, Fault, HEADER_LEN};
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Limits;
-use crate::wire::{Position, Section};
+use blosc1::{self, ChunkError, ChunkHeader, Fault, HEADER_LEN};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_wire::{Limits, Position, Section};
 
 /// Up to so many bytes a chunk is read at once, whatever is wanted of it.
 const SMALL: u64 = 16 << 10;
@@ -102,17 +101,17 @@ pub(super) fn blocks(
         return whole(stored, header, bytes);
     }
     make_room(bytes, header.ctbytes)?;
-    let head_len = blosc::head_len(header).min(bytes.len());
+    let head_len = blosc1::head_len(header).min(bytes.len());
     let (head, _) = bytes.split_at_mut(head_len);
     stored.read(0, head)?;
-    let extents = blosc::extents(head, blocks)?;
+    let extents = blosc1::extents(head, blocks)?;
     for extent in extents {
         let range = to_usize(extent.start)..to_usize(extent.end);
         if let Some(part) = bytes.get_mut(range) {
             stored.read(extent.start.into(), part)?;
         }
     }
-    Ok(blosc::check_extents(bytes, blocks)?)
+    Ok(blosc1::check_extents(bytes, blocks)?)
 }
 
 fn make_room(bytes: &mut Vec<u8>, len: u32) -> Result<()> {

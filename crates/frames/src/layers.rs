@@ -1,19 +1,17 @@
 //! Metadata of a frame: layers before the chunks, of a few fixed lengths, and layers behind them, of any.
 
 use super::Frame;
-use crate::blosc::{
-    Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline,
-};
-use crate::error::{Error, Result};
-use crate::wire::frame::{ArrayKind, Metalayers};
+use crate::wire::{ArrayKind, Metalayers};
+use blosc1::{Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline};
+use bloscpack_error::{Error, Result};
 
 impl Frame {
     /// Sets a layer of metadata before the chunks. If it has another length than the one of this name, or is new, a file is
     /// written anew with the next flush.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 layers, and for those that
-    /// describe an array, which its methods change; [`OverLimit`](crate::Category::OverLimit) if the header would be longer
+    /// [`Usage`](bloscpack_error::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 layers, and for those that
+    /// describe an array, which its methods change; [`OverLimit`](bloscpack_error::Category::OverLimit) if the header would be longer
     /// than the limit `metadata`.
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         if [ArrayKind::Caterva, ArrayKind::B2nd]
@@ -53,15 +51,15 @@ impl Frame {
     /// A layer of metadata behind the chunks, decompressed.
     ///
     /// # Errors
-    /// [`OverLimit`](crate::Category::OverLimit) beyond the limit `metadata`; whatever is wrong with its chunk.
+    /// [`OverLimit`](bloscpack_error::Category::OverLimit) beyond the limit `metadata`; whatever is wrong with its chunk.
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(chunk) = self.outline.trailer.vlmetalayers.get(name) else {
             return Ok(None);
         };
         let wrong = |error: Error| {
             let fault = match error.category() {
-                crate::Category::OverLimit => Fault::OverLimit,
-                crate::Category::Unsupported => Fault::Unsupported,
+                bloscpack_error::Category::OverLimit => Fault::OverLimit,
+                bloscpack_error::Category::Unsupported => Fault::Unsupported,
                 _ => Fault::Damaged,
             };
             Error::frame(fault, format!("metadata {name:?}: {error}"))
@@ -93,9 +91,9 @@ impl Frame {
     /// Sets a layer of metadata behind the chunks, which may have any length.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for a name of 0 or more than 31 bytes, for more than 8192 layers or 65,529 bytes of
+    /// [`Usage`](bloscpack_error::Category::Usage) for a name of 0 or more than 31 bytes, for more than 8192 layers or 65,529 bytes of
     /// names (with six more for each), and if the frame was opened for reading only;
-    /// [`OverLimit`](crate::Category::OverLimit) if all of them together would be longer than the limit `metadata`.
+    /// [`OverLimit`](bloscpack_error::Category::OverLimit) if all of them together would be longer than the limit `metadata`.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
         let chunk = compressed(bytes)?;
@@ -115,7 +113,7 @@ impl Frame {
     /// Removes a layer of metadata behind the chunks; whether there was one.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if the frame was opened for reading only.
+    /// [`Usage`](bloscpack_error::Category::Usage) if the frame was opened for reading only.
     pub fn remove_vlmetalayer(&mut self, name: &str) -> Result<bool> {
         self.begin()?;
         let layers = &mut self.outline.trailer.vlmetalayers;

@@ -5,13 +5,13 @@
 //! boxes, the blocks, so that a slice is read with little more than what it holds.
 //!
 //! ```
-//! use bloscpack::frame::NdArray;
+//! use bloscpack_frames::NdArray;
 //!
 //! let mut array = NdArray::of_type::<f64>(&[100, 200, 300]).in_memory()?;
 //! array.write(&[10..11, 0..200, 0..300], &vec![1.5; 60_000])?;
 //! let corner: Vec<f64> = array.to_vec(&[9..11, 199..200, 298..300])?;
 //! assert_eq!(corner, [0.0, 0.0, 1.5, 1.5]);
-//! # Ok::<(), bloscpack::Error>(())
+//! # Ok::<(), bloscpack_error::Error>(())
 //! ```
 //!
 //! What is changed is seen through the same `Frame` or `NdArray` at once, and becomes permanent, all of it or none, with `flush`.
@@ -29,17 +29,18 @@ mod options;
 mod outline;
 mod read;
 mod verify;
+pub mod wire;
 
-use crate::error::{Error, Result};
-use crate::storage::ReadAt;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use coders::Coders;
 use home::Home;
 use outline::Outline;
 use std::fmt;
 use std::path::Path;
 
-pub use crate::array::Element;
-pub use crate::wire::frame::{ArrayKind, ArrayMeta, FrameHeader, FrameKind, Metalayers};
+pub use crate::wire::{ArrayKind, ArrayMeta, FrameHeader, FrameKind, Metalayers};
+pub use bloscpack_dtype::Element;
 pub use create::FrameBuilder;
 pub use nd::{Caches, NdArray, NdArrayBuilder, default_shapes};
 pub use options::FrameOptions;
@@ -48,7 +49,7 @@ pub use verify::FrameReport;
 /// Chunks of one size, and layers of metadata: what the Blosc 2 libraries call a super-chunk, and its frame.
 ///
 /// ```
-/// use bloscpack::frame::Frame;
+/// use bloscpack_frames::Frame;
 ///
 /// let mut frame = Frame::builder(8, 80_000).in_memory()?;
 /// frame.append(&[1; 80_000])?;
@@ -60,7 +61,7 @@ pub use verify::FrameReport;
 /// let frame = Frame::from_bytes(bytes)?;
 /// assert_eq!((frame.chunks(), frame.content_len()), (3, 240_000));
 /// assert_eq!(frame.chunk(1)?, [3; 80_000]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 pub struct Frame {
     home: Box<dyn Home>,
@@ -171,7 +172,7 @@ impl Frame {
     /// The array that the frame's metadata tells of, if it does.
     ///
     /// # Errors
-    /// [`Damaged`](crate::Category::Damaged) if it is no such description.
+    /// [`Damaged`](bloscpack_error::Category::Damaged) if it is no such description.
     pub fn array_meta(&self) -> Result<Option<ArrayMeta>> {
         Ok(ArrayMeta::of(self.metalayers())?)
     }
@@ -180,10 +181,10 @@ impl Frame {
     /// reading at a path or in a store; others cannot tell.
     ///
     /// ```
-    /// use bloscpack::frame::Frame;
+    /// use bloscpack_frames::Frame;
     /// let frame = Frame::open("testdata/frames/caterva/x_vlmeta_s.cat")?;
     /// assert!(!frame.was_interrupted());
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     #[must_use]
     pub fn was_interrupted(&self) -> bool {

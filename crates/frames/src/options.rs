@@ -3,13 +3,13 @@
 use super::home::{BytesHome, FileHome, FolderHome, OUTLINE};
 use super::outline::Outline;
 use super::{Frame, NdArray};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::storage::{
+use crate::wire::FrameKind;
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, Held, Key, Patience, ReadAt, Root, Snapshot, Store,
 };
-use crate::wire::frame::FrameKind;
+use bloscpack_wire::Limits;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ const DEFAULT_BUFFER: usize = 64 << 20;
 /// How a frame, or the array in it, is opened.
 ///
 /// ```
-/// use bloscpack::frame::FrameOptions;
+/// use bloscpack_frames::FrameOptions;
 /// let frame = FrameOptions::new().threads(2).open("testdata/frames/caterva/x_vlmeta_c.cat")?;
 /// assert!(frame.chunks() > 0);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct FrameOptions {
@@ -97,8 +97,8 @@ impl FrameOptions {
     /// Opens the frame at this path for reading: a file, or the directory of a sparse one.
     ///
     /// # Errors
-    /// Those of the file system; [`Unsupported`](crate::Category::Unsupported) if no frame is there;
-    /// [`Damaged`](crate::Category::Damaged) and [`CutShort`](crate::Category::CutShort) if it is not whole.
+    /// Those of the file system; [`Unsupported`](bloscpack_error::Category::Unsupported) if no frame is there;
+    /// [`Damaged`](bloscpack_error::Category::Damaged) and [`CutShort`](bloscpack_error::Category::CutShort) if it is not whole.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
         match path.is_dir() {
@@ -142,7 +142,7 @@ impl FrameOptions {
         Frame::new(Box::new(home), outline, self)
     }
 
-    /// Reads a contiguous frame in anything that is read at any position; see [`Seekable`](crate::storage::Seekable) for what
+    /// Reads a contiguous frame in anything that is read at any position; see [`Seekable`](bloscpack_storage::Seekable) for what
     /// only reads and seeks.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl FrameOptions {
     /// Opens the array at this path for reading.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and [`Unsupported`](crate::Category::Unsupported) if the frame holds no array.
+    /// As [`open`](Self::open), and [`Unsupported`](bloscpack_error::Category::Unsupported) if the frame holds no array.
     pub fn open_array(&self, path: impl AsRef<Path>) -> Result<NdArray> {
         NdArray::of(self.open(path)?)
     }
@@ -180,7 +180,7 @@ impl FrameOptions {
     /// Opens the array at this path for reading and changing it.
     ///
     /// # Errors
-    /// As [`edit`](Self::edit), and [`Unsupported`](crate::Category::Unsupported) if the frame holds no array.
+    /// As [`edit`](Self::edit), and [`Unsupported`](bloscpack_error::Category::Unsupported) if the frame holds no array.
     pub fn edit_array(&self, path: impl AsRef<Path>) -> Result<NdArray> {
         NdArray::of(self.edit(path)?)
     }

@@ -1,12 +1,13 @@
 //! [`Outline`]: all of a frame but its chunks.
 
-use crate::blosc::{Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings};
-use crate::blosc::{Fault, FilterPipeline, HEADER_LEN, has_blocks};
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Limits;
-use crate::storage::Object;
-use crate::wire::frame::{ChunkPlace, FrameHeader, FrameKind, Trailer, decode_index, encode_index};
-use crate::wire::{Position, Section};
+use crate::wire::{ChunkPlace, FrameHeader, FrameKind, Trailer, decode_index, encode_index};
+use blosc1::{
+    Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline, HEADER_LEN,
+    has_blocks,
+};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::Object;
+use bloscpack_wire::{Limits, Position, Section};
 
 /// Bytes of an entry of the index.
 const ENTRY_LEN: u64 = 8;

@@ -2,15 +2,15 @@
 
 use super::home::Stored;
 use super::{Frame, fetch};
-use crate::blosc::{ChunkDecoder, ChunkError, ChunkHeader, Fault, SpecialValue, special_chunk};
-use crate::error::{Error, Result};
-use crate::wire::frame::ChunkPlace;
+use crate::wire::ChunkPlace;
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, Fault, SpecialValue, special_chunk};
+use bloscpack_error::{Error, Result};
 
 impl Frame {
     /// The data of a chunk.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if there is no such chunk; [`OverLimit`](crate::Category::OverLimit); whatever is
+    /// [`Usage`](bloscpack_error::Category::Usage) if there is no such chunk; [`OverLimit`](bloscpack_error::Category::OverLimit); whatever is
     /// wrong with the chunk.
     pub fn chunk(&self, number: u64) -> Result<Vec<u8>> {
         let len = self.chunk_len(number)?;
@@ -28,7 +28,7 @@ impl Frame {
     /// Reads the data of a chunk into `out`, which has as many bytes.
     ///
     /// # Errors
-    /// As [`chunk`](Self::chunk), and [`Usage`](crate::Category::Usage) for another length.
+    /// As [`chunk`](Self::chunk), and [`Usage`](bloscpack_error::Category::Usage) for another length.
     pub fn read_chunk(&self, number: u64, out: &mut [u8]) -> Result<()> {
         self.check_state()?;
         let len = self.chunk_len(number)?;
@@ -56,7 +56,7 @@ impl Frame {
     /// that hold it.
     ///
     /// # Errors
-    /// As [`chunk`](Self::chunk), and [`Usage`](crate::Category::Usage) for what the chunk does not have.
+    /// As [`chunk`](Self::chunk), and [`Usage`](bloscpack_error::Category::Usage) for what the chunk does not have.
     pub fn read_range(&self, number: u64, start: u32, out: &mut [u8]) -> Result<()> {
         self.check_state()?;
         let len = self.chunk_len(number)?;
@@ -119,13 +119,13 @@ impl Frame {
     /// The header of a chunk; nothing for a chunk that the index alone tells of. No more is read than that.
     ///
     /// ```
-    /// use bloscpack::frame::Frame;
+    /// use bloscpack_frames::Frame;
     /// let mut frame = Frame::builder(4, 4000).in_memory()?;
     /// frame.append(&[7; 4000])?;
     /// frame.append(&[0; 4000])?;
     /// assert_eq!(frame.chunk_header(0)?.map(|header| header.nbytes), Some(4000));
     /// assert_eq!(frame.chunk_header(1)?, None);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
@@ -242,7 +242,7 @@ fn touched(header: &ChunkHeader, start: u32, len: usize) -> Vec<u32> {
 /// An error with the chunk that it is about.
 pub(super) fn located(error: Error, number: u64, stored: &Stored<'_>) -> Error {
     match error.kind() {
-        crate::ErrorKind::Format(crate::wire::FormatError::Chunk(chunk)) => {
+        bloscpack_error::ErrorKind::Format(bloscpack_wire::FormatError::Chunk(chunk)) => {
             fetch::failed(number, stored.byte(), chunk.clone())
         }
         _ => error,

@@ -2,9 +2,9 @@
 
 use super::home::Stored;
 use super::{Frame, fetch};
-use crate::array::crew;
-use crate::error::{Error, ErrorKind, Result};
-use crate::wire::frame::ChunkPlace;
+use crate::wire::ChunkPlace;
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::crew;
 use std::sync::{Mutex, PoisonError};
 
 /// Damages after which nobody wants to know more.
@@ -137,7 +137,7 @@ impl Frame {
             }
             if *next < end {
                 let what = format!("chunks {one} and {other} lie over one another");
-                damages.push(Error::frame(crate::Fault::Damaged, what));
+                damages.push(Error::frame(blosc1::Fault::Damaged, what));
             }
         }
         Ok(())

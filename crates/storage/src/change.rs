@@ -10,13 +10,13 @@ use std::ops::Range;
 /// Bytes at the beginning of the free part that go through the journal: until the change is made
 /// they are zeros, so that nothing behind the old end looks like a chunk, or like a member behind
 /// a digest.
-pub(crate) const GAP: u64 = 128;
+pub const GAP: u64 = 128;
 
 /// A change to a [`Held`] file. Without [`commit`](Self::commit) it was never there: what it has
 /// left is taken away before the next one, or when the file is let go.
 ///
 /// What is put can be read back through it, as the file will be.
-pub(crate) struct Change<'a, F: Folder> {
+pub struct Change<'a, F: Folder> {
     held: &'a mut Held<F>,
     draft: Draft,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Change<'a, F: Folder> {
 /// What a [`Change`] has put so far. Whoever changes a file over a longer time keeps this beside the [`Held`] file, and
 /// [goes on](Held::go_on) with it.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub struct Draft {
     pieces: Pieces,
     /// Where the journal ends.
     end: u64,
@@ -36,12 +36,12 @@ pub(crate) struct Draft {
 
 impl<F: Folder> Held<F> {
     /// Goes on with a change of this file that was [paused](Change::pause); no other was begun meanwhile.
-    pub(crate) fn go_on(&mut self, draft: Draft) -> Change<'_, F> {
+    pub fn go_on(&mut self, draft: Draft) -> Change<'_, F> {
         Change { held: self, draft }
     }
 
     /// Reads the file as it will be once the change of this draft is made.
-    pub(crate) fn read_draft(&self, draft: &Draft, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+    pub fn read_draft(&self, draft: &Draft, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         super::overlay::read(&self.file, &self.journal, &draft.pieces, at, buf)
     }
 }
@@ -58,7 +58,7 @@ impl<'a, F: Folder> Change<'a, F> {
     }
 
     /// Lets go of the file, to [go on](Held::go_on) later.
-    pub(crate) fn pause(self) -> Draft {
+    pub fn pause(self) -> Draft {
         self.draft
     }
 
@@ -66,7 +66,7 @@ impl<'a, F: Folder> Change<'a, F> {
     ///
     /// # Errors
     /// Those of file and journal.
-    pub(crate) fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let room = self.draft.direct_from.saturating_sub(at);
         let split = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
         let (journaled, direct) = bytes.split_at_checked(split).unwrap_or((bytes, &[]));
@@ -87,7 +87,7 @@ impl<'a, F: Folder> Change<'a, F> {
     ///
     /// # Errors
     /// Those of the journal.
-    pub(crate) fn stage(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
+    pub fn stage(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
         self.held.journal.write_all_at(self.draft.end, bytes)?;
         let from = self.draft.end;
         self.draft.end = self.draft.end.saturating_add(len_of(bytes));
@@ -98,14 +98,14 @@ impl<'a, F: Folder> Change<'a, F> {
     ///
     /// # Errors
     /// Those of the journal.
-    pub(crate) fn read_staged(&self, staged: &Range<u64>, bytes: &mut Vec<u8>) -> io::Result<()> {
+    pub fn read_staged(&self, staged: &Range<u64>, bytes: &mut Vec<u8>) -> io::Result<()> {
         let len = staged.end.saturating_sub(staged.start);
         bytes.resize(usize::try_from(len).unwrap_or(0), 0);
         self.held.journal.read_exact_at(staged.start, bytes)
     }
 
     /// Gives staged bytes, of which this is the hash, their place.
-    pub(crate) fn place(&mut self, at: u64, staged: &Range<u64>, hasher: Hasher) {
+    pub fn place(&mut self, at: u64, staged: &Range<u64>, hasher: Hasher) {
         let len = staged.end.saturating_sub(staged.start);
         let last = self.draft.pieces.last_entry();
         if let Some(mut last) = last
@@ -127,7 +127,7 @@ impl<'a, F: Folder> Change<'a, F> {
     /// Those of file and journal, after which nothing more can be written here; and
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go of the file. The
     /// file is then as it was, or the change is completed when it is next held.
-    pub(crate) fn commit(self, new_len: u64) -> io::Result<&'a mut Held<F>> {
+    pub fn commit(self, new_len: u64) -> io::Result<&'a mut Held<F>> {
         let Self { held, draft } = self;
         let Draft {
             pieces,
@@ -157,7 +157,7 @@ impl<'a, F: Folder> Change<'a, F> {
     ///
     /// # Errors
     /// Those of the folder.
-    pub(crate) fn into_replacement(self) -> io::Result<Replacement<'a, F>> {
+    pub fn into_replacement(self) -> io::Result<Replacement<'a, F>> {
         // If the new file outlives a crash, its name has to.
         self.held.at_risk(|held| {
             held.journal.sync()?;

@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 
 /// A job panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Panicked;
+pub struct Panicked;
 
 impl fmt::Display for Panicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,7 +20,7 @@ impl std::error::Error for Panicked {}
 
 /// Does all jobs, on up to so many threads. Returns the first error in the order of the jobs, whoever met one first; a panic
 /// is an error of its job.
-pub(crate) fn each<J: Send, E: From<Panicked> + Send>(
+pub fn each<J: Send, E: From<Panicked> + Send>(
     threads: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
     act: impl Fn(J) -> Result<(), E> + Sync,
@@ -81,7 +81,7 @@ struct Line<I, T, E> {
 
 /// Does all jobs, on up to so many threads, and gives what comes of them to `take`, on the caller's thread and in the order of
 /// the jobs. While it is not the turn of what is done, the caller works, too. Returns the first error in that order.
-pub(crate) fn in_order<J: Send, T: Send, E: From<Panicked> + Send>(
+pub fn in_order<J: Send, T: Send, E: From<Panicked> + Send>(
     threads: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
     act: impl Fn(J) -> Result<T, E> + Sync,

@@ -33,11 +33,7 @@ impl<S: ReadAt> Seek for Cursor<S> {
 }
 
 /// The position that a seek leads to.
-pub(crate) fn target(
-    to: SeekFrom,
-    here: u64,
-    size: impl FnOnce() -> io::Result<u64>,
-) -> io::Result<u64> {
+pub fn target(to: SeekFrom, here: u64, size: impl FnOnce() -> io::Result<u64>) -> io::Result<u64> {
     let (from, by) = match to {
         SeekFrom::Start(at) => return Ok(at),
         SeekFrom::Current(by) => (here, by),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A file of several names (hard links) is not opened for writing: locks and journals go by name.
 ///
 /// ```
-/// use bloscpack::storage::{Disk, Folder};
+/// use bloscpack_storage::{Disk, Folder};
 /// let (folder, name) = Disk::of("Cargo.toml")?;
 /// assert_eq!(name, "Cargo.toml");
 /// assert!(folder.list()?.contains(&name));

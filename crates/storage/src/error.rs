@@ -7,7 +7,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a file or a store cannot be opened, read or changed.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Error {
     /// Reading or writing failed.
     Io(io::Error),

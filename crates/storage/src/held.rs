@@ -13,7 +13,7 @@ const TRIES: u32 = 100;
 /// Bytes of a file's beginning that other programs change when they append to it.
 const SEEN_LEN: usize = 64;
 /// The first byte of a file while a change is put into it. A format whose files are changed in place must not begin with it.
-pub(crate) const MARK: u8 = b'!';
+pub const MARK: u8 = b'!';
 const WRITING: &str = "another process is writing to this file";
 /// Why a change that was interrupted cannot be read or completed.
 pub(super) const MISSING: &str = "its journal is not beside it";
@@ -33,7 +33,7 @@ pub(super) const MISSING: &str = "its journal is not beside it";
 /// read through it until then, by a [`Snapshot`](super::Snapshot).
 ///
 /// The journal is locked as long as the file is held, and removed in the end.
-pub(crate) struct Held<F: Folder> {
+pub struct Held<F: Folder> {
     pub(super) folder: F,
     pub(super) name: OsString,
     pub(super) file: F::File,
@@ -79,7 +79,7 @@ impl<F: Folder> Held<F> {
     /// # Errors
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer holds it; [`Interrupted`](Error::Interrupted) if a
     /// change was interrupted and its journal is missing or belongs to another file; those of the folder.
-    pub(crate) fn open(folder: F, name: &OsStr, patience: &Patience) -> Result<Self> {
+    pub fn open(folder: F, name: &OsStr, patience: &Patience) -> Result<Self> {
         for _ in 0..TRIES {
             let file = folder.open(name, Access::Write)?;
             let journal_name = journal_name(name);
@@ -118,7 +118,7 @@ impl<F: Folder> Held<F> {
     }
 
     /// The file as it is.
-    pub(crate) fn file(&self) -> &F::File {
+    pub fn file(&self) -> &F::File {
         &self.file
     }
 
@@ -173,7 +173,7 @@ impl<F: Folder> Held<F> {
     }
 
     /// Refuses to go on after an error that leaves the file's state unknown.
-    pub(crate) fn check(&self) -> io::Result<()> {
+    pub fn check(&self) -> io::Result<()> {
         if self.poisoned {
             let what = "an earlier error left the state of this file unknown: open it again";
             return Err(io::Error::other(what));
@@ -182,7 +182,7 @@ impl<F: Folder> Held<F> {
     }
 
     /// Does something after whose failure nobody knows what is on the disk.
-    pub(crate) fn at_risk<T, E>(
+    pub fn at_risk<T, E>(
         &mut self,
         act: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
@@ -197,7 +197,7 @@ impl<F: Folder> Held<F> {
     ///
     /// # Errors
     /// Those of the file, and an earlier error that leaves its state unknown.
-    pub(crate) fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
+    pub fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
         self.check()?;
         self.give_up()?;
         self.check_others()?;

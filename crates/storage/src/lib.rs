@@ -13,6 +13,7 @@
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod change;
+pub mod crew;
 mod cursor;
 mod disk;
 mod error;
@@ -25,30 +26,32 @@ mod map;
 mod memory;
 mod overlay;
 mod patience;
+pub mod pool;
 mod read_at;
 mod replacement;
 mod seekable;
 mod snapshot;
+pub mod threads;
 mod tree;
 mod write_at;
 
-pub(crate) use change::{Change, Draft, GAP};
+pub use change::{Change, Draft, GAP};
 pub use cursor::Cursor;
-pub(crate) use cursor::target;
+pub use cursor::target;
 pub use disk::Disk;
 pub use error::{Error, Result};
 pub use folder::{Access, Folder};
-pub(crate) use held::{Held, MARK};
+pub use held::{Held, MARK};
 pub use lock::{Hold, Lock};
 #[cfg(feature = "mmap")]
 pub use map::Map;
 pub use memory::{Memory, MemoryFile};
-pub(crate) use patience::Patience;
+pub use patience::Patience;
 pub use read_at::ReadAt;
-pub(crate) use read_at::for_each_step;
-pub(crate) use replacement::Replacement;
+pub use read_at::for_each_step;
+pub use replacement::Replacement;
 pub use seekable::Seekable;
 pub use snapshot::Snapshot;
-pub(crate) use tree::Root;
+pub use tree::Root;
 pub use tree::{DiskStore, Entry, EntryKind, Guard, Key, MemoryStore, Object, Store};
 pub use write_at::WriteAt;

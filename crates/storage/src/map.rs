@@ -29,7 +29,8 @@ use std::io;
 /// error.
 ///
 /// ```no_run
-/// use bloscpack::{IndexedReader, storage::Map};
+/// use bloscpack::IndexedReader;
+/// use bloscpack_storage::Map;
 /// use std::fs::File;
 ///
 /// let map = Map::open(&File::open("walk.blp")?)?;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A folder in memory, for tests and for what never has to outlive the process. Clones share it.
 ///
 /// ```
-/// use bloscpack::storage::{Access, Folder, Memory, ReadAt};
+/// use bloscpack_storage::{Access, Folder, Memory, ReadAt};
 /// let folder = Memory::from([("greeting", b"hello".to_vec())]);
 /// assert_eq!(folder.open("greeting".as_ref(), Access::Read)?.size()?, 5);
 /// # Ok::<(), std::io::Error>(())

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 /// How long a change waits for those who are reading, and who is asked meanwhile.
 #[derive(Clone)]
-pub(crate) struct Patience {
+pub struct Patience {
     most: Duration,
     goes_on: Option<Arc<dyn Fn(Duration) -> bool + Send + Sync>>,
 }
 
 impl Patience {
     /// So long, and nobody is asked.
-    pub(crate) fn of(most: Duration) -> Self {
+    pub fn of(most: Duration) -> Self {
         Self {
             most,
             goes_on: None,
@@ -21,12 +21,12 @@ impl Patience {
     }
 
     /// Waits so long at the most.
-    pub(crate) fn set(&mut self, most: Duration) {
+    pub fn set(&mut self, most: Duration) {
         self.most = most;
     }
 
     /// Asks whether to wait on, with how long it has been.
-    pub(crate) fn ask(&mut self, goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static) {
+    pub fn ask(&mut self, goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static) {
         self.goes_on = Some(Arc::new(goes_on));
     }
 

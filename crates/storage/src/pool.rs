@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 const MOST: usize = 64;
 
 /// Things that are lent one at a time, and made when there are too few.
-pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+pub struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
@@ -18,7 +18,7 @@ impl<T> Default for Pool<T> {
 
 impl<T> Pool<T> {
     /// Does something with one of them.
-    pub(crate) fn lend<R, E>(
+    pub fn lend<R, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,
         act: impl FnOnce(&mut T) -> Result<R, E>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A source of bytes that can be read at any position, by several threads at once.
 ///
 /// ```
-/// use bloscpack::storage::ReadAt;
+/// use bloscpack_storage::ReadAt;
 /// let bytes = b"0123456789".as_slice();
 /// let mut two = [0; 2];
 /// bytes.read_exact_at(4, &mut two)?;
@@ -53,7 +53,7 @@ pub trait ReadAt {
 const STEP: u64 = 1 << 16;
 
 /// Reads a stretch of a source in steps of bounded length.
-pub(crate) fn for_each_step<S: ReadAt>(
+pub fn for_each_step<S: ReadAt>(
     source: &S,
     at: u64,
     len: u64,

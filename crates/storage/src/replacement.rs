@@ -6,7 +6,7 @@ use std::io;
 
 /// A file that takes the place of a [`Held`] one when it is complete. What a [`Change`] has put so
 /// far can be read meanwhile.
-pub(crate) struct Replacement<'a, F: Folder> {
+pub struct Replacement<'a, F: Folder> {
     change: Change<'a, F>,
     file: F::File,
     name: OsString,
@@ -18,7 +18,7 @@ impl<'a, F: Folder> Replacement<'a, F> {
     }
 
     /// The old file with what has been put into it.
-    pub(crate) fn old(&self) -> &Change<'a, F> {
+    pub fn old(&self) -> &Change<'a, F> {
         &self.change
     }
 
@@ -26,7 +26,7 @@ impl<'a, F: Folder> Replacement<'a, F> {
     ///
     /// # Errors
     /// Those of the file.
-    pub(crate) fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(at, bytes)
     }
 
@@ -34,7 +34,7 @@ impl<'a, F: Folder> Replacement<'a, F> {
     ///
     /// # Errors
     /// Those of file and folder. The old file or the new one is under the name.
-    pub(crate) fn commit(self) -> io::Result<&'a mut Held<F>> {
+    pub fn commit(self) -> io::Result<&'a mut Held<F>> {
         let held = self.change.into_held();
         held.check_others()?;
         // Whether a name was changed, an error does not tell for sure.

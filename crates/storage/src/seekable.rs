@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// Shares a reader that seeks: one thread at a time reads.
 ///
 /// ```
-/// use bloscpack::storage::{ReadAt, Seekable};
+/// use bloscpack_storage::{ReadAt, Seekable};
 /// let source = Seekable::new(std::io::Cursor::new(b"0123456789"));
 /// let mut two = [0; 2];
 /// source.read_exact_at(7, &mut two)?;

@@ -20,11 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// change the file do not ask, and are not kept from it.
 ///
 /// ```
-/// use bloscpack::{IndexedReader, storage::{Memory, Snapshot}};
+/// use bloscpack::IndexedReader;
+/// use bloscpack_storage::{Memory, Snapshot};
 /// let folder = Memory::from([("a.blp", bloscpack::compress(b"some data")?)]);
 /// let reader = IndexedReader::open(Snapshot::open_in(&folder, "a.blp".as_ref())?)?;
 /// assert_eq!(reader.content_len(), 9);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Snapshot<F = File> {

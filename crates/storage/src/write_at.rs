@@ -10,7 +10,7 @@ use std::io;
 /// has returned.
 ///
 /// ```
-/// use bloscpack::storage::{Folder, Memory, ReadAt, WriteAt};
+/// use bloscpack_storage::{Folder, Memory, ReadAt, WriteAt};
 /// let file = Memory::new().create("numbers".as_ref(), None)?;
 /// file.write_all_at(4, b"45")?;
 /// file.sync()?;

@@ -24,7 +24,7 @@ pub const MAX_DIGEST_LEN: usize = 64;
 /// included, and lies right behind it.
 ///
 /// ```
-/// use bloscpack::Checksum;
+/// use bloscpack_wire::Checksum;
 /// assert_eq!("sha256".parse(), Ok(Checksum::Sha256));
 /// assert_eq!(Checksum::Sha256.digest_len(), 32);
 /// assert_eq!(Checksum::from_id(9), None);

@@ -3,7 +3,7 @@
 use super::checksum::{Checksum, Digest};
 use super::layout::Layout;
 use super::position::Position;
-use crate::blosc::{ChunkError, Fault};
+use blosc1::{ChunkError, Fault};
 use std::fmt;
 
 /// What is wrong, without the place.
@@ -203,11 +203,7 @@ impl FormatError {
     ///
     /// # Errors
     /// [`FormatError::Digest`] if they differ.
-    pub(crate) fn check_digest(
-        checksum: Checksum,
-        found: Digest,
-        computed: Digest,
-    ) -> Result<(), Self> {
+    pub fn check_digest(checksum: Checksum, found: Digest, computed: Digest) -> Result<(), Self> {
         if found == computed {
             return Ok(());
         }
@@ -219,7 +215,7 @@ impl FormatError {
     }
 
     /// Another number of records than the metadata's shape says.
-    pub(crate) fn record_count(count: u64, found: u64) -> Self {
+    pub fn record_count(count: u64, found: u64) -> Self {
         let why = format!("its shape is of {count} records, but there are {found}");
         Self::MetadataData { why }
     }

@@ -8,11 +8,13 @@ fn bytes<const N: usize>(from: &[u8], at: usize) -> [u8; N] {
         .unwrap_or([0; N])
 }
 
-pub(super) fn u8_at(from: &[u8], at: usize) -> u8 {
+/// The byte at a position, 0 past the end.
+pub fn u8_at(from: &[u8], at: usize) -> u8 {
     u8::from_le_bytes(bytes(from, at))
 }
 
-pub(super) fn u32_at(from: &[u8], at: usize) -> u32 {
+/// The little-endian number at a position, 0 if it reaches past the end.
+pub fn u32_at(from: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes(from, at))
 }
 
@@ -24,12 +26,13 @@ pub(super) fn i32_at(from: &[u8], at: usize) -> i32 {
     i32::from_le_bytes(bytes(from, at))
 }
 
-pub(super) fn i64_at(from: &[u8], at: usize) -> i64 {
+/// The little-endian number at a position, 0 if it reaches past the end.
+pub fn i64_at(from: &[u8], at: usize) -> i64 {
     i64::from_le_bytes(bytes(from, at))
 }
 
 /// Copies a field to its place; a place outside is ruled out by the caller.
-pub(super) fn put(to: &mut [u8], at: usize, field: &[u8]) {
+pub fn put(to: &mut [u8], at: usize, field: &[u8]) {
     if let Some(place) = to
         .get_mut(at..)
         .and_then(|rest| rest.get_mut(..field.len()))

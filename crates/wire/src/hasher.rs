@@ -25,7 +25,7 @@ pub type MakeHasher = fn() -> Box<dyn Hasher>;
 /// For each checksum, what computes it.
 ///
 /// ```
-/// use bloscpack::{Checksum, Hashers};
+/// use bloscpack_wire::{Checksum, Hashers};
 /// let hashers = Hashers::default();
 /// assert_eq!(hashers.digest(Checksum::Crc32, b"123456789").to_string(), "cbf43926");
 /// assert_eq!(hashers.digest(Checksum::Adler32, b"").to_string(), "00000001");

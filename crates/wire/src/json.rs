@@ -9,7 +9,7 @@ const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
 /// Parses JSON; the three numbers that only Python knows become `null`.
 ///
 /// Nesting deeper than 128 is an error, and of a key that occurs twice the last value counts.
-pub(super) fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
+pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text).or_else(|error| match without_python_numbers(text) {
         Some(plain) => serde_json::from_slice(&plain),
         None => Err(error),
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
 }
 
 /// Whether [`parse`] will succeed, found out in little memory.
-pub(super) fn check(text: &[u8]) -> Result<(), serde_json::Error> {
+pub fn check(text: &[u8]) -> Result<(), serde_json::Error> {
     let check = |text: &[u8]| serde_json::from_slice::<Sound>(text).map(|_| ());
     check(text).or_else(|error| match without_python_numbers(text) {
         Some(plain) => check(&plain),

@@ -1,13 +1,13 @@
 //! How much an input may ask for.
 
-use crate::blosc::{ChunkDecoder, MAX_NBYTES};
+use blosc1::{ChunkDecoder, MAX_NBYTES};
 
 /// Bounds on what a reader accepts from an input; more is an error that names the bound.
 ///
 /// Memory is taken as bytes arrive, never by a header's word; these limits bound the rest.
 ///
 /// ```
-/// use bloscpack::Limits;
+/// use bloscpack_wire::Limits;
 /// let strict = Limits { chunk: 16 << 20, ..Limits::default() };
 /// assert_eq!(strict.block, 256 << 20);
 /// ```
@@ -28,13 +28,13 @@ pub struct Limits {
     pub ratio: u32,
     /// Uncompressed bytes of all chunks of an input together; anything by default. Who reads in order gets what lies before
     /// the chunk that goes beyond it; readers by position, frames and arrays of datasets are not opened. Records that are read
-    /// by number are bounded by `chunk` alone, and [`recover`](crate::recover()) does not look at this one.
+    /// by number are bounded by `chunk` alone, and [`recover`](bloscpack::recover()) does not look at this one.
     pub total: u64,
 }
 
 impl Limits {
     /// A decoder that keeps to these.
-    pub(crate) fn decoder(&self) -> ChunkDecoder {
+    pub fn decoder(&self) -> ChunkDecoder {
         ChunkDecoder::with_max_block(self.block).max_ratio(self.ratio)
     }
 }

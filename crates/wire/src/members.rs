@@ -7,16 +7,17 @@ use std::ops::Range;
 
 /// Goes through the members of the object that a text holds; there are none if it holds anything
 /// else. The text has to be JSON (Python's numbers included), as that of
-/// [`Metadata`](crate::wire::Metadata) is.
-pub(super) struct Members<'a> {
+/// [`Metadata`](crate::Metadata) is.
+pub struct Members<'a> {
     text: &'a str,
     at: usize,
 }
 
 /// One key and its value, the value as a place in the text.
-pub(super) struct Member<'a> {
+pub struct Member<'a> {
     /// With quotes and escapes.
     pub key: &'a str,
+    /// The byte range of its value in the text.
     pub value: Range<usize>,
 }
 
@@ -31,6 +32,8 @@ impl Member<'_> {
 }
 
 impl<'a> Members<'a> {
+    /// The members of the object in this text.
+    #[must_use]
     pub fn of(text: &'a str) -> Self {
         let start = skip_space(text.as_bytes(), 0);
         let at = match text.as_bytes().get(start) {
@@ -67,7 +70,7 @@ impl<'a> Iterator for Members<'a> {
 
 /// The text with another value of this key, and not a byte of it different elsewhere; nothing if it
 /// is not there. Where the key occurs twice both values are replaced, whichever a reader takes.
-pub(super) fn with_value(text: &str, key: &str, value: &str) -> Option<String> {
+pub fn with_value(text: &str, key: &str, value: &str) -> Option<String> {
     let (mut renewed, mut done) = (String::with_capacity(text.len() + value.len()), 0);
     for member in Members::of(text).filter(|member| member.is(key)) {
         renewed.push_str(text.get(done..member.value.start)?);

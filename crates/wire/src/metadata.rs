@@ -210,12 +210,12 @@ pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
 /// User metadata: a JSON text of any shape, kept as its writer spelled it.
 ///
 /// ```
-/// use bloscpack::Metadata;
+/// use bloscpack_wire::Metadata;
 /// let metadata = Metadata::from_json(r#"{"dtype": "float64", "shape": [1024], "dflt": NaN}"#)?;
 /// assert_eq!(metadata.value()["shape"][0], 1024);
 /// assert!(metadata.value()["dflt"].is_null());
 /// assert!(metadata.text().contains("NaN"));
-/// # Ok::<(), bloscpack::wire::FormatError>(())
+/// # Ok::<(), bloscpack_wire::FormatError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Metadata {
@@ -255,7 +255,7 @@ impl Metadata {
     }
 
     /// Whether it is a JSON object, as that of records has to be.
-    pub(crate) fn is_object(&self) -> bool {
+    pub fn is_object(&self) -> bool {
         // It is JSON; no more than its first character need be looked at.
         self.text.trim_ascii_start().starts_with('{')
     }
@@ -272,11 +272,11 @@ impl Metadata {
     /// Unlike [`value`](Self::value) it takes no memory.
     ///
     /// ```
-    /// use bloscpack::Metadata;
+    /// use bloscpack_wire::Metadata;
     /// let metadata = Metadata::from_json(r#"{"unit": "mV", "gain": [1, 2]}"#)?;
     /// assert_eq!(metadata.get_text("gain"), Some("[1, 2]"));
     /// assert_eq!(metadata.get_text("offset"), None);
-    /// # Ok::<(), bloscpack::wire::FormatError>(())
+    /// # Ok::<(), bloscpack_wire::FormatError>(())
     /// ```
     #[must_use]
     pub fn get_text(&self, key: &str) -> Option<&str> {
@@ -285,7 +285,7 @@ impl Metadata {
     }
 
     /// The metadata as it lies behind the header of V2.
-    pub(crate) fn to_raw(&self, layout: Layout) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
+    pub fn to_raw(&self, layout: Layout) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
         let len = u32::try_from(self.text.len()).map_err(|_| FormatError::NoPlace {
             layout,
             what: "so much metadata",
@@ -296,7 +296,7 @@ impl Metadata {
 
     /// The V3 section that holds this metadata, with room to grow as the reference leaves it:
     /// zlib where that makes it shorter, ten times the space.
-    pub(crate) fn to_section(
+    pub fn to_section(
         &self,
         checksum: Checksum,
         hashers: &Hashers,
@@ -308,7 +308,7 @@ impl Metadata {
 
     /// The section that takes the place of another one, and just its room; nothing if there is too
     /// little.
-    pub(crate) fn to_section_in_place_of(
+    pub fn to_section_in_place_of(
         &self,
         old: &MetadataHeader,
         hashers: &Hashers,

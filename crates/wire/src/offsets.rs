@@ -29,7 +29,7 @@ pub enum Offsets {
 
 impl Offsets {
     /// An entry that is not filled in.
-    pub(crate) const UNFILLED_ENTRY: [u8; 8] = (-1i64).to_le_bytes();
+    pub const UNFILLED_ENTRY: [u8; 8] = (-1i64).to_le_bytes();
 
     /// The offset of a chunk, if the table has it.
     #[must_use]
@@ -72,7 +72,7 @@ impl Offsets {
     }
 
     /// The bytes of a table with these offsets and `spare` entries of -1.
-    pub(crate) fn encode(offsets: &[u64], spare: u64) -> Vec<u8> {
+    pub fn encode(offsets: &[u64], spare: u64) -> Vec<u8> {
         let spare = usize::try_from(spare).unwrap_or(usize::MAX);
         let entry = |offset: u64| i64::try_from(offset).unwrap_or(-1).to_le_bytes();
         let filled = offsets.iter().flat_map(|offset| entry(*offset));

@@ -41,7 +41,7 @@ impl fmt::Display for Section {
 /// It is shown as `chunk 3 (byte 41984)`, and with the member where there are several:
 ///
 /// ```
-/// use bloscpack::{Position, Section};
+/// use bloscpack_wire::{Position, Section};
 /// let mut place = Position { byte: 41984, member: 0, chunk: Some(3), section: Section::Chunk };
 /// assert_eq!(place.to_string(), "chunk 3 (byte 41984)");
 /// place.member = 2;

@@ -6,8 +6,7 @@ use bloscpack::storage::MemoryStore;
 use bloscpack::{DType, Result};
 use std::sync::{Arc, LazyLock};
 
-#[path = "../../../tests/support/tree_faulty.rs"]
-mod tree_faulty;
+use testkit::tree_faulty;
 
 use tree_faulty::{Fault, FaultyStore, Plan};
 

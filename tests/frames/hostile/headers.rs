@@ -4,9 +4,9 @@ use super::{BASE, WHOLE, examine};
 use crate::counting::peak_of;
 use crate::frame_parts::{Parts, bomb, numbers, options};
 use bloscpack::blosc::ChunkDecoder;
+use bloscpack::frame::wire::ChunkPlace;
 use bloscpack::frame::{Metalayers, NdArray};
 use bloscpack::storage::Memory;
-use bloscpack::wire::frame::ChunkPlace;
 use bloscpack::{Category, Limits};
 use std::ffi::OsStr;
 

@@ -5,9 +5,9 @@ use crate::counting::peak_of;
 use crate::frame_parts::{Parts, encoded, index, numbers, options, sparse};
 use crate::pick::pick;
 use bloscpack::blosc::{ChunkDecoder, MAX_NBYTES, SpecialValue, special_chunk};
+use bloscpack::frame::wire::ChunkPlace;
 use bloscpack::frame::{Frame, Metalayers, NdArray};
 use bloscpack::storage::Memory;
-use bloscpack::wire::frame::ChunkPlace;
 use bloscpack::{Category, Limits, Result};
 use std::ffi::OsStr;
 

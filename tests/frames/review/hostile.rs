@@ -2,9 +2,9 @@
 
 use bloscpack::Fault;
 use bloscpack::blosc::{ChunkDecoder, SpecialValue, special_chunk};
+use bloscpack::frame::wire::Trailer;
 use bloscpack::frame::{Frame, FrameHeader, FrameOptions};
 use bloscpack::storage::Memory;
-use bloscpack::wire::frame::Trailer;
 use std::ffi::OsStr;
 
 const LEN: u32 = 1000;

@@ -6,7 +6,7 @@ use crate::frame_parts::Parts;
 use crate::records_by_hand::Hostile;
 use bloscpack::Limits;
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, SpecialValue, special_chunk};
-use bloscpack::wire::frame::ChunkPlace;
+use bloscpack::frame::wire::ChunkPlace;
 
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();

@@ -5,7 +5,7 @@ use crate::frame_parts::Parts;
 use crate::samples::nd;
 use bloscpack::blosc::{SpecialValue, special_chunk};
 use bloscpack::frame::ArrayKind;
-use bloscpack::wire::frame::ChunkPlace;
+use bloscpack::frame::wire::ChunkPlace;
 
 pub fn rows() -> Vec<Row> {
     let sound = nd(ArrayKind::B2nd, None).remove(0).1;

@@ -8,7 +8,7 @@ const KEPT: usize = 4;
 
 /// What the compressor made of the latest such streams.
 #[derive(Default)]
-pub(in crate::blosc) struct Constants {
+pub(crate) struct Constants {
     kept: Vec<Kept>,
     next: usize,
 }

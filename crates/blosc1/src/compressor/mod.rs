@@ -27,7 +27,7 @@ mod zstd;
 /// A compressor that Blosc 1 knows.
 ///
 /// ```
-/// use bloscpack::blosc::{Compressor, CompressorFormat};
+/// use blosc1::{Compressor, CompressorFormat};
 ///
 /// assert_eq!("lz4hc".parse(), Ok(Compressor::Lz4hc));
 /// assert_eq!(Compressor::Lz4hc.format(), CompressorFormat::Lz4);
@@ -51,7 +51,7 @@ pub enum Compressor {
 /// The format of the streams, as three bits of a chunk's flags tell it.
 ///
 /// ```
-/// use bloscpack::blosc::CompressorFormat;
+/// use blosc1::CompressorFormat;
 ///
 /// assert_eq!(CompressorFormat::Lz4.name(), "lz4");
 /// ```
@@ -109,7 +109,7 @@ impl Compressor {
     /// uses that is told of a compressor but of no level.
     ///
     /// ```
-    /// use bloscpack::Compressor;
+    /// use blosc1::Compressor;
     /// assert_eq!((Compressor::Lz4.default_level(), Compressor::Zstd.default_level()), (9, 4));
     /// ```
     #[must_use]

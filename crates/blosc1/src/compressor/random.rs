@@ -16,7 +16,7 @@ const CHANCE: usize = 16 * 1024;
 
 /// Looks at streams, keeping its table.
 #[derive(Default)]
-pub(in crate::blosc) struct NoiseTest {
+pub(crate) struct NoiseTest {
     slots: Vec<u32>,
 }
 

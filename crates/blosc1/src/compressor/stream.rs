@@ -13,7 +13,7 @@ use super::zlib;
 #[cfg(feature = "zstd")]
 use super::zstd;
 use super::{Compressor, CompressorFormat};
-use crate::blosc::{ChunkError, ChunkSettings};
+use crate::{ChunkError, ChunkSettings};
 
 /// A compressor at a level, with the memory that it keeps from stream to stream.
 ///
@@ -25,7 +25,7 @@ pub(super) trait Compress: Send {
 }
 
 /// Compresses streams, and spares the compressor those whose result is known beforehand.
-pub(in crate::blosc) struct StreamEncoder {
+pub(crate) struct StreamEncoder {
     compressor: Box<dyn Compress>,
     constants: Constants,
     /// Only for compressors to which noise is work.
@@ -115,7 +115,7 @@ impl Compress for Blosclz {
 
 /// Decompresses streams of any format, whose states it keeps for the next.
 #[derive(Default)]
-pub(in crate::blosc) struct StreamDecoder {
+pub(crate) struct StreamDecoder {
     #[cfg(feature = "snappy")]
     snappy: snappy::Decoder,
     #[cfg(feature = "zlib")]

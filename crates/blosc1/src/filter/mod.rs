@@ -30,7 +30,7 @@ use kernels::Kernels;
 /// What is done to a block before it is compressed.
 ///
 /// ```
-/// use bloscpack::blosc::Filter;
+/// use blosc1::Filter;
 ///
 /// assert_eq!("byte".parse(), Ok(Filter::Byte));
 /// assert_eq!(Filter::Bit.to_string(), "bit");

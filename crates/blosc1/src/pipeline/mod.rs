@@ -71,12 +71,12 @@ impl FilterStep {
 /// Six filters, applied from the first to the last and undone from the last to the first.
 ///
 /// ```
-/// use bloscpack::blosc::{FilterPipeline, FilterStep};
+/// use blosc1::{FilterPipeline, FilterStep};
 ///
 /// let pipeline = FilterPipeline::new(&[FilterStep::Delta, FilterStep::Shuffle])?;
 /// assert_eq!(pipeline.ids(), [0, 0, 0, 0, 3, 1]);
 /// assert_eq!(FilterPipeline::default().ids(), [0, 0, 0, 0, 0, 1]);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FilterPipeline {
@@ -89,8 +89,8 @@ impl FilterPipeline {
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::blosc::Fault::Usage) for more than six steps;
-    /// [`Unsupported`](crate::blosc::Fault::Unsupported) for delta behind a step other than
+    /// [`Usage`](crate::Fault::Usage) for more than six steps;
+    /// [`Unsupported`](crate::Fault::Unsupported) for delta behind a step other than
     /// truncated precision: C-Blosc2 cannot undo it there.
     pub fn new(steps: &[FilterStep]) -> Result<Self, ChunkError> {
         let found = steps.len();
@@ -111,11 +111,11 @@ impl FilterPipeline {
     ///
     /// # Errors
     ///
-    /// [`Unsupported`](crate::blosc::Fault::Unsupported) for a number without a meaning or of a
+    /// [`Unsupported`](crate::Fault::Unsupported) for a number without a meaning or of a
     /// plug-in, and for delta behind a step other than truncated precision.
     ///
     /// ```
-    /// use bloscpack::blosc::{ChunkError, FilterPipeline};
+    /// use blosc1::{ChunkError, FilterPipeline};
     ///
     /// let error = FilterPipeline::from_ids([0, 0, 0, 0, 0, 35], [0; 6]).unwrap_err();
     /// assert_eq!(error, ChunkError::UnknownFilter { id: 35 });
@@ -146,7 +146,7 @@ impl FilterPipeline {
     }
 
     /// A byte for each filter: bits for truncated precision; for shuffle, 0 or what
-    /// [`ShuffleMeta`](crate::blosc::ShuffleMeta) is about.
+    /// [`ShuffleMeta`](crate::ShuffleMeta) is about.
     #[must_use]
     pub const fn metas(&self) -> [u8; SLOTS] {
         self.metas

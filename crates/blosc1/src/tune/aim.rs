@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// that takes and gives so many gigabytes a second.
 ///
 /// ```
-/// use bloscpack::blosc::Aim;
+/// use blosc1::Aim;
 ///
 /// assert_eq!("size".parse(), Ok(Aim::Size));
 /// assert_eq!(Aim::default().to_string(), "balance");

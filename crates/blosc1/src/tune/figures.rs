@@ -6,7 +6,7 @@
 //! x86-64 server (AVX-512), best of seven rounds. Another machine has others; what counts here is how
 //! they compare.
 
-use crate::blosc::Compressor;
+use crate::Compressor;
 
 /// Compressed to so many thousandths of its length: what the figures of a row stand for, but the first
 /// and the last.

@@ -35,7 +35,7 @@ const CHUNK_SIZE: u32 = 1 << 20;
 /// milliseconds, and for [`Aim::Size`] a second or so.
 ///
 /// ```
-/// use bloscpack::blosc::{Aim, Compressor, Tuner};
+/// use blosc1::{Aim, Compressor, Tuner};
 ///
 /// let numbers: Vec<u8> = (0..100_000_u64).flat_map(|n| (n * n).to_le_bytes()).collect();
 /// let tuned = Tuner::new(Aim::Balance).tune(&numbers)?;
@@ -44,7 +44,7 @@ const CHUNK_SIZE: u32 = 1 << 20;
 ///
 /// let tuned = Tuner::new(Aim::Size).compressor(Compressor::Zlib).tune(&numbers)?;
 /// assert_eq!(tuned.settings().compressor, Compressor::Zlib);
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuner {
@@ -132,7 +132,7 @@ impl Tuner {
     /// which the first is the beginning and the last the end.
     ///
     /// ```
-    /// use bloscpack::blosc::{Aim, Tuner};
+    /// use blosc1::{Aim, Tuner};
     ///
     /// let tuner = Tuner::new(Aim::Balance);
     /// assert_eq!(tuner.places(1000), [0..1000]);

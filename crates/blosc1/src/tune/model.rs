@@ -4,7 +4,7 @@
 //! streams of other data cost that the same compressor shrank as far, by the table in [`figures`].
 
 use super::figures::{self, Figures, KNOTS};
-use crate::blosc::{ChunkSettings, Filter};
+use crate::{ChunkSettings, Filter};
 
 /// Time in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn between(figures: &[u64; KNOTS.len()], len: u64, compressed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Fate, KNOTS, between, figures, stream};
-    use crate::blosc::{ChunkSettings, Compressor};
+    use crate::{ChunkSettings, Compressor};
 
     #[test]
     fn the_figures_are_met_at_the_knots_and_lie_between_them_otherwise() {

@@ -2,8 +2,8 @@
 
 use super::trial::Bench;
 use super::{Aim, Trial, Tuned, Tuner};
-use crate::blosc::layout::MIN_BUFFER;
-use crate::blosc::{ChunkError, ChunkSettings, Compressor, Filter};
+use crate::layout::MIN_BUFFER;
+use crate::{ChunkError, ChunkSettings, Compressor, Filter};
 
 /// Sizes of elements that are looked for. One that comes later has to be better by a margin.
 const TYPESIZES: [u8; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 24];

@@ -2,11 +2,11 @@
 
 use super::Aim;
 use super::model::{self, Cost, Fate};
-use crate::blosc::compressor::{Constants, NoiseTest, StreamEncoder};
-use crate::blosc::encode::{apply, room_for};
-use crate::blosc::header::HEADER_LEN;
-use crate::blosc::layout::{Layout, MIN_BUFFER};
-use crate::blosc::{ChunkError, ChunkSettings, Filter};
+use crate::compressor::{Constants, NoiseTest, StreamEncoder};
+use crate::encode::{apply, room_for};
+use crate::header::HEADER_LEN;
+use crate::layout::{Layout, MIN_BUFFER};
+use crate::{ChunkError, ChunkSettings, Filter};
 
 /// What a score counts in: bytes of data.
 const SCALE: u128 = 1 << 20;
@@ -91,7 +91,7 @@ fn speed(bytes: u64, picoseconds: u64) -> f64 {
     }
 }
 
-/// Compresses pieces as a [`ChunkEncoder`](crate::blosc::ChunkEncoder) would that had more of them.
+/// Compresses pieces as a [`ChunkEncoder`](crate::ChunkEncoder) would that had more of them.
 #[derive(Default)]
 pub(super) struct Bench {
     filtered: Vec<u8>,

@@ -3,20 +3,20 @@
 use std::fmt;
 
 use super::{Aim, Trial};
-use crate::blosc::{ChunkSettings, Filter};
+use crate::{ChunkSettings, Filter};
 
 /// Settings chosen by a [`Tuner`](super::Tuner), with all that was tried.
 ///
 /// It displays as one line that says what was chosen and why.
 ///
 /// ```
-/// use bloscpack::blosc::{Aim, Tuner};
+/// use blosc1::{Aim, Tuner};
 ///
 /// let tuned = Tuner::new(Aim::Speed).tune(&[7; 100_000])?;
 /// assert!(tuned.best().ratio() > 100.0);
 /// assert_eq!(tuned.best().settings(), tuned.settings());
 /// assert!(tuned.to_string().contains("for speed"));
-/// # Ok::<(), bloscpack::blosc::ChunkError>(())
+/// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuned {

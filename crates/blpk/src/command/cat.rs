@@ -8,8 +8,7 @@ mod packed;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use bloscpack::wire::Form;
-use bloscpack::{Decoder, IndexedReader};
+use bloscpack::{Decoder, IndexedReader, wire::Form};
 use clap::{ArgGroup, Args};
 
 use super::decompress::blame;

@@ -5,8 +5,10 @@ mod encode;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bloscpack::blosc::{Aim, Tuned};
-use bloscpack::{Checksum, Encoder, EncoderBuilder, Layout, Metadata};
+use bloscpack::{
+    Checksum, Encoder, EncoderBuilder, Layout, Metadata,
+    blosc::{Aim, Tuned},
+};
 use clap::Args;
 
 use crate::args::{self, Encoding};

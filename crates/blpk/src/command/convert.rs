@@ -7,9 +7,7 @@ mod numpy;
 
 use std::path::PathBuf;
 
-use bloscpack::dataset::DatasetLayout;
-use bloscpack::frame::ArrayKind;
-use bloscpack::{Checksum, DType, Layout};
+use bloscpack::{Checksum, DType, Layout, dataset::DatasetLayout, frame::ArrayKind};
 use clap::Args;
 
 use crate::args;

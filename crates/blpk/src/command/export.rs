@@ -6,8 +6,10 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bloscpack::exchange::{Format, Source, export};
-use bloscpack::{Category, DType};
+use bloscpack::{
+    Category, DType,
+    exchange::{Format, Source, export},
+};
 use clap::Args;
 
 use crate::args;

@@ -11,10 +11,10 @@ pub use frame::describe;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bloscpack::DType;
-use bloscpack::dataset::DatasetLayout;
-use bloscpack::exchange::{
-    BoxedSource, Format, ImportOptions, Schema, Source, import_array, import_table,
+use bloscpack::{
+    DType,
+    dataset::DatasetLayout,
+    exchange::{BoxedSource, Format, ImportOptions, Schema, Source, import_array, import_table},
 };
 use clap::Args;
 

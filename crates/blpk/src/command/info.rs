@@ -11,8 +11,7 @@ mod records;
 
 use std::path::PathBuf;
 
-use bloscpack::blosc::Aim;
-use bloscpack::{Member, State, Survey};
+use bloscpack::{Member, State, Survey, blosc::Aim};
 use clap::Args;
 
 use crate::args;

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use bloscpack::Error;
-use bloscpack::dataset::Dataset;
+use bloscpack::{Error, dataset::Dataset};
 use clap::Args;
 use serde_json::{Value, json};
 

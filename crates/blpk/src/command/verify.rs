@@ -9,10 +9,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
-use bloscpack::dataset::DatasetReport;
-use bloscpack::frame::FrameReport;
-use bloscpack::storage::ReadAt;
-use bloscpack::{Category, Damage, Error, Report};
+use bloscpack::{
+    Category, Damage, Error, Report, dataset::DatasetReport, frame::FrameReport, storage::ReadAt,
+};
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -4,8 +4,10 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bloscpack::dataset::{CArray, CTable, Dataset};
-use bloscpack::{Category, Error, ErrorKind};
+use bloscpack::{
+    Category, Error, ErrorKind,
+    dataset::{CArray, CTable, Dataset},
+};
 
 use super::{INTERRUPTED, failure, is_no_directory, options};
 use crate::change::{PATIENCE, SILENCE};

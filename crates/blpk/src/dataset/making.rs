@@ -2,9 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use bloscpack::dataset::{CArrayBuilder, CTableBuilder, DatasetLayout};
-use bloscpack::frame::NdArrayBuilder;
-use bloscpack::{Checksum, Compressor, Filter};
+use bloscpack::{
+    Checksum, Compressor, Filter,
+    dataset::{CArrayBuilder, CTableBuilder, DatasetLayout},
+    frame::NdArrayBuilder,
+};
 use clap::Args;
 
 use crate::args;

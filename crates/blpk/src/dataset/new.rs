@@ -4,9 +4,11 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::path::Path;
 
-use bloscpack::Error;
-use bloscpack::frame::{Frame, FrameOptions};
-use bloscpack::storage::{Disk, Folder as _};
+use bloscpack::{
+    Error,
+    frame::{Frame, FrameOptions},
+    storage::{Disk, Folder as _},
+};
 use same_file::is_same_file;
 use tempfile::{Builder, TempDir};
 

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use bloscpack::dataset::{CArray, CTable, Dataset};
-use bloscpack::exchange::{ArraySource, FileSource, Source, TableSource};
-use bloscpack::{Error, IndexedReader};
+use bloscpack::{
+    Error, IndexedReader,
+    dataset::{CArray, CTable, Dataset},
+    exchange::{ArraySource, FileSource, Source, TableSource},
+};
 
 use super::rows::Rows;
 use super::slice::{Box, Slice};

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Read, Seek as _};
 use std::path::Path;
 
-use bloscpack::exchange::{
-    Batch, BoxedSource, Format, ImportOptions, NpyFile, Schema, Source, open_at,
+use bloscpack::{
+    Category, Error,
+    exchange::{Batch, BoxedSource, Format, ImportOptions, NpyFile, Schema, Source, open_at},
 };
-use bloscpack::{Category, Error};
 
 use super::BLOCK;
 use crate::input::{self, Awaited, Input, is_standard_input};

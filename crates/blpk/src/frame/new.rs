@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bloscpack::Error;
-use bloscpack::frame::{NdArray, NdArrayBuilder};
+use bloscpack::{
+    Error,
+    frame::{NdArray, NdArrayBuilder},
+};
 
 use crate::dataset::edit::is_ended;
 use crate::dataset::new::{New, file_permissions, refuse_within};

@@ -5,9 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use bloscpack::storage::{Cursor, ReadAt, Snapshot};
-use bloscpack::wire::FormatError;
-use bloscpack::{Error, ErrorKind};
+use bloscpack::{
+    Error, ErrorKind,
+    storage::{Cursor, ReadAt, Snapshot},
+    wire::FormatError,
+};
 
 use crate::message::{Failure, quoted};
 use crate::session::Session;

@@ -2,8 +2,10 @@
 
 use std::io::{self, Read};
 
-use bloscpack::wire::{Event, Form, MetadataPlace, Parser};
-use bloscpack::{Hashers, Limits};
+use bloscpack::{
+    Hashers, Limits,
+    wire::{Event, Form, MetadataPlace, Parser},
+};
 
 /// Bytes asked for at once: header and metadata are seldom more.
 const PIECE_LEN: usize = 4096;

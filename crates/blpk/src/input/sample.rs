@@ -3,8 +3,7 @@
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 
-use bloscpack::blosc::Tuner;
-use bloscpack::storage::Cursor;
+use bloscpack::{blosc::Tuner, storage::Cursor};
 
 use super::{Extent, Input};
 

@@ -1,13 +1,13 @@
 //! [`Blocks`]: an array, some rows at a time.
 
 use super::CArray;
-use crate::error::Result;
+use bloscpack_error::Result;
 use std::ops::Range;
 
 /// Goes through rows of an array in blocks; see [`CArray::blocks`].
 ///
 /// ```
-/// # use bloscpack::dataset::CArray;
+/// # use bloscpack_datasets::CArray;
 /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut seen = 0;
 /// for block in array.blocks(0..array.rows(), 3000) {
@@ -16,7 +16,7 @@ use std::ops::Range;
 ///     seen += rows.end - rows.start;
 /// }
 /// assert_eq!(seen, 1000);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Blocks<'a> {

@@ -1,17 +1,17 @@
 //! [`CArrayBuilder`]: a new array.
 
 use super::{CArray, Home};
-use crate::array::element::Element;
-use crate::blosc::{ChunkSettings, Compressor, Filter};
-use crate::dataset::create::{Target, begin};
-use crate::dataset::layout::{self, DatasetLayout};
-use crate::dataset::leaf::{Leaf, Press};
-use crate::dataset::new::{NewArray, NewFraming};
-use crate::dataset::options::DatasetOptions;
-use crate::error::{Error, Result};
-use crate::storage::{Access, Key, Root, Store};
-use crate::wire::dataset::{Attributes, ChunkBase, default_chunk_rows};
-use crate::wire::{Checksum, DType};
+use crate::create::{Target, begin};
+use crate::layout::{self, DatasetLayout};
+use crate::leaf::{Leaf, Press};
+use crate::new::{NewArray, NewFraming};
+use crate::options::DatasetOptions;
+use crate::wire::{Attributes, ChunkBase, default_chunk_rows};
+use blosc1::{ChunkSettings, Compressor, Filter};
+use bloscpack_dtype::{DType, native::Element};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Key, Root, Store};
+use bloscpack_wire::Checksum;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,9 +27,10 @@ const LONG_NAME: usize = 1 << 20;
 /// What a new array is to be; ends in [`create`](Self::create).
 ///
 /// ```
-/// use bloscpack::dataset::{CArray, DatasetLayout};
-/// use bloscpack::storage::MemoryStore;
-/// use bloscpack::{Checksum, Compressor};
+/// use bloscpack_datasets::{CArray, DatasetLayout};
+/// use bloscpack_storage::MemoryStore;
+/// use blosc1::Compressor;
+/// use bloscpack_wire::Checksum;
 ///
 /// let array = CArray::of::<u16>()
 ///     .row_shape(&[480, 640])
@@ -39,7 +40,7 @@ const LONG_NAME: usize = 1 << 20;
 ///     .spare(64)
 ///     .create_in(MemoryStore::new())?;
 /// assert_eq!(array.shape(), [0, 480, 640]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct CArrayBuilder {
@@ -267,7 +268,7 @@ impl CArrayBuilder {
     }
 
     /// Creates an array in a directory that is known to be free.
-    pub(in crate::dataset) fn create_beneath(
+    pub(crate) fn create_beneath(
         &self,
         root: &Arc<Root>,
         at: &Key,
@@ -296,7 +297,7 @@ impl CArrayBuilder {
     }
 
     /// The same, put into superchunks as those of another array.
-    pub(in crate::dataset) fn framed_as(self, other: &CArray) -> Self {
+    pub(crate) fn framed_as(self, other: &CArray) -> Self {
         let like = other.like();
         Self {
             press: like.press,
@@ -309,13 +310,13 @@ impl CArrayBuilder {
     }
 
     /// The same for so many rows, unless that was said.
-    pub(in crate::dataset) fn expecting(mut self, rows: u64) -> Self {
+    pub(crate) fn expecting(mut self, rows: u64) -> Self {
         self.expected_rows.get_or_insert(rows);
         self
     }
 
     /// Everything that was left open, decided.
-    pub(in crate::dataset) fn plan(&self, layout: DatasetLayout) -> Result<NewArray> {
+    pub(crate) fn plan(&self, layout: DatasetLayout) -> Result<NewArray> {
         if self.dtype.has_object() {
             return Err(Error::usage(
                 "Python objects are not written: a pickle is no data",

@@ -1,9 +1,9 @@
 //! Elements in.
 
 use super::CArray;
-use crate::array::element::{self, Element};
-use crate::dataset::layout;
-use crate::error::{Error, Result};
+use crate::layout;
+use bloscpack_dtype::native::{self, Element};
+use bloscpack_error::{Error, Result};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -34,12 +34,12 @@ impl CArray {
     /// # Errors
     /// As [`append`](Self::append), and wrong usage if the elements are of another type.
     pub fn append_values<T: Element>(&mut self, values: &[T]) -> Result<()> {
-        element::check::<T>(self.dtype())?;
+        native::check::<T>(self.dtype())?;
         if self.dtype().order() == T::DTYPE.order() && cfg!(target_endian = "little") {
             return self.append(bytemuck::cast_slice(values));
         }
         let mut turned = values.to_vec();
-        element::turn(self.dtype(), &mut turned);
+        native::turn(self.dtype(), &mut turned);
         self.append(bytemuck::cast_slice(&turned))
     }
 
@@ -59,9 +59,9 @@ impl CArray {
     /// # Errors
     /// As [`set_slice`](Self::set_slice), and wrong usage if the elements are of another type.
     pub fn set<T: Element>(&mut self, slice: &[Range<u64>], values: &[T]) -> Result<()> {
-        element::check::<T>(self.dtype())?;
+        native::check::<T>(self.dtype())?;
         let mut turned = values.to_vec();
-        element::turn(self.dtype(), &mut turned);
+        native::turn(self.dtype(), &mut turned);
         self.set_slice(slice, bytemuck::cast_slice(&turned))
     }
 
@@ -160,7 +160,7 @@ impl CArray {
     }
 
     /// Bytes of a row, and how many rows these bytes are.
-    pub(in crate::dataset) fn rows_of(&self, bytes: usize) -> Result<u64> {
+    pub(crate) fn rows_of(&self, bytes: usize) -> Result<u64> {
         let row = self.row_bytes();
         match bytes.is_multiple_of(row) {
             true => Ok(u64::try_from(bytes / row).unwrap_or(u64::MAX)),

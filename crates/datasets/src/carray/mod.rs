@@ -8,12 +8,11 @@ mod read;
 use super::layout::{self, DatasetLayout, Note};
 use super::leaf::{Leaf, Spec};
 use super::options::DatasetOptions;
-use crate::array::boxes::to_usize;
-use crate::blosc::Fault;
-use crate::error::{Category, Error, Result};
-use crate::storage::{Access, Key, Root};
-use crate::wire::DType;
-use crate::wire::dataset::Attributes;
+use crate::wire::Attributes;
+use blosc1::Fault;
+use bloscpack_dtype::{DType, boxes::to_usize};
+use bloscpack_error::{Category, Error, Result};
+use bloscpack_storage::{Access, Key, Root};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,8 +27,8 @@ pub use builder::CArrayBuilder;
 /// what was not flushed when a `CArray` is dropped has never been.
 ///
 /// ```
-/// use bloscpack::dataset::CArray;
-/// use bloscpack::storage::MemoryStore;
+/// use bloscpack_datasets::CArray;
+/// use bloscpack_storage::MemoryStore;
 ///
 /// let store = MemoryStore::new();
 /// let mut array = CArray::of::<f64>().chunk_rows(100).create_in(store.clone())?;
@@ -40,7 +39,7 @@ pub use builder::CArrayBuilder;
 /// let array = CArray::open_in(store)?;
 /// assert_eq!(array.shape(), [1000]);
 /// assert_eq!(array.to_vec::<f64>(500..503)?, [125.0, 125.25, 125.5]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct CArray {
@@ -111,7 +110,7 @@ impl CArray {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_in(store: impl crate::storage::Store + 'static) -> Result<Self> {
+    pub fn open_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
         DatasetOptions::new().open_in(store)?.into_array()
     }
 
@@ -119,7 +118,7 @@ impl CArray {
     ///
     /// # Errors
     /// As [`edit`](Self::edit).
-    pub fn edit_in(store: impl crate::storage::Store + 'static) -> Result<Self> {
+    pub fn edit_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
         DatasetOptions::new().edit_in(store)?.into_array()
     }
 

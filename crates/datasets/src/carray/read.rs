@@ -1,10 +1,12 @@
 //! Elements out.
 
 use super::{Blocks, CArray};
-use crate::array::boxes::to_usize;
-use crate::array::element::{self, Element};
-use crate::dataset::leaf::box_bytes;
-use crate::error::{Error, Result};
+use crate::leaf::box_bytes;
+use bloscpack_dtype::{
+    boxes::to_usize,
+    native::{self, Element},
+};
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// Bytes read at once where nobody knows yet whether they are there.
@@ -14,10 +16,10 @@ impl CArray {
     /// The bytes of these rows, in C order and as the dtype has them.
     ///
     /// ```
-    /// # use bloscpack::dataset::CArray;
+    /// # use bloscpack_datasets::CArray;
     /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert_eq!(array.read_rows(0..2)?.len(), 16);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
@@ -105,20 +107,20 @@ impl CArray {
     /// Reads a box of elements as values, in C order.
     ///
     /// ```
-    /// # use bloscpack::dataset::CArray;
+    /// # use bloscpack_datasets::CArray;
     /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// let mut values = [0i64; 3];
     /// array.read(&[10..13], &mut values)?;
     /// assert_eq!(array.to_vec::<i64>(10..13)?, values);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`read_slice_into`](Self::read_slice_into), and wrong usage if the elements are of another type.
     pub fn read<T: Element>(&self, slice: &[Range<u64>], out: &mut [T]) -> Result<()> {
-        element::check::<T>(self.dtype())?;
+        native::check::<T>(self.dtype())?;
         self.leaf.read_box(slice, bytemuck::cast_slice_mut(out))?;
-        element::turn(self.dtype(), out);
+        native::turn(self.dtype(), out);
         Ok(())
     }
 
@@ -127,9 +129,9 @@ impl CArray {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn to_vec<T: Element>(&self, rows: Range<u64>) -> Result<Vec<T>> {
-        element::check::<T>(self.dtype())?;
+        native::check::<T>(self.dtype())?;
         let mut values = self.read_in_steps(&self.leaf.grid().of_whole_rows(rows))?;
-        element::turn(self.dtype(), &mut values);
+        native::turn(self.dtype(), &mut values);
         Ok(values)
     }
 
@@ -139,9 +141,9 @@ impl CArray {
     /// As [`read`](Self::read).
     #[cfg(feature = "ndarray")]
     pub fn to_ndarray<T: Element>(&self, slice: &[Range<u64>]) -> Result<ndarray::ArrayD<T>> {
-        element::check::<T>(self.dtype())?;
+        native::check::<T>(self.dtype())?;
         let mut values: Vec<T> = self.read_in_steps(slice)?;
-        element::turn(self.dtype(), &mut values);
+        native::turn(self.dtype(), &mut values);
         let shape: Vec<usize> = slice
             .iter()
             .map(|range| to_usize(range.end.saturating_sub(range.start)))

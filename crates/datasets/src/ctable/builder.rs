@@ -1,13 +1,13 @@
 //! [`CTableBuilder`]: a new table.
 
 use super::{CTable, Column};
-use crate::dataset::carray::{CArray, CArrayBuilder, Home};
-use crate::dataset::create::{Target, begin};
-use crate::dataset::layout::{self, DatasetLayout};
-use crate::dataset::options::DatasetOptions;
-use crate::error::{Error, Result};
-use crate::storage::{Access, Key, Root, Store};
-use crate::wire::dataset::Attributes;
+use crate::carray::{CArray, CArrayBuilder, Home};
+use crate::create::{Target, begin};
+use crate::layout::{self, DatasetLayout};
+use crate::options::DatasetOptions;
+use crate::wire::Attributes;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Key, Root, Store};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// What a new table is to be; ends in [`create`](Self::create).
 ///
 /// ```
-/// use bloscpack::dataset::{CArray, CTable, DatasetLayout};
-/// use bloscpack::storage::MemoryStore;
+/// use bloscpack_datasets::{CArray, CTable, DatasetLayout};
+/// use bloscpack_storage::MemoryStore;
 ///
 /// let table = CTable::builder()
 ///     .layout(DatasetLayout::BlzDocument)
@@ -25,7 +25,7 @@ use std::sync::Arc;
 ///     .column("place.lon", CArray::of::<f64>())
 ///     .create_in(MemoryStore::new())?;
 /// assert_eq!(table.names(), ["place.lat", "place.lon"]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct CTableBuilder {

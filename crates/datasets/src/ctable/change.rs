@@ -2,11 +2,11 @@
 
 use super::builder::{check_name, new_column, put_columns};
 use super::{CTable, Column};
-use crate::dataset::carray::{CArray, CArrayBuilder};
-use crate::dataset::layout;
-use crate::dataset::remove::remove_column;
-use crate::error::{Error, Result};
-use crate::storage::Key;
+use crate::carray::{CArray, CArrayBuilder};
+use crate::layout;
+use crate::remove::remove_column;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::Key;
 use serde_json::Value;
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl CTable {
     }
 
     /// All columns, opened, to be changed; nothing is changed yet.
-    pub(in crate::dataset) fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
+    pub(crate) fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
         self.home.check_writable()?;
         self.open_all()?;
         Ok(self

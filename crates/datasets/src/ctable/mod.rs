@@ -7,9 +7,9 @@ mod read;
 use super::carray::{CArray, Home};
 use super::layout::{self, ColumnPlace, DatasetLayout, Note};
 use super::options::DatasetOptions;
-use crate::error::{Error, Result};
-use crate::storage::{Access, Key};
-use crate::wire::dataset::Attributes;
+use crate::wire::Attributes;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Key};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -22,8 +22,8 @@ pub use read::TableBlocks;
 /// [`flush`](Self::flush) has made all of it permanent as a whole.
 ///
 /// ```
-/// use bloscpack::dataset::{CArray, CTable};
-/// use bloscpack::storage::MemoryStore;
+/// use bloscpack_datasets::{CArray, CTable};
+/// use bloscpack_storage::MemoryStore;
 ///
 /// let store = MemoryStore::new();
 /// let mut table = CTable::builder()
@@ -37,7 +37,7 @@ pub use read::TableBlocks;
 /// let table = CTable::open_in(store)?;
 /// assert_eq!(table.names(), ["day", "price"]);
 /// assert_eq!(table.column("price")?.to_vec::<f64>(0..2)?, prices);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct CTable {
@@ -92,7 +92,7 @@ impl CTable {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_in(store: impl crate::storage::Store + 'static) -> Result<Self> {
+    pub fn open_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
         DatasetOptions::new().open_in(store)?.into_table()
     }
 
@@ -100,7 +100,7 @@ impl CTable {
     ///
     /// # Errors
     /// As [`edit`](Self::edit).
-    pub fn edit_in(store: impl crate::storage::Store + 'static) -> Result<Self> {
+    pub fn edit_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
         DatasetOptions::new().edit_in(store)?.into_table()
     }
 
@@ -201,7 +201,7 @@ impl CTable {
             Some(sign) if !sign.is_table && sign.layout.columns_are_datasets() => sign.layout,
             _ => {
                 return Err(Error::dataset(
-                    crate::Fault::Damaged,
+                    blosc1::Fault::Damaged,
                     "there is no array where this column should be",
                 )
                 .in_file(&at));

@@ -1,9 +1,9 @@
 //! Rows out.
 
 use super::CTable;
-use crate::array::crew;
-use crate::dataset::carray::CArray;
-use crate::error::{Error, Result};
+use crate::carray::CArray;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::crew;
 use std::ops::Range;
 
 impl CTable {

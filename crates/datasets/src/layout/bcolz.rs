@@ -5,12 +5,12 @@
 //! as bcolz 1.2 writes them.
 
 use super::{put, real};
-use crate::blosc::Compressor;
-use crate::dataset::leaf::Spec;
-use crate::dataset::new::NewArray;
-use crate::error::{Error, Result};
-use crate::storage::{Key, Root};
-use crate::wire::dataset::{ParamsKey, StorageStyle};
+use crate::leaf::Spec;
+use crate::new::NewArray;
+use crate::wire::{ParamsKey, StorageStyle};
+use blosc1::Compressor;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Key, Root};
 
 /// What bcolz opens: Snappy is missing from the only bcolz that can still be installed.
 pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {

@@ -1,12 +1,12 @@
 //! BLZ 0.6 as it is: bcolz but for `bparams`, which name no compressor, and `dirs`, without which it opens no table.
 
 use super::{put, real};
-use crate::blosc::{Compressor, Filter};
-use crate::dataset::leaf::Spec;
-use crate::dataset::new::NewArray;
-use crate::error::{Error, Result};
-use crate::storage::{Key, Root};
-use crate::wire::dataset::{ParamsKey, StorageStyle};
+use crate::leaf::Spec;
+use crate::new::NewArray;
+use crate::wire::{ParamsKey, StorageStyle};
+use blosc1::{Compressor, Filter};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Key, Root};
 
 /// What the Blosc of 2014 that BLZ has decompresses.
 pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {

@@ -12,15 +12,16 @@
 use super::{
     ArrayParts, ColumnParts, ColumnPlace, Note, TableParts, default, get, get_if_there, nested, put,
 };
-use crate::blosc::Fault;
-use crate::dataset::grid::Grid;
-use crate::dataset::leaf::{Naming, Press, Spec};
-use crate::dataset::new::NewArray;
-use crate::dataset::superchunk::{Container, Framing};
-use crate::error::{Error, Result};
-use crate::storage::{Key, Root};
-use crate::wire::dataset::{Attributes, DtypeText, ParamsKey, Sizes, Storage, StorageStyle};
-use crate::wire::{Checksum, DType};
+use crate::grid::Grid;
+use crate::leaf::{Naming, Press, Spec};
+use crate::new::NewArray;
+use crate::superchunk::{Container, Framing};
+use crate::wire::{Attributes, DtypeText, ParamsKey, Sizes, Storage, StorageStyle};
+use blosc1::Fault;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Key, Root};
+use bloscpack_wire::Checksum;
 use std::num::NonZeroU64;
 
 /// Where we note how many chunks a superchunk is to have.
@@ -150,7 +151,7 @@ pub(super) fn framing(
         offsets,
         spare,
         chunk_bytes: u32::try_from(chunk_bytes).unwrap_or(u32::MAX),
-        typesize: crate::dataset::leaf::typesize(dtype),
+        typesize: crate::leaf::typesize(dtype),
     }
 }
 

@@ -11,20 +11,20 @@ use super::blz_document::framing;
 use super::{
     ArrayParts, ColumnParts, ColumnPlace, TableParts, default, get, get_if_there, nested, put,
 };
-use crate::blosc::{Fault, Filter};
-use crate::dataset::grid::Grid;
-use crate::dataset::leaf::{Naming, Press, Spec};
-use crate::dataset::new::NewArray;
-use crate::dataset::superchunk::Container;
-use crate::error::{Error, Result};
-use crate::storage::{Key, Root};
-use crate::wire::dataset::Attributes;
-use crate::wire::dataset::proposal::{
+use crate::grid::Grid;
+use crate::leaf::{Naming, Press, Spec};
+use crate::new::NewArray;
+use crate::superchunk::Container;
+use crate::wire::Attributes;
+use crate::wire::proposal::{
     Compression, Elements, ProposalFilter, Storage, encode_attributes, encode_shape,
     parse_attributes, parse_shape,
 };
-use crate::wire::dtype::ByteOrder;
-use crate::wire::{Checksum, DType};
+use blosc1::{Fault, Filter};
+use bloscpack_dtype::{ByteOrder, DType};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Key, Root};
+use bloscpack_wire::Checksum;
 use serde_json::Value;
 use std::num::NonZeroU64;
 

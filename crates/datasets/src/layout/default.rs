@@ -4,11 +4,9 @@
 //! are counts. Of rows with several elements, BLZ and bcolz until 1.0 list them all, later ones have one for all.
 
 use super::Note;
-use crate::array::boxes::to_usize;
-use crate::storage::Key;
-use crate::wire::DType;
-use crate::wire::dataset::python_json;
-use crate::wire::dtype::{Kind, TimeUnit};
+use crate::wire::python_json;
+use bloscpack_dtype::{DType, Kind, TimeUnit, boxes::to_usize};
+use bloscpack_storage::Key;
 use serde_json::Value;
 
 /// A default longer than this, as text or in bytes, is nobody's: it is parsed into many times its length.
@@ -271,7 +269,7 @@ fn is_bare_moment(kind: &Kind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Unusable, parse, text};
-    use crate::wire::DType;
+    use bloscpack_dtype::DType;
 
     /// What a program wrote, and its dtype.
     const WRITTEN: [(&str, &str); 9] = [

@@ -10,11 +10,11 @@ mod real;
 
 use super::leaf::Spec;
 use super::new::NewArray;
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::storage::{EntryKind, Key, Root};
-use crate::wire::DType;
-use crate::wire::dataset::Attributes;
+use crate::wire::Attributes;
+use blosc1::Fault;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{EntryKind, Key, Root};
 use std::fmt;
 
 /// How a dataset lies in its directory.

@@ -1,12 +1,11 @@
 //! Columns within columns: the fields of a dtype, as leaves with dotted names, and back.
 
-use crate::blosc::Fault;
-use crate::dataset::leaf::Spec;
-use crate::error::{Error, Result};
-use crate::storage::Key;
-use crate::wire::DType;
-use crate::wire::dataset::proposal::Elements;
-use crate::wire::dtype::Kind;
+use crate::leaf::Spec;
+use crate::wire::proposal::Elements;
+use blosc1::Fault;
+use bloscpack_dtype::{DType, Kind};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::Key;
 
 /// A column that has no columns within.
 pub(super) struct LeafColumn {

@@ -10,14 +10,14 @@ use super::{
     ArrayParts, ColumnParts, ColumnPlace, DatasetLayout, Note, TableParts, default, get,
     get_if_there, put,
 };
-use crate::blosc::{Compressor, Fault};
-use crate::dataset::grid::Grid;
-use crate::dataset::leaf::{Naming, Press, Spec};
-use crate::dataset::superchunk::Container;
-use crate::error::{Error, Result};
-use crate::storage::{Key, Root};
-use crate::wire::DType;
-use crate::wire::dataset::{Attributes, DtypeText, ParamsKey, RootDirs, Sizes, Storage};
+use crate::grid::Grid;
+use crate::leaf::{Naming, Press, Spec};
+use crate::superchunk::Container;
+use crate::wire::{Attributes, DtypeText, ParamsKey, RootDirs, Sizes, Storage};
+use blosc1::{Compressor, Fault};
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Key, Root};
 use std::collections::HashSet;
 use std::num::NonZeroU64;
 
@@ -58,7 +58,7 @@ fn column_at(root: &Root, at: &Key, folder: &str, name: &str) -> Result<Key> {
         Error::dataset(Fault::Damaged, format!("column {name:?}: {error}")).in_file("__rootdirs__")
     };
     let named = at.join(folder).map_err(unusable)?;
-    if root.kind(&named)? == Some(crate::storage::EntryKind::Folder) {
+    if root.kind(&named)? == Some(bloscpack_storage::EntryKind::Folder) {
         return Ok(named);
     }
     at.join(name).map_err(unusable)
@@ -174,7 +174,7 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
 }
 
 /// A new array of whole rows, a chunk a superchunk.
-pub(super) fn new_spec(folder: &Key, new: &crate::dataset::new::NewArray) -> Result<Spec> {
+pub(super) fn new_spec(folder: &Key, new: &crate::new::NewArray) -> Result<Spec> {
     let rows = new.chunk_shape.first().copied().unwrap_or(0);
     if new.chunk_shape.get(1..) != Some(new.row_shape.as_slice()) {
         return Err(Error::usage(

@@ -5,11 +5,11 @@
 //! ```
 
 use super::Leaf;
-use crate::array::boxes::{Frame, runs, to_usize};
-use crate::array::crew;
-use crate::blosc::Fault;
-use crate::dataset::grid::Grid;
-use crate::error::{Category, Error, Result};
+use crate::grid::Grid;
+use blosc1::Fault;
+use bloscpack_dtype::boxes::{Frame, runs, to_usize};
+use bloscpack_error::{Category, Error, Result};
+use bloscpack_storage::crew;
 use std::borrow::Cow;
 use std::sync::PoisonError;
 

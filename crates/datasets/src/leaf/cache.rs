@@ -1,10 +1,10 @@
 //! Chunks that were read lately, as they are stored, with those of their blocks that were decompressed.
 
 use super::pool::Decoders;
-use crate::array::boxes::to_usize;
-use crate::array::threads::{Mutex, MutexGuard};
-use crate::blosc::{ChunkError, has_blocks};
-use crate::dataset::superchunk::Stored;
+use crate::superchunk::Stored;
+use blosc1::{ChunkError, has_blocks};
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_storage::threads::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;

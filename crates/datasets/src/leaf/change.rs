@@ -1,11 +1,11 @@
 //! Elements that are set, and rows that go or come.
 
 use super::Leaf;
-use crate::array::boxes::{Frame, runs, to_usize};
-use crate::array::crew;
-use crate::dataset::grid::{Grid, Part};
-use crate::dataset::superchunk::{Contents, fitted};
-use crate::error::{Error, Result};
+use crate::grid::{Grid, Part};
+use crate::superchunk::{Contents, fitted};
+use bloscpack_dtype::boxes::{Frame, runs, to_usize};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::crew;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 

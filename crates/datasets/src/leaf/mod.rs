@@ -8,14 +8,12 @@ mod read;
 
 use super::grid::Grid;
 use super::superchunk::{Container, Contents, Stored};
-use crate::array::boxes::to_usize;
-use crate::blosc::{ChunkSettings, Compressor, Fault, Filter};
-use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::storage::{EntryKind, Key, Object, Root};
-use crate::wire::DType;
-use crate::wire::dtype::Kind;
 use append::Tail;
+use blosc1::{ChunkSettings, Compressor, Fault, Filter};
+use bloscpack_dtype::{DType, Kind, boxes::to_usize};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{EntryKind, Key, Object, Root};
+use bloscpack_wire::Limits;
 use cache::Cache;
 use pool::{Decoders, Encoders};
 pub(crate) use read::box_bytes;
@@ -154,7 +152,7 @@ impl Leaf {
     }
 
     /// What lies in the folder of its superchunks; nothing if that is missing.
-    pub(crate) fn list(&self) -> Result<Vec<crate::storage::Entry>> {
+    pub(crate) fn list(&self) -> Result<Vec<bloscpack_storage::Entry>> {
         match self.root.list(&self.spec.folder) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             entries => entries.map_err(|error| Error::from(error).in_file(&self.spec.folder)),

@@ -1,9 +1,9 @@
 //! Encoders and decoders that are kept, so that each thread finds one with its memory and contexts ready;
 //! but not by the many columns of a wide table, each of which would keep its own.
 
-use crate::array::pool::Pool;
-use crate::blosc::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
-use crate::limits::Limits;
+use blosc1::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
+use bloscpack_storage::pool::Pool;
+use bloscpack_wire::Limits;
 use std::fmt;
 
 pub(super) struct Decoders {

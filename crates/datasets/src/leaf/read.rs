@@ -2,13 +2,13 @@
 
 use super::Leaf;
 use super::cache::Cached;
-use crate::array::boxes::{Frame, runs, to_usize};
-use crate::array::crew;
-use crate::blosc::ChunkError;
-use crate::dataset::grid::Part;
-use crate::dataset::superchunk::Stored;
-use crate::error::{Error, ErrorKind, Result};
-use crate::wire::{Position, Section};
+use crate::grid::Part;
+use crate::superchunk::Stored;
+use blosc1::ChunkError;
+use bloscpack_dtype::boxes::{Frame, runs, to_usize};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::crew;
+use bloscpack_wire::{Position, Section};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,9 +2,9 @@
 
 use super::count::Extras;
 use super::{Finding, Remedy, RepairOptions, Uncounted, leave, note};
-use crate::array::boxes::to_usize;
-use crate::dataset::CArray;
-use crate::error::{Category, Error, Result};
+use crate::CArray;
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_error::{Category, Error, Result};
 
 /// Repairs an array, or a column, but for the counts; false if something about its rows is left to be decided.
 pub(super) fn repair(
@@ -182,7 +182,7 @@ fn recount(array: &mut CArray, found: &mut Vec<Finding>) -> Result<()> {
             .saturating_add(array.leaf().spec().chunk_overhead);
     }
     let stated = array.stated_cbytes();
-    if stated != sum && array.home().layout != crate::dataset::DatasetLayout::CarrayDocument {
+    if stated != sum && array.home().layout != crate::DatasetLayout::CarrayDocument {
         let what = format!(
             "the compressed bytes are counted as {stated}, and are {sum}, full chunks alone"
         );

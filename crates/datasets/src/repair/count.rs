@@ -1,10 +1,10 @@
 //! How many rows the superchunks of an array hold, whatever is counted.
 
-use crate::array::boxes::to_usize;
-use crate::blosc::ChunkHeader;
-use crate::dataset::leaf::{Leaf, Naming};
-use crate::error::Result;
-use crate::storage::{Key, Root};
+use crate::leaf::{Leaf, Naming};
+use blosc1::ChunkHeader;
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_error::Result;
+use bloscpack_storage::{Key, Root};
 
 /// What lies in the superchunks beyond what is counted.
 #[derive(Debug)]

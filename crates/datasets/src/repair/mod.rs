@@ -7,8 +7,8 @@ mod small;
 use super::layout::{self, DatasetLayout};
 use super::options::{DatasetOptions, beneath};
 use super::{CArray, CTable, Dataset};
-use crate::error::{Error, Result};
-use crate::storage::{Access, Key, Root, Store};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Key, Root, Store};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,9 +30,9 @@ pub enum Uncounted {
 /// How a dataset is repaired.
 ///
 /// ```
-/// use bloscpack::dataset::RepairOptions;
-/// use bloscpack::dataset::{CArray, Remedy};
-/// use bloscpack::storage::{Key, MemoryStore, Store};
+/// use bloscpack_datasets::RepairOptions;
+/// use bloscpack_datasets::{CArray, Remedy};
+/// use bloscpack_storage::{Key, MemoryStore, Store};
 ///
 /// let store = MemoryStore::new();
 /// let mut array = CArray::of::<u8>().chunk_rows(100).create_in(store.clone())?;
@@ -48,7 +48,7 @@ pub enum Uncounted {
 /// assert_eq!(found[0].what, "300 rows are in the superchunks, of which the dataset counts 0");
 /// assert_eq!(found[0].remedy, Remedy::Done("counted all 300 rows".to_owned()));
 /// assert_eq!(CArray::open_in(store)?.rows(), 300);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct RepairOptions {

@@ -1,12 +1,12 @@
 //! The small files around the superchunks, and what does not belong there.
 
 use super::{Finding, Remedy, note};
-use crate::dataset::CArray;
-use crate::dataset::layout::{get_if_there, put};
-use crate::error::Result;
-use crate::storage::{EntryKind, Key, Root};
-use crate::wire::DType;
-use crate::wire::dataset::{DtypeText, Sizes, Storage};
+use crate::CArray;
+use crate::layout::{get_if_there, put};
+use crate::wire::{DtypeText, Sizes, Storage};
+use bloscpack_dtype::DType;
+use bloscpack_error::Result;
+use bloscpack_storage::{EntryKind, Key, Root};
 use std::collections::BTreeSet;
 
 /// Brings back the files of an array or a table without which it cannot be opened, where that can be done.

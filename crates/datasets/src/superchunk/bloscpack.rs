@@ -5,11 +5,11 @@
 //! ```
 
 use super::{Contents, Framing, Place, damaged, places, read_all, walk, with_digest};
-use crate::array::boxes::to_usize;
-use crate::blosc::{ChunkHeader, Fault, HEADER_LEN};
-use crate::error::{Error, Result};
-use crate::storage::Object;
-use crate::wire::{FormatError, Header, Layout, MetadataPlace, Offsets};
+use blosc1::{ChunkHeader, Fault, HEADER_LEN};
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::Object;
+use bloscpack_wire::{FormatError, Header, Layout, MetadataPlace, Offsets};
 
 const HEAD_LEN: u64 = 32;
 const ENTRY: u64 = 8;

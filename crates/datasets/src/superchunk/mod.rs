@@ -4,11 +4,11 @@ mod bloscpack;
 mod proposal;
 mod single;
 
-use crate::array::boxes::to_usize;
-use crate::blosc::{ChunkHeader, Fault, HEADER_LEN};
-use crate::error::{Error, ErrorKind, Result};
-use crate::storage::Object;
-use crate::wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
+use blosc1::{ChunkHeader, Fault, HEADER_LEN};
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::Object;
+use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
 
 /// How the chunks of a superchunk are put into its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

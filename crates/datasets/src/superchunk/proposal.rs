@@ -5,10 +5,10 @@
 //! ```
 
 use super::{Contents, Framing, places, read_all, walk, with_digest};
-use crate::array::boxes::to_usize;
-use crate::error::Result;
-use crate::storage::Object;
-use crate::wire::dataset::proposal::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
+use crate::wire::proposal::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_error::Result;
+use bloscpack_storage::Object;
 
 const HEAD_LEN: u64 = SUPERCHUNK_HEADER_LEN as u64;
 

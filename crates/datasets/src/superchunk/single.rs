@@ -5,10 +5,10 @@
 //! ```
 
 use super::{Contents, Place, damaged};
-use crate::blosc::{ChunkHeader, Fault};
-use crate::error::{Error, Result};
-use crate::storage::Object;
-use crate::wire::{Checksum, Header, Layout};
+use blosc1::{ChunkHeader, Fault};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::Object;
+use bloscpack_wire::{Checksum, Header, Layout};
 
 const HEAD_LEN: usize = 16;
 

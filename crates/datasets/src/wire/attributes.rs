@@ -3,8 +3,10 @@
 use super::error::{MetaError, shown};
 use super::object::Object;
 use super::python_json::{python_json, write_string};
-use crate::wire::json;
-use crate::wire::members::{Member, Members, with_value};
+use bloscpack_wire::{
+    json,
+    members::{Member, Members, with_value},
+};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -15,7 +17,7 @@ const MAX_LEN: usize = 64 << 20;
 /// Of what is not set or removed, not a byte changes: neither the order, nor a number too long for a float.
 ///
 /// ```
-/// use bloscpack::wire::dataset::Attributes;
+/// use bloscpack_datasets::wire::Attributes;
 /// use serde_json::json;
 /// let mut attributes = Attributes::parse(b"{\"temp\": 22.5, \"limit\": NaN}\n")?;
 /// assert_eq!(attributes.get("temp"), Some(json!(22.5)));
@@ -23,7 +25,7 @@ const MAX_LEN: usize = 64 << 20;
 /// attributes.set("city", &json!("Köln"))?;
 /// assert!(attributes.remove("temp"));
 /// assert_eq!(attributes.encode(), b"{\"limit\": NaN, \"city\": \"K\\u00f6ln\"}\n");
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attributes {
@@ -53,15 +55,15 @@ impl Attributes {
     /// All of a map, in its order.
     ///
     /// ```
-    /// use bloscpack::wire::dataset::Attributes;
+    /// use bloscpack_datasets::wire::Attributes;
     /// use serde_json::{Map, json};
     /// let map = Map::from_iter([("b".to_owned(), json!(1)), ("a".to_owned(), json!([]))]);
     /// assert_eq!(Attributes::of_map(map)?.text(), r#"{"b": 1, "a": []}"#);
-    /// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+    /// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
     /// ```
     ///
     /// # Errors
-    /// [`Fault::OverLimit`](crate::Fault::OverLimit) if they are too long, or nested too deeply, to be read again.
+    /// [`Fault::OverLimit`](blosc1::Fault::OverLimit) if they are too long, or nested too deeply, to be read again.
     pub fn of_map(map: Map<String, Value>) -> Result<Self, MetaError> {
         let text = python_json(&Value::Object(map));
         if text.len() >= MAX_LEN {
@@ -89,8 +91,8 @@ impl Attributes {
     /// Gives a key this value: in its place if it is there, at the end if not.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) for a value that is nested too deeply to be read again,
-    /// [`Fault::OverLimit`](crate::Fault::OverLimit) if the attributes would become too long for that.
+    /// [`Fault::Usage`](blosc1::Fault::Usage) for a value that is nested too deeply to be read again,
+    /// [`Fault::OverLimit`](blosc1::Fault::OverLimit) if the attributes would become too long for that.
     pub fn set(&mut self, key: &str, value: &Value) -> Result<(), MetaError> {
         self.set_text(key, &python_json(value))
     }
@@ -99,8 +101,8 @@ impl Attributes {
     /// occur.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) for what is not JSON or nested too deeply,
-    /// [`Fault::OverLimit`](crate::Fault::OverLimit) if the attributes would become too long to be read again.
+    /// [`Fault::Usage`](blosc1::Fault::Usage) for what is not JSON or nested too deeply,
+    /// [`Fault::OverLimit`](blosc1::Fault::OverLimit) if the attributes would become too long to be read again.
     pub fn set_text(&mut self, key: &str, json_text: &str) -> Result<(), MetaError> {
         let value = json_text.trim_ascii();
         // One bracket around it, as the object will be.
@@ -231,7 +233,7 @@ fn start_of(text: &str, member: &Member<'_>) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::Attributes;
-    use crate::blosc::Fault;
+    use blosc1::Fault;
     use serde_json::{Value, json};
 
     /// What bcolz 1.2.1 wrote.

@@ -15,7 +15,7 @@ pub enum ChunkBase {
 /// to 1024 times the base, the larger the data, but at least one row.
 ///
 /// ```
-/// use bloscpack::wire::dataset::{ChunkBase, default_chunk_rows};
+/// use bloscpack_datasets::{wire::ChunkBase, wire::default_chunk_rows};
 /// assert_eq!(default_chunk_rows(ChunkBase::Base4096, 20_000_000, 8), 131_072);
 /// assert_eq!(default_chunk_rows(ChunkBase::Base4096, 0, 8), 16_384 / 8);
 /// assert_eq!(default_chunk_rows(ChunkBase::Base1024, 5, 1 << 30), 1);

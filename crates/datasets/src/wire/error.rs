@@ -1,6 +1,7 @@
 //! What can be wrong with the small files of a dataset.
 
-use crate::blosc::Fault;
+use blosc1::Fault;
+use bloscpack_error::Error;
 use std::fmt;
 
 /// What is wrong with one of a dataset's small files: what was found in it, what was expected, and where.
@@ -8,7 +9,8 @@ use std::fmt;
 /// Which file it is, the reader of it knows and says.
 ///
 /// ```
-/// use bloscpack::{Fault, wire::dataset::Sizes};
+/// use blosc1::Fault;
+/// use bloscpack_datasets::wire::Sizes;
 /// let error = Sizes::parse(br#"{"shape": [10, -3], "nbytes": 1, "cbytes": 1}"#).unwrap_err();
 /// assert_eq!(error.fault(), Fault::Damaged);
 /// assert_eq!(
@@ -87,4 +89,10 @@ pub(super) fn place(text: &str, at: usize) -> String {
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
     format!("line {line}, column {column}")
+}
+
+impl From<MetaError> for Error {
+    fn from(error: MetaError) -> Self {
+        Self::dataset(error.fault(), error.to_string())
+    }
 }

@@ -1,8 +1,10 @@
 //! The JSON object that a small file is, found in its text without building its value.
 
 use super::error::{MetaError, place, shown};
-use crate::wire::json;
-use crate::wire::members::{Member, Members};
+use bloscpack_wire::{
+    json,
+    members::{Member, Members},
+};
 use std::fmt::Display;
 
 /// An object in the text of a file: the file's own, or one inside of it.
@@ -128,7 +130,7 @@ impl<'a> Field<'a> {
 #[cfg(test)]
 mod tests {
     use super::Object;
-    use crate::blosc::Fault;
+    use blosc1::Fault;
 
     fn refused(text: &[u8]) -> (Fault, String) {
         let error = Object::parse(text, 1 << 20).err().unwrap();

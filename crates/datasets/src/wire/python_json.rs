@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// `repr` has them.
 ///
 /// ```
-/// use bloscpack::wire::dataset::python_json;
+/// use bloscpack_datasets::wire::python_json;
 /// use serde_json::json;
 /// let value = json!({"unit": "\u{b0}C", "range": [-1e-5, 1e16], "ok": null});
 /// assert_eq!(python_json(&value), r#"{"unit": "\u00b0C", "range": [-1e-05, 1e+16], "ok": null}"#);

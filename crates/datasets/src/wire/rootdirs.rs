@@ -18,13 +18,13 @@ const MAX_LEN: usize = 16 << 20;
 /// What `__rootdirs__` says. A folder is a table where there is such a file.
 ///
 /// ```
-/// use bloscpack::wire::dataset::RootDirs;
+/// use bloscpack_datasets::wire::RootDirs;
 /// let text = b"{\"names\": [\"id\", \"\\u00e9t\\u00e9\"]}\n";
 /// let table = RootDirs::parse(text)?;
 /// assert_eq!(table.names, ["id", "été"]);
 /// assert_eq!(table.folder_of("été"), "été");
 /// assert_eq!(table.encode(), text);
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RootDirs {
@@ -40,7 +40,7 @@ impl RootDirs {
     /// The columns of a new table of bcolz: their folders are named as they are.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) if a name occurs twice.
+    /// [`Fault::Usage`](blosc1::Fault::Usage) if a name occurs twice.
     pub fn new(names: Vec<String>) -> Result<Self, MetaError> {
         if let Some(name) = repeated(&names) {
             let what = format!("two columns are called \"{}\"", shown(name));
@@ -84,12 +84,12 @@ impl RootDirs {
     /// column's own name may be meant.
     ///
     /// ```
-    /// use bloscpack::wire::dataset::RootDirs;
+    /// use bloscpack_datasets::wire::RootDirs;
     /// let text = br#"{"dirs": {"a": "/data/t/col_a", "b": "C:\\t\\col_b"}, "names": ["a", "b", "c"]}"#;
     /// let table = RootDirs::parse(text)?;
     /// let folders: Vec<_> = table.names.iter().map(|name| table.folder_of(name)).collect();
     /// assert_eq!(folders, ["col_a", "col_b", "c"]);
-    /// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+    /// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
     /// ```
     #[must_use]
     pub fn folder_of(&self, name: &str) -> String {
@@ -101,10 +101,10 @@ impl RootDirs {
     /// The folders of all columns, in the order of the names, each as [`folder_of`](Self::folder_of) tells it.
     ///
     /// ```
-    /// use bloscpack::wire::dataset::RootDirs;
+    /// use bloscpack_datasets::wire::RootDirs;
     /// let table = RootDirs::parse(br#"{"dirs": {"a": "/data/t/col_a"}, "names": ["a", "b"]}"#)?;
     /// assert_eq!(table.folders(), ["col_a", "b"]);
-    /// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+    /// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
     /// ```
     #[must_use]
     pub fn folders(&self) -> Vec<String> {
@@ -164,7 +164,7 @@ fn paths(field: &Field<'_>) -> Result<Vec<(String, String)>, MetaError> {
 #[cfg(test)]
 mod tests {
     use super::RootDirs;
-    use crate::blosc::Fault;
+    use blosc1::Fault;
 
     fn parsed(text: &str) -> RootDirs {
         RootDirs::parse(text.as_bytes()).unwrap()

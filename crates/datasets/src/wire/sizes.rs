@@ -15,12 +15,12 @@ const MAX_LEN: usize = 1 << 20;
 /// What `meta/sizes` says. Only the shape means anything; the other two are for people.
 ///
 /// ```
-/// use bloscpack::wire::dataset::Sizes;
+/// use bloscpack_datasets::wire::Sizes;
 /// let text = b"{\"shape\": [1000, 3], \"nbytes\": 24000, \"cbytes\": -652}\n";
 /// let sizes = Sizes::parse(text)?;
 /// assert_eq!((sizes.rows(), sizes.row_shape()), (1000, &[3][..]));
 /// assert_eq!(sizes.encode(), text);
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes {
@@ -93,7 +93,7 @@ pub enum ChunkOverhead {
 /// which is counted even where there is none.
 ///
 /// ```
-/// use bloscpack::wire::dataset::{ChunkOverhead, counted_bytes};
+/// use bloscpack_datasets::{wire::ChunkOverhead, wire::counted_bytes};
 /// // What bcolz writes for an empty array of float64 in chunks of 2048 rows.
 /// assert_eq!(counted_bytes([], 2048, 8, ChunkOverhead::None), 16384);
 /// assert_eq!(counted_bytes([1000, 900], 256, 8, ChunkOverhead::Header), 4204);
@@ -119,7 +119,7 @@ pub fn counted_bytes(
 #[cfg(test)]
 mod tests {
     use super::Sizes;
-    use crate::blosc::Fault;
+    use blosc1::Fault;
 
     fn parsed(text: &str) -> Sizes {
         Sizes::parse(text.as_bytes()).unwrap()

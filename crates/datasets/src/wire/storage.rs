@@ -12,8 +12,8 @@
 use super::error::{MetaError, shown};
 use super::object::{Field, Object};
 use super::python_json::{python_json, write_string};
-use crate::blosc::{Compressor, Filter};
-use crate::wire::json;
+use blosc1::{Compressor, Filter};
+use bloscpack_wire::json;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ const MAX_DTYPE: usize = 1 << 20;
 /// The compressor of those writers that do not name it.
 const UNNAMED: Compressor = Compressor::Blosclz;
 
-/// How a dtype is written down; what it means is told by [`DType`](crate::wire::DType).
+/// How a dtype is written down; what it means is told by [`DType`](bloscpack_dtype::DType).
 #[derive(Debug, Clone, PartialEq)]
 pub enum DtypeText {
     /// NumPy's name or description of it, as `int32` or `[('a', '<i4'), ('b', '<f8')]`.
@@ -71,8 +71,8 @@ pub enum StorageStyle {
 /// reading.
 ///
 /// ```
-/// use bloscpack::wire::dataset::{DtypeText, ParamsKey, Storage, StorageStyle};
-/// use bloscpack::{Compressor, Filter};
+/// use bloscpack_datasets::{wire::DtypeText, wire::ParamsKey, wire::Storage, wire::StorageStyle};
+/// use blosc1::{Compressor, Filter};
 /// let text = concat!(
 ///     r#"{"dtype": "float64", "cparams": {"clevel": 5, "shuffle": 2, "cname": "lz4", "quantize": 3}, "#,
 ///     r#""chunklen": 256, "expectedlen": 1000, "dflt": NaN}"#,
@@ -83,7 +83,7 @@ pub enum StorageStyle {
 /// assert_eq!((storage.params_key, storage.filter), (ParamsKey::Cparams, Filter::Bit));
 /// assert_eq!((storage.compressor()?, storage.default.as_str()), (Compressor::Lz4, "NaN"));
 /// assert_eq!(storage.encode(StorageStyle::Bcolz)?, text.as_bytes());
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Storage {
@@ -142,7 +142,7 @@ impl Storage {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// [`Fault::Unsupported`](crate::Fault::Unsupported) if there is none of this name. The chunks may be
+    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) if there is none of this name. The chunks may be
     /// readable all the same: they tell what they are compressed with.
     pub fn compressor(&self) -> Result<Compressor, MetaError> {
         self.compressor_name.parse().map_err(|_| {
@@ -163,7 +163,7 @@ impl Storage {
     /// The file in this spelling.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) for what the spelling has no place for, and for a default that
+    /// [`Fault::Usage`](blosc1::Fault::Usage) for what the spelling has no place for, and for a default that
     /// is not JSON.
     pub fn encode(&self, style: StorageStyle) -> Result<Vec<u8>, MetaError> {
         let default = self.default.trim_ascii();
@@ -301,7 +301,7 @@ fn shuffle_number(filter: Filter) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::{DtypeText, ParamsKey, Storage, StorageStyle};
-    use crate::blosc::{Compressor, Fault, Filter};
+    use blosc1::{Compressor, Fault, Filter};
     use serde_json::{Value, json};
 
     fn parsed(text: &str) -> Storage {

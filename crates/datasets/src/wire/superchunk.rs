@@ -6,7 +6,7 @@
 //! ```
 
 use super::error::MetaError;
-use crate::blosc::{ChunkHeader, HEADER_LEN};
+use blosc1::{ChunkHeader, HEADER_LEN};
 use std::fmt;
 
 /// What a superchunk begins with, each the same. The chunk follows.
@@ -59,7 +59,7 @@ impl fmt::Display for SuperchunkOddity {
 /// A superchunk whose head has been checked.
 ///
 /// ```
-/// use bloscpack::wire::dataset::{SingleChunk, SuperchunkCheck, SuperchunkOddity};
+/// use bloscpack_datasets::{wire::SingleChunk, wire::SuperchunkCheck, wire::SuperchunkOddity};
 /// // What bcolz 1.2.1 wrote for `[3.25]`.
 /// let file = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0\x02\x01\x33\x08\x08\0\0\0\x08\0\0\0\x18\0\0\0\0\0\0\0\0\0\x0a\x40";
 /// let chunk = SingleChunk::check(&file, 40, SuperchunkCheck::Strict)?;
@@ -68,7 +68,7 @@ impl fmt::Display for SuperchunkOddity {
 /// assert!(SingleChunk::check(&file, 43, SuperchunkCheck::Strict).is_err());
 /// let chunk = SingleChunk::check(&file, 43, SuperchunkCheck::Lenient)?;
 /// assert_eq!(chunk.oddities, [SuperchunkOddity::Trailing { len: 3 }]);
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SingleChunk {
@@ -83,9 +83,9 @@ impl SingleChunk {
     /// length. What the chunk holds is checked when it is decoded.
     ///
     /// # Errors
-    /// [`Fault::CutShort`](crate::Fault::CutShort) if the file ends before its chunk does;
-    /// [`Fault::Damaged`](crate::Fault::Damaged) for an oddity where the check is strict, and for a chunk's header
-    /// that cannot be; [`Fault::Unsupported`](crate::Fault::Unsupported) for what is not of Blosc 1.
+    /// [`Fault::CutShort`](blosc1::Fault::CutShort) if the file ends before its chunk does;
+    /// [`Fault::Damaged`](blosc1::Fault::Damaged) for an oddity where the check is strict, and for a chunk's header
+    /// that cannot be; [`Fault::Unsupported`](blosc1::Fault::Unsupported) for what is not of Blosc 1.
     pub fn check(head: &[u8], file_len: u64, how: SuperchunkCheck) -> Result<Self, MetaError> {
         let (file_header, chunk_header) = split(head).ok_or_else(|| {
             let found = head.len();
@@ -151,8 +151,8 @@ fn refuse(how: SuperchunkCheck, oddities: &[SuperchunkOddity]) -> Result<(), Met
 #[cfg(test)]
 mod tests {
     use super::{SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkOddity};
-    use crate::blosc::Fault;
-    use crate::wire::{Header, Layout};
+    use blosc1::Fault;
+    use bloscpack_wire::{Header, Layout};
 
     /// What bcolz 1.2.1 wrote for `np.array([3.25])`.
     const REAL: [u8; 40] = [
@@ -230,11 +230,7 @@ mod tests {
             assert_eq!(checked(&changed(28, 0x19), how), Err(Fault::Damaged));
             assert_eq!(checked(&changed(16, 6), how), Err(Fault::Unsupported));
             assert_eq!(checked(&changed(19, 0), how), Err(Fault::Damaged));
-            let mark = [
-                &SINGLE_CHUNK_HEADER[..],
-                &crate::blosc::ChunkHeader::END_MARK,
-            ]
-            .concat();
+            let mark = [&SINGLE_CHUNK_HEADER[..], &blosc1::ChunkHeader::END_MARK].concat();
             assert_eq!(checked(&mark, how), Err(Fault::Damaged));
         }
     }

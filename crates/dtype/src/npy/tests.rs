@@ -1,7 +1,7 @@
 //! Against headers that NumPy writes.
 
 use super::{NpyError, NpyHeader};
-use crate::wire::DType;
+use crate::DType;
 
 type Row = (&'static str, bool, &'static [u64], &'static [u8]);
 

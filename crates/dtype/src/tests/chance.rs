@@ -1,7 +1,7 @@
 //! What holds for any type and any bytes.
 
 use super::table::NUMPY;
-use crate::wire::dtype::DType;
+use crate::DType;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -83,7 +83,7 @@ proptest! {
         let mut elements = original.clone();
         let value = dtype.value(&elements);
         dtype.to_little(&mut elements);
-        let little = dtype.clone().with_order(crate::wire::dtype::ByteOrder::Little);
+        let little = dtype.clone().with_order(crate::ByteOrder::Little);
         // Bytes that are no text are shown as they are, in the order in which they are.
         if !value.to_string().contains("{\"hex\":") {
             prop_assert_eq!(little.value(&elements), value);

@@ -1,7 +1,7 @@
 //! Elements as values and text, and back.
 
 use super::values::{DATES, HALVES, ROUNDED};
-use crate::wire::dtype::DType;
+use crate::DType;
 use serde_json::{Value, json};
 
 fn parse(text: &str) -> DType {

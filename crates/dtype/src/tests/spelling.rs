@@ -1,7 +1,7 @@
 //! What NumPy writes of a type is read, and written, as NumPy does.
 
 use super::table::NUMPY;
-use crate::wire::dtype::{ByteOrder, DType, Field, Kind, TimeBase, TimeUnit};
+use crate::{ByteOrder, DType, Field, Kind, TimeBase, TimeUnit};
 use serde_json::json;
 
 fn parse(text: &str) -> DType {

@@ -1,6 +1,6 @@
 //! What is no type is refused, and nothing that a file says takes long or ends the program.
 
-use crate::wire::dtype::{ByteOrder, DType, Field, Kind, Struct, TimeBase, TimeUnit};
+use crate::{ByteOrder, DType, Field, Kind, Struct, TimeBase, TimeUnit};
 
 fn refusal(text: &str) -> String {
     match DType::parse(text) {

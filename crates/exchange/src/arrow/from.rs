@@ -1,10 +1,8 @@
 //! Arrays of Arrow as elements.
 
 use super::types::{is_text, scale_of};
-use crate::exchange::cells::is_value_of_nothing;
-use crate::exchange::source::{to_u64, to_usize};
-use crate::wire::DType;
-use crate::wire::dtype::{Kind, TimeBase, TimeUnit};
+use crate::cells::is_value_of_nothing;
+use crate::source::{to_u64, to_usize};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     BinaryViewType, ByteArrayType, ByteViewType, GenericBinaryType, GenericStringType,
@@ -12,6 +10,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, StructArray};
 use arrow_schema::DataType;
+use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
 
 /// What is wrong with an element, and in which row.
 #[derive(Debug)]
@@ -233,7 +232,7 @@ struct Part {
 
 fn parts(dtype: &DType) -> Vec<Part> {
     if let Some(fields) = dtype.fields() {
-        let part = |field: &crate::wire::dtype::Field| Part {
+        let part = |field: &bloscpack_dtype::Field| Part {
             dtype: field.dtype.clone(),
             shape: field.shape.clone(),
             start: to_usize(field.offset),

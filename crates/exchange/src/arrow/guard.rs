@@ -1,10 +1,10 @@
 //! The border to the crates of Arrow and Parquet: what they panic about and what fails behind them becomes an error.
 
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::exchange::source::{to_u64, to_usize};
-use crate::storage::ReadAt;
+use crate::source::{to_u64, to_usize};
 use arrow_schema::ArrowError;
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};

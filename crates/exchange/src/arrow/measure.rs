@@ -2,16 +2,15 @@
 
 use super::from::getter;
 use super::types::{DTYPE, fits, fits_rows, is_string, is_text, plain};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::exchange::options::ImportOptions;
-use crate::exchange::schema::{Column, structured};
-use crate::exchange::source::to_u64;
-use crate::wire::DType;
-use crate::wire::dtype::Kind;
+use crate::options::ImportOptions;
+use crate::schema::{Column, structured};
+use crate::source::to_u64;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
+use blosc1::Fault;
+use bloscpack_dtype::{DType, Kind};
+use bloscpack_error::{Error, Result};
 
 /// Characters or bytes of a string beyond which nobody meant a column of strings of that length.
 const LONGEST: u64 = 1 << 16;

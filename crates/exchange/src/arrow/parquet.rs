@@ -6,11 +6,11 @@ use super::read::ArrowSource;
 use super::thrift;
 use super::types::{Target, noted, schema_of};
 use super::write::record_batch;
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::exchange::options::ImportOptions;
-use crate::exchange::source::{BATCH, BoxedSource, Progress, Source, for_each, to_u64, to_usize};
-use crate::storage::ReadAt;
+use crate::options::ImportOptions;
+use crate::source::{BATCH, BoxedSource, Progress, Source, for_each, to_u64, to_usize};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
@@ -35,15 +35,15 @@ const AT_ONCE: u64 = 1 << 16;
 /// Writes a file of Parquet's, compressed with Zstandard.
 ///
 /// ```
-/// use bloscpack::dataset::CTable;
-/// use bloscpack::exchange::{Format, ImportOptions, Source, TableSource, open_at, write_parquet};
+/// use bloscpack_datasets::CTable;
+/// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_parquet};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
 /// write_parquet(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Parquet, &ImportOptions::new())?;
 /// assert_eq!(back.schema(), TableSource::new(&table)?.schema());
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors
@@ -85,7 +85,7 @@ pub fn write_parquet(
 }
 
 /// Opens a file of Parquet's. Where strings are only as long as the longest, all of them are looked at.
-pub(in crate::exchange) fn open_parquet(
+pub(crate) fn open_parquet(
     bytes: impl ReadAt + Send + Sync + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {

@@ -4,17 +4,17 @@ use super::from::bytes_of;
 use super::guard::{Chunks, guarded};
 use super::measure::Plans;
 use super::types::noted;
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::exchange::options::ImportOptions;
-use crate::exchange::schema::{Batch, Schema};
-use crate::exchange::source::{BoxedSource, Source, to_u64, to_usize};
-use crate::storage::ReadAt;
+use crate::options::ImportOptions;
+use crate::schema::{Batch, Schema};
+use crate::source::{BoxedSource, Source, to_u64, to_usize};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block, MetadataVersion, RecordBatch as BatchHead};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use std::sync::Arc;
 
 /// What a file ends with, and begins with, too.
@@ -113,7 +113,7 @@ impl Source for ArrowSource {
 }
 
 /// Opens a file of Arrow's. Where strings are only as long as the longest, all of them are looked at.
-pub(in crate::exchange) fn open_arrow(
+pub(crate) fn open_arrow(
     bytes: impl ReadAt + Send + Sync + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {

@@ -1,10 +1,7 @@
 //! Elements as arrays of Arrow.
 
 use super::types::{Target, parts, unit_of};
-use crate::error::{Error, Result};
-use crate::exchange::source::to_usize;
-use crate::wire::DType;
-use crate::wire::dtype::{Kind, TimeUnit};
+use crate::source::to_usize;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, StringArray, StructArray,
     make_array,
@@ -12,6 +9,8 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit as Unit};
+use bloscpack_dtype::{DType, Kind, TimeUnit};
+use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 
 /// What cannot be said in Arrow's types.

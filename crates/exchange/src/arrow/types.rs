@@ -1,12 +1,11 @@
 //! Types of NumPy as those of Arrow.
 
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::exchange::schema::{Column, Schema};
-use crate::wire::DType;
-use crate::wire::dataset::Attributes;
-use crate::wire::dtype::{ByteOrder, Kind, TimeBase, TimeUnit};
+use crate::schema::{Column, Schema};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, TimeUnit as Unit};
+use blosc1::Fault;
+use bloscpack_datasets::wire::Attributes;
+use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
+use bloscpack_error::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -222,7 +221,7 @@ pub(super) fn fits(dtype: &DType, data_type: &DataType) -> bool {
         ) => scale_of(*unit).is_some(),
         (Kind::Datetime(_) | Kind::Timedelta(_), DataType::Int64) => true,
         (Kind::Struct(of), DataType::Struct(fields)) => {
-            let same = |(part, field): (&crate::wire::dtype::Field, &Arc<Field>)| {
+            let same = |(part, field): (&bloscpack_dtype::Field, &Arc<Field>)| {
                 part.name == *field.name() && fits_rows(&part.dtype, &part.shape, field.data_type())
             };
             of.fields.len() == fields.len() && of.fields.iter().zip(fields).all(same)

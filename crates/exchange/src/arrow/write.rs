@@ -3,27 +3,27 @@
 use super::guard::{Tap, Tapped, guarded};
 use super::to::array_of;
 use super::types::{Target, schema_of};
-use crate::error::{Error, Result};
-use crate::exchange::schema::{Batch, Schema};
-use crate::exchange::source::{Progress, Source, check_empty_rows, for_each, to_usize};
+use crate::schema::{Batch, Schema};
+use crate::source::{Progress, Source, check_empty_rows, for_each, to_usize};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::SchemaRef;
+use bloscpack_error::{Error, Result};
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
 /// Writes a file of Arrow's, which its libraries also call Feather.
 ///
 /// ```
-/// use bloscpack::dataset::CTable;
-/// use bloscpack::exchange::{Format, ImportOptions, Source, TableSource, open_at, write_arrow};
+/// use bloscpack_datasets::CTable;
+/// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_arrow};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
 /// write_arrow(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Arrow, &ImportOptions::new())?;
 /// assert_eq!(back.schema(), TableSource::new(&table)?.schema());
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors

@@ -1,9 +1,8 @@
 //! What the cells of a column are, from looking at all of them.
 
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::wire::DType;
-use crate::wire::dtype::{TimeBase, TimeUnit};
+use blosc1::Fault;
+use bloscpack_dtype::{DType, TimeBase, TimeUnit};
+use bloscpack_error::{Error, Result};
 
 /// Characters or bytes of a string beyond which nobody meant a column of strings of that length.
 const LONGEST: u64 = 1 << 16;

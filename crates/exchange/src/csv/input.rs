@@ -2,9 +2,9 @@
 
 use super::super::source::to_u64;
 use super::wrong;
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::storage::ReadAt;
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use csv::{ByteRecord, ErrorKind};
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -6,8 +6,8 @@ mod read;
 mod text;
 
 use super::source::{Progress, Source, check_empty_rows, for_each, to_usize};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
 use std::io::{self, Write};
 use text::row_text;
 
@@ -15,13 +15,14 @@ pub(super) use read::open_csv;
 
 /// Writes a line with the names of the columns, and one for each row.
 ///
-/// Elements are as [`DType::write_text`](crate::DType::write_text) writes them, rows of more than one element are lists of JSON.
+/// Elements are as [`DType::write_text`](bloscpack_dtype::DType::write_text) writes them, rows of more than one element are lists of JSON.
 /// Cells with commas, quotes or ends of lines stand in quotes.
 ///
 /// ```
-/// use bloscpack::dataset::{CArray, CTable};
-/// use bloscpack::exchange::{TableSource, write_csv};
-/// use bloscpack::{DType, storage::MemoryStore};
+/// use bloscpack_datasets::{CArray, CTable};
+/// use bloscpack_exchange::{TableSource, write_csv};
+/// use bloscpack_dtype::DType;
+/// use bloscpack_storage::MemoryStore;
 ///
 /// let mut table = CTable::builder()
 ///     .column("what", CArray::builder(DType::bytes(4)?))
@@ -32,7 +33,7 @@ pub(super) use read::open_csv;
 /// let mut text = Vec::new();
 /// write_csv(&mut TableSource::new(&table)?, &mut text, &mut |_| ())?;
 /// assert_eq!(text, b"what,price\n\"a,b\",1.5\n\"\"\"\",nan\n");
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors

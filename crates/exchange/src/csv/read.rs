@@ -4,14 +4,14 @@ use super::guess::Guess;
 use super::input::Lines;
 use super::text::parse_row;
 use super::wrong;
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::exchange::cells::is_value_of_nothing;
-use crate::exchange::options::ImportOptions;
-use crate::exchange::schema::{Batch, Column, Schema};
-use crate::exchange::source::{BoxedSource, Source, to_u64, to_usize};
-use crate::storage::ReadAt;
-use crate::wire::dtype::Kind;
+use crate::cells::is_value_of_nothing;
+use crate::options::ImportOptions;
+use crate::schema::{Batch, Column, Schema};
+use crate::source::{BoxedSource, Source, to_u64, to_usize};
+use blosc1::Fault;
+use bloscpack_dtype::Kind;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use csv::ByteRecord;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ struct CsvSource<S> {
 }
 
 /// Opens a file of CSV: looks at all of it to find out how many rows it has and of what types they are.
-pub(in crate::exchange) fn open_csv<S: ReadAt + 'static>(
+pub(crate) fn open_csv<S: ReadAt + 'static>(
     bytes: S,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {

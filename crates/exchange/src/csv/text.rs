@@ -1,9 +1,9 @@
 //! Rows as text, and back.
 
-use crate::exchange::cells::{row_json, row_of};
-use crate::exchange::schema::Column;
-use crate::exchange::source::to_usize;
-use crate::wire::{DType, DTypeError};
+use crate::cells::{row_json, row_of};
+use crate::schema::Column;
+use crate::source::to_usize;
+use bloscpack_dtype::{DType, DTypeError};
 use serde_json::Value;
 
 /// A row as text: an element as its dtype writes it, more of them as JSON.

@@ -1,15 +1,15 @@
 //! [`ArraySource`]: an array, or a box of it.
 
 use super::{Batch, Schema, Source, check_rows, next_rows};
-use crate::dataset::CArray;
-use crate::error::{Error, Result};
+use bloscpack_datasets::CArray;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// An array of a dataset, or a box of it.
 ///
 /// ```
-/// use bloscpack::dataset::CArray;
-/// use bloscpack::exchange::{ArraySource, Source};
+/// use bloscpack_datasets::CArray;
+/// use bloscpack_exchange::{ArraySource, Source};
 ///
 /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut source = ArraySource::new(&array).range(10..20)?;

@@ -1,9 +1,9 @@
 //! [`FieldsSource`]: the fields of elements as columns.
 
 use super::{Batch, BoxedSource, Schema, Source, to_usize};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::exchange::schema::Column;
+use crate::schema::Column;
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
 
 /// An array whose elements have fields, as a table that has them as columns.
 pub struct FieldsSource<'a> {

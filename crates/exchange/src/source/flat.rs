@@ -2,19 +2,19 @@
 
 use super::array::{checked_slice, lens};
 use super::{Batch, Schema, Source, next_rows, to_u64, to_usize};
-use crate::error::{Error, Result};
-use crate::wire::DType;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// Bytes that are read at any position.
-pub(crate) trait Content {
+pub trait Content {
     /// Fills `buf` from `at` on.
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()>;
 }
 
 /// An array whose elements lie one behind the other, or a box of it.
 #[derive(Debug)]
-pub(crate) struct Flat<C> {
+pub struct Flat<C> {
     content: C,
     /// Elements along each axis, and how many bytes lie from one to the next along it.
     shape: Vec<u64>,

@@ -2,20 +2,18 @@
 
 mod array;
 mod fields;
-mod file;
 mod flat;
 mod nd;
 mod table;
 
 pub use array::ArraySource;
 pub use fields::FieldsSource;
-pub use file::FileSource;
-pub(super) use flat::{Content, Flat};
+pub use flat::{Content, Flat};
 pub use nd::NdSource;
 pub use table::TableSource;
 
 use super::schema::{Batch, Schema};
-use crate::error::{Error, Result};
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// Told after each batch how many rows are done.

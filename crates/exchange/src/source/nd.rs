@@ -2,16 +2,16 @@
 
 use super::array::{checked_slice, lens};
 use super::{Batch, Schema, Source, next_rows};
-use crate::error::{Error, Result};
-use crate::frame::NdArray;
-use crate::wire::DType;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_frames::NdArray;
 use std::ops::Range;
 
 /// An array of a Blosc2 frame, or a box of it. One without axes is a row.
 ///
 /// ```
-/// use bloscpack::exchange::{NdSource, Source};
-/// use bloscpack::frame::NdArray;
+/// use bloscpack_exchange::{NdSource, Source};
+/// use bloscpack_frames::NdArray;
 ///
 /// let array = NdArray::of_type::<i16>(&[30, 4]).in_memory()?;
 /// let mut source = NdSource::new(&array).slice(&[10..20])?;

@@ -1,16 +1,16 @@
 //! [`TableSource`]: columns of a table.
 
 use super::{Batch, Schema, Source, check_rows, next_rows};
-use crate::dataset::CTable;
-use crate::error::Result;
-use crate::exchange::schema::Column;
+use crate::schema::Column;
+use bloscpack_datasets::CTable;
+use bloscpack_error::Result;
 use std::ops::Range;
 
 /// A table of a dataset, or some of its columns.
 ///
 /// ```
-/// use bloscpack::dataset::CTable;
-/// use bloscpack::exchange::{Source, TableSource};
+/// use bloscpack_datasets::CTable;
+/// use bloscpack_exchange::{Source, TableSource};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
 /// let mut source = TableSource::new(&table)?.columns(&["id", "close"])?.range(0..5)?;

@@ -1,19 +1,19 @@
 //! [`BytesHome`]: a contiguous frame that is only read.
 
 use super::{Home, Stored};
-use crate::error::{Error, Result};
-use crate::frame::outline::Outline;
-use crate::storage::{Object, ReadAt};
+use crate::outline::Outline;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Object, ReadAt};
 
 /// A contiguous frame in anything that can be read at any position.
-pub(in crate::frame) struct BytesHome {
+pub(crate) struct BytesHome {
     source: Box<dyn Object>,
     chunks_at: u64,
     chunks_end: u64,
 }
 
 impl BytesHome {
-    pub(in crate::frame) fn new(source: Box<dyn Object>, outline: &Outline) -> Self {
+    pub(crate) fn new(source: Box<dyn Object>, outline: &Outline) -> Self {
         let chunks_at = outline.header_len();
         Self {
             source,

@@ -1,12 +1,12 @@
 //! [`FileHome`]: a contiguous frame in a file that is changed.
 
 use super::{Home, Stored};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::frame::fetch;
-use crate::frame::outline::Outline;
-use crate::storage::{Draft, Folder, Held, ReadAt, Replacement};
-use crate::wire::frame::{ChunkPlace, is_frame};
+use crate::fetch;
+use crate::outline::Outline;
+use crate::wire::{ChunkPlace, is_frame};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Draft, Folder, Held, ReadAt, Replacement};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -19,7 +19,7 @@ const FRAME_SIGN: usize = 10;
 ///
 /// New chunks go behind the last one: over the index and trailer through the journal, and behind the frame's end, where nobody
 /// looks, directly. What they replace stays where it is. When more of the file is dead than alive, it is written anew.
-pub(in crate::frame) struct FileHome<F: Folder> {
+pub(crate) struct FileHome<F: Folder> {
     pending: Pending<F>,
     /// The file as the last commit left it.
     frame_len: u64,
@@ -56,7 +56,7 @@ where
     F: Folder<File: Send + Sync> + Send + Sync,
 {
     /// A file that this frame lies in.
-    pub(in crate::frame) fn new(held: Held<F>, outline: &Outline) -> Result<Self> {
+    pub(crate) fn new(held: Held<F>, outline: &Outline) -> Result<Self> {
         let frame_len = outline.header.frame_len;
         refuse_followers(held.file(), frame_len)?;
         let chunks_at = outline.header_len();

@@ -1,18 +1,18 @@
 //! [`FolderHome`]: a sparse frame in a directory.
 
 use super::{Home, Stored};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::frame::outline::Outline;
-use crate::storage::{Access, EntryKind, Key, Root};
-use crate::wire::frame::{ChunkPlace, chunk_file_name, chunk_number};
+use crate::outline::Outline;
+use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, EntryKind, Key, Root};
 use std::collections::BTreeSet;
 
 /// The file with all but the chunks.
-pub(in crate::frame) const OUTLINE: &str = "chunks.b2frame";
+pub(crate) const OUTLINE: &str = "chunks.b2frame";
 
 /// A directory with a file for each chunk, and one that tells their order.
-pub(in crate::frame) struct FolderHome {
+pub(crate) struct FolderHome {
     root: Root,
     access: Access,
     /// The number that the next chunk gets.
@@ -26,7 +26,7 @@ pub(in crate::frame) struct FolderHome {
 }
 
 impl FolderHome {
-    pub(in crate::frame) fn new(root: Root, access: Access, outline: &Outline) -> Result<Self> {
+    pub(crate) fn new(root: Root, access: Access, outline: &Outline) -> Result<Self> {
         let mut home = Self {
             root,
             access,

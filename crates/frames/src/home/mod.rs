@@ -5,9 +5,9 @@ mod file;
 mod folder;
 
 use super::outline::Outline;
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::storage::{Object, ReadAt};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Object, ReadAt};
 use std::io;
 
 pub(super) use bytes::BytesHome;

@@ -3,15 +3,13 @@
 use super::NdArray;
 use super::grid::Grid;
 use super::shapes::{Caches, default_shapes};
-use crate::array::boxes::to_usize;
-use crate::blosc::{Compressor, FilterPipeline, SpecialValue, special_chunk};
-use crate::error::{Error, Result};
-use crate::frame::create::Filling;
-use crate::frame::{Frame, FrameBuilder, FrameOptions};
-use crate::storage::{Folder, Store};
-use crate::wire::DType;
-use crate::wire::dtype::Kind;
-use crate::wire::frame::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace};
+use crate::create::Filling;
+use crate::wire::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace};
+use crate::{Frame, FrameBuilder, FrameOptions};
+use blosc1::{Compressor, FilterPipeline, SpecialValue, special_chunk};
+use bloscpack_dtype::{DType, Kind, boxes::to_usize};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Folder, Store};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -27,7 +25,8 @@ enum Content {
 /// How a new array is to be; made by [`NdArray::of_type`] and [`NdArray::builder`].
 ///
 /// ```
-/// use bloscpack::{Compressor, frame::{ArrayKind, NdArray}};
+/// use blosc1::Compressor;
+/// use bloscpack_frames::{ArrayKind, NdArray};
 /// let array = NdArray::of_type::<f32>(&[1000, 50])
 ///     .kind(ArrayKind::Caterva)
 ///     .chunk_shape(&[200, 50])
@@ -37,7 +36,7 @@ enum Content {
 ///     .full(&1.5f32.to_le_bytes())
 ///     .in_memory()?;
 /// assert_eq!(array.to_vec::<f32>(&[999..1000, 48..50])?, [1.5, 1.5]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct NdArrayBuilder {
@@ -195,7 +194,7 @@ impl NdArrayBuilder {
     /// Creates the array in a file at this path.
     ///
     /// # Errors
-    /// As [`FrameBuilder::create`], and [`Usage`](crate::Category::Usage) for shapes that cannot be.
+    /// As [`FrameBuilder::create`], and [`Usage`](bloscpack_error::Category::Usage) for shapes that cannot be.
     pub fn create(self, path: impl AsRef<Path>) -> Result<NdArray> {
         self.create_with(|frame| frame.create(path))
     }
@@ -329,7 +328,7 @@ impl NdArrayBuilder {
         let fits = |len: usize| {
             u32::try_from(len)
                 .ok()
-                .filter(|len| *len <= crate::blosc::MAX_NBYTES)
+                .filter(|len| *len <= blosc1::MAX_NBYTES)
         };
         match (fits(grid.chunk_len), fits(grid.block_len)) {
             (Some(chunk), Some(block)) if self.itemsize > 0 => Ok((chunk, block)),
@@ -337,7 +336,7 @@ impl NdArrayBuilder {
                 "chunks of {} bytes with elements of {}: up to {} can be, and at least one each",
                 grid.chunk_len,
                 self.itemsize,
-                crate::blosc::MAX_NBYTES
+                blosc1::MAX_NBYTES
             ))),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::NdArray;
 use super::grid::common;
-use crate::error::{Error, Result};
-use crate::wire::frame::ArrayMeta;
+use crate::wire::ArrayMeta;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
@@ -11,16 +11,16 @@ impl NdArray {
     /// those.
     ///
     /// ```
-    /// use bloscpack::frame::NdArray;
+    /// use bloscpack_frames::NdArray;
     /// let array = NdArray::of_type::<i16>(&[100, 100]).full(&7i16.to_le_bytes()).in_memory()?;
     /// let mut copy = array.like()?.chunk_shape(&[10, 100]).block_shape(&[10, 10]).in_memory()?;
     /// array.copy_to(&mut copy)?;
     /// assert_eq!(copy.to_vec::<i16>(&[0..1, 0..3])?, [7, 7, 7]);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for another shape or size; as [`read_slice`](Self::read_slice) and
+    /// [`Usage`](bloscpack_error::Category::Usage) for another shape or size; as [`read_slice`](Self::read_slice) and
     /// [`write_slice`](Self::write_slice).
     pub fn copy_to(&self, target: &mut Self) -> Result<()> {
         if self.shape() != target.shape() || self.itemsize() != target.itemsize() {
@@ -43,11 +43,11 @@ impl NdArray {
     /// after another compresses each chunk once.
     ///
     /// ```
-    /// use bloscpack::frame::NdArray;
+    /// use bloscpack_frames::NdArray;
     /// let array = NdArray::of_type::<i16>(&[100, 50]).chunk_shape(&[40, 25]).in_memory()?;
     /// let boxes: Vec<_> = array.boxes(6000).collect();
     /// assert_eq!(boxes, [[0..40, 0..50], [40..80, 0..50], [80..100, 0..50]]);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     pub fn boxes(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> + use<> {
         let whole = self.grid.whole();
@@ -72,7 +72,7 @@ impl NdArray {
     /// Takes away these axes, each of which has a single element.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if one has more elements, or chunks that have room for more: then a copy with other
+    /// [`Usage`](bloscpack_error::Category::Usage) if one has more elements, or chunks that have room for more: then a copy with other
     /// chunks can lose it; and if the array was opened for reading only.
     pub fn squeeze_axes(&mut self, axes: &[usize]) -> Result<()> {
         for axis in axes {
@@ -98,7 +98,7 @@ impl NdArray {
             block_shape: without(&self.meta.block_shape, axes),
             dtype: self.meta.dtype.clone(),
         };
-        if meta.shape.is_empty() && meta.kind == crate::wire::frame::ArrayKind::Caterva {
+        if meta.shape.is_empty() && meta.kind == crate::wire::ArrayKind::Caterva {
             return Err(Error::usage("an array of Caterva keeps at least one axis"));
         }
         self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;

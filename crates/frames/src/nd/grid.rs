@@ -1,9 +1,8 @@
 //! [`Grid`]: where the elements of an array lie in its chunks and blocks.
 
-use crate::array::boxes::to_usize;
-use crate::array::strided::strides;
-use crate::error::{Error, Result};
-use crate::wire::frame::ArrayMeta;
+use crate::wire::ArrayMeta;
+use bloscpack_dtype::{boxes::to_usize, strided::strides};
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// The shape of an array, of its chunks and of their blocks.

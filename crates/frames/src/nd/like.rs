@@ -1,15 +1,15 @@
 //! New arrays like others.
 
 use super::{NdArray, NdArrayBuilder};
-use crate::error::Result;
-use crate::frame::coders::settings;
+use crate::coders::settings;
+use bloscpack_error::Result;
 
 impl NdArray {
     /// How a new array like this one is to be: of the same shape and type, compressed in the same way, with the same metadata.
     /// With [`copy_to`](Self::copy_to) it becomes a copy, in chunks of other shapes, in another place or of the other kind.
     ///
     /// # Errors
-    /// Whatever is wrong with the metadata behind the chunks; [`Unsupported`](crate::Category::Unsupported) if new chunks would
+    /// Whatever is wrong with the metadata behind the chunks; [`Unsupported`](bloscpack_error::Category::Unsupported) if new chunks would
     /// need a compressor or a filter that this library does not have.
     pub fn like(&self) -> Result<NdArrayBuilder> {
         let settings = settings(self.frame.header())?;
@@ -23,10 +23,10 @@ impl NdArray {
     /// The same, but compressed as new arrays are by default, whatever this one needs.
     ///
     /// ```
-    /// use bloscpack::frame::NdArray;
+    /// use bloscpack_frames::NdArray;
     /// let array = NdArray::of_type::<i16>(&[20, 20]).chunk_shape(&[7, 9]).in_memory()?;
     /// assert_eq!(array.like_plain()?.in_memory()?.chunk_shape(), [7, 9]);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors

@@ -15,11 +15,11 @@ mod typed;
 mod write;
 
 use super::{Frame, FrameOptions};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::storage::ReadAt;
-use crate::wire::DType;
-use crate::wire::frame::{ArrayKind, ArrayMeta};
+use crate::wire::{ArrayKind, ArrayMeta};
+use blosc1::Fault;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use grid::Grid;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub use shapes::{Caches, default_shapes};
 /// when it is dropped has never been.
 ///
 /// ```
-/// use bloscpack::frame::NdArray;
+/// use bloscpack_frames::NdArray;
 ///
 /// let mut array = NdArray::of_type::<i32>(&[4, 6]).in_memory()?;
 /// array.write(&[1..3, 2..4], &[1, 2, 3, 4])?;
@@ -43,7 +43,7 @@ pub use shapes::{Caches, default_shapes};
 ///
 /// let bytes = array.to_bytes()?;
 /// assert_eq!(NdArray::from_bytes(bytes)?.shape(), [3, 6]);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct NdArray {
@@ -59,7 +59,7 @@ impl NdArray {
     /// The array in a frame.
     ///
     /// # Errors
-    /// [`Unsupported`](crate::Category::Unsupported) if the frame holds no array; [`Damaged`](crate::Category::Damaged) if
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) if the frame holds no array; [`Damaged`](bloscpack_error::Category::Damaged) if
     /// what describes it does not fit the frame.
     pub fn of(frame: Frame) -> Result<Self> {
         let Some(meta) = frame.array_meta()? else {

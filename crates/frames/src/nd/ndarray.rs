@@ -3,8 +3,8 @@
 use super::NdArray;
 use super::builder::NdArrayBuilder;
 use super::grid::lens;
-use crate::array::Element;
-use crate::error::{Error, Result};
+use bloscpack_dtype::Element;
+use bloscpack_error::{Error, Result};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ impl NdArray {
     /// Sets the box that begins at this position to the elements of an array of the crate `ndarray`, however they lie in memory.
     ///
     /// ```
-    /// use bloscpack::frame::NdArray;
+    /// use bloscpack_frames::NdArray;
     /// let mut array = NdArray::of_type::<f64>(&[10, 10]).in_memory()?;
     /// let values = ndarray::array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
     /// array.write_ndarray(&[4, 0], &values.t())?;
     /// assert_eq!(array.to_ndarray::<f64>(&[4..7, 0..2])?, values.t().into_dyn());
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors

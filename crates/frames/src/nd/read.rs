@@ -2,12 +2,14 @@
 
 use super::NdArray;
 use super::grid::{Grid, box_len, common, lens, relative};
-use crate::array::boxes::to_usize;
-use crate::array::crew;
-use crate::array::strided::{self, Place, strides};
-use crate::error::{Error, Result};
-use crate::frame::{fetch, read::located};
-use crate::wire::frame::ChunkPlace;
+use crate::wire::ChunkPlace;
+use crate::{fetch, read::located};
+use bloscpack_dtype::{
+    boxes::to_usize,
+    strided::{self, Place, strides},
+};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::crew;
 use std::ops::Range;
 
 /// Fewer bytes of blocks are not worth a second thread.
@@ -23,7 +25,7 @@ impl NdArray {
     /// The bytes of a box of elements, in C order.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if it does not lie in the array; whatever is wrong with its chunks.
+    /// [`Usage`](bloscpack_error::Category::Usage) if it does not lie in the array; whatever is wrong with its chunks.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.grid.check(slice)?;
         let len = box_len(slice, self.grid.itemsize);
@@ -42,7 +44,7 @@ impl NdArray {
     /// the first).
     ///
     /// # Errors
-    /// As [`read_slice`](Self::read_slice), and [`Usage`](crate::Category::Usage) for another length.
+    /// As [`read_slice`](Self::read_slice), and [`Usage`](bloscpack_error::Category::Usage) for another length.
     pub fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.frame.check_state()?;
         self.grid.check(slice)?;
@@ -157,11 +159,7 @@ impl NdArray {
     }
 
     /// Refuses a chunk whose blocks are not those of the array.
-    pub(super) fn check_blocks(
-        &self,
-        number: u64,
-        header: &crate::blosc::ChunkHeader,
-    ) -> Result<()> {
+    pub(super) fn check_blocks(&self, number: u64, header: &blosc1::ChunkHeader) -> Result<()> {
         let found = usize::try_from(header.blocksize).unwrap_or(usize::MAX);
         if found == self.grid.block_len {
             // Before there is a buffer of this size: a chunk of nothing may claim anything.
@@ -169,7 +167,7 @@ impl NdArray {
             return match header.blocksize <= limit {
                 true => Ok(()),
                 false => Err(Error::frame(
-                    crate::blosc::Fault::OverLimit,
+                    blosc1::Fault::OverLimit,
                     format!(
                         "chunk {number}: blocks of {found} bytes, over the limit `block` of {limit}"
                     ),
@@ -180,7 +178,7 @@ impl NdArray {
             "chunk {number}: blocks of {found} bytes, expected {}",
             self.grid.block_len
         );
-        Err(Error::frame(crate::blosc::Fault::Damaged, what))
+        Err(Error::frame(blosc1::Fault::Damaged, what))
     }
 }
 

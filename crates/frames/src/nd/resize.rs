@@ -2,16 +2,16 @@
 
 use super::NdArray;
 use super::grid::{Grid, Positions};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::wire::frame::{ArrayMeta, ChunkPlace};
+use crate::wire::{ArrayMeta, ChunkPlace};
+use blosc1::Fault;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
     /// Gives the array another shape: every axis is cut off at its end, or lengthened with zeros.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for another number of axes, for a shape that has more chunks than the limit `offsets`
+    /// [`Usage`](bloscpack_error::Category::Usage) for another number of axes, for a shape that has more chunks than the limit `offsets`
     /// allows, and if the array was opened for reading only; whatever is wrong with the chunks at the old end, after which the
     /// array has to be opened again, and is as the last flush left it.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {

@@ -2,9 +2,8 @@
 
 use super::NdArray;
 use super::grid::{Positions, lens};
-use crate::array::boxes::to_usize;
-use crate::array::strided::strides;
-use crate::error::{Error, Result};
+use bloscpack_dtype::{boxes::to_usize, strided::strides};
+use bloscpack_error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -16,15 +15,15 @@ impl NdArray {
     /// may come in any order, and more than once. Each chunk is read once.
     ///
     /// ```
-    /// use bloscpack::frame::NdArray;
+    /// use bloscpack_frames::NdArray;
     /// let mut array = NdArray::builder(&[3, 4], 1).in_memory()?;
     /// array.write_slice(&[0..3, 0..4], &[0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23])?;
     /// assert_eq!(array.select(&[&[2, 0], &[1, 1, 3]])?, [21, 21, 23, 1, 1, 3]);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) for another number of axes, and positions that they do not have; as
+    /// [`Usage`](bloscpack_error::Category::Usage) for another number of axes, and positions that they do not have; as
     /// [`read_slice`](Self::read_slice).
     pub fn select(&self, positions: &[&[u64]]) -> Result<Vec<u8>> {
         let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);

@@ -6,7 +6,7 @@
 /// [`NdArrayBuilder::caches`](super::NdArrayBuilder::caches).
 ///
 /// ```
-/// use bloscpack::frame::{Caches, default_shapes};
+/// use bloscpack_frames::{Caches, default_shapes};
 /// let (chunk, block) = default_shapes(&[300, 300, 300], 8, Caches::default());
 /// assert_eq!((chunk, block), (vec![60, 60, 100], vec![15, 30, 25]));
 /// ```

@@ -2,8 +2,8 @@
 
 use super::NdArray;
 use super::grid::{Grid, box_len};
-use crate::array::boxes::to_usize;
-use crate::error::{Error, Result};
+use bloscpack_dtype::boxes::to_usize;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
@@ -11,11 +11,11 @@ impl NdArray {
     /// array along all other axes.
     ///
     /// ```
-    /// use bloscpack::frame::NdArray;
+    /// use bloscpack_frames::NdArray;
     /// let mut array = NdArray::of_type::<u8>(&[2, 2]).in_memory()?;
     /// array.append(1, &[5, 6])?;
     /// assert_eq!(array.to_vec::<u8>(&[0..2, 0..3])?, [0, 0, 5, 0, 0, 6]);
-    /// # Ok::<(), bloscpack::Error>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl NdArray {
     /// them as are put in are whole, none is moved; elsewhere all behind them are written anew.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if there is no such axis or position, if `data` is no whole number of what the axis is
+    /// [`Usage`](bloscpack_error::Category::Usage) if there is no such axis or position, if `data` is no whole number of what the axis is
     /// made of, and if the array was opened for reading only; as [`resize`](Self::resize) and
     /// [`write_slice`](Self::write_slice). If chunks that have to move cannot be read or kept, the array has to be opened
     /// again, and is as the last flush left it.

@@ -2,10 +2,9 @@
 
 use super::grid::box_len;
 use super::{NdArray, NdArrayBuilder};
-use crate::array::Element;
-use crate::array::element;
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
+use blosc1::Fault;
+use bloscpack_dtype::{Element, native};
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
@@ -25,7 +24,7 @@ impl NdArray {
     /// A box of elements as values, in C order.
     ///
     /// # Errors
-    /// As [`read_slice`](Self::read_slice), and [`Usage`](crate::Category::Usage) if the elements are of another type. Where
+    /// As [`read_slice`](Self::read_slice), and [`Usage`](bloscpack_error::Category::Usage) if the elements are of another type. Where
     /// the file does not tell their type, their size has to be right.
     pub fn to_vec<T: Element>(&self, slice: &[Range<u64>]) -> Result<Vec<T>> {
         self.check_type::<T>()?;
@@ -44,12 +43,12 @@ impl NdArray {
     /// Reads a box of elements as values into `out`, in C order.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec), and [`Usage`](crate::Category::Usage) for another number of elements.
+    /// As [`to_vec`](Self::to_vec), and [`Usage`](bloscpack_error::Category::Usage) for another number of elements.
     pub fn read<T: Element>(&self, slice: &[Range<u64>], out: &mut [T]) -> Result<()> {
         self.check_type::<T>()?;
         self.read_slice_into(slice, bytemuck::cast_slice_mut(out))?;
         if let Some(dtype) = &self.dtype {
-            element::turn(dtype, out);
+            native::turn(dtype, out);
         }
         Ok(())
     }
@@ -57,26 +56,26 @@ impl NdArray {
     /// Sets a box of elements to these values, in C order.
     ///
     /// # Errors
-    /// As [`write_slice`](Self::write_slice), and [`Usage`](crate::Category::Usage) if the elements are of another type.
+    /// As [`write_slice`](Self::write_slice), and [`Usage`](bloscpack_error::Category::Usage) if the elements are of another type.
     pub fn write<T: Element>(&mut self, slice: &[Range<u64>], values: &[T]) -> Result<()> {
         self.check_type::<T>()?;
         let is_native = self
             .dtype
             .as_ref()
-            .is_none_or(|dtype| !element::is_turned::<T>(dtype));
+            .is_none_or(|dtype| !native::is_turned::<T>(dtype));
         if is_native {
             return self.write_slice(slice, bytemuck::cast_slice(values));
         }
         let mut turned = values.to_vec();
         if let Some(dtype) = &self.dtype {
-            element::turn(dtype, &mut turned);
+            native::turn(dtype, &mut turned);
         }
         self.write_slice(slice, bytemuck::cast_slice(&turned))
     }
 
     fn check_type<T: Element>(&self) -> Result<()> {
         if let Some(dtype) = &self.dtype {
-            return Ok(element::check::<T>(dtype)?);
+            return Ok(native::check::<T>(dtype)?);
         }
         match (self.dtype_text(), size_of::<T>() == self.grid.itemsize) {
             (None, true) => Ok(()),

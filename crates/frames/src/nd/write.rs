@@ -3,13 +3,15 @@
 use super::NdArray;
 use super::grid::{Grid, box_len, common, lens, relative};
 use super::read::offset;
-use crate::array::boxes::to_usize;
-use crate::array::crew;
-use crate::array::strided::{self, Place, strides};
-use crate::blosc::Fault;
-use crate::error::{Error, Result};
-use crate::frame::coders::Coders;
-use crate::wire::frame::{ChunkPlace, FrameHeader};
+use crate::coders::Coders;
+use crate::wire::{ChunkPlace, FrameHeader};
+use blosc1::Fault;
+use bloscpack_dtype::{
+    boxes::to_usize,
+    strided::{self, Place, strides},
+};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::crew;
 use std::ops::Range;
 
 /// Where new elements come from.
@@ -40,7 +42,7 @@ impl NdArray {
     /// Sets a box of elements to these bytes, in C order.
     ///
     /// # Errors
-    /// [`Usage`](crate::Category::Usage) if it does not lie in the array, for another number of bytes, and if the array was
+    /// [`Usage`](bloscpack_error::Category::Usage) if it does not lie in the array, for another number of bytes, and if the array was
     /// opened for reading only; whatever is wrong with chunks that keep a part of what they have.
     pub fn write_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.grid.check(slice)?;

@@ -16,7 +16,7 @@ use super::cursor::{ARRAY, Cursor, I32, I64, LONG_TEXT, as_i32, as_i64, put};
 use super::error::FrameError;
 use super::header::FrameHeader;
 use super::metalayers::Metalayers;
-use crate::blosc::Fault;
+use blosc1::Fault;
 
 const VERSION: u8 = 0;
 /// Version, axes, and three shapes.
@@ -74,14 +74,14 @@ pub struct ArrayDType {
 /// The shape of an array, and how it is cut into chunks and those into blocks.
 ///
 /// ```
-/// use bloscpack::wire::frame::{ArrayKind, ArrayMeta};
+/// use bloscpack_frames::{wire::ArrayKind, wire::ArrayMeta};
 /// // What python-caterva 0.7.3 wrote for 1000 items in chunks of 300 and blocks of 70.
 /// let bytes = b"\x95\0\x01\x91\xd3\0\0\0\0\0\0\x03\xe8\x91\xd2\0\0\x01\x2c\x91\xd2\0\0\0\x46";
 /// let meta = ArrayMeta::decode(ArrayKind::Caterva, bytes)?;
 /// assert_eq!((&meta.shape[..], &meta.chunk_shape[..]), (&[1000][..], &[300][..]));
 /// assert_eq!((meta.grid(), meta.stored_chunk_shape()), (vec![4], vec![350]));
 /// assert_eq!(meta.encode()?, bytes);
-/// # Ok::<(), bloscpack::wire::frame::FrameError>(())
+/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayMeta {

@@ -9,7 +9,7 @@
 //! fields at fixed places, so that another marker is damage.
 
 use super::error::FrameError;
-use crate::blosc::Fault;
+use blosc1::Fault;
 
 pub(super) const ARRAY: u8 = 0x90;
 pub(super) const TEXT: u8 = 0xa0;

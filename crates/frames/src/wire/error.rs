@@ -1,12 +1,14 @@
 //! What can be wrong with the bytes of a frame.
 
-use crate::blosc::Fault;
+use blosc1::Fault;
+use bloscpack_error::Error;
 use std::fmt;
 
 /// What is wrong with a part of a frame: what was found in it, what was expected, and where.
 ///
 /// ```
-/// use bloscpack::{Fault, wire::frame::FrameHeader};
+/// use blosc1::Fault;
+/// use bloscpack_frames::wire::FrameHeader;
 /// let error = FrameHeader::prefix(b"\x9e\xa8b2frame\0\xd3\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap_err();
 /// assert_eq!((error.fault(), error.at()), (Fault::Damaged, Some(10)));
 /// assert_eq!(
@@ -68,3 +70,9 @@ impl fmt::Display for FrameError {
 }
 
 impl std::error::Error for FrameError {}
+
+impl From<FrameError> for Error {
+    fn from(error: FrameError) -> Self {
+        Self::frame(error.fault(), error.to_string())
+    }
+}

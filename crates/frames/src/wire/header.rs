@@ -22,7 +22,7 @@ use super::cursor::{Cursor, FALSE, I16, I32, I64, SIXTEEN, TEXT, TRUE, U64, as_i
 use super::error::FrameError;
 use super::metalayers::{Metalayers, Place};
 use super::trailer::Trailer;
-use crate::blosc::Fault;
+use blosc1::Fault;
 
 use read::{
     Pipeline, check_magic, read_chunk_size, read_flags, read_kind, read_prefix, read_truth,
@@ -47,7 +47,7 @@ const MAX_NCHUNKS: u64 = ((1 << 31) - 1) / 8;
 /// Whether these are the first bytes of a frame; ten bytes tell.
 ///
 /// ```
-/// assert!(bloscpack::wire::frame::is_frame(b"\x9e\xa8b2frame\0\xd2"));
+/// assert!(bloscpack_frames::wire::is_frame(b"\x9e\xa8b2frame\0\xd2"));
 /// ```
 #[must_use]
 pub fn is_frame(first_bytes: &[u8]) -> bool {
@@ -75,7 +75,7 @@ pub struct FramePrefix {
 /// The header of a frame.
 ///
 /// ```
-/// use bloscpack::wire::frame::{FrameHeader, FrameKind};
+/// use bloscpack_frames::{wire::FrameHeader, wire::FrameKind};
 /// // What python-caterva 0.7.3 wrote for an array of no items, in chunks of 4 and blocks of 2.
 /// let bytes = b"\x9e\xa8b2frame\0\xd2\0\0\0\x8c\xcf\0\0\0\0\0\0\0\xaf\xa4\x12\0\x55\0\
 ///     \xd3\0\0\0\0\0\0\0\0\xd3\0\0\0\0\0\0\0\0\xd2\0\0\0\x04\xd2\0\0\0\x08\xd2\xff\xff\xff\xff\
@@ -89,7 +89,7 @@ pub struct FramePrefix {
 /// assert_eq!((header.kind, header.chunk_size, header.nchunks()?), (FrameKind::Contiguous, None, 0));
 /// assert_eq!((header.typesize, header.codec, header.level), (4, 5, 5));
 /// assert_eq!(header.encode()?, bytes);
-/// # Ok::<(), bloscpack::wire::frame::FrameError>(())
+/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameHeader {

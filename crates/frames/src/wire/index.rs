@@ -9,7 +9,7 @@
 //! Chunks lie in any order, and there may be bytes between them that no entry leads to.
 
 use super::error::FrameError;
-use crate::blosc::Fault;
+use blosc1::Fault;
 
 const SECTION: &str = "index of the frame";
 const ENTRY: usize = 8;
@@ -17,11 +17,11 @@ const ENTRY: usize = 8;
 /// Where a chunk is.
 ///
 /// ```
-/// use bloscpack::wire::frame::ChunkPlace;
+/// use bloscpack_frames::wire::ChunkPlace;
 /// assert_eq!(ChunkPlace::decode(4096)?, ChunkPlace::At(4096));
 /// assert_eq!(ChunkPlace::Zeros.encode()?.to_be_bytes(), [0x81, 0, 0, 0, 0, 0, 0, 0]);
 /// assert!(ChunkPlace::decode(-1).is_err());
-/// # Ok::<(), bloscpack::wire::frame::FrameError>(())
+/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkPlace {
@@ -82,12 +82,12 @@ impl ChunkPlace {
 /// Reads what an index chunk decoded to.
 ///
 /// ```
-/// use bloscpack::wire::frame::{ChunkPlace, decode_index, encode_index};
+/// use bloscpack_frames::{wire::ChunkPlace, wire::decode_index, wire::encode_index};
 /// let raw = *b"\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x82";
 /// let places = decode_index(&raw, 2)?;
 /// assert_eq!(places, [ChunkPlace::At(32), ChunkPlace::Nan]);
 /// assert_eq!(encode_index(&places)?, raw);
-/// # Ok::<(), bloscpack::wire::frame::FrameError>(())
+/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
 /// ```
 ///
 /// # Errors
@@ -133,7 +133,7 @@ const SUFFIX: &str = ".chunk";
 /// The name of a chunk's file in a sparse frame.
 ///
 /// ```
-/// use bloscpack::wire::frame::{chunk_file_name, chunk_number};
+/// use bloscpack_frames::{wire::chunk_file_name, wire::chunk_number};
 /// assert_eq!(chunk_file_name(0x2a), "0000002A.chunk");
 /// assert_eq!(chunk_number("0000002A.chunk"), Some(0x2a));
 /// assert_eq!(chunk_number("2A.chunk"), None);

@@ -31,7 +31,7 @@ const SECTION: &str = "metalayers";
 /// ("vlmetalayers"), and each value there is a Blosc2 chunk.
 ///
 /// ```
-/// use bloscpack::wire::frame::Metalayers;
+/// use bloscpack_frames::wire::Metalayers;
 /// let mut metalayers = Metalayers::new();
 /// metalayers.set("b2nd", vec![1])?;
 /// metalayers.set("unit", b"K".to_vec())?;
@@ -39,7 +39,7 @@ const SECTION: &str = "metalayers";
 /// assert_eq!(metalayers.get("b2nd"), Some(&[2][..]));
 /// assert!(metalayers.iter().map(|(name, _)| name).eq(["b2nd", "unit"]));
 /// assert!(metalayers.set("", vec![]).is_err());
-/// # Ok::<(), bloscpack::wire::frame::FrameError>(())
+/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metalayers(Vec<(String, Vec<u8>)>);
@@ -106,7 +106,7 @@ impl Metalayers {
     /// checked when they are encoded.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) for a name that is empty or longer than 31 bytes, and for
+    /// [`Fault::Usage`](blosc1::Fault::Usage) for a name that is empty or longer than 31 bytes, and for
     /// 2^31 bytes or more.
     pub fn set(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), FrameError> {
         if name.is_empty() || name.len() > MAX_NAME {
@@ -257,7 +257,7 @@ fn values(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blosc::Fault;
+    use blosc1::Fault;
 
     /// Two names with values of 2 and 0 bytes, in a trailer that has 2 bytes before.
     const TWO: &[u8] =

@@ -9,7 +9,7 @@
 use super::cursor::{ARRAY, Cursor, SIXTEEN, U32, put};
 use super::error::FrameError;
 use super::metalayers::{Metalayers, Place};
-use crate::blosc::Fault;
+use blosc1::Fault;
 
 const SECTION: &str = "frame trailer";
 const VERSION: u8 = 1;
@@ -17,12 +17,12 @@ const VERSION: u8 = 1;
 /// The trailer of a frame.
 ///
 /// ```
-/// use bloscpack::wire::frame::Trailer;
+/// use bloscpack_frames::wire::Trailer;
 /// let bytes = Trailer::default().encode()?;
 /// let tail = &bytes[bytes.len() - Trailer::TAIL_LEN..];
 /// assert_eq!(Trailer::len_from_tail(tail)?, 35);
 /// assert!(Trailer::decode(&bytes)?.vlmetalayers.is_empty());
-/// # Ok::<(), bloscpack::wire::frame::FrameError>(())
+/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trailer {

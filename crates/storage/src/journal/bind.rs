@@ -1,22 +1,18 @@
 //! Whether a journal is that of a file.
 
 use super::{BEFORE_LEN, Binding, Pieces};
-use crate::storage::{ReadAt, for_each_step};
+use crate::{ReadAt, for_each_step};
 use crc32fast::Hasher;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::ops::Range;
 
 /// Bytes of the witness at the most.
-pub(in crate::storage) const WITNESS_LEN: u64 = 4096;
+pub(crate) const WITNESS_LEN: u64 = 4096;
 
 impl Binding {
     /// What binds a change by these pieces to this file, whose first `kept` bytes are not cut off.
-    pub(in crate::storage) fn of<S: ReadAt>(
-        file: &S,
-        pieces: &Pieces,
-        kept: u64,
-    ) -> io::Result<Self> {
+    pub(crate) fn of<S: ReadAt>(file: &S, pieces: &Pieces, kept: u64) -> io::Result<Self> {
         let witness = witness(pieces, kept);
         let len = witness.end.saturating_sub(witness.start);
         let before_len = file.size()?.min(BEFORE_LEN as u64);
@@ -31,7 +27,7 @@ impl Binding {
     }
 
     /// Whether the file is the one that this was made for, wherever the change has got to.
-    pub(in crate::storage) fn fits<S: ReadAt, J: ReadAt>(
+    pub(crate) fn fits<S: ReadAt, J: ReadAt>(
         &self,
         file: &S,
         pieces: &Pieces,
@@ -104,7 +100,7 @@ pub(super) fn bytes_hold<J: ReadAt>(pieces: &Pieces, journal: &J) -> io::Result<
     Ok(true)
 }
 
-pub(in crate::storage) fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
+pub(crate) fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
     let mut hasher = Hasher::new();
     for_each_step(source, at, len, |bytes| hasher.update(bytes))?;
     Ok(hasher.finalize())

@@ -1,7 +1,7 @@
 //! The bytes of head, index and tail.
 
 use super::{BEFORE_LEN, Binding, Piece, Pieces, Salt};
-use crate::storage::ReadAt;
+use crate::ReadAt;
 use crc32fast::Hasher;
 use std::io;
 
@@ -9,7 +9,7 @@ const MAGIC: [u8; 8] = *b"blpkjrnl";
 const DONE: [u8; 8] = *b"blpkdone";
 const VERSION: u32 = 1;
 /// Length of the head.
-pub(in crate::storage) const HEAD_LEN: u64 = 32;
+pub(crate) const HEAD_LEN: u64 = 32;
 const PIECE_LEN: usize = 32;
 const TAIL_LEN: usize = 148;
 /// Entries of the index read at once.
@@ -17,7 +17,7 @@ const BATCH: u64 = 4096;
 
 impl Salt {
     /// The head of a journal with this salt.
-    pub(in crate::storage) fn head(self) -> Vec<u8> {
+    pub(crate) fn head(self) -> Vec<u8> {
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&VERSION.to_le_bytes());
         head.extend_from_slice(&self.0);
@@ -25,7 +25,7 @@ impl Salt {
     }
 
     /// The salt of a journal, whether it is complete or not; nothing if it is no journal.
-    pub(in crate::storage) fn of<J: ReadAt>(journal: &J) -> io::Result<Option<Self>> {
+    pub(crate) fn of<J: ReadAt>(journal: &J) -> io::Result<Option<Self>> {
         let mut head = [0; 32];
         if journal.size()? < HEAD_LEN {
             return Ok(None);
@@ -39,7 +39,7 @@ impl Salt {
 
     /// Whether this may be what a power cut has left of a journal that nobody has to obey, or an
     /// empty one, rather than a file of somebody else's.
-    pub(in crate::storage) fn is_torn<J: ReadAt>(journal: &J) -> io::Result<bool> {
+    pub(crate) fn is_torn<J: ReadAt>(journal: &J) -> io::Result<bool> {
         let mut magic = [0; MAGIC.len()];
         let there = usize::try_from(journal.size()?).unwrap_or(usize::MAX);
         let there = magic.get_mut(..there.min(MAGIC.len())).unwrap_or_default();

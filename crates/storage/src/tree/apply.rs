@@ -3,7 +3,7 @@
 use super::op::{Act, Op};
 use super::own::Own;
 use super::{Key, Object, Store};
-use crate::storage::journal::Pieces;
+use crate::journal::Pieces;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,7 +5,7 @@ use super::own::invalid;
 use super::root::{len_of, not_found, overlaid};
 use super::state::{BOTH, Fate, OTHER, Staged};
 use super::{EntryKind, Key, Root};
-use crate::storage::Result;
+use crate::Result;
 use std::io;
 
 impl Root {
@@ -14,7 +14,7 @@ impl Root {
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) if the folder is not there;
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if something else than a file is; those of the store.
-    pub(crate) fn put(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+    pub fn put(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let around = self.kind_of_folder(key)?;
         let base = self.store.kind(key)?;
@@ -57,7 +57,7 @@ impl Root {
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no file; those of
     /// the store.
-    pub(crate) fn remove(&self, key: &Key) -> io::Result<()> {
+    pub fn remove(&self, key: &Key) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let base = self.store.kind(key)?;
         let mut state = self.state();
@@ -82,7 +82,7 @@ impl Root {
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) if the one that it is to lie in is not there;
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is something else; those of the store.
-    pub(crate) fn make_folder(&self, key: &Key) -> io::Result<()> {
+    pub fn make_folder(&self, key: &Key) -> io::Result<()> {
         if *key == Key::root() {
             return self.check();
         }
@@ -111,7 +111,7 @@ impl Root {
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound), [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty);
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no folder; those of the store.
-    pub(crate) fn remove_folder(&self, key: &Key) -> io::Result<()> {
+    pub fn remove_folder(&self, key: &Key) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let base = self.store.kind(key)?;
         let inside = match base {
@@ -139,7 +139,7 @@ impl Root {
     ///
     /// # Errors
     /// An earlier error that leaves the state of the store unknown.
-    pub(crate) fn rollback(&self) -> Result<()> {
+    pub fn rollback(&self) -> Result<()> {
         let _gate = self.begin_alone()?;
         let mut numbers: Vec<u64> = Vec::new();
         let mut state = self.state();

@@ -9,11 +9,11 @@ use super::pieces::{Patch, Piece};
 use super::root::{len_of, locked, not_found, overlaid};
 use super::state::{Fate, Staged};
 use super::{EntryKind, Guard, Key, Object, Root};
-use crate::storage::Result;
-use crate::storage::held::busy;
-use crate::storage::journal::{Binding, Piece as Placed, Pieces, crc_of};
-use crate::storage::lock::wait_until;
-use crate::storage::{Hold, ReadAt};
+use crate::Result;
+use crate::held::busy;
+use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
+use crate::lock::wait_until;
+use crate::{Hold, ReadAt};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 use std::io;
@@ -32,7 +32,7 @@ impl Root {
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go: what was changed stays as it is, and the
     /// commit can be tried again. Those of the store; if they leave its state unknown, everything later is refused: it is
     /// the old or the new one when it is opened again.
-    pub(crate) fn commit(&self) -> Result<()> {
+    pub fn commit(&self) -> Result<()> {
         self.commit_counts(&[], false)
     }
 
@@ -41,7 +41,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
-    pub(crate) fn commit_counts(&self, counts: &[Key], first: bool) -> Result<()> {
+    pub fn commit_counts(&self, counts: &[Key], first: bool) -> Result<()> {
         let _gate = self.begin_alone()?;
         let mut plan = self.plan()?;
         let made = |op: &Op| matches!(op.act, Act::MakeFolder).then(|| op.key.clone());

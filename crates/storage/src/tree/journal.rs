@@ -17,12 +17,12 @@
 //! ```
 //!
 //! Numbers are little-endian. A print is a file's length and the beginning of the SHA-256 of its first and last 4 KiB.
-//! *before* and *witness* are those of the [journal of a file](crate::storage::journal).
+//! *before* and *witness* are those of the [journal of a file](crate::journal).
 
 use super::op::{Act, Op, Print, Spilled};
 use super::{Key, own};
-use crate::storage::ReadAt;
-use crate::storage::journal::{BEFORE_LEN, Binding, Piece, Pieces, Salt};
+use crate::ReadAt;
+use crate::journal::{BEFORE_LEN, Binding, Piece, Pieces, Salt};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 use std::io;

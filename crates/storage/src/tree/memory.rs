@@ -1,7 +1,7 @@
 //! [`MemoryStore`]: a store that is gone when the program ends.
 
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::storage::{Hold, ReadAt};
+use crate::{Hold, ReadAt};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Files in folders, in memory, for tests and for what never has to outlive the process. Clones share them.
 ///
 /// ```
-/// use bloscpack::storage::{Key, MemoryStore, ReadAt, Store};
+/// use bloscpack_storage::{Key, MemoryStore, ReadAt, Store};
 /// let store = MemoryStore::from([("meta/sizes", b"{}".to_vec())]);
 /// assert_eq!(store.open(&Key::parse("meta/sizes")?)?.size()?, 2);
 /// store.make_folder(&Key::parse("data")?)?;

@@ -1,8 +1,8 @@
 //! [`Op`]: one step of a change.
 
 use super::Key;
-use crate::storage::journal::{Binding, Pieces};
-use crate::storage::{ReadAt, for_each_step};
+use crate::journal::{Binding, Pieces};
+use crate::{ReadAt, for_each_step};
 use sha2::{Digest, Sha256};
 use std::io;
 

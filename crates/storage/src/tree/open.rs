@@ -7,11 +7,11 @@ use super::own::{self, Own};
 use super::state::State;
 use super::verify::{Depth, verify};
 use super::{EntryKind, Guard, Key, Object, Root, Store};
-use crate::storage::Result;
-use crate::storage::held::{busy, interrupted};
-use crate::storage::journal::Salt;
-use crate::storage::lock::wait_until;
-use crate::storage::{Access, Hold, Patience};
+use crate::Result;
+use crate::held::{busy, interrupted};
+use crate::journal::Salt;
+use crate::lock::wait_until;
+use crate::{Access, Hold, Patience};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
@@ -33,9 +33,9 @@ impl Root {
     ///
     /// # Errors
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another one writes, or if readers do not let go where a change is
-    /// to be completed; [`Interrupted`](crate::storage::Error::Interrupted) if the journal is damaged or not
+    /// to be completed; [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or not
     /// that of this store; those of the store.
-    pub(crate) fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
+    pub fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
         Self::open_with(store, access, Patience::of(PATIENCE))
     }
 
@@ -43,11 +43,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub(crate) fn open_with(
-        store: Arc<dyn Store>,
-        access: Access,
-        patience: Patience,
-    ) -> Result<Self> {
+    pub fn open_with(store: Arc<dyn Store>, access: Access, patience: Patience) -> Result<Self> {
         match access {
             Access::Read => Self::open_to_read(store, patience),
             Access::Write => Self::open_to_write(store, patience),

@@ -1,7 +1,7 @@
 //! [`Own`]: where in a store lies what belongs to its changes.
 
 use super::Key;
-use crate::storage::journal::Salt;
+use crate::journal::Salt;
 use std::ffi::OsStr;
 use std::io;
 

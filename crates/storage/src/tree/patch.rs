@@ -20,7 +20,7 @@ impl Root {
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it would leave a hole, and
     /// for a file of several names; those of the store.
-    pub(crate) fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let _one = locked(&self.patching);
         let fate = self.state().fate(key).cloned();

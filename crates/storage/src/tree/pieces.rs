@@ -1,7 +1,7 @@
 //! [`Patch`]: pieces of a file that are to be changed in place, and the file as it will be.
 
 use super::Object;
-use crate::storage::ReadAt;
+use crate::ReadAt;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::io;

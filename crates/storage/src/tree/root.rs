@@ -4,7 +4,7 @@ use super::own::{self, Own, invalid};
 use super::pieces::Patched;
 use super::state::{Fate, State};
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::storage::{Access, Patience};
+use crate::{Access, Patience};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 /// not to, their caller keeps them apart. An object that was read shows the file as it was then, except that a later
 /// commit patches it in place.
 #[derive(Debug)]
-pub(crate) struct Root {
+pub struct Root {
     pub(super) store: Arc<dyn Store>,
     pub(super) own: Own,
     access: Access,
@@ -59,12 +59,12 @@ impl Root {
     }
 
     /// Whether the last writer was interrupted in a change, which was completed now, or is read through its journal.
-    pub(crate) fn was_interrupted(&self) -> bool {
+    pub fn was_interrupted(&self) -> bool {
         self.was_interrupted
     }
 
     /// How long commits wait for those who are reading, from now on.
-    pub(crate) fn set_patience(&self, patience: Patience) {
+    pub fn set_patience(&self, patience: Patience) {
         *locked(&self.patience) = patience;
     }
 
@@ -72,7 +72,7 @@ impl Root {
     ///
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.
-    pub(crate) fn read(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    pub fn read(&self, key: &Key) -> io::Result<Box<dyn Object>> {
         self.check_name(key)?;
         self.look(
             |state| {
@@ -89,7 +89,7 @@ impl Root {
     ///
     /// # Errors
     /// [`FileTooLarge`](io::ErrorKind::FileTooLarge) if it is longer; as [`read`](Self::read).
-    pub(crate) fn get(&self, key: &Key, max: u64) -> io::Result<Vec<u8>> {
+    pub fn get(&self, key: &Key, max: u64) -> io::Result<Vec<u8>> {
         let object = self.read(key)?;
         let size = object.size()?;
         if size > max {
@@ -109,7 +109,7 @@ impl Root {
     ///
     /// # Errors
     /// Those of the store.
-    pub(crate) fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+    pub fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
         if own::check(key).is_err() && *key != Key::root() {
             return Ok(None);
         }
@@ -126,7 +126,7 @@ impl Root {
     ///
     /// # Errors
     /// As those of a store.
-    pub(crate) fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+    pub fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         self.check_name(folder)?;
         self.look(
             |state| (state.fate(folder).cloned(), state.changed_in(folder)),

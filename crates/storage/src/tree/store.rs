@@ -1,7 +1,7 @@
 //! [`Store`]: files in folders below one root.
 
 use super::Key;
-use crate::storage::{Hold, ReadAt};
+use crate::{Hold, ReadAt};
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::io;

@@ -8,7 +8,7 @@
 
 use super::state::Fate;
 use super::*;
-use crate::storage::{Access, ReadAt};
+use crate::{Access, ReadAt};
 use std::io::ErrorKind;
 use std::sync::Arc;
 

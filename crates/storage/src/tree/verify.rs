@@ -4,8 +4,8 @@ use super::apply::Parts;
 use super::journal::Journal;
 use super::op::{Act, Op, Print};
 use super::{EntryKind, Key};
-use crate::storage::ReadAt;
-use crate::storage::journal::crc_of;
+use crate::ReadAt;
+use crate::journal::crc_of;
 use std::io;
 
 /// How much is looked at.

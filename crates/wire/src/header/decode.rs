@@ -5,11 +5,11 @@ use super::{
     MetadataPlace, NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, TYPESIZE, V1_NCHUNKS,
     VARLEN_BIT, VERSION,
 };
-use crate::blosc::MAX_NBYTES;
-use crate::wire::checksum::Checksum;
-use crate::wire::error::FormatError;
-use crate::wire::fields::{i32_at, i64_at, known, u8_at, u32_at};
-use crate::wire::layout::Layout;
+use crate::checksum::Checksum;
+use crate::error::FormatError;
+use crate::fields::{i32_at, i64_at, known, u8_at, u32_at};
+use crate::layout::Layout;
+use blosc1::MAX_NBYTES;
 
 /// V3 and Dev2012 share a version byte; the eight bytes behind the header tell them apart.
 const PEEK_LEN: usize = 40;

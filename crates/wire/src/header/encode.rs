@@ -4,9 +4,9 @@ use super::{
     CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT, MetadataPlace,
     NCHUNKS, OFFSETS_BIT, OPTIONS, RESERVED, SEAL_BIT, V1_NCHUNKS, VARLEN_BIT, VERSION,
 };
-use crate::wire::error::FormatError;
-use crate::wire::fields::put;
-use crate::wire::layout::Layout;
+use crate::error::FormatError;
+use crate::fields::put;
+use crate::layout::Layout;
 
 impl Header {
     /// The bytes of this header, as many as [`Layout::header_len`] says.

@@ -26,7 +26,7 @@ use super::layout::Layout;
 pub const MAGIC: [u8; 4] = *b"blpk";
 /// The first byte of a file while a change is being made to it. It is three bits away from the `b`
 /// of the magic, so that nobody takes what is half changed for whole.
-pub(crate) const MARK: u8 = b'!';
+pub const MARK: u8 = b'!';
 
 const VERSION: usize = 4;
 const OPTIONS: usize = 5;
@@ -67,13 +67,13 @@ pub enum MetadataPlace {
 /// The header of a member, whatever its layout on the wire.
 ///
 /// ```
-/// use bloscpack::{Checksum, Header, Layout};
+/// use bloscpack_wire::{Checksum, Header, Layout};
 /// let header = Header { nchunks: Some(4), checksum: Checksum::Adler32, ..Header::new(Layout::V3) };
 /// let bytes = header.encode()?;
 /// assert_eq!(bytes.len(), 32);
 /// assert_eq!(bytes[..8], *b"blpk\x03\x00\x01\x08");
 /// assert_eq!(Header::decode(&bytes)?, header);
-/// # Ok::<(), bloscpack::wire::FormatError>(())
+/// # Ok::<(), bloscpack_wire::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
@@ -207,7 +207,7 @@ impl Header {
     }
 
     /// The bytes under the seal that come from the header: itself, with the seal's word zero.
-    pub(crate) fn sealed_bytes(encoded: &[u8]) -> Vec<u8> {
+    pub fn sealed_bytes(encoded: &[u8]) -> Vec<u8> {
         let mut bytes = encoded.to_vec();
         put(&mut bytes, RESERVED, &[0; 4]);
         bytes

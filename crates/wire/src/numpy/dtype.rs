@@ -1,7 +1,6 @@
 //! How many bytes an element has, from the spelling of its dtype.
 
-use crate::wire::dtype::of_literal;
-use crate::wire::literal::Literal;
+use bloscpack_dtype::{literal::Literal, of_literal};
 
 /// Bytes of an element with this dtype: a string, or a list of fields.
 pub(super) fn itemsize(dtype: &Literal) -> Result<u64, String> {

@@ -14,9 +14,9 @@ mod dtype;
 mod tests;
 
 use super::error::FormatError;
-use super::literal::Literal;
 use super::members::{Members, with_value};
 use super::metadata::Metadata;
+use bloscpack_dtype::literal::Literal;
 
 /// NumPy's own bound on the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;
@@ -26,7 +26,7 @@ const MAX_DESCRIPTION: usize = 1 << 20;
 
 /// Along which axis the elements of an array follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// The last index counts fastest: rows along the first axis lie one behind the other.
     C,
     /// The first index counts fastest, as in Fortran.
@@ -35,7 +35,7 @@ pub(crate) enum Order {
 
 /// An array, as its metadata describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NumpyArray {
+pub struct NumpyArray {
     /// Bytes of an element.
     pub itemsize: u64,
     /// Elements along each axis; without an axis it is one element.
@@ -50,7 +50,7 @@ impl NumpyArray {
     /// # Errors
     /// [`FormatError::MetadataData`] if it should be an array but the type or the shape cannot be
     /// understood, or if the array has more bytes than can be counted.
-    pub(crate) fn of(metadata: &Metadata) -> Result<Option<Self>, FormatError> {
+    pub fn of(metadata: &Metadata) -> Result<Option<Self>, FormatError> {
         let text = metadata.text();
         let [mut container, mut dtype, mut shape, mut order] = [None; 4];
         // Of a key that occurs twice the last value counts.
@@ -85,7 +85,7 @@ impl NumpyArray {
     }
 
     /// Bytes of the whole array, which should be the length of the content.
-    pub(crate) fn content_len(&self) -> u64 {
+    pub fn content_len(&self) -> u64 {
         product(self.itemsize, &self.shape)
     }
 
@@ -94,7 +94,7 @@ impl NumpyArray {
     ///
     /// # Errors
     /// What is wrong with the number of bytes or with growing this array, as a sentence.
-    pub(crate) fn grown(&self, bytes: u64) -> Result<Vec<u64>, String> {
+    pub fn grown(&self, bytes: u64) -> Result<Vec<u64>, String> {
         let mut shape = self.shape.clone();
         if bytes == 0 {
             return Ok(shape);
@@ -132,7 +132,7 @@ impl NumpyArray {
 ///
 /// # Errors
 /// [`FormatError::MetadataData`] if it is no object with a `shape`.
-pub(crate) fn with_shape(metadata: &Metadata, shape: &[u64]) -> Result<Metadata, FormatError> {
+pub fn with_shape(metadata: &Metadata, shape: &[u64]) -> Result<Metadata, FormatError> {
     let lens: Vec<_> = shape.iter().map(u64::to_string).collect();
     let value = format!("[{}]", lens.join(","));
     let renewed = with_value(metadata.text(), "shape", &value);

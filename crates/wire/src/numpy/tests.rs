@@ -1,7 +1,7 @@
 //! Against descriptions in files of the reference, and against what NumPy says of its types.
 
 use super::{NumpyArray, Order, with_shape};
-use crate::wire::Metadata;
+use crate::Metadata;
 
 /// Typesize in the header, length of the content, and metadata of files that Bloscpack 0.4.1 to 0.16
 /// wrote: of each description one.

@@ -1,14 +1,14 @@
 //! The chunks, each with its digest and perhaps spare space.
 
 use super::{Event, Parser, State, Step};
-use crate::blosc::ChunkHeader;
-use crate::wire::checksum::Digest;
-use crate::wire::error::FormatError;
-use crate::wire::header::MAGIC;
-use crate::wire::layout::Layout;
-use crate::wire::offsets::CHUNK_HEADER_LEN;
+use crate::checksum::Digest;
+use crate::error::FormatError;
+use crate::header::MAGIC;
+use crate::layout::Layout;
+use crate::offsets::CHUNK_HEADER_LEN;
+use blosc1::ChunkHeader;
 
-const HEADER_LEN: usize = crate::blosc::HEADER_LEN;
+const HEADER_LEN: usize = blosc1::HEADER_LEN;
 
 impl Parser {
     /// Between two chunks, and before the first: decides what comes next.

@@ -1,10 +1,10 @@
 //! What the parser tells.
 
-use crate::blosc::ChunkHeader;
-use crate::wire::checksum::Digest;
-use crate::wire::header::Header;
-use crate::wire::metadata::{Metadata, MetadataHeader};
-use crate::wire::position::Position;
+use crate::checksum::Digest;
+use crate::header::Header;
+use crate::metadata::{Metadata, MetadataHeader};
+use crate::position::Position;
+use blosc1::ChunkHeader;
 
 /// Something that the parser has seen.
 ///

@@ -1,12 +1,12 @@
 //! What lies before the chunks: header, metadata, offsets.
 
 use super::{Event, Member, Parser, State, Step};
-use crate::wire::checksum::Digest;
-use crate::wire::error::FormatError;
-use crate::wire::geometry::Geometry;
-use crate::wire::header::{Header, MAGIC, MetadataPlace};
-use crate::wire::metadata::{METADATA_HEADER_LEN, Metadata, MetadataHeader, inflate};
-use crate::wire::offsets::{ENTRY_LEN, Offsets};
+use crate::checksum::Digest;
+use crate::error::FormatError;
+use crate::geometry::Geometry;
+use crate::header::{Header, MAGIC, MetadataPlace};
+use crate::metadata::{METADATA_HEADER_LEN, Metadata, MetadataHeader, inflate};
+use crate::offsets::{ENTRY_LEN, Offsets};
 
 const UNKNOWN_ENTRY: i64 = -1;
 

@@ -22,13 +22,13 @@ use super::header::Header;
 use super::metadata::MetadataHeader;
 use super::offsets::Offsets;
 use super::position::{Position, Section};
-use crate::limits::Limits;
+use crate::Limits;
 pub use event::{Ending, Event, Trailing};
 
 /// Parses members as their bytes arrive.
 ///
 /// ```
-/// use bloscpack::wire::{Event, Parser};
+/// use bloscpack_wire::{Event, Parser};
 /// let file = bloscpack::compress(b"some bytes")?;
 /// let mut parser = Parser::default();
 /// let (mut input, mut chunks) = (file.as_slice(), 0);

@@ -5,13 +5,13 @@
 //! chunk means that the header's count is wrong.
 
 use super::{Ending, Parser, State, Step, Trailing};
-use crate::blosc::{ChunkHeader, HEADER_LEN};
-use crate::wire::checksum::{Checksum, Digest, MAX_DIGEST_LEN};
-use crate::wire::error::{FormatError, ParseError};
-use crate::wire::header::{Header, MAGIC};
-use crate::wire::layout::Layout;
-use crate::wire::metadata::METADATA_HEADER_LEN;
-use crate::wire::offsets::{CHUNK_HEADER_LEN, Offsets};
+use crate::checksum::{Checksum, Digest, MAX_DIGEST_LEN};
+use crate::error::{FormatError, ParseError};
+use crate::header::{Header, MAGIC};
+use crate::layout::Layout;
+use crate::metadata::METADATA_HEADER_LEN;
+use crate::offsets::{CHUNK_HEADER_LEN, Offsets};
+use blosc1::{ChunkHeader, HEADER_LEN};
 
 impl Parser {
     pub(super) fn after<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
@@ -115,7 +115,7 @@ impl Parser {
     ///
     /// # Errors
     /// [`FormatError::Empty`] for no input at all; one of the kinds that mean
-    /// [cut short](crate::Fault::CutShort) where something is missing; bytes at the end that
+    /// [cut short](blosc1::Fault::CutShort) where something is missing; bytes at the end that
     /// belong to nothing.
     pub fn finish(&mut self) -> Result<Ending, ParseError> {
         let trailing = self.at_end().map_err(|error| self.fail(error))?;

@@ -1,9 +1,9 @@
 //! What the metadata of records says: `dtype`, `shape` and `packing`, beside the user's own keys.
 
 use super::packing::Packing;
-use crate::wire::error::FormatError;
-use crate::wire::members::{Members, with_value};
-use crate::wire::metadata::Metadata;
+use crate::error::FormatError;
+use crate::members::{Members, with_value};
+use crate::metadata::Metadata;
 
 /// More than the values of these keys take; a hostile one would be parsed into some fifty times its
 /// length.
@@ -69,7 +69,7 @@ fn packing(value: &str) -> Result<Packing, FormatError> {
 ///
 /// # Errors
 /// [`FormatError::MetadataData`] if the user's metadata is no object.
-pub(crate) fn declared(
+pub fn declared(
     own: Option<&Metadata>,
     dtype: &str,
     count: Option<u64>,
@@ -102,7 +102,7 @@ pub(crate) fn declared(
 }
 
 /// The same metadata with another number of records, where it has one.
-pub(crate) fn counted(metadata: &Metadata, count: u64) -> Result<Option<Metadata>, FormatError> {
+pub fn counted(metadata: &Metadata, count: u64) -> Result<Option<Metadata>, FormatError> {
     if Declared::of(metadata).count.is_none() {
         return Ok(None);
     }
@@ -113,8 +113,8 @@ pub(crate) fn counted(metadata: &Metadata, count: u64) -> Result<Option<Metadata
 #[cfg(test)]
 mod tests {
     use super::{Metadata, Packing, counted, declared};
-    use crate::wire::records::Form;
-    use crate::wire::{FormatError, Header, Layout};
+    use crate::records::Form;
+    use crate::{FormatError, Header, Layout};
 
     fn text(own: &str, count: Option<u64>, packing: Option<Packing>) -> String {
         let own = Metadata::from_json(own).unwrap();

@@ -13,7 +13,7 @@
 mod metadata;
 pub mod packing;
 
-pub(crate) use metadata::{counted, declared};
+pub use metadata::{counted, declared};
 pub use packing::{PackHead, Packing};
 
 use super::error::FormatError;
@@ -24,13 +24,13 @@ use metadata::Declared;
 /// What the chunks of a member are.
 ///
 /// ```
-/// use bloscpack::{Header, Layout, Metadata, wire::Form};
+/// use bloscpack_wire::{Form, Header, Layout, Metadata};
 /// let header = Header { varlen: true, nchunks: Some(3), ..Header::new(Layout::V2) };
 /// assert_eq!(Form::of(&header, None)?, Form::Records { count: None });
 ///
 /// let unknown = Metadata::from_json(r#"{"packing": {"name": "braided", "version": 1}}"#)?;
 /// assert!(Form::of(&header, Some(&unknown)).is_err());
-/// # Ok::<(), bloscpack::wire::FormatError>(())
+/// # Ok::<(), bloscpack_wire::FormatError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -90,7 +90,7 @@ impl Form {
     }
 
     /// Refuses chunks that are no bytes of one content.
-    pub(crate) fn check_content(&self) -> Result<(), FormatError> {
+    pub fn check_content(&self) -> Result<(), FormatError> {
         match self {
             Self::Content | Self::Records { .. } => Ok(()),
             Self::Packed { .. } => Err(FormatError::Unsupported {
@@ -100,7 +100,7 @@ impl Form {
     }
 
     /// Refuses chunks that are no records.
-    pub(crate) fn check_records(&self) -> Result<(), FormatError> {
+    pub fn check_records(&self) -> Result<(), FormatError> {
         if self.has_records() {
             return Ok(());
         }

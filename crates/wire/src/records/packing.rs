@@ -10,9 +10,9 @@
 //! a lost chunk keep their numbers. The lengths, added up from 0, are the offsets of an Arrow `Binary`
 //! array, and what follows them is its values, as it is.
 
-use crate::blosc::MAX_NBYTES;
-use crate::wire::error::FormatError;
-use crate::wire::fields::{put, u8_at, u32_at, u64_at};
+use crate::error::FormatError;
+use crate::fields::{put, u8_at, u32_at, u64_at};
+use blosc1::MAX_NBYTES;
 
 /// Length of the head of a packed chunk's content.
 pub const PACK_HEAD_LEN: usize = 16;
@@ -56,7 +56,7 @@ impl Packing {
     }
 
     /// Records of a chunk at the most: a byte of length each, and none of their own.
-    pub(crate) fn most_records(&self) -> u32 {
+    pub fn most_records(&self) -> u32 {
         let head = u32::try_from(PACK_HEAD_LEN).unwrap_or(0);
         self.chunk_size.saturating_sub(head)
     }
@@ -118,7 +118,7 @@ impl PackHead {
     }
 
     /// Where the records begin in the content.
-    pub(crate) fn values_at(&self) -> u64 {
+    pub fn values_at(&self) -> u64 {
         let lengths = u64::from(self.count).saturating_mul(self.width.into());
         lengths.saturating_add(PACK_HEAD_LEN as u64)
     }
@@ -136,25 +136,25 @@ impl PackHead {
     }
 
     /// The length of a record, by its number in the chunk; nothing behind the last.
-    pub(crate) fn length(&self, content: &[u8], number: u32) -> Option<u32> {
+    pub fn length(&self, content: &[u8], number: u32) -> Option<u32> {
         let is_there = number < self.count;
         length_at(content, number, self.width).filter(|_| is_there)
     }
 
     /// Bytes of the records in the content.
-    pub(crate) fn values_len(&self, content: &[u8]) -> usize {
+    pub fn values_len(&self, content: &[u8]) -> usize {
         let at = usize::try_from(self.values_at()).unwrap_or(usize::MAX);
         content.len().saturating_sub(at)
     }
 
     /// Checks the number of the first record, and that the lengths add up to the rest of the content.
-    pub(crate) fn check(&self, content: &[u8], first: u64) -> Result<(), FormatError> {
+    pub fn check(&self, content: &[u8], first: u64) -> Result<(), FormatError> {
         self.check_first(first)?;
         self.check_lengths(content, u32::try_from(content.len()).unwrap_or(u32::MAX))
     }
 
     /// Checks the number of the first record.
-    pub(crate) fn check_first(&self, first: u64) -> Result<(), FormatError> {
+    pub fn check_first(&self, first: u64) -> Result<(), FormatError> {
         let found = self.first;
         if found == first {
             return Ok(());
@@ -166,7 +166,7 @@ impl PackHead {
 
     /// Checks that the lengths, which lie in this beginning of the content, add up to the rest of
     /// its `nbytes`.
-    pub(crate) fn check_lengths(&self, content: &[u8], nbytes: u32) -> Result<(), FormatError> {
+    pub fn check_lengths(&self, content: &[u8], nbytes: u32) -> Result<(), FormatError> {
         let values = self.lengths(content).map(u64::from).sum::<u64>();
         check_end(self.values_at().saturating_add(values), nbytes)
     }
@@ -215,23 +215,25 @@ fn bad(why: String) -> FormatError {
 }
 
 /// Bytes of the largest record that a packed chunk can hold, alone.
-pub(crate) fn most_packed() -> u32 {
+pub fn most_packed() -> u32 {
     MAX_NBYTES.saturating_sub(ALONE_LEN)
 }
 
 /// Records that are to be packed into one chunk.
 #[derive(Default)]
-pub(crate) struct Pack {
+pub struct Pack {
     lengths: Vec<u32>,
     longest: u32,
     values: Vec<u8>,
 }
 
 impl Pack {
+    /// Whether no record is in it.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
+    /// The number of records in it.
     pub fn count(&self) -> usize {
         self.lengths.len()
     }
@@ -258,12 +260,14 @@ impl Pack {
             .saturating_add(self.values.len())
     }
 
+    /// Adds a record and the length that is stored for it.
     pub fn push(&mut self, record: &[u8], length: u32) {
         self.lengths.push(length);
         self.longest = self.longest.max(length);
         self.values.extend_from_slice(record);
     }
 
+    /// Removes all records.
     pub fn clear(&mut self) {
         self.lengths.clear();
         self.longest = 0;

@@ -4,8 +4,7 @@ use std::io::{self, Read as _, Seek as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-use bloscpack::blosc::Tuned;
-use bloscpack::{Category, EncoderBuilder};
+use bloscpack::{Category, EncoderBuilder, blosc::Tuned};
 
 use crate::input::{Input, Places, Source};
 use crate::message::Failure;

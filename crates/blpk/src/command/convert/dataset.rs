@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
-use bloscpack::dataset::{CArray, CArrayBuilder, CTable, Dataset, DatasetLayout};
-use bloscpack::exchange::{ArraySource, Source as _, TableSource, import_array, import_table};
+use bloscpack::{
+    dataset::{CArray, CArrayBuilder, CTable, Dataset, DatasetLayout},
+    exchange::{ArraySource, Source as _, TableSource, import_array, import_table},
+};
 
 use super::Convert;
 use crate::dataset::new::New;

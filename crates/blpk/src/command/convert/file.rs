@@ -3,8 +3,10 @@
 use std::io::Read;
 use std::time::Instant;
 
-use bloscpack::blosc::{ChunkSettings, CompressorFormat};
-use bloscpack::{Compressor, Decoder, Encoder, EncoderBuilder, Layout, Survey};
+use bloscpack::{
+    Compressor, Decoder, Encoder, EncoderBuilder, Layout, Survey,
+    blosc::{ChunkSettings, CompressorFormat},
+};
 
 use super::Convert;
 use crate::command::decompress::blame;

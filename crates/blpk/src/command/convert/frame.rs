@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use bloscpack::dataset::{Attributes, CArray, DatasetLayout};
-use bloscpack::exchange::{NdSource, Source};
-use bloscpack::frame::{ArrayKind, Frame, NdArray, NdArrayBuilder};
-use bloscpack::{Category, Error};
+use bloscpack::{
+    Category, Error,
+    dataset::{Attributes, CArray, DatasetLayout},
+    exchange::{NdSource, Source},
+    frame::{ArrayKind, Frame, NdArray, NdArrayBuilder},
+};
 
 use super::Convert;
 use super::numpy::codec_of;

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use bloscpack::dataset::{Attributes, CArray, DatasetLayout};
-use bloscpack::exchange::{ArraySource, Source, import_array};
-use bloscpack::{Compressor, Encoder, Error, Metadata};
+use bloscpack::{
+    Compressor, Encoder, Error, Metadata,
+    dataset::{Attributes, CArray, DatasetLayout},
+    exchange::{ArraySource, Source, import_array},
+};
 use serde_json::json;
 
 use super::Convert;

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bloscpack::dataset::Dataset;
-use bloscpack::exchange::{BoxedSource, ImportOptions, Source, import_array, import_table};
+use bloscpack::{
+    dataset::Dataset,
+    exchange::{BoxedSource, ImportOptions, Source, import_array, import_table},
+};
 use clap::Args;
 
 use crate::command::import::Reading;

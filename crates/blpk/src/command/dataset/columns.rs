@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::dataset::{CTable, Dataset};
-use bloscpack::exchange::Source;
+use bloscpack::{
+    dataset::{CTable, Dataset},
+    exchange::Source,
+};
 use clap::Args;
 
 use crate::command::import::Reading;

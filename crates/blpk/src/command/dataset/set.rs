@@ -3,8 +3,10 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use bloscpack::dataset::{CArray, Dataset};
-use bloscpack::exchange::{BoxedSource, Format, ImportOptions, open_at};
+use bloscpack::{
+    dataset::{CArray, Dataset},
+    exchange::{BoxedSource, Format, ImportOptions, open_at},
+};
 use clap::Args;
 
 use crate::dataset::edit::Target;

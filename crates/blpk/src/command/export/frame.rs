@@ -3,10 +3,12 @@
 use std::io::Write as _;
 use std::ops::Range;
 
-use bloscpack::exchange::{Format, NdSource};
-use bloscpack::frame::NdArray;
-use bloscpack::wire::npy::NpyHeader;
-use bloscpack::{DType, Error};
+use bloscpack::{
+    DType, Error,
+    dtype::npy::NpyHeader,
+    exchange::{Format, NdSource},
+    frame::NdArray,
+};
 
 use super::Export;
 use crate::dataset::new::{file_permissions, refuse_within};

@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
-use bloscpack::DType;
-use bloscpack::exchange::{Format, NpyFile};
-use bloscpack::frame::{ArrayKind, NdArray, NdArrayBuilder};
-use bloscpack::storage::ReadAt;
+use bloscpack::{
+    DType,
+    exchange::{Format, NpyFile},
+    frame::{ArrayKind, NdArray, NdArrayBuilder},
+    storage::ReadAt,
+};
 
 use super::Import;
 use crate::dataset::source;

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use bloscpack::blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner};
-use bloscpack::{IndexedReader, Member, Survey};
+use bloscpack::{
+    IndexedReader, Member, Survey,
+    blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
+};
 use serde_json::{Value, json};
 
 use super::people::{BOLD, line};

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use bloscpack::blosc::{FilterPipeline, FilterStep};
-use bloscpack::frame::{ArrayMeta, Frame, FrameHeader, FrameKind};
-use bloscpack::{DType, Error};
+use bloscpack::{
+    DType, Error,
+    blosc::{FilterPipeline, FilterStep},
+    frame::{ArrayMeta, Frame, FrameHeader, FrameKind},
+};
 use serde_json::{Map, Value, json};
 
 use super::array::MOST_CHUNKS;

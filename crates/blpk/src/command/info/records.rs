@@ -1,7 +1,9 @@
 //! What `info` says of records.
 
-use bloscpack::wire::{Form, Packing};
-use bloscpack::{IndexedRecordReader, Member, Survey};
+use bloscpack::{
+    IndexedRecordReader, Member, Survey,
+    wire::{Form, Packing},
+};
 use serde_json::{Value, json};
 
 use super::is_complete;

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bloscpack::wire::Form;
-use bloscpack::{Category, Error, IndexedRecordReader};
+use bloscpack::{Category, Error, IndexedRecordReader, wire::Form};
 use clap::Args;
 
 use super::blame;

@@ -4,10 +4,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bloscpack::wire::Packing;
-use bloscpack::wire::header::MAGIC;
 use bloscpack::{
     Category, Checksum, Compressor, Error, Layout, Metadata, RecordWriter, RecordWriterBuilder,
+    wire::{Packing, header::MAGIC},
 };
 use clap::Args;
 

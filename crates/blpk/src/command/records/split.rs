@@ -4,8 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 
-use bloscpack::blosc::MAX_NBYTES;
-use bloscpack::wire::records::packing::PACK_HEAD_LEN;
+use bloscpack::{blosc::MAX_NBYTES, wire::records::packing::PACK_HEAD_LEN};
 use memchr::memchr;
 
 use super::separator::Separator;

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use bloscpack::dataset::{Dataset, DatasetReport};
-use bloscpack::{Category, Error};
+use bloscpack::{
+    Category, Error,
+    dataset::{Dataset, DatasetReport},
+};
 
 use crate::command::ls::{self, join};
 use crate::dataset::{INTERRUPTED, failure, options};

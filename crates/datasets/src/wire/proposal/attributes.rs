@@ -1,23 +1,23 @@
 //! `meta/attributes`: what users say of a dataset, as YAML.
 
 use super::yaml;
-use crate::wire::dataset::error::{MetaError, shown};
+use crate::wire::error::{MetaError, shown};
 use serde_json::{Map, Value};
 
 /// Parses the attributes, in their order. An attribute of the proposal's kind (`value`, `type`, `dtype`) is a
 /// map like any other.
 ///
 /// ```
-/// use bloscpack::wire::dataset::proposal::{encode_attributes, parse_attributes};
+/// use bloscpack_datasets::{wire::proposal::encode_attributes, wire::proposal::parse_attributes};
 /// let text = b"ids:\n  value: [1, 3, 6, 10]\n  type: array\n  dtype: int32\n";
 /// let attributes = parse_attributes(text)?;
 /// assert_eq!(attributes["ids"]["value"][3], 10);
 /// assert_eq!(encode_attributes(&attributes)?, text);
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 ///
 /// # Errors
-/// It is not YAML, or not a map. [`Fault::Unsupported`](crate::Fault::Unsupported) for anchors, aliases, tags
+/// It is not YAML, or not a map. [`Fault::Unsupported`](blosc1::Fault::Unsupported) for anchors, aliases, tags
 /// and keys that are not scalars.
 pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>, MetaError> {
     match yaml::parse(file)? {
@@ -33,7 +33,7 @@ pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>, MetaError> {
 /// The file for these attributes.
 ///
 /// # Errors
-/// [`Fault::Usage`](crate::Fault::Usage) for what could not be read again: a key of more than a thousand
+/// [`Fault::Usage`](blosc1::Fault::Usage) for what could not be read again: a key of more than a thousand
 /// characters, too deep or too much.
 pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>, MetaError> {
     let mut text = String::new();
@@ -55,7 +55,7 @@ pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>, Met
 #[cfg(test)]
 mod tests {
     use super::{encode_attributes, parse_attributes};
-    use crate::blosc::Fault;
+    use blosc1::Fault;
     use serde_json::{Map, Value, json};
 
     /// The proposal's own.

@@ -1,6 +1,6 @@
 //! `meta/shape`: a Python tuple, as text.
 
-use crate::wire::dataset::error::{MetaError, shown};
+use crate::wire::error::{MetaError, shown};
 
 /// A shape longer than this would be none.
 const MAX_LEN: usize = 1 << 16;
@@ -10,10 +10,10 @@ const MAX_LEN: usize = 1 << 16;
 /// Python 2 writes long numbers with an `L`, which is accepted, and so is `(5)` for `(5,)`.
 ///
 /// ```
-/// use bloscpack::wire::dataset::proposal::{encode_shape, parse_shape};
+/// use bloscpack_datasets::{wire::proposal::encode_shape, wire::proposal::parse_shape};
 /// assert_eq!(parse_shape(b"(300, 200)\n")?, [300, 200]);
 /// assert_eq!(encode_shape(&[5]), b"(5,)\n");
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 ///
 /// # Errors
@@ -69,7 +69,7 @@ pub(super) fn tuple(numbers: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{encode_shape, parse_shape};
-    use crate::blosc::Fault;
+    use blosc1::Fault;
 
     #[test]
     fn tuples_are_read_as_python_writes_them() {

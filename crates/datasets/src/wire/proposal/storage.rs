@@ -16,9 +16,9 @@
 
 use super::shape::{parse_tuple, tuple};
 use super::yaml;
-use crate::blosc::{Compressor, Filter};
-use crate::wire::dataset::error::{MetaError, shown};
-use crate::wire::dtype::ByteOrder;
+use crate::wire::error::{MetaError, shown};
+use blosc1::{Compressor, Filter};
+use bloscpack_dtype::ByteOrder;
 use serde_json::{Map, Value};
 
 /// Columns within columns: deeper than any table, and what a stack bears.
@@ -40,7 +40,7 @@ impl Elements {
     /// single type is one column that no name leads to.
     ///
     /// ```
-    /// use bloscpack::wire::dataset::proposal::Elements;
+    /// use bloscpack_datasets::wire::proposal::Elements;
     /// let of = |name: &str| Elements::Of(name.to_owned());
     /// let nested = Elements::Columns(vec![("sc1".to_owned(), of("int8"))]);
     /// let elements = Elements::Columns(vec![("col1".to_owned(), of("int16")), ("col2".to_owned(), nested)]);
@@ -126,7 +126,7 @@ impl Compression {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// [`Fault::Unsupported`](crate::Fault::Unsupported) if there is none of this name.
+    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) if there is none of this name.
     pub fn compressor(&self) -> Result<Compressor, MetaError> {
         self.library.parse().map_err(|_| {
             let names: Vec<_> = Compressor::ALL.iter().map(|known| known.name()).collect();
@@ -152,14 +152,14 @@ impl Compression {
 /// What `meta/storage` says. Elements lie in C order.
 ///
 /// ```
-/// use bloscpack::wire::dataset::proposal::{Elements, Storage};
+/// use bloscpack_datasets::{wire::proposal::Elements, wire::proposal::Storage};
 /// let text = b"dtype: float64\nchunkshape: (30, 20)\nsuperchunksize: 10\nendianness: little\norder: C\n\
 ///     compression:\n  library: zstd\n  level: 4\n  filters: [shuffle]\n";
 /// let storage = Storage::parse(text)?;
 /// assert_eq!(storage.elements, Elements::Of("float64".to_owned()));
 /// assert_eq!((storage.chunk_shape.as_slice(), storage.superchunk_chunks), (&[30, 20][..], Some(10)));
 /// assert_eq!(storage.encode()?, text);
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
@@ -184,7 +184,7 @@ impl Storage {
     ///
     /// # Errors
     /// It is not a YAML map, or something is missing or not what it should be.
-    /// [`Fault::Unsupported`](crate::Fault::Unsupported) for elements in Fortran's order, and for a filter that
+    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) for elements in Fortran's order, and for a filter that
     /// nobody here can undo.
     pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
         let document = yaml::parse(file)?;
@@ -212,7 +212,7 @@ impl Storage {
     /// The file, laid out as the proposal's example.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) for `truncate`, which nothing here does, and for what could not be
+    /// [`Fault::Usage`](blosc1::Fault::Usage) for `truncate`, which nothing here does, and for what could not be
     /// read again.
     pub fn encode(&self) -> Result<Vec<u8>, MetaError> {
         let Compression {
@@ -427,8 +427,8 @@ fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter, MetaError> {
 #[cfg(test)]
 mod tests {
     use super::{Compression, Elements, ProposalFilter, Storage};
-    use crate::blosc::{Compressor, Fault, Filter};
-    use crate::wire::dtype::ByteOrder;
+    use blosc1::{Compressor, Fault, Filter};
+    use bloscpack_dtype::ByteOrder;
 
     /// The proposal's own, spaces behind `dtype:` included.
     const EXAMPLE: &str = "dtype: \n  col1: int8\n  col2: float32\nchunkshape: (30, 20)\nsuperchunksize: 10  # max. number of chunks in a single file\nendianness: big  # default: little\norder: C         # default: C\ncompression:\n  library: blosclz   # could be zlib, fastlz or others\n  level: 5\n  filters: [shuffle, truncate]  # order matters\n";

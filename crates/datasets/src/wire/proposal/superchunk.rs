@@ -11,11 +11,13 @@
 //!
 //! All numbers are little-endian. The proposal has no word for a number that is not known.
 
-use crate::blosc::{HEADER_LEN, MAX_NBYTES};
-use crate::wire::checksum::Checksum;
-use crate::wire::dataset::error::MetaError;
-use crate::wire::fields::{i64_at, put, u8_at, u32_at};
-use crate::wire::header::MAGIC;
+use crate::wire::error::MetaError;
+use blosc1::{HEADER_LEN, MAX_NBYTES};
+use bloscpack_wire::{
+    checksum::Checksum,
+    fields::{i64_at, put, u8_at, u32_at},
+    header::MAGIC,
+};
 
 /// Length of the header in bytes.
 pub const SUPERCHUNK_HEADER_LEN: usize = 32;
@@ -36,8 +38,8 @@ const OUR_VERSION: u8 = 4;
 /// The header of a superchunk.
 ///
 /// ```
-/// use bloscpack::Checksum;
-/// use bloscpack::wire::dataset::proposal::SuperchunkHeader;
+/// use bloscpack_wire::Checksum;
+/// use bloscpack_datasets::wire::proposal::SuperchunkHeader;
 /// let header = SuperchunkHeader {
 ///     checksum: Checksum::Adler32,
 ///     index: true,
@@ -48,7 +50,7 @@ const OUR_VERSION: u8 = 4;
 /// assert_eq!(bytes[..8], *b"blpk\x04\x01\x01\x00");
 /// assert_eq!(SuperchunkHeader::decode(&bytes, 100)?, header);
 /// assert!(SuperchunkHeader::decode(&bytes, 99).is_err());
-/// # Ok::<(), bloscpack::wire::dataset::MetaError>(())
+/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperchunkHeader {
@@ -85,9 +87,9 @@ impl SuperchunkHeader {
     /// Decodes the header of a file of this length, and checks it.
     ///
     /// # Errors
-    /// [`Fault::CutShort`](crate::Fault::CutShort) if the file is shorter than its header says,
-    /// [`Fault::Unsupported`](crate::Fault::Unsupported) for what no superchunk of the proposal begins with,
-    /// [`Fault::Damaged`](crate::Fault::Damaged) for fields that cannot be.
+    /// [`Fault::CutShort`](blosc1::Fault::CutShort) if the file is shorter than its header says,
+    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) for what no superchunk of the proposal begins with,
+    /// [`Fault::Damaged`](blosc1::Fault::Damaged) for fields that cannot be.
     pub fn decode(head: &[u8], file_len: u64) -> Result<Self, MetaError> {
         let Some(bytes) = head.first_chunk::<SUPERCHUNK_HEADER_LEN>() else {
             let found = head.len();
@@ -115,7 +117,7 @@ impl SuperchunkHeader {
     /// The 32 bytes of this header.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) for fields that no reader would accept.
+    /// [`Fault::Usage`](blosc1::Fault::Usage) for fields that no reader would accept.
     pub fn encode(&self) -> Result<[u8; SUPERCHUNK_HEADER_LEN], MetaError> {
         self.check()
             .map_err(|error| MetaError::usage(error.to_string()))?;
@@ -151,7 +153,7 @@ impl SuperchunkHeader {
     /// Parses the index, given its [`index_len`](Self::index_len) bytes: where each chunk begins.
     ///
     /// # Errors
-    /// [`Fault::CutShort`](crate::Fault::CutShort) for too few bytes, [`Fault::Damaged`](crate::Fault::Damaged) if
+    /// [`Fault::CutShort`](blosc1::Fault::CutShort) for too few bytes, [`Fault::Damaged`](blosc1::Fault::Damaged) if
     /// the first chunk does not begin behind the index, one begins before the last one can have ended, or
     /// has no room in the file.
     pub fn parse_index(&self, bytes: &[u8]) -> Result<Vec<u64>, MetaError> {
@@ -171,7 +173,7 @@ impl SuperchunkHeader {
     /// The bytes of the index.
     ///
     /// # Errors
-    /// [`Fault::Usage`](crate::Fault::Usage) for an index that [`parse_index`](Self::parse_index) would refuse.
+    /// [`Fault::Usage`](blosc1::Fault::Usage) for an index that [`parse_index`](Self::parse_index) would refuse.
     pub fn encode_index(&self, index: &[u64]) -> Result<Vec<u8>, MetaError> {
         let entry = |position: &u64| i64::try_from(*position).unwrap_or(i64::MAX);
         let entries: Vec<_> = index.iter().map(entry).collect();
@@ -303,8 +305,8 @@ fn count(bytes: &[u8], at: usize, name: &str) -> Result<u64, MetaError> {
 #[cfg(test)]
 mod tests {
     use super::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
-    use crate::blosc::Fault;
-    use crate::wire::checksum::Checksum;
+    use blosc1::Fault;
+    use bloscpack_wire::checksum::Checksum;
 
     /// 3 chunks of up to 600 bytes, adler32, with an index, 250 bytes in all; by hand.
     const EXAMPLE: [u8; SUPERCHUNK_HEADER_LEN] = [

@@ -1,7 +1,7 @@
 //! YAML to JSON's values and back.
 
-use crate::wire::dataset::error::{MetaError, shown};
-use crate::wire::dataset::python_json::python_json;
+use crate::wire::error::{MetaError, shown};
+use crate::wire::python_json::python_json;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 use serde_json::{Map, Number, Value};
 use std::fmt::Write as _;
@@ -295,7 +295,7 @@ fn quoted(string: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{parse, scalar, write_map};
-    use crate::blosc::Fault;
+    use blosc1::Fault;
     use serde_json::{Value, json};
 
     fn read(text: &str) -> Value {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::wire::frame::FrameKind;
+use crate::wire::FrameKind;
 
 /// The picture in Caterva's own documents, for 5 by 6 items in chunks of 16 by 16 and blocks of 8 by 4.
 const PICTURE: &[u8] = b"\x95\x00\x02\

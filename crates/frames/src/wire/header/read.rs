@@ -7,7 +7,7 @@ use super::{
     FILTERS, FrameHeader, FrameKind, FramePrefix, MAGIC, NO_CHUNK_SIZE, SECTION, VARLEN_CHUNKS,
     VARLEN_FLAGS,
 };
-use crate::blosc::Fault;
+use blosc1::Fault;
 
 /// Bytes of a header without metalayers.
 const MIN_LEN: u32 = 97;

@@ -1,8 +1,8 @@
 //! A directory by paths, where there are no handles of folders.
 
 use super::{HOLE, NO_FILE, NO_FOLDER, at, invalid, or_none, split};
-use crate::storage::tree::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::storage::{Hold, WriteAt};
+use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::{Hold, WriteAt};
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

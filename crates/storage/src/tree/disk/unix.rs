@@ -2,10 +2,10 @@
 
 use super::way::{FOLDER, Ways, folder_in};
 use super::{HOLE, NO_FILE, NO_FOLDER, at, invalid, or_none, split};
-use crate::storage::disk::keep_owners;
-use crate::storage::tree::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::storage::write_at::retry;
-use crate::storage::{Hold, Lock, WriteAt};
+use crate::disk::keep_owners;
+use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::write_at::retry;
+use crate::{Hold, Lock, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -25,7 +25,7 @@ use std::path::Path;
 /// be the folder that was moved.
 ///
 /// ```
-/// use bloscpack::storage::{DiskStore, EntryKind, Key, ReadAt, Store};
+/// use bloscpack_storage::{DiskStore, EntryKind, Key, ReadAt, Store};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("dataset");
 /// let store = DiskStore::create(&path)?;

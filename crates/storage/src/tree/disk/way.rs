@@ -1,7 +1,7 @@
 //! [`Ways`]: from the root to the folder of a key, without following a link.
 
 use super::{Key, NO_FOLDER, invalid};
-use crate::storage::write_at::retry;
+use crate::write_at::retry;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
 use std::fs::File;
 use std::io;

@@ -1,0 +1,301 @@
+//! Crashes of a store: what may be on the disk if the power fails after any of the recorded operations.
+//!
+//! After a sync of a file, its bytes and its length are safe; after one of a folder, the names in it. All else may have
+//! arrived or not, each piece for itself and in any order: whole, up to a sector's edge, single bytes of it, or nothing but
+//! the length that it gave the file. A rename may have left both names, but never none of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use super::tree_recorder::{Disk, Log, Node, Op};
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+/// What a disk writes as a whole, unless it is torn even there.
+const SECTOR: usize = 512;
+/// So many pieces are tried in all combinations.
+const EXHAUSTIVE: usize = 8;
+
+/// Pseudorandom numbers, the same in every run (xorshift64*).
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let next = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D);
+        usize::try_from((u128::from(next) * bound as u128) >> 64).unwrap()
+    }
+}
+
+/// How many states to make up after each operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Depth {
+    /// All combinations of up to [`EXHAUSTIVE`] pieces.
+    pub exhaustive: bool,
+    /// Random ones.
+    pub random: usize,
+}
+
+/// Something that arrives on the disk as one, or is torn.
+#[derive(Debug, Clone)]
+enum Piece {
+    Bytes {
+        file: usize,
+        at: usize,
+        bytes: Vec<u8>,
+    },
+    Name {
+        folder: usize,
+        name: String,
+        node: Node,
+    },
+    NoName {
+        folder: usize,
+        name: String,
+    },
+    /// The old name of a file goes; the new one, unless it is safe anyway, is there by then.
+    OldName {
+        folder: usize,
+        name: String,
+        to: Option<(usize, String, Node)>,
+    },
+}
+
+fn pieces(op: &Op) -> Vec<Piece> {
+    match op.clone() {
+        Op::Write { file, at, bytes } => {
+            let (mut at, mut rest, mut pieces) = (at, &bytes[..], Vec::new());
+            while !rest.is_empty() {
+                let room = SECTOR - at % SECTOR;
+                let (bytes, behind) = rest.split_at(room.min(rest.len()));
+                let whole = bytes.to_vec();
+                pieces.push(Piece::Bytes {
+                    file,
+                    at,
+                    bytes: whole,
+                });
+                (at, rest) = (at + bytes.len(), behind);
+            }
+            pieces
+        }
+        Op::Create { folder, name, node } => vec![Piece::Name { folder, name, node }],
+        Op::Remove { folder, name } => vec![Piece::NoName { folder, name }],
+        Op::Rename {
+            file,
+            from: (old_folder, old),
+            to: (folder, name),
+        } => {
+            let node = Node::File(file);
+            let to = Some((folder, name.clone(), node));
+            let (new, old) = (
+                Piece::Name { folder, name, node },
+                Piece::OldName {
+                    folder: old_folder,
+                    name: old,
+                    to,
+                },
+            );
+            vec![new, old]
+        }
+        Op::Sync { .. } | Op::SyncFolder { .. } => Vec::new(),
+    }
+}
+
+fn is_safe_after(piece: &Piece, sync: &Op) -> bool {
+    match (piece, sync) {
+        (Piece::Bytes { file, .. }, Op::Sync { file: synced }) => file == synced,
+        (
+            Piece::Name { folder, .. }
+            | Piece::NoName { folder, .. }
+            | Piece::OldName { folder, .. },
+            Op::SyncFolder { folder: synced },
+        ) => folder == synced,
+        _ => false,
+    }
+}
+
+/// A new name that is safe does not have to come with the old one's end.
+fn know_of(piece: &mut Piece, sync: &Op) {
+    if let (Piece::OldName { to, .. }, Op::SyncFolder { folder }) = (piece, sync)
+        && to.as_ref().is_some_and(|(there, ..)| there == folder)
+    {
+        *to = None;
+    }
+}
+
+fn arrive(disk: &mut Disk, piece: &Piece) {
+    match piece {
+        Piece::Bytes { file, at, bytes } => disk.write(*file, *at, bytes),
+        Piece::Name { folder, name, node } => {
+            disk.folders[*folder].insert(name.clone(), *node);
+        }
+        Piece::NoName { folder, name } => {
+            disk.folders[*folder].remove(name);
+        }
+        Piece::OldName { folder, name, to } => {
+            disk.folders[*folder].remove(name);
+            if let Some((folder, name, node)) = to {
+                disk.folders[*folder].insert(name.clone(), *node);
+            }
+        }
+    }
+}
+
+/// A part of the piece arrives.
+fn tear(disk: &mut Disk, piece: &Piece, random: &mut Random) {
+    let Piece::Bytes { file, at, bytes } = piece else {
+        return arrive(disk, piece);
+    };
+    let cut = random.below(bytes.len() + 1);
+    match random.below(4) {
+        // Only the length.
+        0 => {
+            let file = &mut disk.files[*file];
+            file.resize(file.len().max(at + bytes.len()), 0);
+        }
+        1 => disk.write(*file, *at, &bytes[..cut]),
+        2 => disk.write(*file, at + cut, &bytes[cut..]),
+        _ => {
+            for (at, byte) in (*at..).zip(bytes) {
+                if random.below(2) == 0 {
+                    disk.write(*file, at, &[*byte]);
+                }
+            }
+        }
+    }
+}
+
+/// Room for all that an operation may put on the disk.
+fn make_room(disk: &mut Disk, op: &Op) {
+    match op {
+        Op::Create {
+            node: Node::File(file),
+            ..
+        } => disk
+            .files
+            .resize(disk.files.len().max(file + 1), Vec::new()),
+        Op::Create {
+            node: Node::Folder(folder),
+            ..
+        } => {
+            let len = disk.folders.len().max(folder + 1);
+            disk.folders.resize_with(len, Default::default);
+        }
+        _ => {}
+    }
+}
+
+/// Goes through states that a crash may leave: after each operation `done`, what is then on the disk. No state comes twice
+/// with the same number of `acked`, which are numbers of operations after which something was promised.
+pub fn for_each_state(
+    log: &Log,
+    acked: &[usize],
+    depth: Depth,
+    random: &mut Random,
+    mut visit: impl FnMut(usize, &Disk),
+) {
+    let mut safe = log.before.clone();
+    let mut pending: Vec<Piece> = Vec::new();
+    let mut seen = HashSet::<u64, BuildHasherDefault<DefaultHasher>>::default();
+    for done in 0..=log.ops.len() {
+        if let Some(op) = done.checked_sub(1).map(|last| &log.ops[last]) {
+            make_room(&mut safe, op);
+            let mut still = Vec::new();
+            for mut piece in pending.drain(..) {
+                match is_safe_after(&piece, op) {
+                    true => arrive(&mut safe, &piece),
+                    false => {
+                        know_of(&mut piece, op);
+                        still.push(piece);
+                    }
+                }
+            }
+            pending = still;
+            pending.extend(pieces(op));
+        }
+        let promises = acked.iter().filter(|acked| **acked <= done).count();
+        let mut found = |disk: Disk| {
+            let state = (promises, shape(&disk));
+            if seen.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one(state)) {
+                visit(done, &disk);
+            }
+        };
+        if depth.exhaustive && pending.len() <= EXHAUSTIVE {
+            for chosen in 0..1u32 << pending.len() {
+                let mut disk = safe.clone();
+                let arrived = pending
+                    .iter()
+                    .enumerate()
+                    .filter(|(number, _)| chosen >> number & 1 == 1);
+                arrived.for_each(|(_, piece)| arrive(&mut disk, piece));
+                found(disk);
+            }
+        } else {
+            found(safe.clone());
+        }
+        for _ in 0..if pending.is_empty() { 0 } else { depth.random } {
+            found(at_random(&safe, &pending, random));
+        }
+    }
+}
+
+/// Keys, with bytes and the number of the first name of the same file, or nothing for folders.
+type Shape = Vec<(String, Option<(usize, Vec<u8>)>)>;
+
+/// What makes a state different from another one: names, bytes, and which names lead to the same file.
+fn shape(disk: &Disk) -> Shape {
+    let (mut shape, mut numbers) = (Vec::new(), Vec::new());
+    let mut open = vec![(0, String::new())];
+    while let Some((folder, way)) = open.pop() {
+        for (name, node) in &disk.folders[folder] {
+            let key = format!("{way}{name}");
+            match node {
+                Node::Folder(inside) => {
+                    open.push((*inside, format!("{key}/")));
+                    shape.push((key, None));
+                }
+                Node::File(file) => {
+                    let first = numbers.iter().position(|number| number == file);
+                    let first = first.unwrap_or(numbers.len());
+                    numbers.push(*file);
+                    shape.push((key, Some((first, disk.files[*file].clone()))));
+                }
+            }
+        }
+    }
+    shape
+}
+
+/// Some of the pieces arrive, in some order, some of them in part.
+fn at_random(safe: &Disk, pending: &[Piece], random: &mut Random) -> Disk {
+    let mut order: Vec<usize> = (0..pending.len()).collect();
+    if random.below(2) == 0 {
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last + 1));
+        }
+    }
+    // Sometimes nearly all arrive, sometimes hardly any.
+    let (lost, torn) = (random.below(8), random.below(5));
+    let mut disk = safe.clone();
+    for piece in order {
+        if random.below(8) < lost {
+            continue;
+        }
+        if random.below(8) < torn {
+            tear(&mut disk, &pending[piece], random);
+        } else {
+            arrive(&mut disk, &pending[piece]);
+        }
+    }
+    disk
+}
