@@ -110,7 +110,7 @@ pub use blosc1::{Compressor, Fault, Filter};
 pub use bloscpack_dtype::{DType, DTypeError};
 pub use bloscpack_error::{Category, Error, ErrorKind, Result};
 pub use bloscpack_wire::{
-    Checksum, Digest, Hasher, Hashers, Header, Layout, Limits, Metadata, MetadataHeader,
+    Checksum, Digest, FormatVersion, Hasher, Hashers, Header, Limits, Metadata, MetadataHeader,
     MetadataPlace, Position, Section,
 };
 pub use decoder::{Decoder, DecoderBuilder, Warning};

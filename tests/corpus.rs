@@ -12,7 +12,7 @@ use testkit::trickle;
 
 use bloscpack::wire::Offsets;
 use bloscpack::{
-    Decoder, Header, Layout, Limits, Member, MetadataPlace, State, Survey, Warning, verify,
+    Decoder, FormatVersion, Header, Limits, Member, MetadataPlace, State, Survey, Warning, verify,
 };
 use manifest::{Expected, Manifest, WHOLE_CORPUS};
 use sha2::{Digest, Sha256};
@@ -168,7 +168,7 @@ fn same_header(header: &Header, expected: &Expected, findings: &mut Findings) {
     );
     let place = match (header.layout, wanted.metadata) {
         (_, false) => MetadataPlace::Absent,
-        (Layout::V3, true) => MetadataPlace::Section,
+        (FormatVersion::V3, true) => MetadataPlace::Section,
         (_, true) => MetadataPlace::Raw {
             len: wanted.meta_size,
             zlib: wanted.metadata_zlib,
@@ -176,7 +176,10 @@ fn same_header(header: &Header, expected: &Expected, findings: &mut Findings) {
     };
     findings.equal("metadata place", header.metadata, place);
     // The other two are only read.
-    if matches!(header.layout, Layout::V1 | Layout::V2 | Layout::V3) {
+    if matches!(
+        header.layout,
+        FormatVersion::V1 | FormatVersion::V2 | FormatVersion::V3
+    ) {
         let encoded = header.encode().map(|bytes| hex_of(&bytes));
         findings.equal(
             "header encoded again",

@@ -12,7 +12,7 @@ use bloscpack::dataset::{Attributes, CArray, CTable, DatasetLayout, DatasetOptio
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::MemoryStore;
 use bloscpack::{
-    Compressor, Encoder, EncoderBuilder, Filter, Layout, RecordWriter, RecordWriterBuilder,
+    Compressor, Encoder, EncoderBuilder, Filter, FormatVersion, RecordWriter, RecordWriterBuilder,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ fn streams_and_files_of_all_compressors_and_filters() {
 #[test]
 fn streams_and_files_of_all_layouts() {
     let data = Arc::new(sensor(LEN, 2));
-    for layout in [Layout::V1, Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
         for chunk_size in [1_000, 100_000] {
             // The length told beforehand, and a length that is whole chunks.
             let data = Arc::new(data[..data.len() / chunk_size * chunk_size].to_vec());

@@ -2,7 +2,7 @@
 //! stands on them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Access, Disk, Folder, Hold, Lock, Memory, ReadAt, WriteAt};
+use bloscpack::storage::{Access, Disk, Folder, Lock, LockMode, Memory, ReadAt, WriteAt};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 
@@ -136,14 +136,14 @@ fn holds_exclude_one_another() {
         let folder = make();
         let one = folder.create("a").unwrap();
         let two = folder.open("a", Access::Read).unwrap();
-        assert!(one.try_lock(Hold::Shared).unwrap());
-        assert!(two.try_lock(Hold::Shared).unwrap());
-        assert!(!one.try_lock(Hold::Exclusive).unwrap());
+        assert!(one.try_lock(LockMode::Shared).unwrap());
+        assert!(two.try_lock(LockMode::Shared).unwrap());
+        assert!(!one.try_lock(LockMode::Exclusive).unwrap());
         two.unlock().unwrap();
-        assert!(one.try_lock(Hold::Exclusive).unwrap());
-        assert!(!two.try_lock(Hold::Shared).unwrap());
+        assert!(one.try_lock(LockMode::Exclusive).unwrap());
+        assert!(!two.try_lock(LockMode::Shared).unwrap());
         drop(one);
-        assert!(two.try_lock(Hold::Exclusive).unwrap());
+        assert!(two.try_lock(LockMode::Exclusive).unwrap());
     });
 }
 

@@ -2,7 +2,7 @@
 //! code: the expected bytes are spelled out, or put together from the documents' layouts.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::{Checksum, Compressor, Encoder, Filter, Layout, Metadata};
+use bloscpack::{Checksum, Compressor, Encoder, Filter, FormatVersion, Metadata};
 use std::io::{Cursor, Write};
 
 /// A file with a table of offsets, `data` in chunks of `chunk_size`.
@@ -96,7 +96,10 @@ fn a_single_chunk_gives_its_own_length_as_the_chunk_size() {
 
 #[test]
 fn layout_v1_is_sixteen_bytes_and_the_chunks() {
-    let file = file(stored().layout(Layout::V1).chunk_size(8), b"12345678ab");
+    let file = file(
+        stored().layout(FormatVersion::V1).chunk_size(8),
+        b"12345678ab",
+    );
     assert_eq!(file[..16], *b"blpk\x01\0\0\0\x02\0\0\0\0\0\0\0");
     assert_eq!(file.len(), 16 + (16 + 8) + (16 + 2));
 }
@@ -105,7 +108,7 @@ fn layout_v1_is_sixteen_bytes_and_the_chunks() {
 fn layout_v2_has_raw_metadata_exact_offsets_and_a_seal() {
     let text = r#"{"a": 1}"#;
     let options = stored()
-        .layout(Layout::V2)
+        .layout(FormatVersion::V2)
         .chunk_size(8)
         .checksum(Checksum::None);
     let file = file(

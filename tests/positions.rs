@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bloscpack::storage::ReadAt;
 use bloscpack::{
-    Category, Checksum, Decoder, DecoderBuilder, Encoder, EncoderBuilder, ErrorKind, Filter, Layout,
+    Category, Checksum, Decoder, DecoderBuilder, Encoder, EncoderBuilder, ErrorKind, Filter,
+    FormatVersion,
 };
 
 use golden::{Random, corpus, goldens};
@@ -40,7 +41,7 @@ fn at_positions(builder: DecoderBuilder, file: &[u8]) -> Outcome {
 }
 
 /// Chunks that are worth a read of their own (of noise, 40 to 100 thousand bytes), and one that is not.
-fn large(layout: Layout, checksum: Checksum, offsets: bool) -> (Vec<u8>, Vec<u8>) {
+fn large(layout: FormatVersion, checksum: Checksum, offsets: bool) -> (Vec<u8>, Vec<u8>) {
     let mut random = Random::new(7);
     let data: Vec<u8> = (0..330_000).map(|_| random.next() as u8).collect();
     let mut builder = Encoder::builder()
@@ -48,7 +49,7 @@ fn large(layout: Layout, checksum: Checksum, offsets: bool) -> (Vec<u8>, Vec<u8>
         .chunk_size(100_000)
         .filter(Filter::None)
         .offsets(offsets);
-    if layout != Layout::V1 {
+    if layout != FormatVersion::V1 {
         builder = builder.checksum(checksum);
     }
     let mut encoder = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
@@ -57,8 +58,8 @@ fn large(layout: Layout, checksum: Checksum, offsets: bool) -> (Vec<u8>, Vec<u8>
 }
 
 fn all_large() -> Vec<(Vec<u8>, Vec<u8>)> {
-    let mut files = vec![large(Layout::V1, Checksum::None, true)];
-    for layout in [Layout::V2, Layout::V3] {
+    let mut files = vec![large(FormatVersion::V1, Checksum::None, true)];
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
         for checksum in [Checksum::None, Checksum::Crc32, Checksum::Sha512] {
             files.extend([true, false].map(|offsets| large(layout, checksum, offsets)));
         }
@@ -124,7 +125,7 @@ fn cut_and_damaged_files_are_told_in_the_same_words() {
 
 #[test]
 fn ranges_are_the_same_and_what_is_not_wanted_is_not_read() {
-    let (file, data) = large(Layout::V3, Checksum::Crc32, true);
+    let (file, data) = large(FormatVersion::V3, Checksum::Crc32, true);
     for range in [
         0..10,
         99_999..100_001,
@@ -237,7 +238,7 @@ impl ReadAt for Watched {
 
 #[test]
 fn a_chunk_that_cannot_be_read_is_an_error_that_stays() {
-    let (file, data) = large(Layout::V3, Checksum::Crc32, true);
+    let (file, data) = large(FormatVersion::V3, Checksum::Crc32, true);
     for threads in [1, 3] {
         let mut source = Watched::new(file.clone());
         // Within the third chunk, behind what is read at first.
@@ -257,7 +258,7 @@ fn a_chunk_that_cannot_be_read_is_an_error_that_stays() {
 
 #[test]
 fn a_file_that_shrinks_while_it_is_read_is_an_error() {
-    let (file, data) = large(Layout::V3, Checksum::None, true);
+    let (file, data) = large(FormatVersion::V3, Checksum::None, true);
     let mut source = Watched::new(file);
     source.ends_at = 280_000;
     let builder = Decoder::builder().threads(2);

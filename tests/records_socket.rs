@@ -1,7 +1,7 @@
 //! Records over a TCP socket: what is flushed arrives at once, and a cut is noticed.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::{Category, Layout, RecordReader, RecordWriter, RecordWriterBuilder};
+use bloscpack::{Category, FormatVersion, RecordReader, RecordWriter, RecordWriterBuilder};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -68,7 +68,7 @@ fn one_by_one(builder: RecordWriterBuilder, threads: usize, finish: bool) {
 fn what_is_flushed_arrives_and_a_cut_is_noticed() {
     for threads in 1..4 {
         for finish in [true, false] {
-            for layout in [Layout::V2, Layout::V3] {
+            for layout in [FormatVersion::V2, FormatVersion::V3] {
                 let plain = RecordWriter::builder().layout(layout);
                 one_by_one(plain.clone(), threads, finish);
                 one_by_one(plain.clone().packed(1 << 16), threads, finish);

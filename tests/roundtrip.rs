@@ -8,8 +8,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 
 use bloscpack::{
-    Checksum, Compressor, Decoder, Encoder, EncoderBuilder, Filter, Layout, Limits, Metadata,
-    Survey, decompress, verify,
+    Checksum, Compressor, Decoder, Encoder, EncoderBuilder, Filter, FormatVersion, Limits,
+    Metadata, Survey, decompress, verify,
 };
 use proptest::prelude::*;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -30,7 +30,7 @@ struct Case {
     typesize: u8,
     chunk_size: u32,
     checksum: Checksum,
-    layout: Layout,
+    layout: FormatVersion,
     offsets: bool,
     spare: Option<u64>,
     metadata: Option<String>,
@@ -59,7 +59,7 @@ impl Case {
             .chunk_size(self.chunk_size)
             .layout(self.layout)
             .offsets(self.offsets);
-        if self.layout != Layout::V1 {
+        if self.layout != FormatVersion::V1 {
             builder = builder.checksum(self.checksum);
             if let Some(text) = &self.metadata {
                 builder = builder.metadata(Metadata::from_json(text.as_str()).unwrap());
@@ -78,7 +78,7 @@ impl Case {
     /// read.
     fn knows_size(&self) -> bool {
         let must = match self.target {
-            Target::Pipe => self.layout == Layout::V1,
+            Target::Pipe => self.layout == FormatVersion::V1,
             Target::Seek => self.offsets,
             Target::File => false,
         };
@@ -140,7 +140,12 @@ fn cases() -> impl Strategy<Value = Case> {
         prop_oneof![1..=32_u8, Just(255)],
         prop_oneof![1..=40_u32, 41..=5000_u32, Just(1 << 20)],
         prop::sample::select(Checksum::ALL.to_vec()),
-        prop::sample::select(vec![Layout::V1, Layout::V2, Layout::V3, Layout::V3]),
+        prop::sample::select(vec![
+            FormatVersion::V1,
+            FormatVersion::V2,
+            FormatVersion::V3,
+            FormatVersion::V3,
+        ]),
     );
     let what = (
         any::<bool>(),
@@ -198,7 +203,7 @@ fn check_survey(case: &Case, file: &[u8]) {
     let header = &member.header;
     let seeks = case.target != Target::Pipe;
     let known = seeks || case.knows_size();
-    let v1 = case.layout == Layout::V1;
+    let v1 = case.layout == FormatVersion::V1;
     assert_eq!(header.layout, case.layout);
     assert_eq!(header.nchunks, known.then_some(member.chunks));
     assert_eq!(header.offsets, case.offsets && seeks && !v1);
@@ -324,15 +329,15 @@ impl<S: Seek> Seek for Stubborn<S> {
 /// Recipes over all layouts and targets, small enough to try every call on.
 fn recipes() -> Vec<Recipe> {
     let mut all = Vec::new();
-    for layout in [Layout::V1, Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
         for seek in [None, Some(false), Some(true)] {
             for size_known in [true, false] {
-                if layout != Layout::V1 || (size_known && seek != Some(true)) {
+                if layout != FormatVersion::V1 || (size_known && seek != Some(true)) {
                     all.push(Recipe {
                         layout,
                         seek,
                         size_known,
-                        metadata: layout != Layout::V1,
+                        metadata: layout != FormatVersion::V1,
                         ..Recipe::new(Checksum::Sha256)
                     });
                 }
@@ -562,7 +567,7 @@ fn a_table_of_unknown_length_grows_as_often_as_it_must() {
             .flat_map(|_| random.next().to_le_bytes())
             .collect()
     };
-    for layout in [Layout::V3, Layout::V2] {
+    for layout in [FormatVersion::V3, FormatVersion::V2] {
         for spare in [None, Some(0), Some(17)] {
             for threads in [1, 3] {
                 let mut builder = Encoder::builder()
@@ -584,13 +589,13 @@ fn a_table_of_unknown_length_grows_as_often_as_it_must() {
                 );
                 assert!(member.offsets.get(chunks - 1).is_some());
                 let least = match (layout, spare) {
-                    (Layout::V3, Some(spare)) => spare,
+                    (FormatVersion::V3, Some(spare)) => spare,
                     // What is left of the room.
                     _ => 0,
                 };
                 let found = member.header.max_app_chunks;
                 assert!(found >= least, "{layout}, {spare:?}: {found}");
-                assert!(layout == Layout::V3 || found == 0);
+                assert!(layout == FormatVersion::V3 || found == 0);
             }
         }
     }

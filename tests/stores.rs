@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{DiskStore, EntryKind, Hold, Key, MemoryStore, Object, Store};
+use bloscpack::storage::{DiskStore, EntryKind, Key, LockMode, MemoryStore, Object, Store};
 use std::io::ErrorKind;
 
 use testkit::tree_recorder;
@@ -75,7 +75,7 @@ impl Store for Plain {
     fn try_lock(
         &self,
         folder: &Key,
-        hold: Hold,
+        hold: LockMode,
     ) -> std::io::Result<Option<Box<dyn bloscpack::storage::Guard>>> {
         self.0.try_lock(folder, hold)
     }
@@ -285,22 +285,22 @@ fn those_who_read_share_and_those_who_write_do_not() {
         store.make_folder(&key("own")).unwrap();
         for folder in [Key::root(), key("own")] {
             let hold = |hold| store.try_lock(&folder, hold).unwrap();
-            let (one, two) = (hold(Hold::Shared), hold(Hold::Shared));
+            let (one, two) = (hold(LockMode::Shared), hold(LockMode::Shared));
             assert!(one.is_some() && two.is_some());
-            assert!(hold(Hold::Exclusive).is_none());
+            assert!(hold(LockMode::Exclusive).is_none());
             drop((one, two));
-            let alone = hold(Hold::Exclusive);
+            let alone = hold(LockMode::Exclusive);
             assert!(alone.is_some());
-            assert!(hold(Hold::Shared).is_none() && hold(Hold::Exclusive).is_none());
+            assert!(hold(LockMode::Shared).is_none() && hold(LockMode::Exclusive).is_none());
             drop(alone);
-            assert!(hold(Hold::Exclusive).is_some());
+            assert!(hold(LockMode::Exclusive).is_some());
         }
         // Each folder has its own.
-        let root = store.try_lock(&Key::root(), Hold::Exclusive).unwrap();
-        let own = store.try_lock(&key("own"), Hold::Exclusive).unwrap();
+        let root = store.try_lock(&Key::root(), LockMode::Exclusive).unwrap();
+        let own = store.try_lock(&key("own"), LockMode::Exclusive).unwrap();
         assert!(root.is_some() && own.is_some());
         assert_eq!(
-            kind_of(store.try_lock(&key("no"), Hold::Shared)),
+            kind_of(store.try_lock(&key("no"), LockMode::Shared)),
             ErrorKind::NotFound
         );
     });

@@ -7,7 +7,8 @@
 )]
 
 use bloscpack::{
-    Category, Checksum, Decoder, DecoderBuilder, Encoder, Layout, Limits, Survey, Warning, verify,
+    Category, Checksum, Decoder, DecoderBuilder, Encoder, FormatVersion, Limits, Survey, Warning,
+    verify,
 };
 use std::cell::RefCell;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
@@ -56,7 +57,7 @@ fn files() -> [Golden; 3] {
     }
     .golden("stream of unknown length");
     let sealed = Recipe {
-        layout: Layout::V2,
+        layout: FormatVersion::V2,
         metadata: true,
         len: 300,
         ..Recipe::new(Checksum::Md5)
@@ -238,10 +239,12 @@ fn assert_cut_short(file: &[u8], data: &[u8], place: &str) {
 /// The recipes of every kind of encoder that there is.
 fn encoders(len: usize, chunk_size: u32) -> Vec<Recipe> {
     let mut all = Vec::new();
-    for layout in [Layout::V1, Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
         for seek in [None, Some(false), Some(true)] {
             for size_known in [true, false] {
-                if layout == Layout::V1 && (seek == Some(true) || (seek.is_none() && !size_known)) {
+                if layout == FormatVersion::V1
+                    && (seek == Some(true) || (seek.is_none() && !size_known))
+                {
                     // V1 knows no offsets, and begins with the number of chunks.
                     continue;
                 }
@@ -250,7 +253,7 @@ fn encoders(len: usize, chunk_size: u32) -> Vec<Recipe> {
                     chunk_size,
                     len,
                     seek,
-                    metadata: layout != Layout::V1,
+                    metadata: layout != FormatVersion::V1,
                     size_known,
                     ..Recipe::new(Checksum::Crc32)
                 });

@@ -16,7 +16,7 @@
     reason = "lengths and positions here are small"
 )]
 
-use bloscpack::{Checksum, Compressor, Layout, Metadata, RecordWriter, RecordWriterBuilder};
+use bloscpack::{Checksum, Compressor, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder};
 use proptest::prelude::*;
 use sha2::Digest as _;
 use std::io::Cursor;
@@ -300,7 +300,7 @@ fn nothing_but_the_header_differs_where_v3_is_asked_for() {
         }
         writer.finish().unwrap().into_inner()
     };
-    let (v2, v3) = (write(Layout::V2), write(Layout::V3));
+    let (v2, v3) = (write(FormatVersion::V2), write(FormatVersion::V3));
     let chunks = proposal::read(&v2).offsets[0] as usize;
     assert!(v3.ends_with(&v2[chunks..]));
     assert_eq!((v3[4], v3[5]), (3, 0x01 | 0x02 | 0x04));

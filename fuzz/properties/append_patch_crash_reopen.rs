@@ -4,7 +4,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::storage::{Cursor, Snapshot};
-use bloscpack::{Category, Checksum, Compressor, IndexedRecordReader, Layout, RecordWriter};
+use bloscpack::{Category, Checksum, Compressor, IndexedRecordReader, FormatVersion, RecordWriter};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
@@ -102,7 +102,7 @@ impl Making {
                 spare,
                 lens,
             } => {
-                let layout = if *is_v3 { Layout::V3 } else { Layout::V2 };
+                let layout = if *is_v3 { FormatVersion::V3 } else { FormatVersion::V2 };
                 let mut builder = RecordWriter::builder()
                     .layout(layout)
                     .checksum(checksum(*number));
@@ -148,8 +148,8 @@ impl Making {
         else {
             unreachable!("the other makes records")
         };
-        let layout = [Layout::V1, Layout::V2, Layout::V3, Layout::V3][usize::from(layout % 4)];
-        let is_v1 = layout == Layout::V1;
+        let layout = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3, FormatVersion::V3][usize::from(layout % 4)];
+        let is_v1 = layout == FormatVersion::V1;
         let recipe = Recipe {
             layout,
             compressor: Compressor::ALL[usize::from(compressor % 6)],
@@ -166,7 +166,7 @@ impl Making {
             })
         };
         let mut file = recipe.make();
-        if let Some(litter) = litter.filter(|_| layout == Layout::V3 && *seek == Some(true)) {
+        if let Some(litter) = litter.filter(|_| layout == FormatVersion::V3 && *seek == Some(true)) {
             file.extend(noise(usize::from(litter), litter.into()));
         }
         let found = check::read(recipe.make().as_slice()).expect("our own");

@@ -2,7 +2,7 @@
 //! an error, unless two entries that were changed together agree on another chunk, and what the reader in order gives.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bloscpack::{Checksum, Decoder, IndexedReader, Layout};
+use bloscpack::{Checksum, Decoder, IndexedReader, FormatVersion};
 use std::io::Read;
 
 use testkit::golden;
@@ -50,7 +50,7 @@ impl Case {
             return (by_hand.make(), by_hand.data());
         }
         let recipe = Recipe {
-            layout: [Layout::V2, Layout::V3][usize::from(self.layout % 3 - 1)],
+            layout: [FormatVersion::V2, FormatVersion::V3][usize::from(self.layout % 3 - 1)],
             chunk_size: 64,
             len,
             spare: u64::from(self.spare / 3 % 20),

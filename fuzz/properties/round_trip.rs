@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{
-    Checksum, Compressor, Encoder, EncoderBuilder, Filter, Layout, Metadata, decompress,
+    Checksum, Compressor, Encoder, EncoderBuilder, Filter, FormatVersion, Metadata, decompress,
 };
 use std::io::{Cursor, Write};
 
@@ -27,7 +27,7 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn builder(&self) -> EncoderBuilder {
-        let layout = [Layout::V1, Layout::V2, Layout::V3, Layout::V3][usize::from(self.layout % 4)];
+        let layout = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3, FormatVersion::V3][usize::from(self.layout % 4)];
         let mut builder = Encoder::builder()
             .compressor(Compressor::ALL[usize::from(self.compressor % 6)])
             .level(self.level % 10)
@@ -36,7 +36,7 @@ impl Case<'_> {
             .chunk_size(u32::from(self.chunk_size).max(1))
             .layout(layout)
             .offsets(self.offsets);
-        if layout != Layout::V1 {
+        if layout != FormatVersion::V1 {
             builder = builder.checksum(Checksum::ALL[usize::from(self.checksum % 9)]);
             if let Some(text) = self.metadata {
                 builder = builder
@@ -46,7 +46,7 @@ impl Case<'_> {
         if let Some(spare) = self.spare {
             builder = builder.max_app_chunks(spare.into());
         }
-        if self.size_known || (layout == Layout::V1 && !self.seek) {
+        if self.size_known || (layout == FormatVersion::V1 && !self.seek) {
             builder = builder.size(self.data.len() as u64);
         }
         builder

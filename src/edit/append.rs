@@ -8,7 +8,7 @@ use crate::encoder::{Sink, Stage};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Change, Disk, Folder, Held};
 use bloscpack_wire::{
-    Header, Layout, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
+    FormatVersion, Header, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
 };
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -214,7 +214,7 @@ fn in_place(header: &Header, frame: &Frame, metadata: &NewMetadata) -> Option<He
         return Some(header.clone());
     };
     let spare = entries.checked_sub(header.nchunks?)?;
-    let has_spares = header.layout == Layout::V3;
+    let has_spares = header.layout == FormatVersion::V3;
     (has_spares || spare == 0).then(|| Header {
         max_app_chunks: spare,
         ..header.clone()

@@ -6,7 +6,7 @@ use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
 use blosc1::{Compressor, Filter};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Disk, Folder, Held, Patience};
+use bloscpack_storage::{Disk, Folder, Held, LockTimeout};
 use bloscpack_wire::{Hashers, Limits};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct EditorBuilder {
     pub(super) threads: usize,
     pub(super) limits: Limits,
     pub(super) hashers: Hashers,
-    patience: Patience,
+    patience: LockTimeout,
 }
 
 impl Default for EditorBuilder {
@@ -42,7 +42,7 @@ impl Default for EditorBuilder {
             threads: 1,
             limits: Limits::default(),
             hashers: Hashers::default(),
-            patience: Patience::of(PATIENCE),
+            patience: LockTimeout::of(PATIENCE),
         }
     }
 }

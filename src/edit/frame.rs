@@ -9,7 +9,9 @@ use crate::recover::holds_chunks;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, Held, ReadAt};
-use bloscpack_wire::{Form, FormatError, Geometry, Header, Layout, Limits, Offsets, ParseError};
+use bloscpack_wire::{
+    Form, FormatError, FormatVersion, Geometry, Header, Limits, Offsets, ParseError,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -64,7 +66,10 @@ impl Frame {
                 false => "decompress and compress",
             };
             format!("the file is a concatenation of {members} members: {how} it to make it one")
-        } else if !matches!(layout, Layout::V1 | Layout::V2 | Layout::V3) {
+        } else if !matches!(
+            layout,
+            FormatVersion::V1 | FormatVersion::V2 | FormatVersion::V3
+        ) {
             format!("layout {layout} is only read: decompress and compress the file to change it")
         } else if self.is_stream && self.head.header.offsets {
             "the table of offsets has no known length: decompress and compress the file to change it"
@@ -100,7 +105,7 @@ impl Frame {
     /// From where on bytes of the file mean nothing to readers: behind the last chunk, where the
     /// reference's append leaves stale bytes, too.
     pub(super) fn free_from(&self) -> Option<u64> {
-        let tolerant = self.head.header.layout == Layout::V3 && self.is_indexed;
+        let tolerant = self.head.header.layout == FormatVersion::V3 && self.is_indexed;
         tolerant.then_some(self.end)
     }
 

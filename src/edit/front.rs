@@ -5,7 +5,7 @@ use super::frame::Frame;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
 use bloscpack_storage::{Change, Folder, ReadAt, for_each_step};
-use bloscpack_wire::{FormatError, Header, Layout, Metadata, MetadataPlace};
+use bloscpack_wire::{FormatError, FormatVersion, Header, Metadata, MetadataPlace};
 use crc32fast::Hasher;
 
 /// What becomes of the metadata.
@@ -24,7 +24,7 @@ impl NewMetadata {
         let (header, hashers) = (&frame.head.header, &options.hashers);
         let limit = options.limits.metadata;
         check_limit("metadata", metadata.text().len(), limit)?;
-        if header.layout == Layout::V3 {
+        if header.layout == FormatVersion::V3 {
             if let Some(old) = &frame.head.section
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
             {
@@ -60,7 +60,7 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
         nchunks: Some(chunks),
         ..header.clone()
     };
-    if header.layout == Layout::V1 || header.varlen {
+    if header.layout == FormatVersion::V1 || header.varlen {
         return header;
     }
     // An unknown size says that the chunks are of all lengths; they are, too, if longer ones follow

@@ -7,7 +7,7 @@ use super::press::Press;
 use super::rewrite;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Change, Folder, Held, ReadAt};
-use bloscpack_wire::Layout;
+use bloscpack_wire::FormatVersion;
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -113,7 +113,7 @@ impl Frame {
             len: spot.extent.end.saturating_sub(at),
             content: spot.content,
             room: next.map(|next| next.saturating_sub(at)),
-            may_shrink: self.head.header.layout == Layout::V2 && self.is_indexed,
+            may_shrink: self.head.header.layout == FormatVersion::V2 && self.is_indexed,
         })
     }
 }

@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// and each change is made as a whole or not at all.
 ///
 /// ```
-/// use bloscpack::{Layout, RecordEditor, RecordWriter, storage::Memory};
+/// use bloscpack::{FormatVersion, RecordEditor, RecordWriter, storage::Memory};
 /// use std::io::Cursor;
-/// let mut writer = RecordWriter::builder().layout(Layout::V3).write_to_file(Cursor::new(Vec::new()))?;
+/// let mut writer = RecordWriter::builder().layout(FormatVersion::V3).write_to_file(Cursor::new(Vec::new()))?;
 /// writer.push("one")?;
 /// let folder = Memory::from([("a.blp", writer.finish()?.into_inner())]);
 ///

@@ -5,7 +5,7 @@ use super::front::{NewMetadata, sealed};
 use crate::encoder::default_spare;
 use bloscpack_error::Result;
 use bloscpack_storage::{Change, Folder, Held, ReadAt, Replacement};
-use bloscpack_wire::{Geometry, Header, Layout, Offsets, offsets::ENTRY_LEN};
+use bloscpack_wire::{FormatVersion, Geometry, Header, Offsets, offsets::ENTRY_LEN};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
@@ -53,8 +53,8 @@ impl Beginning {
             }
         };
         // A stream gets the offsets that it could not have.
-        header.offsets |= frame.is_stream && header.layout != Layout::V1;
-        if header.offsets && header.layout == Layout::V3 {
+        header.offsets |= frame.is_stream && header.layout != FormatVersion::V1;
+        if header.offsets && header.layout == FormatVersion::V3 {
             let chunks = header.nchunks.unwrap_or(0);
             header.max_app_chunks = max_app_chunks.unwrap_or_else(|| default_spare(chunks));
         }

@@ -20,7 +20,7 @@ pub(super) use stream::StreamSink;
 
 use blosc1::{Aim, ChunkSettings, Compressor, Filter, Tuner};
 use bloscpack_error::Result;
-use bloscpack_wire::{Checksum, Hashers, Layout, Metadata};
+use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata};
 use std::io::{Read, Seek, Write};
 
 /// Uncompressed bytes of a chunk, unless told otherwise: 1 MiB, as the reference has it.
@@ -41,7 +41,7 @@ pub struct EncoderBuilder {
     chunk_size: u32,
     checksum: Option<Checksum>,
     hashers: Hashers,
-    layout: Layout,
+    layout: FormatVersion,
     offsets: bool,
     metadata: Option<Metadata>,
     max_app_chunks: Option<u64>,
@@ -60,7 +60,7 @@ impl Default for EncoderBuilder {
             chunk_size: DEFAULT_CHUNK_SIZE,
             checksum: None,
             hashers: Hashers::default(),
-            layout: Layout::V3,
+            layout: FormatVersion::V3,
             offsets: true,
             metadata: None,
             max_app_chunks: None,
@@ -153,7 +153,7 @@ impl EncoderBuilder {
 
     /// The layout of the header: V3 (the default), V2 or V1.
     #[must_use]
-    pub fn layout(mut self, layout: Layout) -> Self {
+    pub fn layout(mut self, layout: FormatVersion) -> Self {
         self.layout = layout;
         self
     }

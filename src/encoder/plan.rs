@@ -7,8 +7,8 @@ use super::stage::Stage;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
-    Checksum, Geometry, Hashers, Header, Layout, Metadata, MetadataHeader, MetadataPlace, Packing,
-    declared, offsets::ENTRY_LEN,
+    Checksum, FormatVersion, Geometry, Hashers, Header, Metadata, MetadataHeader, MetadataPlace,
+    Packing, declared, offsets::ENTRY_LEN,
 };
 
 /// Spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
@@ -86,14 +86,14 @@ impl Plan {
                 "a chunk size of {chunk_size}: it must be 1 to {MAX_NBYTES}"
             )));
         }
-        if options.layout == Layout::V1 && size.is_none() && !seeks {
+        if options.layout == FormatVersion::V1 && size.is_none() && !seeks {
             return Err(Error::usage(
                 "layout V1 begins with the number of chunks: give the size beforehand",
             ));
         }
         let mut header = header_of(&options);
         header.offsets &= seeks;
-        header.chunk_size = Some(chunk_size).filter(|_| options.layout != Layout::V1);
+        header.chunk_size = Some(chunk_size).filter(|_| options.layout != FormatVersion::V1);
         let known = size.map(|bytes| Total {
             chunks: chunks_of(bytes, chunk_size),
             amount: bytes,
@@ -112,7 +112,7 @@ impl Plan {
         records: RecordOptions,
         seeks: bool,
     ) -> Result<Self> {
-        if !matches!(options.layout, Layout::V2 | Layout::V3) {
+        if !matches!(options.layout, FormatVersion::V2 | FormatVersion::V3) {
             let layout = options.layout;
             return Err(Error::usage(format!("layout {layout} has no records")));
         }
@@ -130,7 +130,7 @@ impl Plan {
         let kind = Kind::Records(records, own);
         let mut plan = Self::with(options, header, known, kind)?;
         plan.declare(known.map(|total| total.amount))?;
-        if seeks && is_open && plan.header.layout == Layout::V2 {
+        if seeks && is_open && plan.header.layout == FormatVersion::V2 {
             let room = plan.metadata.len().saturating_add(SHAPE_ROOM);
             let open = Metadata::from_json(plan.metadata.clone())?;
             plan.place(&Metadata::from_json(padded(&open, room))?)?;
@@ -146,7 +146,7 @@ impl Plan {
     ) -> Result<Self> {
         let mut chunk = options.chunk;
         chunk.level = options.level.unwrap_or(chunk.compressor.default_level());
-        if options.spare_space > 0 && (header.layout != Layout::V2 || !header.offsets) {
+        if options.spare_space > 0 && (header.layout != FormatVersion::V2 || !header.offsets) {
             return Err(Error::usage(
                 "spare space needs layout V2, with offsets, in a file that can be sought",
             ));
@@ -170,7 +170,7 @@ impl Plan {
 
     /// Puts metadata behind the header.
     fn place(&mut self, metadata: &Metadata) -> Result<()> {
-        if self.header.layout == Layout::V3 {
+        if self.header.layout == FormatVersion::V3 {
             self.header.metadata = MetadataPlace::Section;
             self.metadata = metadata.to_section(self.header.checksum, &self.hashers)?;
         } else {
@@ -199,7 +199,7 @@ impl Plan {
         if !has_begun {
             return self.place(&metadata);
         }
-        if self.header.layout == Layout::V3 {
+        if self.header.layout == FormatVersion::V3 {
             let old = self.metadata.first_chunk().map(MetadataHeader::decode);
             if let Some(old) = old.transpose()?
                 && let Some(section) = metadata.to_section_in_place_of(&old, &self.hashers)?
@@ -271,7 +271,7 @@ impl Plan {
         self.header.checksum
     }
 
-    pub(super) fn layout(&self) -> Layout {
+    pub(super) fn layout(&self) -> FormatVersion {
         self.header.layout
     }
 
@@ -287,7 +287,9 @@ impl Plan {
     /// Spare offsets for so many chunks.
     pub(super) fn spare_for(&self, chunks: u64) -> u64 {
         match self.layout() {
-            Layout::V3 if self.has_offsets() => self.spare.unwrap_or_else(|| default_spare(chunks)),
+            FormatVersion::V3 if self.has_offsets() => {
+                self.spare.unwrap_or_else(|| default_spare(chunks))
+            }
             _ => 0,
         }
     }
@@ -323,7 +325,7 @@ impl Plan {
         mut header: Header,
         table: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Vec<u8>> {
-        if header.layout == Layout::V2 {
+        if header.layout == FormatVersion::V2 {
             header.seal = Some(0);
             let mut seal = crc32fast::Hasher::new();
             seal.update(&header.encode()?);
@@ -350,7 +352,7 @@ fn header_of(options: &EncoderBuilder) -> Header {
     let empty = Header::new(options.layout);
     Header {
         checksum: options.checksum.unwrap_or(empty.checksum),
-        offsets: options.offsets && options.layout != Layout::V1,
+        offsets: options.offsets && options.layout != FormatVersion::V1,
         typesize: empty.typesize.map(|_| options.chunk.typesize),
         ..empty
     }
@@ -377,7 +379,7 @@ pub(crate) fn default_spare(chunks: u64) -> u64 {
 mod tests {
     use crate::Encoder;
     use bloscpack_error::Category;
-    use bloscpack_wire::Layout;
+    use bloscpack_wire::FormatVersion;
     use std::io::Cursor;
 
     #[test]
@@ -385,7 +387,7 @@ mod tests {
         let usage = |result: bloscpack_error::Result<()>| {
             assert_eq!(result.unwrap_err().category(), Category::Usage);
         };
-        for layout in [Layout::V1, Layout::V2, Layout::V3] {
+        for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
             let options = Encoder::builder().layout(layout).chunk_size(1);
             usage(options.size(u64::MAX).write_to(Vec::new()).map(|_| ()));
         }

@@ -16,7 +16,7 @@ use crate::shared::Shared;
 use blosc1::{ChunkSettings, Tuned};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{Header, Layout, Offsets, offsets::ENTRY_LEN};
+use bloscpack_wire::{FormatVersion, Header, Offsets, offsets::ENTRY_LEN};
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -277,7 +277,7 @@ impl<W: Write + Seek> SeekSink<W> {
 
     /// Writes the beginning of a member whose length is not known, and what was held back.
     fn begin_open(&mut self) -> io::Result<()> {
-        let spares = self.plan.layout() == Layout::V3 && self.plan.has_offsets();
+        let spares = self.plan.layout() == FormatVersion::V3 && self.plan.has_offsets();
         let header = self.plan.open_header().encode().map_err(Error::from)?;
         self.begin(&header, if spares { FIRST_ROOM } else { 0 })?;
         let held = self.held.take().unwrap_or_default();
@@ -309,7 +309,7 @@ impl<W: Write + Seek> SeekSink<W> {
 
     /// Makes the table larger where it is of unknown length and used up.
     fn make_room(&mut self) -> io::Result<()> {
-        let grows = self.plan.known.is_none() && self.plan.layout() == Layout::V3;
+        let grows = self.plan.known.is_none() && self.plan.layout() == FormatVersion::V3;
         let mut room = self.room;
         while grows && self.plan.has_offsets() && self.chunks > room {
             room = room.saturating_mul(2).max(1);

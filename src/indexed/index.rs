@@ -12,8 +12,8 @@ use blosc1::HEADER_LEN;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Checksum, Event, Form, FormatError, Geometry, Header, Layout, Limits, Metadata, Position,
-    Section, offsets::ENTRY_LEN,
+    Checksum, Event, Form, FormatError, FormatVersion, Geometry, Header, Limits, Metadata,
+    Position, Section, offsets::ENTRY_LEN,
 };
 use std::ops::Range;
 
@@ -118,7 +118,8 @@ impl Index {
         };
         // Spare space may lie behind the chunks of V2: without a seal, an entry that leads to another
         // chunk would not be noticed.
-        let is_known = header.layout == Layout::V3 || (header.varlen && header.seal.is_some());
+        let is_known =
+            header.layout == FormatVersion::V3 || (header.varlen && header.seal.is_some());
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };
@@ -132,7 +133,7 @@ impl Index {
         let Some(trailing) = nothing_behind(source, end)? else {
             return Ok(None);
         };
-        if header.layout == Layout::V2 && trailing.is_some() {
+        if header.layout == FormatVersion::V2 && trailing.is_some() {
             return Ok(None);
         }
         if !seal_holds(source, &header, &geometry)? {
@@ -351,7 +352,7 @@ impl Part {
 
     fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Extent> {
         let (checksum, header) = (self.header.checksum, &self.header);
-        let allows_spare = header.layout == Layout::V2 && header.offsets;
+        let allows_spare = header.layout == FormatVersion::V2 && header.offsets;
         let (position, end) = match &self.chunks {
             Chunks::Table { entries, end, .. } => self.place(source, chunk, entries, *end)?,
             Chunks::Walked { member, chunks } => {

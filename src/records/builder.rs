@@ -4,7 +4,7 @@ use super::writer::{RecordWriter, SeekRecordWriter};
 use crate::encoder::{Encoder, EncoderBuilder, Plan, RecordOptions, move_up};
 use blosc1::{Compressor, Filter};
 use bloscpack_error::{Error, Result};
-use bloscpack_wire::{Checksum, Hashers, Layout, Metadata, Packing};
+use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata, Packing};
 use std::io::{Read, Seek, Write};
 
 /// The `dtype` of records of any bytes.
@@ -38,7 +38,10 @@ impl Default for RecordWriterBuilder {
     fn default() -> Self {
         let options = Encoder::builder();
         Self {
-            options: options.layout(Layout::V2).typesize(1).filter(Filter::None),
+            options: options
+                .layout(FormatVersion::V2)
+                .typesize(1)
+                .filter(Filter::None),
             records: RecordOptions {
                 dtype: VARBINARY.to_owned(),
                 packing: None,
@@ -118,7 +121,7 @@ impl RecordWriterBuilder {
     /// The layout of the header: V2 (the default), or V3 for a file that records are appended to
     /// often, since it has room for further offsets.
     #[must_use]
-    pub fn layout(mut self, layout: Layout) -> Self {
+    pub fn layout(mut self, layout: FormatVersion) -> Self {
         self.options = self.options.layout(layout);
         self
     }

@@ -3,7 +3,7 @@
 
 use super::member::{Bad, Item, Member};
 use super::probe::Found;
-use bloscpack_wire::{Checksum, FormatError, Layout, Section, offsets::CHUNK_HEADER_LEN};
+use bloscpack_wire::{Checksum, FormatError, FormatVersion, Section, offsets::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
 /// A stretch of a member's content.
@@ -548,6 +548,6 @@ fn counted(item: &Item, least: u64) -> u64 {
 /// Whether bytes behind the last chunk may be there, as the reference's append leaves them.
 pub(super) fn tolerates_trailing(member: &Member) -> bool {
     member.header.as_ref().is_some_and(|header| {
-        header.layout == Layout::V3 && (header.offsets || header.checksum == Checksum::None)
+        header.layout == FormatVersion::V3 && (header.offsets || header.checksum == Checksum::None)
     })
 }

@@ -7,8 +7,8 @@ use crate::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Event, FormatError, Geometry, Header, Layout, Limits, Metadata, MetadataHeader, MetadataPlace,
-    Section, header::MAGIC, metadata::METADATA_HEADER_LEN, offsets::ENTRY_LEN,
+    Event, FormatError, FormatVersion, Geometry, Header, Limits, Metadata, MetadataHeader,
+    MetadataPlace, Section, header::MAGIC, metadata::METADATA_HEADER_LEN, offsets::ENTRY_LEN,
 };
 use serde_core::de::IgnoredAny;
 use std::io;
@@ -266,7 +266,7 @@ pub(super) fn metadata_behind_lost<S: ReadAt>(
 ) -> Result<Option<(Metadata, u64)>> {
     let header = Header {
         metadata: MetadataPlace::Section,
-        ..Header::new(Layout::V3)
+        ..Header::new(FormatVersion::V3)
     };
     let bytes = header.encode().map_err(Error::from)?;
     let section_at = at.saturating_add(to_u64(bytes.len()));
@@ -302,7 +302,7 @@ pub(super) fn table_before<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     first_chunk: u64,
 ) -> Result<Option<(Table, u64)>> {
-    let least = to_u64(Layout::V3.header_len());
+    let least = to_u64(FormatVersion::V3.header_len());
     let entries = first_chunk.saturating_sub(least) / ENTRY_LEN;
     let most = entries.min(probe.limits.offsets / ENTRY_LEN);
     let from = first_chunk.saturating_sub(most.saturating_mul(ENTRY_LEN));

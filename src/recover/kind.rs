@@ -12,7 +12,7 @@ use super::probe::Probe;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
-    Checksum, Form, FormatError, Header, Layout, Metadata, NumpyArray, Packing, Section,
+    Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, Packing, Section,
 };
 
 /// What the chunks of a member hold.
@@ -236,7 +236,7 @@ fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Resul
 fn by_metadata(metadata: Option<&Metadata>) -> Told {
     let header = Header {
         varlen: true,
-        ..Header::new(Layout::V3)
+        ..Header::new(FormatVersion::V3)
     };
     match Form::of(&header, metadata) {
         Ok(Form::Packed { packing, count }) => Told::Declared { packing, count },

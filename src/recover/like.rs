@@ -10,7 +10,7 @@ use crate::records::{RecordWriter, RecordWriterBuilder};
 use blosc1::{ChunkHeader, ChunkSettings, Compressor, guess_settings};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{Layout, Metadata};
+use bloscpack_wire::{FormatVersion, Metadata};
 
 impl Findings {
     /// How to write what was found: as it was.
@@ -80,7 +80,7 @@ impl Findings {
         like: Option<ChunkSettings>,
     ) -> RecordWriterBuilder {
         let mut builder = RecordWriter::builder()
-            .layout(Layout::V3)
+            .layout(FormatVersion::V3)
             .threads(options.threads)
             .hashers(options.hashers);
         if let Some(metadata) = self.metadata(true) {

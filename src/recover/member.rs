@@ -4,7 +4,7 @@ use super::head::{Flaw, Head};
 use super::probe::{Found, end_of};
 use super::table::Table;
 use blosc1::ChunkHeader;
-use bloscpack_wire::{Checksum, Form, FormatError, Header, Layout, Metadata, NumpyArray};
+use bloscpack_wire::{Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray};
 use std::ops::Range;
 
 /// So many chunks of one length make that the length of all, where no header says it.
@@ -121,8 +121,8 @@ impl Member {
     pub(super) fn of(head: Head, trusted: bool, leads: bool) -> Self {
         let header = &head.header;
         // "None" may also be a flipped bit: the first chunk tells.
-        let is_sure =
-            header.checksum != Checksum::None || matches!(header.layout, Layout::V0 | Layout::V1);
+        let is_sure = header.checksum != Checksum::None
+            || matches!(header.layout, FormatVersion::V0 | FormatVersion::V1);
         // A single chunk of Bloscpack 0.2 has a chunk size of 0.
         let sizes = [header.chunk_size, header.last_chunk];
         let chunk_size = sizes.into_iter().flatten().max().filter(|size| *size > 0);
@@ -244,7 +244,7 @@ impl Member {
     pub(super) fn look_for_records(&mut self) {
         let header = Header {
             varlen: true,
-            ..Header::new(Layout::V3)
+            ..Header::new(FormatVersion::V3)
         };
         let metadata = self.metadata.as_ref().or(self.hint.as_ref());
         let tells = metadata.is_some_and(|metadata| match Form::of(&header, Some(metadata)) {
@@ -292,7 +292,8 @@ impl Member {
         let is_damaged = self.items.iter().any(|item| matches!(item, Item::Bad(_)));
         let is_barren = self.header.is_some() && self.sound == 0;
         let is_bare = self.header.as_ref().is_some_and(|header| {
-            header.checksum == Checksum::None && !matches!(header.layout, Layout::V0 | Layout::V1)
+            header.checksum == Checksum::None
+                && !matches!(header.layout, FormatVersion::V0 | FormatVersion::V1)
         });
         let is_bare = is_bare && self.checksum == Some(Checksum::None);
         is_damaged && (is_barren || is_bare)
@@ -313,7 +314,7 @@ impl Member {
     /// Whether its layout has a place for a checksum.
     fn names_checksum(&self) -> bool {
         let layout = self.header.as_ref().map(|header| header.layout);
-        let has_none = matches!(layout, Some(Layout::V0 | Layout::V1));
+        let has_none = matches!(layout, Some(FormatVersion::V0 | FormatVersion::V1));
         // A lost header may have been one of those, too.
         !has_none && (layout.is_some() || self.checksum != Some(Checksum::None))
     }
@@ -330,13 +331,13 @@ impl Member {
     /// Whether spare space may lie between chunks.
     pub(super) fn allows_spare(&self) -> bool {
         let header = self.header.as_ref();
-        header.is_some_and(|header| header.layout == Layout::V2 && header.offsets)
+        header.is_some_and(|header| header.layout == FormatVersion::V2 && header.offsets)
     }
 }
 
 /// Whether a header counts chunks without a size of them.
 fn has_no_size(header: &Header) -> bool {
-    let has_fields = matches!(header.layout, Layout::V2 | Layout::V3);
+    let has_fields = matches!(header.layout, FormatVersion::V2 | FormatVersion::V3);
     let is_counted = header.nchunks.is_some_and(|count| count > 0);
     let has_none = header.chunk_size.is_none() && header.last_chunk.is_none();
     header.varlen || (has_fields && is_counted && has_none)

@@ -4,7 +4,7 @@ use crate::golden::sensor;
 use crate::{NAME, append, check, name};
 use bloscpack::storage::Memory;
 use bloscpack::wire::Offsets;
-use bloscpack::{Compressor, Editor, Encoder, Filter, Layout, Limits, Member, Survey};
+use bloscpack::{Compressor, Editor, Encoder, Filter, FormatVersion, Limits, Member, Survey};
 use std::io::{Cursor, Write};
 
 fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Memory {
@@ -134,7 +134,7 @@ fn spare_space_takes_a_chunk_that_grows() {
     let data = vec![7u8; 50_000];
     let options = |spare| {
         Encoder::builder()
-            .layout(Layout::V2)
+            .layout(FormatVersion::V2)
             .chunk_size(10_000)
             .spare_space(spare)
     };
@@ -154,7 +154,7 @@ fn spare_space_takes_a_chunk_that_grows() {
 #[test]
 fn a_stream_becomes_a_file_with_offsets() {
     let data = sensor(30_000, 9);
-    for layout in [Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
         let options = Encoder::builder().layout(layout).chunk_size(4000);
         let mut encoder = options.write_to(Vec::new()).unwrap();
         encoder.write_all(&data[..9000]).unwrap();
@@ -170,13 +170,13 @@ fn a_stream_becomes_a_file_with_offsets() {
 #[test]
 fn offsets_of_minus_one_are_filled_in() {
     let data = sensor(30_000, 10);
-    for layout in [Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
         let folder = file(Encoder::builder().layout(layout).chunk_size(4000), &data);
         let whole = folder.bytes(NAME).unwrap();
         let (mut blank, entries) = (whole.clone(), 8);
         blank[32..32 + 8 * entries].fill(0xff);
         // Without its seal: nothing tells that the table was once filled.
-        if layout == Layout::V2 {
+        if layout == FormatVersion::V2 {
             blank[5] &= !8;
             blank[28..32].fill(0);
         }

@@ -3,14 +3,14 @@
 
 use crate::{NAME, check, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Checksum, Compressor, Editor, Encoder, Filter, Layout, Metadata};
+use bloscpack::{Checksum, Compressor, Editor, Encoder, Filter, FormatVersion, Metadata};
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
 
 /// How a file is made, and what is done to it.
 #[derive(Clone, Debug)]
 struct Making {
-    layout: Layout,
+    layout: FormatVersion,
     offsets: bool,
     stream: bool,
     metadata: bool,
@@ -50,7 +50,12 @@ fn data(most: usize) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn making() -> impl Strategy<Value = Making> {
-    let layout = prop::sample::select(vec![Layout::V1, Layout::V2, Layout::V3, Layout::V3]);
+    let layout = prop::sample::select(vec![
+        FormatVersion::V1,
+        FormatVersion::V2,
+        FormatVersion::V3,
+        FormatVersion::V3,
+    ]);
     let checksum = prop::sample::select(Checksum::ALL.to_vec());
     let compressor = prop::sample::select(vec![
         Compressor::Lz4,
@@ -86,7 +91,7 @@ fn making() -> impl Strategy<Value = Making> {
                 (max_app_chunks, spare_space),
                 data,
             )| {
-                let is_v1 = layout == Layout::V1;
+                let is_v1 = layout == FormatVersion::V1;
                 Making {
                     layout,
                     offsets: offsets && !is_v1,
@@ -98,7 +103,7 @@ fn making() -> impl Strategy<Value = Making> {
                     typesize,
                     chunk_size,
                     max_app_chunks,
-                    spare_space: if layout == Layout::V2 && offsets && !stream {
+                    spare_space: if layout == FormatVersion::V2 && offsets && !stream {
                         spare_space
                     } else {
                         0
@@ -178,8 +183,8 @@ proptest! {
                     let text = format!("\"{}\"", "x".repeat(*len));
                     let new = Metadata::from_json(text.clone()).unwrap();
                     let done = editor.set_metadata(&new);
-                    prop_assert_eq!(done.is_ok(), making.layout != Layout::V1);
-                    if making.layout != Layout::V1 {
+                    prop_assert_eq!(done.is_ok(), making.layout != FormatVersion::V1);
+                    if making.layout != FormatVersion::V1 {
                         metadata = Some(text);
                     }
                 }

@@ -5,7 +5,7 @@ use crate::golden::{Random, sensor};
 use crate::{NAME, append, check, name};
 use bloscpack::blosc::{ChunkEncoder, ChunkHeader, ChunkSettings};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Checksum, Editor, Hashers, Header, Layout, Metadata};
+use bloscpack::{Category, Checksum, Editor, FormatVersion, Hashers, Header, Metadata};
 use std::io::Write;
 
 /// A file with this header and these chunks, whose table, if there is one, has no spare entries.
@@ -62,10 +62,10 @@ fn change(folder: &Memory, chunks: &[&[u8]], more: usize) {
 fn sizes_known_by_half_stay_true() {
     let (long, short) = (sensor(1000, 1), sensor(300, 2));
     for (layout, offsets) in [
-        (Layout::V2, false),
-        (Layout::V2, true),
-        (Layout::V3, false),
-        (Layout::V3, true),
+        (FormatVersion::V2, false),
+        (FormatVersion::V2, true),
+        (FormatVersion::V3, false),
+        (FormatVersion::V3, true),
     ] {
         for (chunk_size, last_chunk) in [(Some(1000), None), (None, Some(300)), (None, None)] {
             for more in [10, 5000] {
@@ -94,15 +94,15 @@ fn chunks_of_no_bytes_stay_where_they_are() {
         &[&[], &[], &data],
     ];
     for chunks in layouts {
-        for layout in [Layout::V1, Layout::V2, Layout::V3] {
+        for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
             let (first, last) = (
                 chunks[0].len() as u32,
                 chunks[chunks.len() - 1].len() as u32,
             );
-            if layout == Layout::V3 && last > first {
+            if layout == FormatVersion::V3 && last > first {
                 continue;
             }
-            let known = layout != Layout::V1;
+            let known = layout != FormatVersion::V1;
             for offsets in [false, known] {
                 let header = Header {
                     chunk_size: known.then_some(first),
@@ -121,10 +121,10 @@ fn a_last_chunk_longer_than_the_others_is_cut_up() {
     let (short, long) = (sensor(100, 1), sensor(350, 2));
     let chunks = [short.as_slice(), &short, &long];
     for (layout, known, offsets) in [
-        (Layout::V1, false, false),
-        (Layout::V2, true, false),
-        (Layout::V2, true, true),
-        (Layout::V3, false, true),
+        (FormatVersion::V1, false, false),
+        (FormatVersion::V2, true, false),
+        (FormatVersion::V2, true, true),
+        (FormatVersion::V3, false, true),
     ] {
         let header = || Header {
             chunk_size: known.then_some(100),
@@ -133,7 +133,7 @@ fn a_last_chunk_longer_than_the_others_is_cut_up() {
             ..Header::new(layout)
         };
         change(&file(header(), &chunks), &chunks, 120);
-        if layout == Layout::V1 {
+        if layout == FormatVersion::V1 {
             continue;
         }
         // Metadata and not a byte more.
@@ -158,7 +158,7 @@ fn a_table_of_unknown_length_is_left_alone() {
         bytes
     };
     let data = sensor(3000, 1);
-    for layout in [Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
         for entries in [1, 3, 9] {
             let header = Header {
                 offsets: true,
@@ -196,7 +196,7 @@ fn spare_offsets_that_no_memory_holds_are_refused() {
             chunk_size: Some(1000),
             last_chunk: Some(1000),
             offsets: true,
-            ..Header::new(Layout::V3)
+            ..Header::new(FormatVersion::V3)
         };
         let folder = file(header, &[&data[..1000], &data[1000..]]);
         let before = folder.bytes(NAME);
@@ -229,7 +229,7 @@ fn typesizes_and_block_sizes_of_all_kinds_go_on() {
                 last_chunk: Some(1000),
                 typesize: Some(typesize),
                 offsets: true,
-                ..Header::new(Layout::V3)
+                ..Header::new(FormatVersion::V3)
             };
             change(&file_with(settings, header, &chunks), &chunks, 9000);
         }
@@ -248,7 +248,7 @@ fn bytes_behind_the_end_never_become_content() {
                 chunk_size: Some(1000),
                 last_chunk: Some(500),
                 offsets,
-                ..Header::new(Layout::V3)
+                ..Header::new(FormatVersion::V3)
             };
             let mut bytes = file(header, &chunks).bytes(NAME).unwrap();
             if offsets && !filled {
@@ -291,7 +291,7 @@ fn open_at(folder: &Memory) -> Vec<u8> {
 
 #[test]
 fn files_and_streams_without_a_chunk_grow() {
-    for layout in [Layout::V1, Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
         for (offsets, is_stream, spare, size) in [
             (false, false, 0, None),
             (false, false, 0, Some(0)),
@@ -303,13 +303,17 @@ fn files_and_streams_without_a_chunk_grow() {
             (false, true, 0, None),
             (false, true, 0, Some(0)),
         ] {
-            if layout == Layout::V1 && (offsets || is_stream || size.is_some()) {
+            if layout == FormatVersion::V1 && (offsets || is_stream || size.is_some()) {
                 continue;
             }
             let header = Header {
                 checksum: Checksum::None,
                 nchunks: (!is_stream).then_some(0),
-                max_app_chunks: if layout == Layout::V3 { spare } else { 0 },
+                max_app_chunks: if layout == FormatVersion::V3 {
+                    spare
+                } else {
+                    0
+                },
                 chunk_size: size,
                 offsets,
                 ..Header::new(layout)
@@ -330,7 +334,7 @@ fn files_and_streams_without_a_chunk_grow() {
 #[test]
 fn streams_grow_and_change_whatever_their_header_tells() {
     let data = sensor(2500, 1);
-    for layout in [Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
         for chunks in [1, 2, 3] {
             let chunks: Vec<_> = data.chunks(1000).take(chunks).collect();
             let last = chunks[chunks.len() - 1].len() as u32;
@@ -369,16 +373,16 @@ fn streams_grow_and_change_whatever_their_header_tells() {
 /// A file of any layout with chunks of any lengths, whose header tells as much of them as it may,
 /// and its content.
 fn any_file(random: &mut Random) -> (Header, Vec<u8>, Vec<u8>) {
-    let layout = [Layout::V1, Layout::V2, Layout::V3][random.below(3)];
+    let layout = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3][random.below(3)];
     let full = random.below(900);
     let count = random.below(7);
     let mut lens: Vec<_> = (0..count).map(|_| full).collect();
-    let uneven = layout == Layout::V1 || random.below(3) == 0;
+    let uneven = layout == FormatVersion::V1 || random.below(3) == 0;
     for len in lens.iter_mut().filter(|_| uneven) {
         *len = random.below(900) * random.below(2);
     }
     if let Some(last) = lens.last_mut() {
-        *last = random.below(if layout == Layout::V3 && !uneven {
+        *last = random.below(if layout == FormatVersion::V3 && !uneven {
             full + 1
         } else {
             1500
@@ -386,7 +390,7 @@ fn any_file(random: &mut Random) -> (Header, Vec<u8>, Vec<u8>) {
     }
     let last = lens.last().map(|len| *len as u32);
     let known = |random: &mut Random, size| (random.below(3) > 0).then_some(size);
-    let header = if layout == Layout::V1 {
+    let header = if layout == FormatVersion::V1 {
         Header {
             nchunks: Some(count as u64),
             ..Header::new(layout)
@@ -403,7 +407,7 @@ fn any_file(random: &mut Random) -> (Header, Vec<u8>, Vec<u8>) {
             },
             last_chunk: known(random, last.unwrap_or(0)),
             nchunks: Some(count as u64),
-            max_app_chunks: if layout == Layout::V3 && offsets {
+            max_app_chunks: if layout == FormatVersion::V3 && offsets {
                 random.below(6) as u64
             } else {
                 0
@@ -418,7 +422,7 @@ fn any_file(random: &mut Random) -> (Header, Vec<u8>, Vec<u8>) {
     );
     let (mut bytes, mut chunks, mut from) = (header.encode().unwrap(), Vec::new(), 0);
     let at = bytes.len() + 8 * table as usize;
-    let has_spare = layout == Layout::V2 && header.offsets && random.below(2) > 0;
+    let has_spare = layout == FormatVersion::V2 && header.offsets && random.below(2) > 0;
     let filled = has_spare || random.below(4) > 0;
     for len in &lens {
         let settings = ChunkSettings {
@@ -471,7 +475,7 @@ fn files_of_any_chunks_are_as_a_vec() {
                     editor.patch(at as u64, data).unwrap();
                     model[at..at + data.len()].copy_from_slice(data);
                 }
-                4 if header.layout != Layout::V1 => {
+                4 if header.layout != FormatVersion::V1 => {
                     let text = format!("\"{}\"", "x".repeat(len));
                     let new = Metadata::from_json(text.clone()).unwrap();
                     if random.below(2) > 0 {

@@ -4,7 +4,7 @@ use crate::golden::sensor;
 use crate::manifest::Manifest;
 use crate::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Editor, Layout, Limits, verify};
+use bloscpack::{Category, Editor, FormatVersion, Limits, verify};
 use std::path::Path;
 
 #[test]
@@ -29,7 +29,10 @@ fn change_all(folder: &Path) {
         let mut editor = match Editor::open_in(disk.clone(), name()) {
             Ok(editor) => editor,
             Err(error) => {
-                let read_only = matches!(expected.header.layout, Layout::V0 | Layout::Dev2012);
+                let read_only = matches!(
+                    expected.header.layout,
+                    FormatVersion::V0 | FormatVersion::Dev2012
+                );
                 assert_eq!(
                     error.category(),
                     Category::Unsupported,

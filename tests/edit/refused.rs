@@ -3,7 +3,7 @@
 use crate::golden::sensor;
 use crate::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Editor, Encoder, Filter, Layout, Metadata};
+use bloscpack::{Category, Editor, Encoder, Filter, FormatVersion, Metadata};
 use std::io::{Cursor, Read, Write};
 
 fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Vec<u8> {
@@ -146,7 +146,7 @@ fn there_is_one_writer_at_a_time() {
 
 #[test]
 fn the_first_layout_has_no_place_for_metadata() {
-    let bytes = file(Encoder::builder().layout(Layout::V1), b"data");
+    let bytes = file(Encoder::builder().layout(FormatVersion::V1), b"data");
     let mut editor = open(bytes).unwrap();
     let metadata = Metadata::from_json("1").unwrap();
     assert_eq!(
@@ -160,7 +160,7 @@ fn the_first_layout_has_no_place_for_metadata() {
 #[test]
 fn what_the_limits_forbid_to_read_is_not_written() {
     let data = sensor(3000, 1);
-    for layout in [Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
         let options = || Encoder::builder().layout(layout).chunk_size(1000);
         for (limits, chunk_size) in [
             (

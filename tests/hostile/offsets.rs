@@ -2,12 +2,12 @@
 
 use super::{Fields, MIB, PLAIN, bounded, refused};
 use crate::golden::{self, ByHand, Field, Recipe, chunk, parts, sensor};
-use bloscpack::{Category, Checksum, Hashers, Layout, Section};
+use bloscpack::{Category, Checksum, FormatVersion, Hashers, Section};
 
 /// A file with three chunks whose table can be overwritten.
-fn with_table(layout: Layout, change: impl Fn(&mut Vec<i64>)) -> Vec<u8> {
+fn with_table(layout: FormatVersion, change: impl Fn(&mut Vec<i64>)) -> Vec<u8> {
     let mut file = match layout {
-        Layout::V3 => Recipe::new(Checksum::Crc32).make(),
+        FormatVersion::V3 => Recipe::new(Checksum::Crc32).make(),
         _ => {
             let pieces = sensor(700, 3).chunks(256).map(<[u8]>::to_vec).collect();
             ByHand::v2(Checksum::Crc32, pieces).make()
@@ -33,7 +33,7 @@ fn with_table(layout: Layout, change: impl Fn(&mut Vec<i64>)) -> Vec<u8> {
 fn tables_of_offsets_that_do_not_fit_are_damaged() {
     use Category::Damaged;
     use Section::{Chunk, Offsets, Spare};
-    for layout in [Layout::V3, Layout::V2] {
+    for layout in [FormatVersion::V3, FormatVersion::V2] {
         let sound = with_table(layout, |_| {});
         assert_eq!(bounded("sound", &sound, 64 * MIB).unwrap(), 700);
         let in_table = |name, change: &dyn Fn(&mut Vec<i64>)| {
@@ -61,7 +61,7 @@ fn tables_of_offsets_that_do_not_fit_are_damaged() {
         in_table("descending", &|table| table.swap(1, 2));
         in_table("first too late", &|table| table[0] += 1);
         in_table("first outside", &|table| table[0] = i64::MAX);
-        if layout == Layout::V3 {
+        if layout == FormatVersion::V3 {
             for spare in 3..6 {
                 for entry in [0, 1, 100_000, i64::MAX, i64::MIN, -2] {
                     in_table("spare", &|table| table[spare] = entry);
@@ -76,7 +76,7 @@ fn tables_of_offsets_that_do_not_fit_are_damaged() {
                         .iter_mut()
                         .for_each(|entry| *entry += change);
                 });
-                if layout == Layout::V3 {
+                if layout == FormatVersion::V3 {
                     refused(name, &file, Damaged, Chunk, "Offset {");
                 } else {
                     // There might be spare space, but that would be zeros.
@@ -102,7 +102,7 @@ fn what_follows_the_last_chunk_belongs_to_nothing() {
     }
     .make();
     let v2 = Recipe {
-        layout: Layout::V2,
+        layout: FormatVersion::V2,
         ..Recipe::new(Checksum::Crc32)
     }
     .make();

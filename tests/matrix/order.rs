@@ -9,7 +9,9 @@ use crate::records_by_hand::{Hostile, chunk, pack, packing};
 use crate::samples::{Files, Reader, array_of, files_of, numbers, read, store};
 use crate::tally::{Came, Table};
 use bloscpack::dataset::DatasetLayout;
-use bloscpack::{Category, Checksum, Decoder, IndexedRecordReader, Layout, RecordReader, Result};
+use bloscpack::{
+    Category, Checksum, Decoder, FormatVersion, IndexedRecordReader, RecordReader, Result,
+};
 use std::io::Read;
 
 /// One thing moved, copied, lost or put in among some.
@@ -52,7 +54,7 @@ fn decode(file: &[u8]) -> Result<Vec<u8>> {
 fn tables_that_point_anywhere_give_the_data_or_an_error() {
     let (mut random, mut table) = (Random::new(41), Table::default());
     for round in 0..800 {
-        let layout = [Layout::V3, Layout::V2][round % 2];
+        let layout = [FormatVersion::V3, FormatVersion::V2][round % 2];
         let chunks = 2 + random.below(5);
         let recipe = Recipe {
             layout,
@@ -84,7 +86,7 @@ fn tables_that_point_anywhere_give_the_data_or_an_error() {
         for (part, offset) in places.iter().zip(&offsets) {
             file[part.at.clone()].copy_from_slice(&offset.to_le_bytes());
         }
-        if layout == Layout::V2 {
+        if layout == FormatVersion::V2 {
             // A seal that is right: the table is to be seen through, not the seal.
             file[28..32].fill(0);
             let first = map.iter().find(|part| part.field == Field::Chunk).unwrap();

@@ -2,14 +2,16 @@
 
 use crate::by_number;
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Layout, Metadata, RecordEditor, RecordWriter, RecordWriterBuilder};
+use bloscpack::{
+    Category, FormatVersion, Metadata, RecordEditor, RecordWriter, RecordWriterBuilder,
+};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
 const NAME: &str = "a.blp";
 
 fn builders() -> Vec<RecordWriterBuilder> {
-    [Layout::V2, Layout::V3]
+    [FormatVersion::V2, FormatVersion::V3]
         .into_iter()
         .flat_map(|layout| {
             let alone = RecordWriter::builder().layout(layout);

@@ -5,7 +5,7 @@ use crate::trickle::Trickle;
 use crate::{Records, in_order};
 use bloscpack::storage::Memory;
 use bloscpack::{
-    Checksum, Compressor, Editor, Filter, IndexedRecordReader, Layout, Limits, Metadata,
+    Checksum, Compressor, Editor, Filter, FormatVersion, IndexedRecordReader, Limits, Metadata,
     RecordReader, RecordWriter, RecordWriterBuilder, verify,
 };
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ enum Form {
 #[derive(Debug, Clone)]
 struct Options {
     form: Form,
-    layout: Layout,
+    layout: FormatVersion,
     target: Target,
     count_known: bool,
     threads: usize,
@@ -106,7 +106,7 @@ fn options() -> impl Strategy<Value = Options> {
         1 => Just(Form::Small),
         1 => Just(Form::Quick),
     ];
-    let layout = prop_oneof![Just(Layout::V2), Just(Layout::V3)];
+    let layout = prop_oneof![Just(FormatVersion::V2), Just(FormatVersion::V3)];
     let target = prop_oneof![Just(Target::Stream), Just(Target::File), Just(Target::Seek)];
     let checksum = prop::sample::select(Checksum::ALL.to_vec());
     let compressor = prop::sample::select(Compressor::ALL.to_vec());

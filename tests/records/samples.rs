@@ -1,7 +1,7 @@
 //! Small files of records, of every form that there is.
 
 use crate::Records;
-use bloscpack::{Checksum, Compressor, Layout, Metadata, RecordWriter, RecordWriterBuilder};
+use bloscpack::{Checksum, Compressor, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder};
 use std::io::Cursor;
 
 pub struct Sample {
@@ -13,7 +13,7 @@ pub struct Sample {
 /// How a file of records is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    pub layout: Layout,
+    pub layout: FormatVersion,
     /// Bytes of a packed chunk.
     pub packed: Option<u32>,
     /// Into a file that can be sought.
@@ -26,7 +26,7 @@ impl Kind {
     /// Every form, with this checksum.
     pub fn all(checksum: Checksum) -> Vec<Self> {
         let mut all = Vec::new();
-        for layout in [Layout::V2, Layout::V3] {
+        for layout in [FormatVersion::V2, FormatVersion::V3] {
             for packed in [None, Some(64)] {
                 for (seek, count_known) in
                     [(true, true), (true, false), (false, true), (false, false)]

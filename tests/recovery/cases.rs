@@ -2,7 +2,7 @@
 
 use crate::golden::{ByHand, Random, chunk, sensor};
 use crate::model::Model;
-use bloscpack::{Checksum, Compressor, Encoder, EncoderBuilder, Filter, Layout, Metadata};
+use bloscpack::{Checksum, Compressor, Encoder, EncoderBuilder, Filter, FormatVersion, Metadata};
 use std::io::{Cursor, Write};
 
 pub const CHUNK: usize = 1000;
@@ -86,9 +86,9 @@ pub fn counted() -> Vec<Model> {
     }
     let metadata = || Metadata::from_json(JSON).unwrap();
     for (layout, checksum) in [
-        (Layout::V3, Checksum::Crc32),
-        (Layout::V2, Checksum::Adler32),
-        (Layout::V2, Checksum::Sha256),
+        (FormatVersion::V3, Checksum::Crc32),
+        (FormatVersion::V2, Checksum::Adler32),
+        (FormatVersion::V2, Checksum::Sha256),
     ] {
         let options = builder(checksum)
             .layout(layout)

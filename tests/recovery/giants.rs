@@ -3,7 +3,7 @@
 use crate::golden::Random;
 use bloscpack::wire::Header;
 use bloscpack::{
-    Checksum, Compressor, Decoder, Encoder, Layout, RecoverOptions, Recovery, recover,
+    Checksum, Compressor, Decoder, Encoder, FormatVersion, RecoverOptions, Recovery, recover,
 };
 use std::io::{Cursor, Read, Write};
 
@@ -20,7 +20,7 @@ fn data() -> Vec<u8> {
 
 fn encoded(checksum: Checksum, data: &[u8]) -> Vec<u8> {
     let mut encoder = Encoder::builder()
-        .layout(Layout::V3)
+        .layout(FormatVersion::V3)
         .checksum(checksum)
         .compressor(Compressor::Lz4)
         .chunk_size(CHUNK as u32)

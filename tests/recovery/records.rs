@@ -5,7 +5,7 @@ use crate::golden::{Field, Random, chunk, parts, u32_at};
 use crate::random::{case, judge};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    Category, Checksum, Compressor, Hashers, IndexedRecordReader, Layout, Limits, Metadata,
+    Category, Checksum, Compressor, FormatVersion, Hashers, IndexedRecordReader, Limits, Metadata,
     RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery, Survey, recover, verify,
     verify_at,
 };
@@ -245,7 +245,7 @@ fn files() -> Vec<File> {
                 .into_iter()
                 .fold(builder(seed), RecordWriterBuilder::packed);
             let known = builder.clone().count(records.len() as u64);
-            let v3 = builder.clone().layout(Layout::V3);
+            let v3 = builder.clone().layout(FormatVersion::V3);
             let ways = [
                 ("V2 file", to_file(builder.clone(), &records)),
                 ("V3 file", to_file(v3.clone(), &records)),
@@ -336,7 +336,7 @@ fn sound_files_come_out_as_they_are() {
         let old = Survey::of(file.sound.as_slice(), &Limits::default()).unwrap();
         let new = Survey::of(out.get_ref().as_slice(), &Limits::default()).unwrap();
         let (old, new) = (&old.members[0], &new.members[0]);
-        assert_eq!(new.header.layout, Layout::V3, "{name}");
+        assert_eq!(new.header.layout, FormatVersion::V3, "{name}");
         assert!(new.header.varlen && new.header.offsets, "{name}");
         assert_eq!(new.header.checksum, old.header.checksum, "{name}");
         assert_eq!(new.compressors, old.compressors, "{name}");
@@ -593,7 +593,7 @@ fn stored() -> (Vec<u8>, Vec<Range<usize>>) {
         .collect();
     let builder = RecordWriter::builder()
         .checksum(Checksum::Crc32)
-        .layout(Layout::V2);
+        .layout(FormatVersion::V2);
     let file = File::of(
         "stored".to_owned(),
         to_file(builder, &records),

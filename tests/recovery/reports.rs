@@ -3,12 +3,12 @@
 use crate::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
 use bloscpack::{
-    Category, Checksum, Compressor, Encoder, Filter, Layout, Limits, Metadata, RecoverOptions,
-    Survey, recover, verify_at,
+    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
+    RecoverOptions, Survey, recover, verify_at,
 };
 use std::io::{Cursor, Write};
 
-fn encoded(layout: Layout) -> Vec<u8> {
+fn encoded(layout: FormatVersion) -> Vec<u8> {
     let mut encoder = Encoder::builder()
         .layout(layout)
         .checksum(Checksum::Sha1)
@@ -32,7 +32,7 @@ fn recovered(file: &[u8]) -> (bloscpack::Recovery, bloscpack::Member) {
 
 #[test]
 fn settings_and_metadata_are_those_of_the_old_file() {
-    for layout in [Layout::V3, Layout::V2] {
+    for layout in [FormatVersion::V3, FormatVersion::V2] {
         let mut file = encoded(layout);
         let end = file.len();
         file[end - 30..].fill(0);
@@ -40,7 +40,7 @@ fn settings_and_metadata_are_those_of_the_old_file() {
         assert_eq!(report.chunks_lost, Some(1));
         assert!(!report.metadata_lost && !report.header_lost && !report.offsets_lost);
         assert_eq!(member.metadata.unwrap().text(), JSON);
-        assert_eq!(member.header.layout, Layout::V3);
+        assert_eq!(member.header.layout, FormatVersion::V3);
         assert_eq!(member.header.checksum, Checksum::Sha1);
         assert_eq!(
             (member.header.typesize, member.header.chunk_size),
@@ -53,9 +53,9 @@ fn settings_and_metadata_are_those_of_the_old_file() {
 
 #[test]
 fn metadata_is_kept_only_if_its_digest_holds() {
-    for layout in [Layout::V3, Layout::V2] {
+    for layout in [FormatVersion::V3, FormatVersion::V2] {
         let mut file = encoded(layout);
-        let text = if layout == Layout::V2 { 40 } else { 70 };
+        let text = if layout == FormatVersion::V2 { 40 } else { 70 };
         file[text] ^= 1;
         let (report, member) = recovered(&file);
         assert!(report.metadata_lost && !report.is_complete(), "{layout}");
@@ -63,7 +63,7 @@ fn metadata_is_kept_only_if_its_digest_holds() {
         assert_eq!(member.uncompressed, data(1).len() as u64, "{layout}");
     }
     // A lost header takes no metadata with it that has a digest of its own.
-    let mut file = encoded(Layout::V3);
+    let mut file = encoded(FormatVersion::V3);
     file[..32].fill(0);
     let (report, member) = recovered(&file);
     assert!(report.header_lost && !report.metadata_lost);
@@ -80,7 +80,7 @@ fn a_count_without_bytes_fills_no_disk() {
         chunk_size: Some(1000),
         last_chunk: Some(1000),
         offsets: false,
-        ..Header::new(Layout::V3)
+        ..Header::new(FormatVersion::V3)
     };
     let first = model.chunks()[0].start;
     file.splice(..first, header.encode().unwrap());
@@ -92,7 +92,7 @@ fn a_count_without_bytes_fills_no_disk() {
 
 #[test]
 fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
-    let file = encoded(Layout::V3);
+    let file = encoded(FormatVersion::V3);
     let limits = Limits {
         chunk: 500,
         ..Limits::default()
@@ -111,7 +111,7 @@ fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
 
 #[test]
 fn verify_goes_on_behind_a_broken_structure() {
-    let file = encoded(Layout::V3);
+    let file = encoded(FormatVersion::V3);
     assert!(verify_at(&file, Limits::default(), 1).unwrap().is_sound());
     let model = crate::model::Model::of("", &file);
     let chunks = model.chunks();
@@ -151,9 +151,9 @@ fn verify_goes_on_behind_a_broken_structure() {
 
 #[test]
 fn chunks_behind_the_last_one_are_no_leftovers() {
-    let first = encoded(Layout::V3);
+    let first = encoded(FormatVersion::V3);
     // One byte short at its start, so that the second member is none.
-    let file = [&first[..], &encoded(Layout::V3)[1..]].concat();
+    let file = [&first[..], &encoded(FormatVersion::V3)[1..]].concat();
     let report = verify_at(&file, Limits::default(), 1).unwrap();
     let [damage] = report.damages.as_slice() else {
         panic!("{report:?}");
@@ -191,7 +191,7 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
 
 #[test]
 fn a_header_that_names_another_checksum_is_told() {
-    let mut file = encoded(Layout::V3);
+    let mut file = encoded(FormatVersion::V3);
     assert_eq!(file[6], Checksum::Sha1.id());
     file[6] = Checksum::Adler32.id();
     let (report, member) = recovered(&file);
@@ -211,7 +211,7 @@ fn a_header_that_names_another_checksum_is_told() {
 
 #[test]
 fn an_interrupted_change_may_be_a_mixture() {
-    let mut file = encoded(Layout::V3);
+    let mut file = encoded(FormatVersion::V3);
     file[0] = b'!';
     let (report, member) = recovered(&file);
     assert_eq!(member.uncompressed, data(1).len() as u64);
@@ -244,7 +244,7 @@ fn no_chunks_are_recovered_as_such() {
     let header = Header {
         nchunks: Some(0),
         offsets: true,
-        ..Header::new(Layout::V3)
+        ..Header::new(FormatVersion::V3)
     };
     let header = header.encode().unwrap();
     // An append of the reference leaves a chunk at least, and one of ours begins behind zeros.

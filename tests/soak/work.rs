@@ -3,8 +3,8 @@
 use bloscpack::dataset::{CArray, DatasetLayout};
 use bloscpack::frame::NdArray;
 use bloscpack::{
-    Checksum, Compressor, Decoder, Editor, Encoder, Filter, IndexedReader, IndexedRecordReader,
-    Layout, RecordEditor, RecordReader, RecordWriter,
+    Checksum, Compressor, Decoder, Editor, Encoder, Filter, FormatVersion, IndexedReader,
+    IndexedRecordReader, RecordEditor, RecordReader, RecordWriter,
 };
 use std::fs;
 use std::io::{Read, Write};
@@ -147,7 +147,8 @@ impl Site {
     fn list(&mut self, dice: &mut Dice) {
         let path = self.path("r.blp");
         if !path.exists() || self.records.len() > 2_000 {
-            let options = RecordWriter::builder().layout(dice.one(&[Layout::V2, Layout::V3]));
+            let options =
+                RecordWriter::builder().layout(dice.one(&[FormatVersion::V2, FormatVersion::V3]));
             let options = match dice.below(2) {
                 0 => options,
                 _ => options.packed(4096),
@@ -317,7 +318,7 @@ fn packed(dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
         .filter(dice.one(&[Filter::None, Filter::Byte, Filter::Bit]))
         .typesize(dice.one(&[1, 2, 4, 8, 16]))
         .checksum(dice.one(&[Checksum::Adler32, Checksum::Crc32, Checksum::Sha256]))
-        .layout(dice.one(&[Layout::V2, Layout::V3]))
+        .layout(dice.one(&[FormatVersion::V2, FormatVersion::V3]))
         .chunk_size(1_000 + u32::try_from(dice.below(50_000)).unwrap())
         .threads(1 + dice.below(3));
     let mut encoder = options

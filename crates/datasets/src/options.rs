@@ -3,7 +3,7 @@
 use super::leaf::Means;
 use super::{CArray, CTable, Dataset};
 use bloscpack_error::Result;
-use bloscpack_storage::{Access, DiskStore, Key, Patience, Root, Store};
+use bloscpack_storage::{Access, DiskStore, Key, LockTimeout, Root, Store};
 use bloscpack_wire::Limits;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct DatasetOptions {
     pub(super) means: Means,
     pub(super) lenient: bool,
-    pub(super) patience: Patience,
+    pub(super) patience: LockTimeout,
 }
 
 impl Default for DatasetOptions {
@@ -48,7 +48,7 @@ impl Default for DatasetOptions {
                 keeps_idle: true,
             },
             lenient: false,
-            patience: Patience::of(PATIENCE),
+            patience: LockTimeout::of(PATIENCE),
         }
     }
 }

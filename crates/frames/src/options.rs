@@ -7,7 +7,7 @@ use crate::wire::FrameKind;
 use blosc1::Fault;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{
-    Access, Disk, DiskStore, Folder, Held, Key, Patience, ReadAt, Root, Snapshot, Store,
+    Access, Disk, DiskStore, Folder, Held, Key, LockTimeout, ReadAt, Root, Snapshot, Store,
 };
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -34,7 +34,7 @@ pub struct FrameOptions {
     pub(super) threads: usize,
     pub(super) buffer: usize,
     pub(super) limits: Limits,
-    pub(super) patience: Patience,
+    pub(super) patience: LockTimeout,
 }
 
 impl Default for FrameOptions {
@@ -43,7 +43,7 @@ impl Default for FrameOptions {
             threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
-            patience: Patience::of(PATIENCE),
+            patience: LockTimeout::of(PATIENCE),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::journal::{HEAD_LEN, Journal, Salt};
 use super::lock::wait_for;
 use super::write_at::retry;
-use super::{Access, Change, Folder, Hold, Lock, Patience, ReadAt, WriteAt};
+use super::{Access, Change, Folder, Lock, LockMode, LockTimeout, ReadAt, WriteAt};
 use super::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -40,7 +40,7 @@ pub struct Held<F: Folder> {
     pub(super) journal: F::File,
     pub(super) journal_name: OsString,
     pub(super) salt: Salt,
-    pub(super) patience: Patience,
+    pub(super) patience: LockTimeout,
     /// Something failed, so that nobody knows what has arrived on the disk.
     pub(super) poisoned: bool,
     /// A change that has begun: where the file is to be cut off if it is given up.
@@ -79,12 +79,12 @@ impl<F: Folder> Held<F> {
     /// # Errors
     /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer holds it; [`Interrupted`](Error::Interrupted) if a
     /// change was interrupted and its journal is missing or belongs to another file; those of the folder.
-    pub fn open(folder: F, name: &OsStr, patience: &Patience) -> Result<Self> {
+    pub fn open(folder: F, name: &OsStr, patience: &LockTimeout) -> Result<Self> {
         for _ in 0..TRIES {
             let file = folder.open(name, Access::Write)?;
             let journal_name = journal_name(name);
             let (journal, is_new) = open_journal(&folder, &journal_name, &file)?;
-            if !wait_for(&journal, Hold::Exclusive, |_| false)? {
+            if !wait_for(&journal, LockMode::Exclusive, |_| false)? {
                 return Err(busy(WRITING).into());
             }
             // Who held them may have removed the one and replaced the other just now.
@@ -149,7 +149,7 @@ impl<F: Folder> Held<F> {
         let journal = self.folder.create(&self.journal_name, Some(&self.file));
         self.journal = journal.map_err(in_the_way)?;
         // Somebody else may have found it already.
-        let is_ours = wait_for(&self.journal, Hold::Exclusive, |_| false)?;
+        let is_ours = wait_for(&self.journal, LockMode::Exclusive, |_| false)?;
         if !is_ours || !self.folder.leads_to(&self.journal_name, &self.journal)? {
             return Err(busy(WRITING).into());
         }
@@ -291,7 +291,7 @@ impl<F: Folder> Held<F> {
     /// Makes a change that its journal tells, from the mark on. Nobody reads the file meanwhile.
     pub(super) fn finish(&mut self, journal: &Journal) -> io::Result<()> {
         self.poisoned = true;
-        if !wait_for(&self.file, Hold::Exclusive, |waited| {
+        if !wait_for(&self.file, LockMode::Exclusive, |waited| {
             self.patience.lasts(waited)
         })? {
             self.poisoned = false;

@@ -21,11 +21,11 @@ mod folder;
 mod held;
 mod journal;
 mod lock;
+mod lock_timeout;
 #[cfg(feature = "mmap")]
 mod map;
 mod memory;
 mod overlay;
-mod patience;
 pub mod pool;
 mod read_at;
 mod replacement;
@@ -42,11 +42,11 @@ pub use disk::Disk;
 pub use error::{Error, Result};
 pub use folder::{Access, Folder};
 pub use held::{Held, MARK};
-pub use lock::{Hold, Lock};
+pub use lock::{Lock, LockMode};
+pub use lock_timeout::LockTimeout;
 #[cfg(feature = "mmap")]
 pub use map::Map;
 pub use memory::{Memory, MemoryFile};
-pub use patience::Patience;
 pub use read_at::ReadAt;
 pub use read_at::for_each_step;
 pub use replacement::Replacement;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// How a file is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Hold {
+pub enum LockMode {
     /// Together with others who only read.
     Shared,
     /// Alone.
@@ -23,7 +23,7 @@ pub trait Lock {
     ///
     /// # Errors
     /// Those of the file.
-    fn try_lock(&self, hold: Hold) -> io::Result<bool>;
+    fn try_lock(&self, hold: LockMode) -> io::Result<bool>;
 
     /// Gives up the hold.
     ///
@@ -33,10 +33,10 @@ pub trait Lock {
 }
 
 impl Lock for File {
-    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
         let done = match hold {
-            Hold::Shared => self.try_lock_shared(),
-            Hold::Exclusive => self.try_lock(),
+            LockMode::Shared => self.try_lock_shared(),
+            LockMode::Exclusive => self.try_lock(),
         };
         match done {
             Ok(()) => Ok(true),
@@ -73,7 +73,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// time that it has been; false if they do not.
 pub(super) fn wait_for<F: Lock>(
     file: &F,
-    hold: Hold,
+    hold: LockMode,
     goes_on: impl Fn(Duration) -> bool,
 ) -> io::Result<bool> {
     let attempt = || Ok(file.try_lock(hold)?.then_some(()));

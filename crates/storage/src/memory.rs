@@ -1,7 +1,7 @@
 //! [`Memory`]: a folder that is gone when the program ends.
 
 use super::folder::{Access, Folder};
-use super::{Hold, Lock, ReadAt, WriteAt};
+use super::{Lock, LockMode, ReadAt, WriteAt};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -25,7 +25,7 @@ pub struct Memory {
 pub struct MemoryFile {
     node: Arc<Node>,
     access: Access,
-    hold: Mutex<Option<Hold>>,
+    hold: Mutex<Option<LockMode>>,
 }
 
 #[derive(Debug, Default)]
@@ -179,14 +179,14 @@ impl WriteAt for MemoryFile {
 }
 
 impl Lock for MemoryFile {
-    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
         self.unlock()?;
         let mut holders = locked(&self.node.holders);
-        let free = !holders.exclusive && (hold == Hold::Shared || holders.shared == 0);
+        let free = !holders.exclusive && (hold == LockMode::Shared || holders.shared == 0);
         if free {
             match hold {
-                Hold::Shared => holders.shared = holders.shared.saturating_add(1),
-                Hold::Exclusive => holders.exclusive = true,
+                LockMode::Shared => holders.shared = holders.shared.saturating_add(1),
+                LockMode::Exclusive => holders.exclusive = true,
             }
             *locked(&self.hold) = Some(hold);
         }
@@ -196,8 +196,8 @@ impl Lock for MemoryFile {
     fn unlock(&self) -> io::Result<()> {
         let mut holders = locked(&self.node.holders);
         match locked(&self.hold).take() {
-            Some(Hold::Shared) => holders.shared = holders.shared.saturating_sub(1),
-            Some(Hold::Exclusive) => holders.exclusive = false,
+            Some(LockMode::Shared) => holders.shared = holders.shared.saturating_sub(1),
+            Some(LockMode::Exclusive) => holders.exclusive = false,
             None => {}
         }
         Ok(())
@@ -235,12 +235,12 @@ mod tests {
         let folder = Memory::from([("a", Vec::new())]);
         let open = || folder.open("a".as_ref(), Access::Read).unwrap();
         let (one, two, three) = (open(), open(), open());
-        assert!(one.try_lock(Hold::Shared).unwrap() && two.try_lock(Hold::Shared).unwrap());
-        assert!(!three.try_lock(Hold::Exclusive).unwrap());
+        assert!(one.try_lock(LockMode::Shared).unwrap() && two.try_lock(LockMode::Shared).unwrap());
+        assert!(!three.try_lock(LockMode::Exclusive).unwrap());
         drop(one);
         two.unlock().unwrap();
-        assert!(three.try_lock(Hold::Exclusive).unwrap());
-        assert!(!two.try_lock(Hold::Shared).unwrap());
+        assert!(three.try_lock(LockMode::Exclusive).unwrap());
+        assert!(!two.try_lock(LockMode::Shared).unwrap());
     }
 
     #[test]

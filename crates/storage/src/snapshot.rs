@@ -3,7 +3,7 @@
 use super::held::{MISSING, busy, interrupted, is_marked, journal_name};
 use super::journal::Journal;
 use super::lock::wait_for;
-use super::{Access, Disk, Folder, Hold, ReadAt, Result, overlay};
+use super::{Access, Disk, Folder, LockMode, ReadAt, Result, overlay};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -54,7 +54,7 @@ impl<T: super::WriteAt + super::Lock> Snapshot<T> {
     /// interrupted and its journal is missing or belongs to another file.
     pub fn open_in<F: Folder<File = T>>(folder: &F, name: &OsStr) -> Result<Self> {
         let file = folder.open(name, Access::Read)?;
-        if !wait_for(&file, Hold::Shared, |waited| waited < PATIENCE)? {
+        if !wait_for(&file, LockMode::Shared, |waited| waited < PATIENCE)? {
             return Err(busy("another process is changing this file").into());
         }
         if !is_marked(&file)? {

@@ -1,7 +1,7 @@
 //! [`Faulty`]: a folder whose N-th operation fails.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Access, Folder, Hold, Lock, Memory, MemoryFile, ReadAt, WriteAt};
+use bloscpack::storage::{Access, Folder, Lock, LockMode, Memory, MemoryFile, ReadAt, WriteAt};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
@@ -227,7 +227,7 @@ impl WriteAt for FaultyFile {
 }
 
 impl Lock for FaultyFile {
-    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
         if self.switch.plan.fault == Fault::Busy {
             return Ok(self.switch.comes(Call::Lock).is_none() && self.file.try_lock(hold)?);
         }

@@ -6,7 +6,7 @@
 )]
 
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings};
-use bloscpack::{Checksum, Compressor, Encoder, Filter, Hashers, Layout, Metadata};
+use bloscpack::{Checksum, Compressor, Encoder, Filter, FormatVersion, Hashers, Metadata};
 use std::io::{Cursor, Read, Write};
 
 pub use super::map::{DIGEST_LEN, Field, Part, i64_at, parts, u32_at};
@@ -56,7 +56,7 @@ pub struct Golden {
 /// How one member is made.
 #[derive(Clone)]
 pub struct Recipe {
-    pub layout: Layout,
+    pub layout: FormatVersion,
     pub checksum: Checksum,
     pub compressor: Compressor,
     pub chunk_size: u32,
@@ -78,7 +78,7 @@ pub fn long_json() -> String {
 impl Recipe {
     pub fn new(checksum: Checksum) -> Self {
         Self {
-            layout: Layout::V3,
+            layout: FormatVersion::V3,
             checksum,
             compressor: Compressor::Lz4,
             chunk_size: 256,
@@ -103,7 +103,7 @@ impl Recipe {
             .chunk_size(self.chunk_size)
             .max_app_chunks(self.spare)
             .offsets(self.seek == Some(true));
-        if self.layout != Layout::V1 {
+        if self.layout != FormatVersion::V1 {
             builder = builder.checksum(self.checksum);
         }
         if self.metadata {
@@ -266,7 +266,7 @@ pub fn goldens() -> Vec<Golden> {
         ..pipe(checksum)
     };
     let v2 = |recipe: Recipe| Recipe {
-        layout: Layout::V2,
+        layout: FormatVersion::V2,
         ..recipe
     };
     let mut all = vec![
@@ -330,7 +330,7 @@ pub fn goldens() -> Vec<Golden> {
         })
         .golden("v2 pipe of known size, sealed, crc32, metadata"),
         Recipe {
-            layout: Layout::V1,
+            layout: FormatVersion::V1,
             ..base(Checksum::None)
         }
         .golden("v1 file"),
@@ -393,7 +393,7 @@ fn several_members() -> Vec<Golden> {
     .golden("");
     let file = Recipe::new(Checksum::Crc32).golden("");
     let sealed = Recipe {
-        layout: Layout::V2,
+        layout: FormatVersion::V2,
         ..Recipe::new(Checksum::Adler32)
     }
     .golden("");

@@ -1,7 +1,7 @@
 //! What `manifest.json` says of each file, in the words of the crate.
 
 use bloscpack::wire::MetadataCodec;
-use bloscpack::{Checksum, Layout, MetadataHeader};
+use bloscpack::{Checksum, FormatVersion, MetadataHeader};
 use serde_json::Value;
 use std::path::Path;
 
@@ -43,7 +43,7 @@ pub struct Expected {
 
 /// The header of one file.
 pub struct ExpectedHeader {
-    pub layout: Layout,
+    pub layout: FormatVersion,
     pub offsets: bool,
     pub metadata: bool,
     pub metadata_zlib: bool,
@@ -128,16 +128,16 @@ impl ExpectedHeader {
     fn new(header: &Value, format: &Value) -> Self {
         let options = header["options"].as_u64().unwrap_or(0);
         let layout = match format.as_u64() {
-            Some(0) => Layout::V0,
-            Some(1) => Layout::V1,
-            Some(2) => Layout::V2,
-            Some(3) => Layout::V3,
+            Some(0) => FormatVersion::V0,
+            Some(1) => FormatVersion::V1,
+            Some(2) => FormatVersion::V2,
+            Some(3) => FormatVersion::V3,
             _ => {
                 assert!(format.as_str().unwrap().starts_with("3-dev"));
                 if options & METADATA_BIT != 0 {
-                    Layout::Dev2012
+                    FormatVersion::Dev2012
                 } else {
-                    Layout::V3
+                    FormatVersion::V3
                 }
             }
         };

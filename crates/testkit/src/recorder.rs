@@ -1,7 +1,7 @@
 //! [`Recorder`]: a folder that remembers, in one order, all that was done to it and to its files.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Access, Folder, Hold, Lock, Memory, MemoryFile, ReadAt, WriteAt};
+use bloscpack::storage::{Access, Folder, Lock, LockMode, Memory, MemoryFile, ReadAt, WriteAt};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -201,7 +201,7 @@ impl WriteAt for RecordedFile {
 }
 
 impl Lock for RecordedFile {
-    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
         self.file.try_lock(hold)
     }
 

@@ -8,7 +8,7 @@
 use super::golden::{ByHand, Field, Random, Recipe, parts, sensor};
 use bloscpack::storage::Folder;
 use bloscpack::{
-    Checksum, Editor, EditorBuilder, Encoder, Layout, Metadata, RecordEditor, RecordWriter,
+    Checksum, Editor, EditorBuilder, Encoder, FormatVersion, Metadata, RecordEditor, RecordWriter,
     RecordWriterBuilder,
 };
 use serde_json::{Value, json};
@@ -270,14 +270,14 @@ fn small(checksum: Checksum) -> Recipe {
 
 fn v2(checksum: Checksum) -> Recipe {
     Recipe {
-        layout: Layout::V2,
+        layout: FormatVersion::V2,
         ..small(checksum)
     }
 }
 
 fn v1() -> Recipe {
     Recipe {
-        layout: Layout::V1,
+        layout: FormatVersion::V1,
         seek: Some(false),
         ..small(Checksum::None)
     }
@@ -298,7 +298,7 @@ fn unindexed(mut file: Vec<u8>) -> Vec<u8> {
 }
 
 /// A file with metadata, as the encoder makes it.
-fn described(layout: Layout, text: &Value) -> Vec<u8> {
+fn described(layout: FormatVersion, text: &Value) -> Vec<u8> {
     let recipe = Recipe {
         layout,
         ..small(Checksum::Crc32)
@@ -493,7 +493,7 @@ fn describing() -> Vec<Scenario> {
     let set = |value: &Value| Edit::Metadata(value.clone());
     let data = small(Checksum::Crc32).data();
     let mut scenarios = Vec::new();
-    for layout in [Layout::V2, Layout::V3] {
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
         let file = described(layout, &short);
         let new = |name: &str, file: &Vec<u8>, edits: &[Edit]| {
             let name = format!("{name}, {layout:?}");
@@ -557,7 +557,7 @@ fn records(name: &str, builder: RecordWriterBuilder, is_stream: bool) -> Scenari
 
 fn recording() -> Vec<Scenario> {
     let v2 = RecordWriter::builder();
-    let v3 = v2.clone().layout(Layout::V3);
+    let v3 = v2.clone().layout(FormatVersion::V3);
     let full = v3.clone().max_app_chunks(2);
     vec![
         records("append records", v3.clone(), false),
@@ -654,15 +654,21 @@ pub fn scenarios() -> Vec<Scenario> {
 /// Anything that an editor may be asked, for any file it may meet.
 pub fn at_random(random: &mut Random) -> Scenario {
     let checksum = Checksum::ALL[random.below(Checksum::ALL.len())];
-    let layout = [Layout::V1, Layout::V2, Layout::V3, Layout::V3, Layout::V3][random.below(5)];
-    let seek = if layout == Layout::V1 {
+    let layout = [
+        FormatVersion::V1,
+        FormatVersion::V2,
+        FormatVersion::V3,
+        FormatVersion::V3,
+        FormatVersion::V3,
+    ][random.below(5)];
+    let seek = if layout == FormatVersion::V1 {
         1
     } else {
         random.below(4)
     };
     let recipe = Recipe {
         layout,
-        checksum: if layout == Layout::V1 {
+        checksum: if layout == FormatVersion::V1 {
             Checksum::None
         } else {
             checksum
@@ -671,11 +677,11 @@ pub fn at_random(random: &mut Random) -> Scenario {
         len: 2 * random.below(400),
         seek: [None, Some(false), Some(true), Some(true)][seek],
         spare: random.below(12) as u64,
-        size_known: layout == Layout::V1 || random.below(2) == 0,
+        size_known: layout == FormatVersion::V1 || random.below(2) == 0,
         ..Recipe::new(checksum)
     };
     let mut scenario = Scenario::of("", &recipe, &[]);
-    if random.below(4) == 0 && recipe.seek == Some(true) && layout == Layout::V3 {
+    if random.below(4) == 0 && recipe.seek == Some(true) && layout == FormatVersion::V3 {
         scenario
             .file
             .extend(noise(random.below(600), random.next()));
@@ -707,7 +713,7 @@ impl std::fmt::Debug for Recipe {
     }
 }
 
-fn edit_at_random(random: &mut Random, len: &mut usize, layout: Layout) -> Edit {
+fn edit_at_random(random: &mut Random, len: &mut usize, layout: FormatVersion) -> Edit {
     let bytes = |len: usize, random: &mut Random| match random.below(3) {
         0 => noise(len, random.next()),
         1 => vec![random.next() as u8; len],
@@ -720,7 +726,7 @@ fn edit_at_random(random: &mut Random, len: &mut usize, layout: Layout) -> Edit 
             let most = 1 + random.below(most);
             Edit::Patch(at as u64, bytes(most, random))
         }
-        2 if layout != Layout::V1 => {
+        2 if layout != FormatVersion::V1 => {
             let items: Vec<_> = (0..random.below(120)).map(|i| json!(i)).collect();
             Edit::Metadata(json!({ "items": items }))
         }
@@ -733,7 +739,7 @@ fn edit_at_random(random: &mut Random, len: &mut usize, layout: Layout) -> Edit 
             let more = 2 * random.below(600);
             *len += more;
             let data = bytes(more, random);
-            if layout == Layout::V1 || random.below(6) > 0 {
+            if layout == FormatVersion::V1 || random.below(6) > 0 {
                 return Edit::Append(data);
             }
             Edit::AppendWith(data, json!({ "items": random.below(100) }))

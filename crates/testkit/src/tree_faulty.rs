@@ -1,7 +1,7 @@
 //! [`FaultyStore`]: a store whose N-th operation fails.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Entry, EntryKind, Guard, Hold, Key, Object, ReadAt, Store};
+use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, ReadAt, Store};
 use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
@@ -190,7 +190,7 @@ impl Store for FaultyStore {
         self.switch.pass(Call::Sync, || self.store.sync(key))
     }
 
-    fn try_lock(&self, folder: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         match self.switch.comes(Call::Lock) {
             Some(Fault::Busy) => Ok(None),
             Some(_) => Err(broken()),

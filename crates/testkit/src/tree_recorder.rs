@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{Entry, EntryKind, Guard, Hold, Key, Object, ReadAt, Store};
+use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, ReadAt, Store};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -268,7 +268,7 @@ impl ReadAt for Recorded {
 struct Held {
     book: Arc<Mutex<Book>>,
     folder: usize,
-    hold: Hold,
+    hold: LockMode,
 }
 
 impl Guard for Held {}
@@ -278,8 +278,8 @@ impl Drop for Held {
         let mut book = self.book.lock().unwrap();
         let (shared, alone) = book.holds.get_mut(&self.folder).unwrap();
         match self.hold {
-            Hold::Shared => *shared -= 1,
-            Hold::Exclusive => *alone = false,
+            LockMode::Shared => *shared -= 1,
+            LockMode::Exclusive => *alone = false,
         }
     }
 }
@@ -392,16 +392,16 @@ impl Store for TreeRecorder {
         book.act(op)
     }
 
-    fn try_lock(&self, folder: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         let mut book = self.locked();
         let folder = book.disk.folder(folder)?;
         let (shared, alone) = book.holds.entry(folder).or_default();
-        if *alone || (hold == Hold::Exclusive && *shared > 0) {
+        if *alone || (hold == LockMode::Exclusive && *shared > 0) {
             return Ok(None);
         }
         match hold {
-            Hold::Shared => *shared += 1,
-            Hold::Exclusive => *alone = true,
+            LockMode::Shared => *shared += 1,
+            LockMode::Exclusive => *alone = true,
         }
         let book = Arc::clone(&self.book);
         Ok(Some(Box::new(Held { book, folder, hold })))

@@ -1,8 +1,8 @@
 //! What can be wrong with the bytes of a Bloscpack file.
 
 use super::checksum::{Checksum, Digest};
-use super::layout::Layout;
 use super::position::Position;
+use super::version::FormatVersion;
 use blosc1::{ChunkError, Fault};
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub enum FormatError {
     /// Option bits that are not known.
     Options {
         /// The layout whose options they are.
-        layout: Layout,
+        layout: FormatVersion,
         /// The options byte.
         found: u8,
         /// Those of its bits that are not known.
@@ -162,12 +162,12 @@ pub enum FormatError {
     /// A layout that is read but not written.
     ReadOnly {
         /// The layout.
-        layout: Layout,
+        layout: FormatVersion,
     },
     /// A layout that cannot express what it is to hold.
     NoPlace {
         /// The layout.
-        layout: Layout,
+        layout: FormatVersion,
         /// What it has no place for.
         what: &'static str,
     },

@@ -7,8 +7,8 @@ use super::offsets::ENTRY_LEN;
 /// Positions within a member, in bytes from its beginning.
 ///
 /// ```
-/// use bloscpack_wire::{Geometry, Header, Layout};
-/// let header = Header { offsets: true, nchunks: Some(8), max_app_chunks: 80, ..Header::new(Layout::V3) };
+/// use bloscpack_wire::{Geometry, Header, FormatVersion};
+/// let header = Header { offsets: true, nchunks: Some(8), max_app_chunks: 80, ..Header::new(FormatVersion::V3) };
 /// let geometry = Geometry::of(&header, 0)?;
 /// assert_eq!((geometry.table_at, geometry.chunks_at), (32, 736));
 /// # Ok::<(), bloscpack_wire::FormatError>(())

@@ -13,8 +13,8 @@ use super::error::FormatError;
 use super::fields::{put, u8_at, u32_at};
 use super::hasher::Hashers;
 use super::header::MetadataPlace;
-use super::layout::Layout;
 use super::members::Members;
+use super::version::FormatVersion;
 use super::{deflate, json};
 use serde_json::Value;
 use std::sync::OnceLock;
@@ -285,7 +285,7 @@ impl Metadata {
     }
 
     /// The metadata as it lies behind the header of V2.
-    pub fn to_raw(&self, layout: Layout) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
+    pub fn to_raw(&self, layout: FormatVersion) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
         let len = u32::try_from(self.text.len()).map_err(|_| FormatError::NoPlace {
             layout,
             what: "so much metadata",
@@ -323,7 +323,7 @@ impl Metadata {
         room: Option<u32>,
     ) -> Result<Option<Vec<u8>>, FormatError> {
         let too_long = FormatError::NoPlace {
-            layout: Layout::V3,
+            layout: FormatVersion::V3,
             what: "so much metadata",
         };
         let text = self.text.as_bytes();

@@ -3,7 +3,7 @@
 use bloscpack::Category;
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::{
-    Access, Folder, Hold, Key, Lock, Memory, MemoryFile, MemoryStore, ReadAt, Store, WriteAt,
+    Access, Folder, Key, Lock, LockMode, Memory, MemoryFile, MemoryStore, ReadAt, Store, WriteAt,
 };
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -133,7 +133,7 @@ impl WriteAt for TroubledFile {
 }
 
 impl Lock for TroubledFile {
-    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
         self.0.try_lock(hold)
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bloscpack::{
-    Checksum, Encoder, EncoderBuilder, Layout, Metadata,
+    Checksum, Encoder, EncoderBuilder, FormatVersion, Metadata,
     blosc::{Aim, Tuned},
 };
 use clap::Args;
@@ -158,9 +158,9 @@ impl Compress {
         session: &Session,
     ) -> EncoderBuilder {
         let layout = match self.format {
-            1 => Layout::V1,
-            2 => Layout::V2,
-            _ => Layout::V3,
+            1 => FormatVersion::V1,
+            2 => FormatVersion::V2,
+            _ => FormatVersion::V3,
         };
         let mut builder = self.encoding.apply(Encoder::builder());
         match (tuned.map(Tuned::settings), self.auto) {

@@ -7,7 +7,7 @@ mod numpy;
 
 use std::path::PathBuf;
 
-use bloscpack::{Checksum, DType, Layout, dataset::DatasetLayout, frame::ArrayKind};
+use bloscpack::{Checksum, DType, FormatVersion, dataset::DatasetLayout, frame::ArrayKind};
 use clap::Args;
 
 use crate::args;
@@ -163,11 +163,11 @@ impl Convert {
     }
 
     /// The header layout of the new file.
-    fn header(&self) -> Layout {
+    fn header(&self) -> FormatVersion {
         match self.format {
-            Some(1) => Layout::V1,
-            Some(2) => Layout::V2,
-            _ => Layout::V3,
+            Some(1) => FormatVersion::V1,
+            Some(2) => FormatVersion::V2,
+            _ => FormatVersion::V3,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bloscpack::Editor;
 use bloscpack::frame::{FrameOptions, NdArray};
-use bloscpack::storage::{Access, Disk, Hold, Lock, ReadAt, Snapshot, WriteAt};
+use bloscpack::storage::{Access, Disk, Lock, LockMode, ReadAt, Snapshot, WriteAt};
 
 use crate::support::{BLPK, Folder, noise, ramp, wait_for};
 
@@ -65,7 +65,7 @@ impl WriteAt for CrashingFile {
 }
 
 impl Lock for CrashingFile {
-    fn try_lock(&self, hold: Hold) -> io::Result<bool> {
+    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
         Lock::try_lock(&self.file, hold)
     }
 
@@ -392,14 +392,14 @@ fn a_reader_holds_the_file_as_long_as_it_runs() {
         // The pipe is full: it has not come to its end.
         let file = File::open(folder.path("a.blp")).unwrap();
         assert!(
-            !Lock::try_lock(&file, Hold::Exclusive).unwrap(),
+            !Lock::try_lock(&file, LockMode::Exclusive).unwrap(),
             "{command:?}"
         );
         let mut rest = Vec::new();
         out.read_to_end(&mut rest).unwrap();
         assert!(reader.wait().unwrap().success());
         wait_for(|| {
-            Lock::try_lock(&file, Hold::Exclusive)
+            Lock::try_lock(&file, LockMode::Exclusive)
                 .unwrap()
                 .then_some(())
         });

@@ -9,7 +9,7 @@ use blosc1::{ChunkHeader, Fault, HEADER_LEN};
 use bloscpack_dtype::boxes::to_usize;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Object;
-use bloscpack_wire::{FormatError, Header, Layout, MetadataPlace, Offsets};
+use bloscpack_wire::{FormatError, FormatVersion, Header, MetadataPlace, Offsets};
 
 const HEAD_LEN: u64 = 32;
 const ENTRY: u64 = 8;
@@ -20,7 +20,7 @@ pub(super) fn read(file: &dyn Object) -> Result<Contents> {
     let header = Header::decode(&head)?;
     let Some(count) = header
         .nchunks
-        .filter(|_| header.layout == Layout::V2 && !header.varlen)
+        .filter(|_| header.layout == FormatVersion::V2 && !header.varlen)
     else {
         let what = format!(
             "a header of layout {:?}, where version 2 with a number of chunks should be",
@@ -132,7 +132,7 @@ pub(super) fn write(
             Ok(len) if len > 0 => MetadataPlace::Raw { len, zlib: false },
             _ => MetadataPlace::Absent,
         },
-        ..Header::new(Layout::V2)
+        ..Header::new(FormatVersion::V2)
     };
     let table_len = if framing.offsets {
         count.saturating_mul(ENTRY)

@@ -8,7 +8,7 @@ use super::{Contents, Place, damaged};
 use blosc1::{ChunkHeader, Fault};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Object;
-use bloscpack_wire::{Checksum, Header, Layout};
+use bloscpack_wire::{Checksum, FormatVersion, Header};
 
 const HEAD_LEN: usize = 16;
 
@@ -48,7 +48,7 @@ pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<Contents> {
 /// A header that no version of these libraries wrote is damage: bcolz would not see it.
 fn check(head: &[u8]) -> Result<()> {
     let header = Header::decode(head)?;
-    if header.layout != Layout::V1 || header.nchunks != Some(1) {
+    if header.layout != FormatVersion::V1 || header.nchunks != Some(1) {
         let chunks = header
             .nchunks
             .map_or("an unknown number of".to_owned(), |count| count.to_string());
@@ -65,7 +65,7 @@ fn check(head: &[u8]) -> Result<()> {
 pub(super) fn front() -> Result<Vec<u8>> {
     let header = Header {
         nchunks: Some(1),
-        ..Header::new(Layout::V1)
+        ..Header::new(FormatVersion::V1)
     };
     Ok(header.encode()?)
 }

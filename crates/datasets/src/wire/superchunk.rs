@@ -152,7 +152,7 @@ fn refuse(how: SuperchunkCheck, oddities: &[SuperchunkOddity]) -> Result<(), Met
 mod tests {
     use super::{SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkOddity};
     use blosc1::Fault;
-    use bloscpack_wire::{Header, Layout};
+    use bloscpack_wire::{FormatVersion, Header};
 
     /// What bcolz 1.2.1 wrote for `np.array([3.25])`.
     const REAL: [u8; 40] = [
@@ -185,7 +185,7 @@ mod tests {
     fn its_header_is_that_of_a_v1_file_with_one_chunk() {
         let header = Header {
             nchunks: Some(1),
-            ..Header::new(Layout::V1)
+            ..Header::new(FormatVersion::V1)
         };
         assert_eq!(header.encode().unwrap(), SINGLE_CHUNK_HEADER);
     }

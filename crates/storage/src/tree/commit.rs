@@ -13,7 +13,7 @@ use crate::Result;
 use crate::held::busy;
 use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
 use crate::lock::wait_until;
-use crate::{Hold, ReadAt};
+use crate::{LockMode, ReadAt};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 use std::io;
@@ -151,7 +151,7 @@ impl Root {
     fn hold_root(&self) -> Result<Box<dyn Guard>> {
         let patience = locked(&self.patience).clone();
         let hold = wait_until(
-            || self.store.try_lock(&Key::root(), Hold::Exclusive),
+            || self.store.try_lock(&Key::root(), LockMode::Exclusive),
             |waited| patience.lasts(waited),
         )?;
         Ok(hold.ok_or_else(|| busy(READING))?)

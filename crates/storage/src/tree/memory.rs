@@ -1,7 +1,7 @@
 //! [`MemoryStore`]: a store that is gone when the program ends.
 
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::{Hold, ReadAt};
+use crate::{LockMode, ReadAt};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,7 +43,7 @@ struct Holders {
 #[derive(Debug)]
 struct Held {
     holders: Arc<Mutex<Holders>>,
-    hold: Hold,
+    hold: LockMode,
 }
 
 impl MemoryStore {
@@ -253,7 +253,7 @@ impl Store for MemoryStore {
         }
     }
 
-    fn try_lock(&self, folder: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         let holders = match locked(&self.nodes).get(folder) {
             _ if *folder == Key::root() => Arc::clone(&self.root),
             Some(Node::Folder(holders)) => Arc::clone(holders),
@@ -261,12 +261,12 @@ impl Store for MemoryStore {
             None => return Err(not_found()),
         };
         let mut now = locked(&holders);
-        if now.exclusive || (hold == Hold::Exclusive && now.shared > 0) {
+        if now.exclusive || (hold == LockMode::Exclusive && now.shared > 0) {
             return Ok(None);
         }
         match hold {
-            Hold::Shared => now.shared = now.shared.saturating_add(1),
-            Hold::Exclusive => now.exclusive = true,
+            LockMode::Shared => now.shared = now.shared.saturating_add(1),
+            LockMode::Exclusive => now.exclusive = true,
         }
         drop(now);
         Ok(Some(Box::new(Held { holders, hold })))
@@ -279,8 +279,8 @@ impl Drop for Held {
     fn drop(&mut self) {
         let mut now = locked(&self.holders);
         match self.hold {
-            Hold::Shared => now.shared = now.shared.saturating_sub(1),
-            Hold::Exclusive => now.exclusive = false,
+            LockMode::Shared => now.shared = now.shared.saturating_sub(1),
+            LockMode::Exclusive => now.exclusive = false,
         }
     }
 }

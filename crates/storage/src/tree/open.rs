@@ -11,7 +11,7 @@ use crate::Result;
 use crate::held::{busy, interrupted};
 use crate::journal::Salt;
 use crate::lock::wait_until;
-use crate::{Access, Hold, Patience};
+use crate::{Access, LockMode, LockTimeout};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
@@ -36,23 +36,23 @@ impl Root {
     /// to be completed; [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or not
     /// that of this store; those of the store.
     pub fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
-        Self::open_with(store, access, Patience::of(PATIENCE))
+        Self::open_with(store, access, LockTimeout::of(PATIENCE))
     }
 
     /// As [`open`](Self::open), and commits wait so long for those who are reading.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_with(store: Arc<dyn Store>, access: Access, patience: Patience) -> Result<Self> {
+    pub fn open_with(store: Arc<dyn Store>, access: Access, patience: LockTimeout) -> Result<Self> {
         match access {
             Access::Read => Self::open_to_read(store, patience),
             Access::Write => Self::open_to_write(store, patience),
         }
     }
 
-    fn open_to_read(store: Arc<dyn Store>, patience: Patience) -> Result<Self> {
+    fn open_to_read(store: Arc<dyn Store>, patience: LockTimeout) -> Result<Self> {
         let hold = wait_until(
-            || store.try_lock(&Key::root(), Hold::Shared),
+            || store.try_lock(&Key::root(), LockMode::Shared),
             |waited| waited < READERS_PATIENCE,
         )?;
         let hold = hold.ok_or_else(|| busy(WRITING))?;
@@ -73,7 +73,7 @@ impl Root {
         ))
     }
 
-    fn open_to_write(store: Arc<dyn Store>, patience: Patience) -> Result<Self> {
+    fn open_to_write(store: Arc<dyn Store>, patience: LockTimeout) -> Result<Self> {
         let own = Own::new(Salt::random())?;
         let (hold, is_new) = hold_own_folder(&*store, &own)?;
         // Between looking and holding it, another writer may have come and crashed.
@@ -96,7 +96,7 @@ fn hold_own_folder(store: &dyn Store, own: &Own) -> io::Result<(Box<dyn Guard>, 
     for _ in 0..TRIES {
         let is_new = store.kind(&own.folder)?.is_none();
         store.make_folder(&own.folder)?;
-        match store.try_lock(&own.folder, Hold::Exclusive) {
+        match store.try_lock(&own.folder, LockMode::Exclusive) {
             Ok(Some(hold)) => return Ok((hold, is_new)),
             Ok(None) => return Err(busy(WRITING)),
             // Who held it has removed it just now.
@@ -109,7 +109,7 @@ fn hold_own_folder(store: &dyn Store, own: &Own) -> io::Result<(Box<dyn Guard>, 
 }
 
 /// Completes an interrupted change, and removes what was staged for one that was never made; whether there was one.
-fn settle(store: &dyn Store, own: &Own, patience: &Patience) -> Result<bool> {
+fn settle(store: &dyn Store, own: &Own, patience: &LockTimeout) -> Result<bool> {
     // What is seen may not be safe yet: that a journal is there, that it is not, or a step that needed none.
     sync_folders(store)?;
     let journal = read_journal(store, own)?;
@@ -119,7 +119,7 @@ fn settle(store: &dyn Store, own: &Own, patience: &Patience) -> Result<bool> {
             ..own.clone()
         };
         let hold = wait_until(
-            || store.try_lock(&Key::root(), Hold::Exclusive),
+            || store.try_lock(&Key::root(), LockMode::Exclusive),
             |waited| patience.lasts(waited),
         )?;
         let _hold = hold.ok_or_else(|| busy(READING))?;

@@ -4,7 +4,7 @@ use super::own::{self, Own, invalid};
 use super::pieces::Patched;
 use super::state::{Fate, State};
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::{Access, Patience};
+use crate::{Access, LockTimeout};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -27,7 +27,7 @@ pub struct Root {
     pub(super) store: Arc<dyn Store>,
     pub(super) own: Own,
     access: Access,
-    pub(super) patience: Mutex<Patience>,
+    pub(super) patience: Mutex<LockTimeout>,
     /// Changes hold it together, a commit alone.
     gate: RwLock<()>,
     /// Patches come one after another.
@@ -43,7 +43,7 @@ impl Root {
         store: Arc<dyn Store>,
         (own, access): (Own, Access),
         (state, was_interrupted): (State, bool),
-        (hold, patience): (Box<dyn Guard>, Patience),
+        (hold, patience): (Box<dyn Guard>, LockTimeout),
     ) -> Self {
         Self {
             store,
@@ -64,7 +64,7 @@ impl Root {
     }
 
     /// How long commits wait for those who are reading, from now on.
-    pub fn set_patience(&self, patience: Patience) {
+    pub fn set_patience(&self, patience: LockTimeout) {
         *locked(&self.patience) = patience;
     }
 

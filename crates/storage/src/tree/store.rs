@@ -1,7 +1,7 @@
 //! [`Store`]: files in folders below one root.
 
 use super::Key;
-use crate::{Hold, ReadAt};
+use crate::{LockMode, ReadAt};
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::io;
@@ -130,5 +130,5 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.
-    fn try_lock(&self, folder: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>>;
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>>;
 }

@@ -7,7 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack_storage::{Access, Patience};
+use bloscpack_storage::{Access, LockTimeout};
 use bloscpack_storage::{DiskStore, EntryKind, Key, Root};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -336,7 +336,7 @@ fn readers_and_a_writer_wait_for_each_other() {
     let path = folder.path().join("set");
     create(&path);
     let root = open(&path, Access::Write).unwrap();
-    root.set_patience(Patience::of(Duration::from_secs(60)));
+    root.set_patience(LockTimeout::of(Duration::from_secs(60)));
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -357,7 +357,7 @@ fn readers_and_a_writer_wait_for_each_other() {
     });
     // One that stays is waited for as long as there is patience.
     let reader = open(&path, Access::Read).unwrap();
-    root.set_patience(Patience::of(Duration::from_millis(30)));
+    root.set_patience(LockTimeout::of(Duration::from_millis(30)));
     let begun = Instant::now();
     root.put(&key("meta"), &21u64.to_le_bytes()).unwrap();
     let error = root.commit().unwrap_err();

@@ -10,7 +10,7 @@
 
 use super::crash::seen;
 use super::model::{Change, Model, changes};
-use bloscpack_storage::{Access, Patience};
+use bloscpack_storage::{Access, LockTimeout};
 use bloscpack_storage::{Key, Root};
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +57,7 @@ struct Outcome {
 }
 
 fn work(scenario: &Scenario, store: &FaultyStore) -> Outcome {
-    let patience = Patience::of(Duration::ZERO);
+    let patience = LockTimeout::of(Duration::ZERO);
     let root = match Root::open_with(Arc::new(store.clone()), Access::Write, patience) {
         Ok(root) => root,
         Err(_) => {
@@ -291,7 +291,7 @@ fn a_commit_that_readers_keep_waiting_can_be_tried_again() {
         let scenario = Scenario::at_random(random);
         let recorder = TreeRecorder::new(Disk::of(&scenario.before));
         let open = |access| {
-            let patience = Patience::of(Duration::ZERO);
+            let patience = LockTimeout::of(Duration::ZERO);
             Root::open_with(Arc::new(recorder.clone()), access, patience).unwrap()
         };
         let root = open(Access::Write);

@@ -8,7 +8,7 @@ use super::{
 use crate::checksum::Checksum;
 use crate::error::FormatError;
 use crate::fields::{i32_at, i64_at, known, u8_at, u32_at};
-use crate::layout::Layout;
+use crate::version::FormatVersion;
 use blosc1::MAX_NBYTES;
 
 /// V3 and Dev2012 share a version byte; the eight bytes behind the header tell them apart.
@@ -21,21 +21,21 @@ impl Header {
     /// The magic or the version is none that is known.
     pub fn needed(prefix: &[u8]) -> Result<usize, FormatError> {
         check_magic(prefix)?;
-        if prefix.len() < Layout::V1.header_len() {
-            return Ok(Layout::V1.header_len());
+        if prefix.len() < FormatVersion::V1.header_len() {
+            return Ok(FormatVersion::V1.header_len());
         }
         match u8_at(prefix, VERSION) {
-            _ if is_v0(prefix) => Ok(Layout::V1.header_len()),
-            1 => Ok(Layout::V1.header_len()),
-            2 => Ok(Layout::V2.header_len()),
+            _ if is_v0(prefix) => Ok(FormatVersion::V1.header_len()),
+            1 => Ok(FormatVersion::V1.header_len()),
+            2 => Ok(FormatVersion::V2.header_len()),
             3 if u8_at(prefix, OPTIONS) & METADATA_BIT != 0 => Ok(PEEK_LEN),
-            3 => Ok(Layout::V3.header_len()),
+            3 => Ok(FormatVersion::V3.header_len()),
             found => Err(FormatError::Version { found }),
         }
     }
 
     /// Decodes a header from as many bytes as [`needed`](Self::needed) asks for; what lies
-    /// behind [`header_len`](Layout::header_len) is looked at but not part of it.
+    /// behind [`header_len`](FormatVersion::header_len) is looked at but not part of it.
     ///
     /// # Errors
     /// Too few bytes; a magic, version, option or checksum that is not known; fields that are
@@ -48,13 +48,13 @@ impl Header {
         if is_v0(bytes) {
             return Ok(Self {
                 nchunks: Some(u32_at(bytes, VERSION).into()),
-                ..Self::new(Layout::V0)
+                ..Self::new(FormatVersion::V0)
             });
         }
         match u8_at(bytes, VERSION) {
             1 => Self::decode_v1(bytes),
-            2 => Self::decode_v2(bytes, Layout::V2),
-            _ if is_dev2012(bytes) => Self::decode_v2(bytes, Layout::Dev2012),
+            2 => Self::decode_v2(bytes, FormatVersion::V2),
+            _ if is_dev2012(bytes) => Self::decode_v2(bytes, FormatVersion::Dev2012),
             _ => Self::decode_v3(bytes),
         }
     }
@@ -70,13 +70,13 @@ impl Header {
         let nchunks = nchunks(i64_at(bytes, V1_NCHUNKS))?;
         Ok(Self {
             nchunks,
-            ..Self::new(Layout::V1)
+            ..Self::new(FormatVersion::V1)
         })
     }
 
-    fn decode_v2(bytes: &[u8], layout: Layout) -> Result<Self, FormatError> {
+    fn decode_v2(bytes: &[u8], layout: FormatVersion) -> Result<Self, FormatError> {
         let options = u8_at(bytes, OPTIONS);
-        let dev = layout == Layout::Dev2012;
+        let dev = layout == FormatVersion::Dev2012;
         let known_bits = OFFSETS_BIT | METADATA_BIT | VARLEN_BIT | if dev { 0 } else { SEAL_BIT };
         let mut header = Self::decode_common(bytes, layout, options, known_bits)?;
         header.varlen = !dev && options & VARLEN_BIT != 0;
@@ -98,7 +98,7 @@ impl Header {
     fn decode_v3(bytes: &[u8]) -> Result<Self, FormatError> {
         let options = u8_at(bytes, OPTIONS);
         let known_bits = OFFSETS_BIT | METADATA_BIT | VARLEN_BIT;
-        let mut header = Self::decode_common(bytes, Layout::V3, options, known_bits)?;
+        let mut header = Self::decode_common(bytes, FormatVersion::V3, options, known_bits)?;
         header.varlen = options & VARLEN_BIT != 0;
         if options & METADATA_BIT != 0 {
             header.metadata = MetadataPlace::Section;
@@ -113,7 +113,7 @@ impl Header {
     /// The fields that V2 and V3 share.
     fn decode_common(
         bytes: &[u8],
-        layout: Layout,
+        layout: FormatVersion,
         options: u8,
         known_bits: u8,
     ) -> Result<Self, FormatError> {
@@ -172,7 +172,10 @@ fn is_v0(bytes: &[u8]) -> bool {
 /// Both have version byte 3; V3's metadata begins with its magic, Dev2012's with JSON or zlib data.
 fn is_dev2012(bytes: &[u8]) -> bool {
     let options = u8_at(bytes, OPTIONS);
-    let first = bytes.get(Layout::V3.header_len()).copied().unwrap_or(0);
+    let first = bytes
+        .get(FormatVersion::V3.header_len())
+        .copied()
+        .unwrap_or(0);
     let zlib = options & VARLEN_BIT != 0;
     options & METADATA_BIT != 0
         && (if zlib {

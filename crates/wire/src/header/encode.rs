@@ -6,10 +6,10 @@ use super::{
 };
 use crate::error::FormatError;
 use crate::fields::put;
-use crate::layout::Layout;
+use crate::version::FormatVersion;
 
 impl Header {
-    /// The bytes of this header, as many as [`Layout::header_len`] says.
+    /// The bytes of this header, as many as [`FormatVersion::header_len`] says.
     ///
     /// # Errors
     /// The layout is one that is only read, or has no place for a field that is set.
@@ -19,14 +19,14 @@ impl Header {
         put(&mut bytes, 0, &MAGIC);
         put(&mut bytes, VERSION, &[self.layout.version()]);
         match self.layout {
-            Layout::V0 | Layout::Dev2012 => {
+            FormatVersion::V0 | FormatVersion::Dev2012 => {
                 return Err(FormatError::ReadOnly {
                     layout: self.layout,
                 });
             }
-            Layout::V1 => self.encode_v1(&mut bytes)?,
-            Layout::V2 => self.encode_v2(&mut bytes)?,
-            Layout::V3 => self.encode_v3(&mut bytes)?,
+            FormatVersion::V1 => self.encode_v1(&mut bytes)?,
+            FormatVersion::V2 => self.encode_v2(&mut bytes)?,
+            FormatVersion::V3 => self.encode_v3(&mut bytes)?,
         }
         Ok(bytes)
     }
@@ -42,11 +42,11 @@ impl Header {
         if bare
             != (Self {
                 nchunks: self.nchunks,
-                ..Self::new(Layout::V1)
+                ..Self::new(FormatVersion::V1)
             })
         {
             return Err(FormatError::NoPlace {
-                layout: Layout::V1,
+                layout: FormatVersion::V1,
                 what: "offsets, metadata or a checksum",
             });
         }
@@ -63,14 +63,14 @@ impl Header {
             }
             _ => {
                 return Err(FormatError::NoPlace {
-                    layout: Layout::V2,
+                    layout: FormatVersion::V2,
                     what: "metadata in this form",
                 });
             }
         }
         if self.max_app_chunks != 0 {
             return Err(FormatError::NoPlace {
-                layout: Layout::V2,
+                layout: FormatVersion::V2,
                 what: "spare offsets",
             });
         }
@@ -82,7 +82,7 @@ impl Header {
         self.encode_common(bytes)?;
         if matches!(self.metadata, MetadataPlace::Raw { .. }) || self.seal.is_some() {
             return Err(FormatError::NoPlace {
-                layout: Layout::V3,
+                layout: FormatVersion::V3,
                 what: "raw metadata or a seal",
             });
         }

@@ -20,7 +20,7 @@ mod encode;
 use super::checksum::Checksum;
 use super::error::FormatError;
 use super::fields::put;
-use super::layout::Layout;
+use super::version::FormatVersion;
 
 /// The four bytes that begin every member.
 pub const MAGIC: [u8; 4] = *b"blpk";
@@ -67,8 +67,8 @@ pub enum MetadataPlace {
 /// The header of a member, whatever its layout on the wire.
 ///
 /// ```
-/// use bloscpack_wire::{Checksum, Header, Layout};
-/// let header = Header { nchunks: Some(4), checksum: Checksum::Adler32, ..Header::new(Layout::V3) };
+/// use bloscpack_wire::{Checksum, Header, FormatVersion};
+/// let header = Header { nchunks: Some(4), checksum: Checksum::Adler32, ..Header::new(FormatVersion::V3) };
 /// let bytes = header.encode()?;
 /// assert_eq!(bytes.len(), 32);
 /// assert_eq!(bytes[..8], *b"blpk\x03\x00\x01\x08");
@@ -78,7 +78,7 @@ pub enum MetadataPlace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The layout it was read from, or is to be written in.
-    pub layout: Layout,
+    pub layout: FormatVersion,
     /// Whether a table of offsets lies before the chunks.
     pub offsets: bool,
     /// Whether each chunk is a record of its own length.
@@ -105,8 +105,8 @@ impl Header {
     /// A header in which all that can be unknown is unknown: typesize 8, the default checksum,
     /// no offsets, no metadata.
     #[must_use]
-    pub fn new(layout: Layout) -> Self {
-        let has_fields = !matches!(layout, Layout::V0 | Layout::V1);
+    pub fn new(layout: FormatVersion) -> Self {
+        let has_fields = !matches!(layout, FormatVersion::V0 | FormatVersion::V1);
         Self {
             layout,
             offsets: false,
@@ -146,7 +146,7 @@ impl Header {
                 "0, since there are no chunks",
             ));
         }
-        if self.layout == Layout::V3 {
+        if self.layout == FormatVersion::V3 {
             self.check_v3()
         } else {
             Ok(())

@@ -4,8 +4,8 @@ use super::{Event, Parser, State, Step};
 use crate::checksum::Digest;
 use crate::error::FormatError;
 use crate::header::MAGIC;
-use crate::layout::Layout;
 use crate::offsets::CHUNK_HEADER_LEN;
+use crate::version::FormatVersion;
 use blosc1::ChunkHeader;
 
 const HEADER_LEN: usize = blosc1::HEADER_LEN;
@@ -39,7 +39,7 @@ impl Parser {
 
     /// Spare space needs offsets, and released readers of V3 know none.
     pub(super) fn allows_spare(&self) -> bool {
-        self.member.header.layout == Layout::V2 && self.member.offsets.get(0).is_some()
+        self.member.header.layout == FormatVersion::V2 && self.member.offsets.get(0).is_some()
     }
 
     pub(super) fn gap<'a>(

@@ -132,7 +132,7 @@ impl Parser {
     /// A parser that waits for the first byte of the first member.
     #[must_use]
     pub fn new(limits: Limits, hashers: Hashers) -> Self {
-        let header = Header::new(super::Layout::V3);
+        let header = Header::new(super::FormatVersion::V3);
         Self {
             limits,
             hashers,

@@ -8,9 +8,9 @@ use super::{Ending, Parser, State, Step, Trailing};
 use crate::checksum::{Checksum, Digest, MAX_DIGEST_LEN};
 use crate::error::{FormatError, ParseError};
 use crate::header::{Header, MAGIC};
-use crate::layout::Layout;
 use crate::metadata::METADATA_HEADER_LEN;
 use crate::offsets::{CHUNK_HEADER_LEN, Offsets};
+use crate::version::FormatVersion;
 use blosc1::{ChunkHeader, HEADER_LEN};
 
 impl Parser {
@@ -104,7 +104,7 @@ impl Parser {
         // says that there are none.
         let hides_chunks = || header.nchunks == Some(0) && self.buf.iter().any(|byte| *byte != 0);
         let is_passed_over =
-            header.layout == Layout::V3 && (header.offsets || unchecked) && !hides_chunks();
+            header.layout == FormatVersion::V3 && (header.offsets || unchecked) && !hides_chunks();
         if is_passed_over && !hides_member() {
             return Ok(());
         }

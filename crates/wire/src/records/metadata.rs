@@ -114,7 +114,7 @@ pub fn counted(metadata: &Metadata, count: u64) -> Result<Option<Metadata>, Form
 mod tests {
     use super::{Metadata, Packing, counted, declared};
     use crate::records::Form;
-    use crate::{FormatError, Header, Layout};
+    use crate::{FormatError, FormatVersion, Header};
 
     fn text(own: &str, count: Option<u64>, packing: Option<Packing>) -> String {
         let own = Metadata::from_json(own).unwrap();
@@ -160,7 +160,7 @@ mod tests {
         let header = |varlen, nchunks| Header {
             varlen,
             nchunks,
-            ..Header::new(Layout::V3)
+            ..Header::new(FormatVersion::V3)
         };
         let packing = Packing::new(4096).unwrap();
         let metadata = declared(None, "varchar", Some(9), Some(packing)).unwrap();

@@ -24,8 +24,8 @@ use metadata::Declared;
 /// What the chunks of a member are.
 ///
 /// ```
-/// use bloscpack_wire::{Form, Header, Layout, Metadata};
-/// let header = Header { varlen: true, nchunks: Some(3), ..Header::new(Layout::V2) };
+/// use bloscpack_wire::{Form, Header, FormatVersion, Metadata};
+/// let header = Header { varlen: true, nchunks: Some(3), ..Header::new(FormatVersion::V2) };
 /// assert_eq!(Form::of(&header, None)?, Form::Records { count: None });
 ///
 /// let unknown = Metadata::from_json(r#"{"packing": {"name": "braided", "version": 1}}"#)?;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use bloscpack::{
-    Compressor, Decoder, Encoder, EncoderBuilder, Layout, Survey,
+    Compressor, Decoder, Encoder, EncoderBuilder, FormatVersion, Survey,
     blosc::{ChunkSettings, CompressorFormat},
 };
 
@@ -102,14 +102,14 @@ impl Convert {
             builder = builder.chunk_size(bytes);
         }
         match (self.header(), self.making.checksum) {
-            (Layout::V1, _) => {}
+            (FormatVersion::V1, _) => {}
             (_, Some(checksum)) => builder = builder.checksum(checksum),
             // The first layout had none, which is no choice.
-            (_, None) if header.layout == Layout::V1 => {}
+            (_, None) if header.layout == FormatVersion::V1 => {}
             (_, None) => builder = builder.checksum(header.checksum),
         }
         match (&first.metadata, self.header()) {
-            (Some(_), Layout::V1) => {
+            (Some(_), FormatVersion::V1) => {
                 let title = format!("{name} has metadata, for which --format 1 has no place");
                 Err(Failure::usage(title).hint("--format 2 or 3"))
             }

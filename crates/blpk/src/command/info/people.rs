@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use anstyle::Style;
-use bloscpack::{Layout, Member, State, Survey};
+use bloscpack::{FormatVersion, Member, State, Survey};
 
 use super::json_text;
 use super::records;
@@ -79,7 +79,7 @@ fn describe_member(text: &mut String, member: &Member, records: Option<u64>) {
     };
     line(text, "chunks", format!("{}{said}", member.chunks));
     line(text, "offsets", if header.offsets { "yes" } else { "no" });
-    if header.offsets && header.layout == Layout::V3 {
+    if header.offsets && header.layout == FormatVersion::V3 {
         line(text, "max app chunks", header.max_app_chunks);
     }
     line(text, "codecs", list(&codecs([member])));

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bloscpack::{
-    Category, Checksum, Compressor, Error, Layout, Metadata, RecordWriter, RecordWriterBuilder,
+    Category, Checksum, Compressor, Error, FormatVersion, Metadata, RecordWriter,
+    RecordWriterBuilder,
     wire::{Packing, header::MAGIC},
 };
 use clap::Args;
@@ -180,8 +181,8 @@ impl Pack {
         let mut builder = RecordWriter::builder()
             .checksum(self.checksum)
             .layout(match self.format {
-                2 => Layout::V2,
-                _ => Layout::V3,
+                2 => FormatVersion::V2,
+                _ => FormatVersion::V3,
             })
             .threads(session.threads);
         if self.small {

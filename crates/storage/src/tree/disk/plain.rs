@@ -2,7 +2,7 @@
 
 use super::{HOLE, NO_FILE, NO_FOLDER, at, invalid, or_none, split};
 use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
-use crate::{Hold, WriteAt};
+use crate::{LockMode, WriteAt};
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ impl Store for DiskStore {
         })
     }
 
-    fn try_lock(&self, folder: &Key, _: Hold) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, _: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         at(folder, self.folder(folder))?;
         Ok(Some(Box::new(Unlocked)))
     }

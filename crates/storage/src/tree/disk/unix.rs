@@ -5,7 +5,7 @@ use super::{HOLE, NO_FILE, NO_FOLDER, at, invalid, or_none, split};
 use crate::disk::keep_owners;
 use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
 use crate::write_at::retry;
-use crate::{Hold, Lock, WriteAt};
+use crate::{Lock, LockMode, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -186,7 +186,7 @@ impl Store for DiskStore {
         })
     }
 
-    fn try_lock(&self, key: &Key, hold: Hold) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, key: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         let lock = |folder: File| Ok(Lock::try_lock(&folder, hold)?.then_some(folder));
         let held: io::Result<Option<File>> = match key.split() {
             // A handle of its own, since locks belong to handles.

@@ -5,7 +5,7 @@ use std::fmt;
 /// How a header is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Layout {
+pub enum FormatVersion {
     /// 8 bytes without a version, of the release candidates before 0.1; read only.
     V0,
     /// 16 bytes, of Bloscpack 0.1 and of every superchunk of bcolz, BLZ and carray.
@@ -18,7 +18,7 @@ pub enum Layout {
     V3,
 }
 
-impl Layout {
+impl FormatVersion {
     /// Length of the header in bytes.
     #[must_use]
     pub const fn header_len(self) -> usize {
@@ -53,7 +53,7 @@ impl Layout {
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for FormatVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

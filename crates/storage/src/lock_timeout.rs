@@ -1,4 +1,4 @@
-//! [`Patience`]: how long to wait for others.
+//! [`LockTimeout`]: how long to wait for others.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 /// How long a change waits for those who are reading, and who is asked meanwhile.
 #[derive(Clone)]
-pub struct Patience {
+pub struct LockTimeout {
     most: Duration,
     goes_on: Option<Arc<dyn Fn(Duration) -> bool + Send + Sync>>,
 }
 
-impl Patience {
+impl LockTimeout {
     /// So long, and nobody is asked.
     pub fn of(most: Duration) -> Self {
         Self {
@@ -37,9 +37,9 @@ impl Patience {
     }
 }
 
-impl fmt::Debug for Patience {
+impl fmt::Debug for LockTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = f.debug_struct("Patience");
+        let mut text = f.debug_struct("LockTimeout");
         text.field("most", &self.most).finish_non_exhaustive()
     }
 }
