@@ -13,7 +13,6 @@ use bloscpack::{
     verify,
 };
 use std::io::{Cursor, Read};
-use std::path::Path;
 
 /// Bytes of data in every chunk but the last.
 const CHUNK: usize = 48_000;
@@ -212,7 +211,7 @@ fn version_6_is_refused_by_name() {
 /// The chunks of a real array of bcolz, encoded anew.
 #[test]
 fn an_array_of_bcolz_may_have_them() {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/datasets/bcolz/py2_int64");
+    let from = testkit::root().join("testdata/datasets/bcolz/py2_int64");
     let to = tempfile::tempdir().unwrap();
     for folder in ["data", "meta"] {
         std::fs::create_dir(to.path().join(folder)).unwrap();

@@ -41,7 +41,7 @@ impl Findings {
 
 #[test]
 fn chosen_files_decode_to_what_their_tools_packed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/bloscpack");
+    let folder = testkit::root().join("testdata/bloscpack");
     let manifest = Manifest::read(&folder);
     assert!(manifest.files.len() > 200, "manifest cut short");
     walk(&folder, &manifest);
@@ -60,7 +60,7 @@ fn whole_corpus_decodes_to_what_its_tools_packed() {
 }
 
 fn corpus_folder() -> PathBuf {
-    let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus");
+    let unpacked = testkit::root().join("target/corpus");
     std::env::var_os("BLOSCPACK_CORPUS")
         .map_or(unpacked, PathBuf::from)
         .join("bloscpack")

@@ -88,7 +88,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn files_of_real_tools_give_every_chunk_and_range() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = testkit::root();
     let corpus =
         std::env::var_os("BLOSCPACK_CORPUS").map_or(root.join("target/corpus"), PathBuf::from);
     let (chosen, all) = (

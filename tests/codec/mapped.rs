@@ -25,7 +25,7 @@ fn read(source: impl ReadAt) -> (Vec<u8>, Vec<Vec<u8>>, usize, usize) {
 
 #[test]
 fn files_of_real_tools_read_alike_mapped_and_by_position() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/bloscpack");
+    let folder = testkit::root().join("testdata/bloscpack");
     let mut files = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -84,10 +84,7 @@ fn several_threads_share_a_map() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_regular_file_is_refused() {
-    for path in [
-        Path::new("/dev/null"),
-        Path::new(env!("CARGO_MANIFEST_DIR")),
-    ] {
+    for path in [Path::new("/dev/null"), testkit::root()] {
         let error = Map::open(&File::open(path).unwrap()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{}", path.display());
     }

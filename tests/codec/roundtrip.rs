@@ -16,9 +16,6 @@ use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use testkit::counting;
 
-#[global_allocator]
-static ALLOCATOR: counting::Counting = counting::Counting;
-
 use golden::{ByHand, Random, Recipe, Trickle, sensor};
 use testkit::golden;
 

@@ -25,7 +25,7 @@ use testkit::oracle;
 
 /// The reader: header, metadata, offsets, and each item with its checksum.
 mod proposal {
-    use crate::{digest, oracle};
+    use super::{digest, oracle};
 
     pub struct File {
         pub options: u8,

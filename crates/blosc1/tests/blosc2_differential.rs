@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use bloscpack::blosc::{
+use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkError, ChunkExtension,
     ChunkHeader, ChunkSettings, Compressor, Engine, Fault, Filter, FilterPipeline, FilterStep,
     ShuffleMeta, SpecialValue, special_chunk,
@@ -368,7 +368,10 @@ fn special_values_are_read_by_both() {
 /// Chunks of python-blosc2 4.14, C-Blosc2 3.3, which has more than 2.15.
 #[test]
 fn golden_chunks_are_read_by_both() {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/blosc2");
+    let place = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/blosc2"
+    ));
     let text = std::fs::read_to_string(place.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&text).unwrap();
     let bytes = std::fs::read(place.join("chunks.bin")).unwrap();

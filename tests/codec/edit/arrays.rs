@@ -1,6 +1,6 @@
 //! Files that hold a NumPy array keep a true shape: released readers abort on one that is stale.
 
-use crate::{NAME, append, check, name};
+use crate::edit::{NAME, append, check, name};
 use bloscpack::storage::Memory;
 use bloscpack::{Category, Editor, Encoder, Metadata};
 use std::io::{Cursor, Write};

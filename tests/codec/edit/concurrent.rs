@@ -2,7 +2,7 @@
 //! older one after a newer.
 #![cfg(unix)]
 
-use crate::{NAME, golden::sensor};
+use crate::edit::{NAME, golden::sensor};
 use bloscpack::storage::{Cursor, Snapshot};
 use bloscpack::{Decoder, Editor, Encoder, IndexedReader};
 use std::io::{Read, Write};

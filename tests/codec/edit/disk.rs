@@ -2,8 +2,8 @@
 //! moved while they are changed, and things that others have put in the way.
 #![cfg(unix)]
 
-use crate::golden::sensor;
-use crate::{JOURNAL, NAME};
+use crate::edit::golden::sensor;
+use crate::edit::{JOURNAL, NAME};
 use bloscpack::storage::Snapshot;
 use bloscpack::{Category, Editor, Encoder};
 use std::fs;

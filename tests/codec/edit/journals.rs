@@ -1,7 +1,7 @@
 //! Journals that are planted, foreign, stale or missing do no harm.
 
-use crate::golden::sensor;
-use crate::{JOURNAL, NAME, append, check, name, names};
+use crate::edit::golden::sensor;
+use crate::edit::{JOURNAL, NAME, append, check, name, names};
 use bloscpack::storage::{Access, Folder, Memory, Snapshot, WriteAt};
 use bloscpack::{Category, Checksum, Editor, Encoder, Hashers, IndexedReader};
 use std::io::{Cursor, Write};

@@ -1,7 +1,7 @@
 //! What a change keeps: settings, layout, and all chunks that it does not touch.
 
-use crate::golden::sensor;
-use crate::{NAME, append, check, name};
+use crate::edit::golden::sensor;
+use crate::edit::{NAME, append, check, name};
 use bloscpack::storage::Memory;
 use bloscpack::wire::Offsets;
 use bloscpack::{Compressor, Editor, Encoder, Filter, FormatVersion, Limits, Member, Survey};

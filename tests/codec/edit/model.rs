@@ -1,7 +1,7 @@
 //! A file that is created, appended to, patched and given other metadata in any order holds what a
 //! plain `Vec<u8>` would.
 
-use crate::{NAME, check, name, names};
+use crate::edit::{NAME, check, name, names};
 use bloscpack::storage::Memory;
 use bloscpack::{Checksum, Compressor, Editor, Encoder, Filter, FormatVersion, Metadata};
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! Files that no encoder of ours writes, but that readers take: chunks of no bytes, sizes known by
 //! half, a last chunk longer than the others, a table of unknown length.
 
-use crate::golden::{Random, sensor};
-use crate::{NAME, append, check, name};
+use crate::edit::golden::{Random, sensor};
+use crate::edit::{NAME, append, check, name};
 use bloscpack::blosc::{ChunkEncoder, ChunkHeader, ChunkSettings};
 use bloscpack::storage::Memory;
 use bloscpack::{Category, Checksum, Editor, FormatVersion, Hashers, Header, Metadata};

@@ -1,7 +1,7 @@
 //! Programs that know nothing of locks and write to the file meanwhile: their work is not undone.
 
-use crate::golden::sensor;
-use crate::{NAME, name, names};
+use crate::edit::golden::sensor;
+use crate::edit::{NAME, name, names};
 use bloscpack::storage::{Access, Folder, Memory, WriteAt};
 use bloscpack::{Category, Editor, Encoder, Metadata};
 use std::io::{Cursor, Read, Write};

@@ -1,15 +1,15 @@
 //! Files that real tools wrote, changed: all that can be changed at all.
 
-use crate::golden::sensor;
-use crate::manifest::Manifest;
-use crate::{NAME, append, name, names};
+use crate::edit::golden::sensor;
+use crate::edit::manifest::Manifest;
+use crate::edit::{NAME, append, name, names};
 use bloscpack::storage::Memory;
 use bloscpack::{Category, Editor, FormatVersion, Limits, verify};
 use std::path::Path;
 
 #[test]
 fn real_files_grow_and_change() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = testkit::root();
     change_all(&root.join("testdata/bloscpack"));
     let corpus = root.join("target/corpus/bloscpack");
     if corpus.join("manifest.json").is_file() {

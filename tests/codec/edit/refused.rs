@@ -1,7 +1,7 @@
 //! What is refused, and changes nothing.
 
-use crate::golden::sensor;
-use crate::{NAME, append, name, names};
+use crate::edit::golden::sensor;
+use crate::edit::{NAME, append, name, names};
 use bloscpack::storage::Memory;
 use bloscpack::{Category, Editor, Encoder, Filter, FormatVersion, Metadata};
 use std::io::{Cursor, Read, Write};

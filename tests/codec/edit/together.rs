@@ -1,6 +1,6 @@
 //! Metadata and content in one change; and who waits for readers.
 
-use crate::{NAME, name};
+use crate::edit::{NAME, name};
 use bloscpack::storage::{Memory, Snapshot};
 use bloscpack::{Editor, Encoder, Limits, Metadata, Survey};
 use std::io::{Cursor, Write};

@@ -1,10 +1,10 @@
 //! A file of records cut anywhere is told from a whole one, and gives the records of the whole chunks
 //! before the cut.
 
-use crate::map::{Field, parts, u32_at};
-use crate::samples::{Sample, concatenated, samples};
-use crate::trickle::Trickle;
-use crate::{by_number, in_order};
+use crate::records::map::{Field, parts, u32_at};
+use crate::records::samples::{Sample, concatenated, samples};
+use crate::records::trickle::Trickle;
+use crate::records::{by_number, in_order};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{Category, IndexedRecordReader, Limits, RecordReader, Warning, verify};
 

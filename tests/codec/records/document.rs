@@ -1,11 +1,11 @@
 //! The bytes shown in `docs/format.md` are those that are written, and are what is said of them there.
 
-use crate::map::{Field, parts};
+use crate::records::map::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{IndexedRecordReader, RecordWriter, RecordWriterBuilder};
 use std::io::Cursor;
 
-const DOCUMENT: &str = include_str!("../../docs/format.md");
+const DOCUMENT: &str = include_str!("../../../docs/format.md");
 
 /// The three records of the document.
 fn records() -> [Vec<u8>; 3] {

@@ -1,6 +1,6 @@
 //! Metadata of a file of records that is replaced: `docs/format.md` names the keys that say what the records are.
 
-use crate::by_number;
+use crate::records::by_number;
 use bloscpack::storage::Memory;
 use bloscpack::{
     Category, FormatVersion, Metadata, RecordEditor, RecordWriter, RecordWriterBuilder,

@@ -1,8 +1,8 @@
 //! Targets and sources that fail in the middle, and writers that are dropped: what they leave is
 //! never taken for whole, and no record of it is wrong.
 
-use crate::samples::{Kind, few};
-use crate::{Records, by_number, in_order};
+use crate::records::samples::{Kind, few};
+use crate::records::{Records, by_number, in_order};
 use bloscpack::storage::ReadAt;
 use bloscpack::{
     Category, Checksum, Error, ErrorKind, IndexedRecordReader, Limits, RecordReader, verify,

@@ -1,10 +1,10 @@
 //! One flipped bit anywhere in a file of records is an error or changes nothing: no record, not their
 //! number, not the metadata.
 
-use crate::map::{Field, Part, i64_at, parts};
-use crate::samples::{Sample, samples};
-use crate::tally::{Came, Table};
-use crate::{Told, by_number, in_order};
+use crate::records::map::{Field, Part, i64_at, parts};
+use crate::records::samples::{Sample, samples};
+use crate::records::tally::{Came, Table};
+use crate::records::{Told, by_number, in_order};
 use bloscpack::{Limits, verify};
 use std::collections::BTreeMap;
 

@@ -4,8 +4,8 @@
 //! The bound is 64 MiB and twice the bytes of the file, counted by an allocator that takes every byte
 //! asked for as used.
 
-use crate::counting::peak_of;
-use crate::records_by_hand::{Hostile, chunk, pack, packing};
+use crate::records::counting::peak_of;
+use crate::records::records_by_hand::{Hostile, chunk, pack, packing};
 use bloscpack::storage::ReadAt;
 use bloscpack::{Category, Error, IndexedRecordReader, Limits, RecordReader, verify};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -133,7 +133,7 @@ fn numbers_of_records_that_differ_are_told() {
         // A member that has nothing, between others that have.
         let one = Hostile::new("{}", vec![chunk(b"one")]).file();
         let three = [one.clone(), none().stream().file(), one].concat();
-        let (records, end) = crate::in_order(three.as_slice());
+        let (records, end) = crate::records::in_order(three.as_slice());
         assert_eq!(records, [b"one"]);
         assert_eq!(end.unwrap_err().category(), Damaged);
         assert!(IndexedRecordReader::open(&three).is_err());

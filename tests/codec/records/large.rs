@@ -1,7 +1,7 @@
 //! Records at the limits of the format, and beyond.
 
-use crate::counting::peak_of;
-use crate::in_order;
+use crate::records::counting::peak_of;
+use crate::records::in_order;
 use bloscpack::{Category, Compressor, IndexedRecordReader, RecordWriter, RecordWriterBuilder};
 use std::io::Cursor;
 

@@ -28,9 +28,6 @@ mod typed;
 
 use testkit::counting;
 
-#[global_allocator]
-static ALLOCATOR: counting::Counting = counting::Counting;
-
 use testkit::map;
 use testkit::records_by_hand;
 use testkit::tally;

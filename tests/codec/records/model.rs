@@ -1,8 +1,8 @@
 //! What is written in any way, by any number of threads, read in any way, is what was given; also
 //! after the file has grown.
 
-use crate::trickle::Trickle;
-use crate::{Records, in_order};
+use crate::records::trickle::Trickle;
+use crate::records::{Records, in_order};
 use bloscpack::storage::Memory;
 use bloscpack::{
     Checksum, Compressor, Editor, Filter, FormatVersion, IndexedRecordReader, Limits, Metadata,

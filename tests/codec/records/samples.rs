@@ -1,6 +1,6 @@
 //! Small files of records, of every form that there is.
 
-use crate::Records;
+use crate::records::Records;
 use bloscpack::{Checksum, Compressor, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder};
 use std::io::Cursor;
 

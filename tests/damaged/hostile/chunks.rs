@@ -1,8 +1,8 @@
 //! Blosc chunks that cannot be, are broken inside, or unpack to more than one would like.
 
 use super::{Count, Fields, MIB, PLAIN, bounded, decode, refused, zstd};
-use crate::by_fields::blosc;
-use crate::golden::{Recipe, chunk, sensor};
+use crate::hostile::by_fields::blosc;
+use crate::hostile::golden::{Recipe, chunk, sensor};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack::{Category, Checksum, Decoder, Hashers, Limits, Section};
 

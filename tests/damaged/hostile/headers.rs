@@ -1,7 +1,7 @@
 //! What is no Bloscpack file, and headers that cannot be or that promise the world.
 
 use super::{Fields, MIB, PLAIN, bounded, decode, refused, zstd};
-use crate::golden::{Random, Recipe, chunk};
+use crate::hostile::golden::{Random, Recipe, chunk};
 use bloscpack::wire::FormatError;
 use bloscpack::{Category, Checksum, ErrorKind, Section};
 

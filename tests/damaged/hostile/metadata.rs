@@ -1,7 +1,7 @@
 //! Metadata that cannot be, lies about its length, or is a bomb.
 
 use super::{Fields, MIB, PLAIN, bounded, decode, refused};
-use crate::by_fields::Section3;
+use crate::hostile::by_fields::Section3;
 use bloscpack::{Category, Section};
 use std::time::Duration;
 

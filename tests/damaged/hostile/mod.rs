@@ -29,9 +29,6 @@ mod order;
 use testkit::by_fields;
 use testkit::counting;
 
-#[global_allocator]
-static ALLOCATOR: counting::Counting = counting::Counting;
-
 use testkit::golden;
 use testkit::stopwatch;
 

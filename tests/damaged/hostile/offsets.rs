@@ -1,7 +1,7 @@
 //! Tables of offsets that do not fit, and what follows the last chunk.
 
 use super::{Fields, MIB, PLAIN, bounded, refused};
-use crate::golden::{self, ByHand, Field, Recipe, chunk, parts, sensor};
+use crate::hostile::golden::{self, ByHand, Field, Recipe, chunk, parts, sensor};
 use bloscpack::{Category, Checksum, FormatVersion, Hashers, Section};
 
 /// A file with three chunks whose table can be overwritten.

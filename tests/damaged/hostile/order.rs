@@ -1,7 +1,7 @@
 //! Chunks, each sound in itself, in another number or order than their writer had them.
 
 use super::{Fields, MIB, PLAIN, bounded};
-use crate::golden::{Random, chunk, sensor};
+use crate::hostile::golden::{Random, chunk, sensor};
 use bloscpack::wire::FormatError;
 use bloscpack::{Category, Checksum, Decoder, ErrorKind, Hashers};
 use std::io::Read;

@@ -1,8 +1,8 @@
 //! Each file of datasets and frames, cut at each byte, and gone.
 
-use crate::flips::came;
-use crate::samples::{Files, Reader, Sample, samples};
-use crate::tally::{Came, Table};
+use crate::matrix::flips::came;
+use crate::matrix::samples::{Files, Reader, Sample, samples};
+use crate::matrix::tally::{Came, Table};
 use bloscpack::dataset::DatasetLayout;
 use bloscpack::{Category, Error};
 

@@ -1,7 +1,7 @@
 //! Which field each byte of a sample belongs to, by the documents and not by the crate's parsers.
 
-use crate::golden::{Field, parts, u32_at};
-use crate::samples::{Reader, Sample};
+use crate::matrix::golden::{Field, parts, u32_at};
+use crate::matrix::samples::{Reader, Sample};
 use bloscpack::dataset::DatasetLayout;
 use std::ops::Range;
 
@@ -223,7 +223,7 @@ fn proposal(bytes: &[u8]) -> Found {
         ],
         "superchunk",
     );
-    let digest = crate::golden::DIGEST_LEN[usize::from(bytes[5])];
+    let digest = crate::matrix::golden::DIGEST_LEN[usize::from(bytes[5])];
     let count = u32_at(bytes, 24) as usize;
     if bytes[6] != 0 {
         run.take(8 * count, "superchunk: Offset");

@@ -1,11 +1,11 @@
 //! Each bit of each file of datasets and frames, turned.
 
-use crate::BASE;
-use crate::counting::peak_of;
-use crate::fields::places;
-use crate::harmless::{May, RULES, Rule};
-use crate::samples::{Files, Sample, Told, samples};
-use crate::tally::{Came, Counts, Table};
+use crate::matrix::BASE;
+use crate::matrix::counting::peak_of;
+use crate::matrix::fields::places;
+use crate::matrix::harmless::{May, RULES, Rule};
+use crate::matrix::samples::{Files, Sample, Told, samples};
+use crate::matrix::tally::{Came, Counts, Table};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

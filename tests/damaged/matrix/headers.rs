@@ -3,8 +3,8 @@
 //! With a checksum none of it gives other data and a success. Other metadata it may give only where they have no digest of
 //! their own, which is raw metadata without a seal.
 
-use crate::golden::{Field, Golden, goldens, parts};
-use crate::tally::{Came, Table};
+use crate::matrix::golden::{Field, Golden, goldens, parts};
+use crate::matrix::tally::{Came, Table};
 use bloscpack::{Decoder, Limits, Survey};
 use std::io::Read;
 

@@ -1,7 +1,7 @@
 //! The limits on all of the content, and on what a byte may become: what keeps to them is read, and one byte more refused.
 
-use crate::by_fields::Count;
-use crate::samples::{self, Reader};
+use crate::matrix::by_fields::Count;
+use crate::matrix::samples::{self, Reader};
 use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::frame::{Frame, FrameOptions};
 use bloscpack::storage::MemoryStore;

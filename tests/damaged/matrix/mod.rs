@@ -31,9 +31,6 @@ mod samples;
 use testkit::by_fields;
 use testkit::counting;
 
-#[global_allocator]
-static ALLOCATOR: counting::Counting = counting::Counting;
-
 use testkit::frame_parts;
 use testkit::golden;
 use testkit::records_by_hand;

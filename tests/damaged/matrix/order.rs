@@ -3,11 +3,11 @@
 //! Each change has a model: either an error, or what the changed container says as it stands. Chunks of files in every order
 //! are in `tests/hostile/order.rs`.
 
-use crate::frame_parts::{Parts, sparse};
-use crate::golden::{Field, Random, Recipe, i64_at, parts};
-use crate::records_by_hand::{Hostile, chunk, pack, packing};
-use crate::samples::{Files, Reader, array_of, files_of, numbers, read, store};
-use crate::tally::{Came, Table};
+use crate::matrix::frame_parts::{Parts, sparse};
+use crate::matrix::golden::{Field, Random, Recipe, i64_at, parts};
+use crate::matrix::records_by_hand::{Hostile, chunk, pack, packing};
+use crate::matrix::samples::{Files, Reader, array_of, files_of, numbers, read, store};
+use crate::matrix::tally::{Came, Table};
 use bloscpack::dataset::DatasetLayout;
 use bloscpack::{
     Category, Checksum, Decoder, FormatVersion, IndexedRecordReader, RecordReader, Result,
@@ -345,7 +345,7 @@ fn chunks_of_frames_are_where_the_index_says_or_an_error() {
         }
         let raw: Vec<u8> = places.iter().flat_map(|at| at.to_le_bytes()).collect();
         let mut parts = sound.clone();
-        parts.index = crate::frame_parts::index(&raw);
+        parts.index = crate::matrix::frame_parts::index(&raw);
         let came = match parts.frame() {
             Err(error) => {
                 let all_sound = places.iter().all(|at| before.contains(at));
@@ -405,7 +405,7 @@ fn chunks_of_frames_are_where_the_index_says_or_an_error() {
             .enumerate()
             .map(|(number, (bytes, _))| (format!("{number:08X}.chunk"), bytes.clone()));
         let files: Files = outline.iter().cloned().chain(named).collect();
-        let frame = crate::samples::frame_options()
+        let frame = crate::matrix::samples::frame_options()
             .open_store(store(&files))
             .unwrap();
         let mut came = Came::Same;

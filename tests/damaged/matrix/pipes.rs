@@ -1,6 +1,6 @@
 //! A file that is cut by the pipe or the socket that it comes through.
 
-use crate::golden::{Recipe, parts};
+use crate::matrix::golden::{Recipe, parts};
 use bloscpack::{Category, Checksum, Decoder, Error};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

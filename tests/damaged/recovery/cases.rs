@@ -1,7 +1,7 @@
 //! The files that come to harm.
 
-use crate::golden::{ByHand, Random, chunk, sensor};
-use crate::model::Model;
+use crate::recovery::golden::{ByHand, Random, chunk, sensor};
+use crate::recovery::model::Model;
 use bloscpack::{Checksum, Compressor, Encoder, EncoderBuilder, Filter, FormatVersion, Metadata};
 use std::io::{Cursor, Write};
 

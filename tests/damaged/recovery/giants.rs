@@ -1,6 +1,6 @@
 //! Chunks of more bytes than are decoded at once.
 
-use crate::golden::Random;
+use crate::recovery::golden::Random;
 use bloscpack::wire::Header;
 use bloscpack::{
     Checksum, Compressor, Decoder, Encoder, FormatVersion, RecoverOptions, Recovery, recover,

@@ -1,6 +1,6 @@
 //! Files made to keep a recovery busy.
 
-use crate::golden::{Random, chunk};
+use crate::recovery::golden::{Random, chunk};
 use bloscpack::storage::ReadAt;
 use bloscpack::{Checksum, Digest, Hasher, Hashers, RecoverOptions, recover};
 use std::io::{self, Cursor};
@@ -80,7 +80,11 @@ fn bounded(file: &[u8]) {
 
 #[test]
 fn headers_everywhere_with_lengths_up_to_the_end() {
-    for head in [&b""[..], &crate::cases::data(0)[..0], b"blpk\x03\0\x02\x08"] {
+    for head in [
+        &b""[..],
+        &crate::recovery::cases::data(0)[..0],
+        b"blpk\x03\0\x02\x08",
+    ] {
         let mut file = head.to_vec();
         file.resize(32, 0);
         while file.len() < SIZE {

@@ -1,6 +1,6 @@
 //! A file as a row of parts, and what is done to it.
 
-use crate::golden::{Field, parts};
+use crate::recovery::golden::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{RecoverOptions, Recovery, decompress, recover};
 use std::io::Cursor;

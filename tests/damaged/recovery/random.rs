@@ -1,8 +1,8 @@
 //! Damage at random, the same in every run.
 
-use crate::cases::{counted, others};
-use crate::golden::Random;
-use crate::model::{Model, reported};
+use crate::recovery::cases::{counted, others};
+use crate::recovery::golden::Random;
+use crate::recovery::model::{Model, reported};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,7 +1,7 @@
 //! Files that real tools wrote: every hole in one chunk leaves all the others.
 
-use crate::golden::Random;
-use crate::model::Model;
+use crate::recovery::golden::Random;
+use crate::recovery::model::Model;
 
 /// Of every kind that `testdata` has: codecs, checksums, metadata, many chunks, old layouts.
 const FILES: [&str; 10] = [
@@ -21,7 +21,7 @@ const FILES: [&str; 10] = [
 fn real_files() {
     let mut cases = 0;
     for name in FILES {
-        let path = format!("{}/testdata/bloscpack/{name}", env!("CARGO_MANIFEST_DIR"));
+        let path = testkit::root().join("testdata/bloscpack").join(name);
         let model = Model::of(name, &std::fs::read(path).unwrap());
         let mut random = Random::new(7);
         model.check();

@@ -1,8 +1,8 @@
 //! From each of thousands of damages to files of records, each record comes back under its number,
 //! or an empty one is in its place and reported; or the recovery says that numbers are uncertain.
 
-use crate::golden::{Field, Random, chunk, parts, u32_at};
-use crate::random::{case, judge};
+use crate::recovery::golden::{Field, Random, chunk, parts, u32_at};
+use crate::recovery::random::{case, judge};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
     Category, Checksum, Compressor, FormatVersion, Hashers, IndexedRecordReader, Limits, Metadata,

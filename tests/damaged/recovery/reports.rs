@@ -1,6 +1,6 @@
 //! What is refused, and what a report says beyond the content.
 
-use crate::cases::{JSON, counted, data, others};
+use crate::recovery::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
 use bloscpack::{
     Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
@@ -113,7 +113,7 @@ fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
 fn verify_goes_on_behind_a_broken_structure() {
     let file = encoded(FormatVersion::V3);
     assert!(verify_at(&file, Limits::default(), 1).unwrap().is_sound());
-    let model = crate::model::Model::of("", &file);
+    let model = crate::recovery::model::Model::of("", &file);
     let chunks = model.chunks();
     let mut damaged = model.clone();
     for number in [2, 5, 9] {
@@ -181,7 +181,7 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
         "g_trailing_then_spill.blp",
         "z_trailing_junk.blp",
     ] {
-        let path = format!("{}/testdata/bloscpack/{name}", env!("CARGO_MANIFEST_DIR"));
+        let path = testkit::root().join("testdata/bloscpack").join(name);
         let file = std::fs::read(path).unwrap();
         let report = verify_at(&file, Limits::default(), 1).unwrap();
         assert!(report.is_sound(), "{name}: {report:?}");

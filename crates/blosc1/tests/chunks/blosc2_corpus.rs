@@ -4,10 +4,9 @@
 //! The frame itself is read here by the few positions that are needed, after the notes of its format.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::blosc::{ChunkDecoder, ChunkError, ChunkHeader, ShuffleMeta};
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, ShuffleMeta};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::path::Path;
 
 fn be_u32(bytes: &[u8], at: usize) -> usize {
     u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
@@ -113,9 +112,7 @@ fn frames_give_the_arrays_that_their_makers_noted() {
         ("caterva", ShuffleMeta::Refuse, 80),
         ("b2nd", ShuffleMeta::Width, 15),
     ] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("target/corpus")
-            .join(name);
+        let folder = testkit::root().join("target/corpus").join(name);
         let Ok(text) = std::fs::read_to_string(folder.join("manifest.json")) else {
             continue;
         };

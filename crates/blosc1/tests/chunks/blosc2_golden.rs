@@ -1,7 +1,7 @@
 //! Chunks that python-blosc2 wrote (`testdata/make_blosc2.py`), decoded as C-Blosc2 decodes them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::blosc::{ChunkDecoder, ChunkHeader, ShuffleMeta};
+use blosc1::{ChunkDecoder, ChunkHeader, ShuffleMeta};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -84,13 +84,13 @@ fn check_all(place: &Path) -> usize {
 
 #[test]
 fn chunks_of_python_blosc2_are_read() {
-    assert!(check_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/blosc2")) > 100);
+    assert!(check_all(&testkit::root().join("testdata/blosc2")) > 100);
 }
 
 /// All combinations, where `make_blosc2.py DIRECTORY all` was run.
 #[test]
 fn every_combination_is_read() {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus/blosc2");
+    let default = testkit::root().join("target/corpus/blosc2");
     let place = std::env::var_os("BLOSCPACK_BLOSC2").map_or(default, Into::into);
     if place.is_dir() {
         assert!(check_all(&place) > 10_000);

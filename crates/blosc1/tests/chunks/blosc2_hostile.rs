@@ -1,13 +1,12 @@
 //! Chunks of Blosc 2 that no encoder wrote: every one is an error or data, never more.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::blosc::{
+use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, ChunkExtension, ChunkHeader,
     Compressor, Fault, FilterPipeline, FilterStep, MAX_NBYTES, ShuffleMeta, SpecialValue,
     special_chunk,
 };
 use serde_json::Value;
-use std::path::Path;
 
 fn encode(data: &[u8], compressor: Compressor, steps: &[FilterStep], typesize: u8) -> Vec<u8> {
     let settings = Blosc2Settings {
@@ -44,7 +43,7 @@ fn samples() -> Vec<Vec<u8>> {
             samples.push(encode(&ramp(200), compressor, steps, 2));
         }
     }
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/blosc2");
+    let place = testkit::root().join("testdata/blosc2");
     let bytes = std::fs::read(place.join("chunks.bin")).unwrap();
     let text = std::fs::read_to_string(place.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&text).unwrap();

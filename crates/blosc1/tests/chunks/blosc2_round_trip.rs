@@ -2,9 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "made-up data may be cut")]
 
-use bloscpack::blosc::{
-    Blosc2Encoder, Blosc2Settings, ChunkDecoder, Compressor, FilterPipeline, FilterStep,
-};
+use blosc1::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, Compressor, FilterPipeline, FilterStep};
 use proptest::prelude::*;
 
 fn steps() -> impl Strategy<Value = Vec<FilterStep>> {

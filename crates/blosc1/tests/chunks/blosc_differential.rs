@@ -1,7 +1,7 @@
 //! Our chunks read by C-Blosc 1.21, and C-Blosc's by us.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
+use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
 
 use oracle::{Kind, Random};
 use testkit::oracle;

@@ -1,7 +1,7 @@
 //! Bytes that no encoder wrote: every one is an error or data, never more.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::blosc::{
+use blosc1::{
     ChunkDecoder, ChunkEncoder, ChunkError, ChunkHeader, ChunkSettings, Compressor, Fault, Filter,
     HEADER_LEN, MAX_NBYTES,
 };

@@ -1,7 +1,7 @@
 //! Our chunks are at most 2 % larger than C-Blosc's, by compressor and level.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+use blosc1::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 
 use oracle::{Kind, Random};
 use testkit::oracle;

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "calls into the C library")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::blosc::{ChunkDecoder, ChunkHeader, ChunkSettings, Compressor, Filter};
+use blosc1::{ChunkDecoder, ChunkHeader, ChunkSettings, Compressor, Filter};
 
 use oracle::{Kind, Random};
 use testkit::oracle;

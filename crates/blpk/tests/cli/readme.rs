@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 #[test]
 fn console_examples_print_what_they_say() {
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../../../README.md");
     let blocks: Vec<_> = readme
         .split("```console\n")
         .skip(1)

@@ -3,8 +3,9 @@
 use crate::dataset_model::sample;
 use crate::disk::{Wanted, change, folder, seen_by};
 use crate::documents::{Read, blz};
-use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout};
-use bloscpack::{Compressor, DType, Filter};
+use blosc1::{Compressor, Filter};
+use bloscpack_datasets::{CArray, CTable, Dataset, DatasetLayout};
+use bloscpack_dtype::DType;
 use serde_json::json;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Datasets that bcolz, BLZ and carray wrote give what their manifests say.
 
-use bloscpack::Category;
-use bloscpack::dataset::{CArray, CTable, Dataset};
+use bloscpack_datasets::{CArray, CTable, Dataset};
+use bloscpack_error::Category;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -197,7 +197,7 @@ fn walk(folder: &Path) -> usize {
 fn corpus() -> PathBuf {
     match std::env::var_os("BLOSCPACK_CORPUS") {
         Some(folder) => PathBuf::from(folder),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus"),
+        None => testkit::root().join("target/corpus"),
     }
 }
 

@@ -5,8 +5,8 @@
 
 use crate::tree_crash::{Depth, Random, for_each_state};
 use crate::tree_recorder::{Disk, TreeRecorder};
-use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout};
-use bloscpack::{Category, Result};
+use bloscpack_datasets::{CArray, CTable, Dataset, DatasetLayout};
+use bloscpack_error::{Category, Result};
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
 
@@ -19,7 +19,7 @@ const DEPTH: Depth = Depth {
 type Seen = Option<(Value, Vec<(String, Vec<u8>)>)>;
 
 fn seen(store: &TreeRecorder) -> Result<Seen> {
-    let options = bloscpack::dataset::DatasetOptions::new().threads(1);
+    let options = bloscpack_datasets::DatasetOptions::new().threads(1);
     let dataset = match options.open_in(store.clone()) {
         // Nothing is there yet.
         Err(error) if error.category() == Category::Unsupported => return Ok(None),
@@ -50,8 +50,8 @@ fn rows(from: u32, count: u32) -> Vec<u8> {
         .collect()
 }
 
-fn array(layout: DatasetLayout, replace: bool) -> bloscpack::dataset::CArrayBuilder {
-    let options = bloscpack::dataset::DatasetOptions::new().threads(1);
+fn array(layout: DatasetLayout, replace: bool) -> bloscpack_datasets::CArrayBuilder {
+    let options = bloscpack_datasets::DatasetOptions::new().threads(1);
     CArray::of::<u32>()
         .layout(layout)
         .chunk_rows(10)
@@ -143,7 +143,7 @@ fn crash(before: Disk, what: &str, random: &mut Random, change: impl Fn(TreeReco
         );
         if found.is_some() && states % 5 == 0 {
             // Whoever changes it next completes or forgets what was begun.
-            let options = bloscpack::dataset::DatasetOptions::new().threads(1);
+            let options = bloscpack_datasets::DatasetOptions::new().threads(1);
             drop(options.edit_in(left.clone()).unwrap());
             assert!(
                 seen(&left).unwrap() == found,

@@ -231,7 +231,7 @@ const WRITE: &str = "BLOSCPACK_WRITE_DOCUMENTS";
 
 #[test]
 fn the_datasets_of_the_documents_in_testdata_are_these() {
-    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/datasets/documents");
+    let testdata = testkit::root().join("testdata/datasets/documents");
     for document in handmade::all() {
         let root = testdata.join(document.name);
         if std::env::var_os(WRITE).is_some() {

@@ -1,10 +1,10 @@
 //! Small files of datasets with a bit turned, or cut: an error, or what is spelled there, but no panic and
 //! nothing that could not be written and read again.
 
-use bloscpack::dataset::wire::proposal::{
+use bloscpack_datasets::wire::proposal::{
     self, SuperchunkHeader, encode_attributes, parse_attributes, parse_shape,
 };
-use bloscpack::dataset::wire::{
+use bloscpack_datasets::wire::{
     Attributes, RootDirs, SingleChunk, Sizes, Storage, StorageStyle, SuperchunkCheck,
 };
 

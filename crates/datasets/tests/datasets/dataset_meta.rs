@@ -6,11 +6,12 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::dataset::wire::{
+use blosc1::Filter;
+use bloscpack_datasets::wire::{
     Attributes, ChunkBase, ChunkOverhead, DtypeText, ParamsKey, RootDirs, SingleChunk, Sizes,
     Storage, StorageStyle, SuperchunkCheck, counted_bytes, default_chunk_rows,
 };
-use bloscpack::{Filter, Metadata};
+use bloscpack_wire::Metadata;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,7 @@ struct Corpus {
 impl Corpus {
     /// Nothing where the corpus is not unpacked.
     fn read() -> Option<Self> {
-        let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus");
+        let unpacked = testkit::root().join("target/corpus");
         let root = std::env::var_os("BLOSCPACK_CORPUS").map_or(unpacked, PathBuf::from);
         let mut corpus = Self::default();
         for (name, arrays) in FOLDERS {

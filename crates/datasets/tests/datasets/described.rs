@@ -4,8 +4,9 @@
 use crate::counting::peak_of;
 use crate::disk::folder;
 use crate::stopwatch::Stopwatch;
-use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout};
-use bloscpack::{Category, DType, Result};
+use bloscpack_datasets::{CArray, CTable, Dataset, DatasetLayout};
+use bloscpack_dtype::DType;
+use bloscpack_error::{Category, Result};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::dataset_model::sample;
 use crate::documents::Read;
-use bloscpack::dataset::CArray;
+use bloscpack_datasets::CArray;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,10 @@
 use crate::dataset_model::sample;
 use crate::disk::{Wanted, change, folder, seen_by};
 use crate::documents::{Read, blz_document, carray_document, handmade};
-use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout};
-use bloscpack::{Checksum, Compressor, DType, Filter};
+use blosc1::{Compressor, Filter};
+use bloscpack_datasets::{CArray, CTable, Dataset, DatasetLayout};
+use bloscpack_dtype::DType;
+use bloscpack_wire::Checksum;
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -229,7 +231,7 @@ fn columns_lie_within_columns() {
     for layout in LAYOUTS {
         let folder = folder();
         let root = folder.path().join("table");
-        let framed = |array: bloscpack::dataset::CArrayBuilder| {
+        let framed = |array: bloscpack_datasets::CArrayBuilder| {
             array.spare(30).superchunk(NonZeroU64::new(3).unwrap())
         };
         let mut table = CTable::builder().layout(layout).chunk_rows(4);
@@ -321,7 +323,7 @@ fn changes(table: &mut CTable, layout: DatasetLayout, root: &Path, columns: &mut
 /// Everything that somebody made by hand from the text of a document.
 #[test]
 fn what_the_documents_show_is_read() {
-    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/datasets/documents");
+    let testdata = testkit::root().join("testdata/datasets/documents");
     for document in handmade::all() {
         // Git keeps no empty folders, which is why it is written anew.
         let folder = folder();

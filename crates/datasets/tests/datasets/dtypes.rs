@@ -1,16 +1,16 @@
 //! The types that real datasets name, where the corpus is unpacked.
 
-use bloscpack::DType;
-use bloscpack::dtype::NpyHeader;
+use bloscpack_dtype::DType;
+use bloscpack_dtype::NpyHeader;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Folders of the corpus that hold directories of datasets.
 const FOLDERS: [&str; 4] = ["bcolz", "bcolz-legacy", "blz", "carray05"];
 
 fn folders() -> Vec<PathBuf> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus");
+    let corpus = testkit::root().join("target/corpus");
     let folders = FOLDERS.iter().map(|name| corpus.join(name));
     let found: Vec<_> = folders
         .filter(|folder| folder.join("manifest.json").is_file())

@@ -4,8 +4,8 @@
 use crate::counting::peak_of;
 use crate::documents::unless_it_panics;
 use crate::hostile_dirs::{Case, Leaves, Sound, cases, hurried};
-use bloscpack::dataset::{CArray, CTable, Dataset, DatasetOptions};
-use bloscpack::{Category, Error, Result};
+use bloscpack_datasets::{CArray, CTable, Dataset, DatasetOptions};
+use bloscpack_error::{Category, Error, Result};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,9 +1,9 @@
 //! Shapes and counts that lie: what is done with them ends soon, and takes no memory that no file fills.
 
 use crate::counting::peak_of;
-use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
-use bloscpack::storage::{Key, MemoryStore, Store};
-use bloscpack::{Category, Result};
+use bloscpack_datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack_error::{Category, Result};
+use bloscpack_storage::{Key, MemoryStore, Store};
 use std::time::Duration;
 
 /// Runs what must not hang, with ten seconds for what takes far less than one.
@@ -59,7 +59,7 @@ fn a_superchunk_that_should_have_more_chunks_than_can_be_is_cut_off() {
         let mut array = edit(&store)?;
         array.trim(0)?;
         array.flush()?;
-        Ok::<_, bloscpack::Error>(CArray::open_in(store)?.rows())
+        Ok::<_, bloscpack_error::Error>(CArray::open_in(store)?.rows())
     });
     assert_eq!(rows.unwrap(), 0);
 }

@@ -12,11 +12,17 @@
 mod blz;
 mod corpus;
 mod crash;
+mod dataset_documents;
+mod dataset_hostile;
+mod dataset_meta;
 mod described;
 mod disk;
 mod documented;
+mod dtypes;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod hostile_builder;
 mod lies;
 mod model;
 mod repair;
@@ -36,7 +42,7 @@ use testkit::stopwatch;
 use testkit::tree_crash;
 use testkit::tree_recorder;
 
-use bloscpack::dataset::DatasetLayout;
+use bloscpack_datasets::DatasetLayout;
 
 /// All that are written.
 fn layouts() -> Vec<DatasetLayout> {

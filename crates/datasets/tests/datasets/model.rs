@@ -7,8 +7,8 @@ use crate::dataset_model::{Flushed, Step, array, table};
 use crate::documents::real::{Relaxed, read as read_real};
 use crate::documents::{Read, bcolz, blz, blz_document, carray_document};
 use crate::layouts;
-use bloscpack::dataset::DatasetLayout;
-use bloscpack::storage::{EntryKind, Key, Store};
+use bloscpack_datasets::DatasetLayout;
+use bloscpack_storage::{EntryKind, Key, Store};
 use proptest::prelude::*;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::datasets;
 use crate::disk::{files, folder};
-use bloscpack::dataset::{CArray, Dataset, DatasetLayout, Remedy, RepairOptions, Uncounted};
+use bloscpack_datasets::{CArray, Dataset, DatasetLayout, Remedy, RepairOptions, Uncounted};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn repairing_keeps_all_counted_values() {
     for dataset in ["bcolz", "bcolz-legacy", "blz", "carray05"]
         .iter()
         .flat_map(|corpus| {
-            bloscpack::dataset::walk(chosen.path().join(corpus), |_, _| {})
+            bloscpack_datasets::walk(chosen.path().join(corpus), |_, _| {})
                 .unwrap()
                 .into_iter()
                 .map(move |found| (corpus, found))
@@ -132,7 +132,7 @@ fn repairing_keeps_all_counted_values() {
     assert!(repaired > 100, "{repaired}");
 }
 
-fn values(root: &Path) -> bloscpack::Result<Vec<Vec<u8>>> {
+fn values(root: &Path) -> bloscpack_error::Result<Vec<Vec<u8>>> {
     match Dataset::open(root)? {
         Dataset::Array(array) => Ok(vec![array.read_rows(0..array.rows())?]),
         Dataset::Table(table) => {
@@ -253,7 +253,7 @@ fn an_undecided_column_does_not_shorten_its_table() {
         .unwrap();
     assert!(files(&root.join("id/data")) == before);
     assert_eq!(
-        bloscpack::dataset::CTable::open(&root)
+        bloscpack_datasets::CTable::open(&root)
             .unwrap()
             .rows()
             .unwrap(),
@@ -279,7 +279,7 @@ fn appended_and_not_counted(root: &Path) {
     std::fs::write(root.join("meta/sizes"), counted).unwrap();
 }
 
-fn told(found: &[bloscpack::dataset::Finding], part: &str) -> bool {
+fn told(found: &[bloscpack_datasets::Finding], part: &str) -> bool {
     let is_it = |remedy: &Remedy| matches!(remedy, Remedy::Done(what) if what.contains(part));
     found.iter().any(|finding| is_it(&finding.remedy))
 }

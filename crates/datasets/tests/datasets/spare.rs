@@ -2,8 +2,9 @@
 
 use crate::disk::{files, folder, seen_by};
 use crate::documents::{blz_document, carray_document};
-use bloscpack::dataset::{CArray, DatasetLayout};
-use bloscpack::{Checksum, Compressor};
+use blosc1::Compressor;
+use bloscpack_datasets::{CArray, DatasetLayout};
+use bloscpack_wire::Checksum;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::ops::Range;

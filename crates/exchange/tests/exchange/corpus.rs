@@ -1,9 +1,9 @@
 //! Datasets that real programs wrote.
 
 use super::{Held, available, check_round, datasets, written};
-use bloscpack::Category;
-use bloscpack::dataset::Dataset;
-use bloscpack::exchange::{ArraySource, Format, TableSource};
+use bloscpack_datasets::Dataset;
+use bloscpack_error::Category;
+use bloscpack_exchange::{ArraySource, Format, TableSource};
 use sha2::{Digest, Sha256};
 
 fn sha256(bytes: &[u8]) -> String {

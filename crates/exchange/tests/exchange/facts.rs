@@ -1,15 +1,14 @@
 //! What other programs say of files: NumPy and pyarrow wrote those in `testdata/exchange`, see `make.py`.
 
 use super::{Held, opened, written};
-use bloscpack::dataset::CTable;
-use bloscpack::exchange::{Format, ImportOptions, Schema};
-use bloscpack::{Category, DType};
-use std::path::{Path, PathBuf};
+use bloscpack_datasets::CTable;
+use bloscpack_dtype::DType;
+use bloscpack_error::Category;
+use bloscpack_exchange::{Format, ImportOptions, Schema};
+use std::path::PathBuf;
 
 fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata/exchange")
-        .join(name)
+    testkit::root().join("testdata/exchange").join(name)
 }
 
 fn file(name: &str) -> Vec<u8> {
@@ -62,7 +61,7 @@ fn a_single_element_is_one_row() {
 #[cfg(feature = "csv")]
 fn csv_is_what_the_rfc_says() {
     use super::typed;
-    use bloscpack::exchange::Column;
+    use bloscpack_exchange::Column;
     let text = Column::new("a,\"b\"", DType::text(6).unwrap());
     let number = Column::new("n", DType::F64);
     let cells = ["x", "1,2", "\"q\"", "a\nb", "", " y "];
@@ -269,7 +268,7 @@ fn check_table(held: &Held, has: impl Fn(&str) -> bool) {
 #[cfg(feature = "arrow")]
 fn tables_of_pyarrow_are_read() {
     for name in ["table.arrow", "lz4.feather", "zstd.feather"] {
-        let mut source = bloscpack::exchange::open(path(name), &ImportOptions::new()).unwrap();
+        let mut source = bloscpack_exchange::open(path(name), &ImportOptions::new()).unwrap();
         check_table(&Held::of(&mut *source, 200).unwrap(), |_| true);
     }
     let mut source = opened(
@@ -357,9 +356,9 @@ fn formats_that_are_not_there_say_so() {
 
 #[test]
 fn a_table_goes_into_every_layout() {
-    use bloscpack::dataset::DatasetLayout;
-    use bloscpack::exchange::{TableSource, import_table};
-    use bloscpack::storage::MemoryStore;
+    use bloscpack_datasets::DatasetLayout;
+    use bloscpack_exchange::{TableSource, import_table};
+    use bloscpack_storage::MemoryStore;
     let layouts = [
         DatasetLayout::Bcolz,
         DatasetLayout::Blz,

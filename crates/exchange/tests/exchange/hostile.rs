@@ -2,9 +2,10 @@
 
 use super::{Held, available, opened, written};
 use crate::counting::peak_of;
-use bloscpack::dtype::npy::NpyHeader;
-use bloscpack::exchange::{Column, Format, ImportOptions, Schema, export};
-use bloscpack::{Category, DType};
+use bloscpack_dtype::DType;
+use bloscpack_dtype::npy::NpyHeader;
+use bloscpack_error::Category;
+use bloscpack_exchange::{Column, Format, ImportOptions, Schema, export};
 
 fn sample() -> Held {
     let columns = vec![
@@ -29,7 +30,7 @@ fn sample() -> Held {
     Held::new(Schema::table(columns), rows, contents)
 }
 
-fn read(file: &[u8], format: Format) -> bloscpack::Result<Held> {
+fn read(file: &[u8], format: Format) -> bloscpack_error::Result<Held> {
     let mut source = opened(file, format, &ImportOptions::new())?;
     Held::of(&mut *source, 300)
 }

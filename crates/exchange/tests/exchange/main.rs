@@ -19,7 +19,7 @@ mod random;
 #[cfg(feature = "arrow")]
 mod zipline;
 
-use bloscpack::exchange::{
+use bloscpack_exchange::{
     Batch, BoxedSource, Column, Format, ImportOptions, Schema, Source, export, open_at,
 };
 
@@ -50,7 +50,7 @@ impl Held {
     }
 
     /// All of a source, so many bytes at a time.
-    fn of(source: &mut dyn Source, bytes: usize) -> bloscpack::Result<Self> {
+    fn of(source: &mut dyn Source, bytes: usize) -> bloscpack_error::Result<Self> {
         let schema = source.schema().clone();
         let (mut rows, mut columns) = (0, vec![Vec::new(); schema.columns.len()]);
         while let Some(batch) = source.next_batch(bytes)? {
@@ -93,7 +93,7 @@ impl Source for Held {
         self.rows
     }
 
-    fn next_batch(&mut self, bytes: usize) -> bloscpack::Result<Option<Batch>> {
+    fn next_batch(&mut self, bytes: usize) -> bloscpack_error::Result<Option<Batch>> {
         let most = (bytes as u64 / self.schema.row_bytes().max(1)).max(1);
         let (from, to) = (self.done, (self.done + most).min(self.rows));
         self.done = to;
@@ -110,7 +110,7 @@ impl Source for Held {
     }
 }
 
-fn written(source: &mut dyn Source, format: Format) -> bloscpack::Result<Vec<u8>> {
+fn written(source: &mut dyn Source, format: Format) -> bloscpack_error::Result<Vec<u8>> {
     let (mut file, mut last) = (Vec::new(), 0);
     export(source, format, &mut file, &mut |rows| last = rows)?;
     assert_eq!(last, if source.rows() == 0 { 0 } else { source.rows() });
@@ -121,7 +121,7 @@ fn opened(
     file: &[u8],
     format: Format,
     options: &ImportOptions,
-) -> bloscpack::Result<BoxedSource<'static>> {
+) -> bloscpack_error::Result<BoxedSource<'static>> {
     open_at(file.to_vec(), format, options)
 }
 
@@ -132,7 +132,7 @@ fn typed(schema: &Schema) -> ImportOptions {
 }
 
 /// Out and in again: the same schema and the same bytes, or at least the same text of every element.
-fn check_round(held: &Held, format: Format) -> bloscpack::Result<()> {
+fn check_round(held: &Held, format: Format) -> bloscpack_error::Result<()> {
     let file = written(&mut held.clone(), format)?;
     let options = match format {
         Format::Csv => typed(&held.schema),

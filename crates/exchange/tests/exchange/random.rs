@@ -1,8 +1,9 @@
 //! Elements of every type, of any bytes, through every format and back.
 
 use super::{Held, available, check_round};
-use bloscpack::exchange::{Column, Schema};
-use bloscpack::{Category, DType};
+use bloscpack_dtype::DType;
+use bloscpack_error::Category;
+use bloscpack_exchange::{Column, Schema};
 use proptest::prelude::*;
 
 const TYPES: [&str; 44] = [

@@ -1,19 +1,17 @@
 //! The example that turns bundles of zipline's into Parquet.
 
 use super::{Held, datasets};
-use bloscpack::dataset::CTable;
-use bloscpack::exchange::{ImportOptions, open};
+use bloscpack_datasets::CTable;
+use bloscpack_exchange::{ImportOptions, open};
 use std::path::{Path, PathBuf};
 
-#[path = "../../examples/zipline_to_parquet.rs"]
+#[path = "../../../../examples/zipline_to_parquet.rs"]
 mod example;
 
 const PRICES: [&str; 4] = ["open", "high", "low", "close"];
 
 fn bundle(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata/datasets/bcolz")
-        .join(name)
+    testkit::root().join("testdata/datasets/bcolz").join(name)
 }
 
 fn converted(bundle: &Path, opens: Option<&str>) -> (Held, u64) {

@@ -2,8 +2,8 @@
 
 use crate::frames::{self, Frame as Expected};
 use crate::pick::pick;
-use bloscpack::Category;
-use bloscpack::frame::{Frame, NdArray};
+use bloscpack_error::Category;
+use bloscpack_frames::{Frame, NdArray};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 

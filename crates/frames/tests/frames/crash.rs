@@ -10,9 +10,9 @@ use crate::recorder::Recorder;
 use crate::tree_crash;
 use crate::tree_faulty::{self, FaultyStore};
 use crate::tree_recorder::{Disk, TreeRecorder};
-use bloscpack::frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
-use bloscpack::storage::{Folder, Memory, Snapshot};
-use bloscpack::{Category, Error, Result};
+use bloscpack_error::{Category, Error, Result};
+use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_storage::{Folder, Memory, Snapshot};
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
@@ -301,11 +301,11 @@ fn a_crash_while_creating_shows_nothing_wrong() {
     assert!(states > 300, "{states}");
 }
 
-fn edit_store(store: impl bloscpack::storage::Store + 'static) -> Result<NdArray> {
+fn edit_store(store: impl bloscpack_storage::Store + 'static) -> Result<NdArray> {
     NdArray::of(options().edit_store(store)?)
 }
 
-fn seen_store(store: impl bloscpack::storage::Store + 'static) -> Result<Content> {
+fn seen_store(store: impl bloscpack_storage::Store + 'static) -> Result<Content> {
     content(&NdArray::of(options().open_store(store)?)?)
 }
 

@@ -4,8 +4,8 @@
 
 use testkit::frames;
 
-use bloscpack::Fault;
-use bloscpack::frame::wire::{
+use blosc1::Fault;
+use bloscpack_frames::wire::{
     ArrayKind, ArrayMeta, ChunkPlace, FrameHeader, FrameKind, Trailer, chunk_file_name,
     decode_index, encode_index, is_frame,
 };

@@ -10,6 +10,7 @@
 
 mod corpus;
 mod crash;
+mod frame_wire;
 mod hostile;
 mod model;
 mod review;

@@ -2,7 +2,7 @@
 //! stands on them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Access, Disk, Folder, Lock, LockMode, Memory, ReadAt, WriteAt};
+use bloscpack_storage::{Access, Disk, Folder, Lock, LockMode, Memory, ReadAt, WriteAt};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 

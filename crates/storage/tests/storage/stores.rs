@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{DiskStore, EntryKind, Key, LockMode, MemoryStore, Object, Store};
+use bloscpack_storage::{DiskStore, EntryKind, Key, LockMode, MemoryStore, Object, Store};
 use std::io::ErrorKind;
 
 use testkit::tree_recorder;
@@ -48,7 +48,7 @@ impl Store for Plain {
     fn open(&self, key: &Key) -> std::io::Result<Box<dyn Object>> {
         self.0.open(key)
     }
-    fn list(&self, folder: &Key) -> std::io::Result<Vec<bloscpack::storage::Entry>> {
+    fn list(&self, folder: &Key) -> std::io::Result<Vec<bloscpack_storage::Entry>> {
         self.0.list(folder)
     }
     fn create(&self, key: &Key, bytes: &[u8]) -> std::io::Result<()> {
@@ -76,7 +76,7 @@ impl Store for Plain {
         &self,
         folder: &Key,
         hold: LockMode,
-    ) -> std::io::Result<Option<Box<dyn bloscpack::storage::Guard>>> {
+    ) -> std::io::Result<Option<Box<dyn bloscpack_storage::Guard>>> {
         self.0.try_lock(folder, hold)
     }
 }

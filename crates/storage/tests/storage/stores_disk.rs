@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{DiskStore, EntryKind, Key, ReadAt, Store};
+use bloscpack_storage::{DiskStore, EntryKind, Key, ReadAt, Store};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -105,7 +105,7 @@ fn links_are_not_followed() {
         assert!(place.store.make_folder(&at).is_err());
         assert!(place.store.remove_folder(&at).is_err());
         assert!(place.store.make_folder(&at.join("new").unwrap()).is_err());
-        let hold = bloscpack::storage::LockMode::Exclusive;
+        let hold = bloscpack_storage::LockMode::Exclusive;
         assert!(place.store.try_lock(&at, hold).is_err());
         assert!(place.store.sync(&at).is_err());
     }
@@ -300,7 +300,7 @@ fn no_handles_are_lost() {
             let _ = place.store.open(&folder.join("1").unwrap());
             let _ = place
                 .store
-                .try_lock(&folder, bloscpack::storage::LockMode::Shared);
+                .try_lock(&folder, bloscpack_storage::LockMode::Shared);
         }
     };
     work();

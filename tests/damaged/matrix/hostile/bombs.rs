@@ -1,9 +1,9 @@
 //! What unpacks to more than one would like.
 
 use super::{CUT, Input, MIB, OVER, READ, Row, file, row};
-use crate::by_fields::{Fields, PLAIN, zstd};
-use crate::frame_parts::Parts;
-use crate::records_by_hand::Hostile;
+use crate::matrix::by_fields::{Fields, PLAIN, zstd};
+use crate::matrix::frame_parts::Parts;
+use crate::matrix::records_by_hand::Hostile;
 use bloscpack::Limits;
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, SpecialValue, special_chunk};
 use bloscpack::frame::wire::ChunkPlace;

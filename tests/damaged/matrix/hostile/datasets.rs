@@ -1,8 +1,8 @@
 //! Datasets whose small files lie.
 
 use super::{CUT, DAMAGED, Input, MIB, OVER, READ, Row, row};
-use crate::by_fields::zstd;
-use crate::samples::{self, Files, array_of};
+use crate::matrix::by_fields::zstd;
+use crate::matrix::samples::{self, Files, array_of};
 use bloscpack::dataset::DatasetLayout;
 
 /// A dataset of one array with a text in place of another in one of its files.

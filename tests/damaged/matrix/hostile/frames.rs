@@ -1,8 +1,8 @@
 //! Frames and the arrays in them.
 
 use super::{CUT, DAMAGED, Input, OVER, Row, UNSUPPORTED, row};
-use crate::frame_parts::Parts;
-use crate::samples::nd;
+use crate::matrix::frame_parts::Parts;
+use crate::matrix::samples::nd;
 use bloscpack::blosc::{SpecialValue, special_chunk};
 use bloscpack::frame::ArrayKind;
 use bloscpack::frame::wire::ChunkPlace;

@@ -1,8 +1,8 @@
 //! Headers of Bloscpack files, and the chunks behind them.
 
 use super::{CUT, DAMAGED, OVER, READ, Row, UNSUPPORTED, file};
-use crate::by_fields::{Fields, PLAIN, blosc};
-use crate::golden::{chunk, sensor};
+use crate::matrix::by_fields::{Fields, PLAIN, blosc};
+use crate::matrix::golden::{chunk, sensor};
 
 /// Headers of Bloscpack files.
 pub fn rows() -> Vec<Row> {

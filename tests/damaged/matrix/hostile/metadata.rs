@@ -1,7 +1,7 @@
 //! Metadata of files.
 
 use super::{CUT, DAMAGED, MIB, OVER, READ, Row, file};
-use crate::by_fields::Section3;
+use crate::matrix::by_fields::Section3;
 
 pub fn rows() -> Vec<Row> {
     let section = |name: &str, section: Section3, expected| {

@@ -10,11 +10,11 @@ mod headers;
 mod metadata;
 mod records;
 
-use crate::BASE;
-use crate::by_fields::Count;
-use crate::counting::peak_of;
-use crate::samples::{self, Files, Reader};
-use crate::stopwatch::Stopwatch;
+use crate::matrix::BASE;
+use crate::matrix::by_fields::Count;
+use crate::matrix::counting::peak_of;
+use crate::matrix::samples::{self, Files, Reader};
+use crate::matrix::stopwatch::Stopwatch;
 use bloscpack::dataset::DatasetLayout;
 use bloscpack::{Category, Decoder, Error, IndexedRecordReader, Limits, RecordReader};
 use std::time::Duration;

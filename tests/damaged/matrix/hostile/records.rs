@@ -1,8 +1,8 @@
 //! Files of records.
 
 use super::{CUT, DAMAGED, Input, OVER, Row, UNSUPPORTED, row};
-use crate::by_fields::blosc;
-use crate::records_by_hand::{self as by_hand, Hostile, packing};
+use crate::matrix::by_fields::blosc;
+use crate::matrix::records_by_hand::{self as by_hand, Hostile, packing};
 
 pub fn rows() -> Vec<Row> {
     let sound = || Hostile::new("{}", vec![by_hand::chunk(b"one"), by_hand::chunk(b"two")]);

@@ -3,11 +3,12 @@
 use super::{BASE, WHOLE, examine};
 use crate::counting::peak_of;
 use crate::frame_parts::{Parts, bomb, numbers, options};
-use bloscpack::blosc::ChunkDecoder;
-use bloscpack::frame::wire::ChunkPlace;
-use bloscpack::frame::{Metalayers, NdArray};
-use bloscpack::storage::Memory;
-use bloscpack::{Category, Limits};
+use blosc1::ChunkDecoder;
+use bloscpack_error::Category;
+use bloscpack_frames::wire::ChunkPlace;
+use bloscpack_frames::{Metalayers, NdArray};
+use bloscpack_storage::Memory;
+use bloscpack_wire::Limits;
 use std::ffi::OsStr;
 
 /// Where the parts of a description of two axes lie.

@@ -2,9 +2,10 @@
 
 use crate::counting::peak_of;
 use crate::frame_parts::{Parts, numbers, options};
-use bloscpack::blosc::{MAX_NBYTES, SpecialValue, special_chunk};
-use bloscpack::frame::Frame;
-use bloscpack::{Category, Limits};
+use blosc1::{MAX_NBYTES, SpecialValue, special_chunk};
+use bloscpack_error::Category;
+use bloscpack_frames::Frame;
+use bloscpack_wire::Limits;
 
 #[test]
 fn trailers_that_lie_are_refused() {

@@ -11,8 +11,8 @@ use crate::counting::peak_of;
 use crate::frame_parts::{options, store_of};
 use crate::frames;
 use crate::pick::pick;
-use bloscpack::Result;
-use bloscpack::frame::{Frame, NdArray};
+use bloscpack_error::Result;
+use bloscpack_frames::{Frame, NdArray};
 use std::ops::Range;
 
 /// Memory for anything, besides what is there and what comes of it.

@@ -2,8 +2,8 @@
 
 use super::WHOLE;
 use crate::frame_parts::{Parts, options, sparse};
-use bloscpack::frame::{Frame, NdArray};
-use bloscpack::storage::MemoryStore;
+use bloscpack_frames::{Frame, NdArray};
+use bloscpack_storage::MemoryStore;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;

@@ -4,11 +4,12 @@ use super::{BASE, WHOLE};
 use crate::counting::peak_of;
 use crate::frame_parts::{Parts, encoded, index, numbers, options, sparse};
 use crate::pick::pick;
-use bloscpack::blosc::{ChunkDecoder, MAX_NBYTES, SpecialValue, special_chunk};
-use bloscpack::frame::wire::ChunkPlace;
-use bloscpack::frame::{Frame, Metalayers, NdArray};
-use bloscpack::storage::Memory;
-use bloscpack::{Category, Limits, Result};
+use blosc1::{ChunkDecoder, MAX_NBYTES, SpecialValue, special_chunk};
+use bloscpack_error::{Category, Result};
+use bloscpack_frames::wire::ChunkPlace;
+use bloscpack_frames::{Frame, Metalayers, NdArray};
+use bloscpack_storage::Memory;
+use bloscpack_wire::Limits;
 use std::ffi::OsStr;
 
 #[test]

@@ -5,9 +5,9 @@ use crate::counting::peak_of;
 use crate::frame_parts::{numbers, options};
 use crate::frames;
 use crate::pick::pick;
-use bloscpack::Category;
-use bloscpack::blosc::{ChunkDecoder, Compressor, FilterPipeline, FilterStep};
-use bloscpack::frame::{FrameHeader, NdArray};
+use blosc1::{ChunkDecoder, Compressor, FilterPipeline, FilterStep};
+use bloscpack_error::Category;
+use bloscpack_frames::{FrameHeader, NdArray};
 
 #[test]
 fn each_bit_of_real_frames_may_be_wrong() {

@@ -1,8 +1,8 @@
 //! What is left when something fails in the middle.
 
-use bloscpack::Category;
-use bloscpack::frame::{Frame, FrameOptions, NdArray};
-use bloscpack::storage::{
+use bloscpack_error::Category;
+use bloscpack_frames::{Frame, FrameOptions, NdArray};
+use bloscpack_storage::{
     Access, Folder, Key, Lock, LockMode, Memory, MemoryFile, MemoryStore, ReadAt, Store, WriteAt,
 };
 use std::ffi::{OsStr, OsString};
@@ -200,7 +200,7 @@ fn damaged(chunk: usize) -> (Memory, Vec<u8>) {
 }
 
 /// After an error, a flush makes all of an operation permanent or nothing.
-fn fails_as_a_whole(chunk: usize, act: impl FnOnce(&mut NdArray) -> bloscpack::Result<()>) {
+fn fails_as_a_whole(chunk: usize, act: impl FnOnce(&mut NdArray) -> bloscpack_error::Result<()>) {
     let (memory, data) = damaged(chunk);
     // So little memory that it takes many steps.
     let options = FrameOptions::new().threads(1).buffer(4);
@@ -294,7 +294,7 @@ fn a_layer_too_many_does_not_spoil_the_flush() {
 /// What cannot be created leaves nothing that would be in the way of the next attempt.
 #[test]
 fn what_cannot_be_created_leaves_nothing() {
-    use bloscpack::blosc::{FilterPipeline, FilterStep};
+    use blosc1::{FilterPipeline, FilterStep};
     let precision = [FilterStep::TruncatePrecision { bits: 4 }];
     let precision = FilterPipeline::new(&precision).unwrap();
     let memory = Memory::new();

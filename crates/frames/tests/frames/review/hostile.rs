@@ -1,10 +1,10 @@
 //! Indexes that lead many chunks to one place, and other bytes that would take more than they are.
 
-use bloscpack::Fault;
-use bloscpack::blosc::{ChunkDecoder, SpecialValue, special_chunk};
-use bloscpack::frame::wire::Trailer;
-use bloscpack::frame::{Frame, FrameHeader, FrameOptions};
-use bloscpack::storage::Memory;
+use blosc1::Fault;
+use blosc1::{ChunkDecoder, SpecialValue, special_chunk};
+use bloscpack_frames::wire::Trailer;
+use bloscpack_frames::{Frame, FrameHeader, FrameOptions};
+use bloscpack_storage::Memory;
 use std::ffi::OsStr;
 
 const LEN: u32 = 1000;

@@ -1,7 +1,7 @@
 //! Random changes of arrays, beside a model that is nothing but elements in C order.
 
-use bloscpack::frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
-use bloscpack::storage::{Memory, MemoryStore};
+use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_storage::{Memory, MemoryStore};
 use std::ffi::OsStr;
 use std::ops::Range;
 

@@ -9,9 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "sockets/form.rs"]
 mod form;
-#[path = "sockets/wire.rs"]
 mod wire;
 
 use bloscpack::Category;

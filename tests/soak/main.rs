@@ -16,9 +16,7 @@
     reason = "a test"
 )]
 
-#[path = "soak/heap.rs"]
 mod heap;
-#[path = "soak/work.rs"]
 mod work;
 
 use std::fs;
