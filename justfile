@@ -17,12 +17,12 @@ bench:
 
 # Whole commands against python-bloscpack, python-blosc2, zstd, lz4, pigz and cp. Takes about two hours; see `--help`.
 bench-commands *options:
-    cargo build --release --locked
+    cargo build --release --locked --package blpk
     benches/commands.py {{options}}
 
 # How the cost of the command grows with the work: bytes, chunks, records, memory. `--quick` is a small version.
 bench-scaling *options:
-    cargo build --release --locked
+    cargo build --release --locked --package blpk
     benches/scaling.py {{options}}
 
 # The chunk engine against C-Blosc2, with Blosc 2 chunks; needs cmake.

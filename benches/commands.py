@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times whole commands against python-bloscpack, python-blosc2, zstd, lz4, pigz and cp.
 
-    cargo build --release --locked && benches/commands.py
+    cargo build --release --locked --package blpk && benches/commands.py
 
 All programs run in turn on the same files, with warm caches, for several rounds. docs/benchmarks.md explains the figures. The
 first run creates a Python environment with the peers in target/bench-commands, which needs network access.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads a hundred bytes from a large file, against the original Bloscpack and python-blosc2.
 
-    cargo build --release --bins --examples
+    cargo build --release --workspace --bins --examples
     benches/ranges.py target/release PYTHON_WITH_BLOSCPACK PYTHON_WITH_BLOSC2 [MIB]
 
 All programs run in turn for five rounds; prints medians. The libraries are timed from opening the file;

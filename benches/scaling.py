@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how the cost of `blpk` grows with the work: bytes through a pipe, chunks, records, random access, memory.
 
-    cargo build --release --locked && benches/scaling.py
+    cargo build --release --locked --package blpk && benches/scaling.py
 
 docs/benchmarks.md explains the figures.
 """

@@ -38,7 +38,7 @@ def command(path):
     """The command to measure; exits if it is missing."""
     path = Path(path) if path else ROOT / "target" / "release" / "blpk"
     if not os.access(path, os.X_OK):
-        sys.exit(f"no command at '{path}': run cargo build --release --locked")
+        sys.exit(f"no command at '{path}': run cargo build --release --locked --package blpk")
     return str(path.resolve())
 
 
