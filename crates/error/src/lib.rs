@@ -69,10 +69,12 @@ impl Error {
         Self::new(ErrorKind::Bug(found.into()), None)
     }
 
-    /// The same error, on this side of the work unless a side is known already.
+    /// The same error. If reading or writing failed, it was on this side, unless a side is known already.
     #[must_use]
     pub fn on(mut self, side: Side) -> Self {
-        self.0.side.get_or_insert(side);
+        if matches!(self.kind(), ErrorKind::Io(_)) {
+            self.0.side.get_or_insert(side);
+        }
         self
     }
 
@@ -101,7 +103,7 @@ impl Error {
         self.0.position.as_ref()
     }
 
-    /// The side of the work on which it happened, where that is known: always if reading or writing failed.
+    /// The side of the work on which reading or writing failed; `None` for other errors.
     #[must_use]
     pub fn side(&self) -> Option<Side> {
         self.0.side
