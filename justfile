@@ -15,36 +15,36 @@ test:
 bench:
     cargo bench --bench chunk
 
-# Whole commands beside python-bloscpack, python-blosc2, zstd, lz4, pigz and cp; `--help` tells more. Takes two hours or so.
+# Whole commands against python-bloscpack, python-blosc2, zstd, lz4, pigz and cp. Takes about two hours; see `--help`.
 bench-commands *options:
-    cargo build --release --locked
+    cargo build --release --locked --package blpk
     benches/commands.py {{options}}
 
-# What the command costs as the work grows: bytes, chunks, records, memory. `--quick` is a small version.
+# How the cost of the command grows with the work: bytes, chunks, records, memory. `--quick` is a small version.
 bench-scaling *options:
-    cargo build --release --locked
+    cargo build --release --locked --package blpk
     benches/scaling.py {{options}}
 
-# The same with chunks of Blosc 2 against C-Blosc2; needs cmake.
+# The chunk engine against C-Blosc2, with Blosc 2 chunks; needs cmake.
 bench2:
     cargo bench --features blosc2-rs --bench chunk2
 
-# Instructions of the hot paths against those of benches/guard.json; needs valgrind. `--update` writes them anew.
+# Compare the instruction counts of the hot paths with benches/guard.json; needs valgrind. `--update` rewrites the file.
 bench-guard *args:
     cargo build --locked --release --bench guard
     benches/guard.py {{args}} "$(ls -t target/release/deps/guard-* | grep -v '\.d$' | head -n 1)"
 
-# Records beside Parquet, SQLite and zstd, in one run; takes an hour with all of its settings.
+# Records against Parquet, SQLite and zstd, in one run. Takes an hour with all settings.
 bench-records data="target/records-data":
     benches/records/data.sh {{data}}
     cargo run --release --manifest-path benches/records/Cargo.toml -- bench {{data}}
 
-# Datasets beside bcolz-zipline, in one run; PYTHON has bcolz-zipline and numpy. Takes a quarter of an hour.
+# Datasets against bcolz-zipline, in one run; PYTHON is an interpreter with bcolz-zipline and numpy. Takes 15 minutes.
 bench-datasets python rounds="3":
     cargo build --release --bench datasets
     benches/datasets.py "$(ls -t target/release/deps/datasets-* | grep -v '\.d$' | head -n 1)" {{python}} {{rounds}}
 
-# Arrays beside python-blosc2 and caterva, in one run; each PYTHON has its peer and numpy. Takes some minutes.
+# Arrays against python-blosc2 and caterva, in one run; each PYTHON is an interpreter with the peer and numpy. Takes some minutes.
 bench-arrays python_blosc2 python_caterva="-" rounds="5":
     cargo build --release --bench arrays
     benches/arrays.py "$(ls -t target/release/deps/arrays-* | grep -v '\.d$' | head -n 1)" {{python_blosc2}} {{python_caterva}} {{rounds}}

@@ -5,6 +5,7 @@ use super::frame::Frame;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
 use bloscpack_storage::{Change, Folder, ReadAt, for_each_step};
+use bloscpack_wire::Limit;
 use bloscpack_wire::{FormatError, FormatVersion, Header, Metadata, MetadataPlace};
 use crc32fast::Hasher;
 
@@ -23,7 +24,7 @@ impl NewMetadata {
     pub(super) fn of(frame: &Frame, metadata: &Metadata, options: &EditorBuilder) -> Result<Self> {
         let (header, hashers) = (&frame.head.header, &options.hashers);
         let limit = options.limits.metadata;
-        check_limit("metadata", metadata.text().len(), limit)?;
+        check_limit(Limit::Metadata, metadata.text().len(), limit)?;
         if header.layout == FormatVersion::V3 {
             if let Some(old) = &frame.head.section
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
@@ -45,10 +46,15 @@ impl NewMetadata {
 }
 
 /// Refuses to write what the editor itself could not read again.
-pub(super) fn check_limit(what: &'static str, found: usize, limit: u32) -> Result<()> {
-    let (found, limit) = (u64::try_from(found).unwrap_or(u64::MAX), limit.into());
-    if found > limit {
-        return Err(FormatError::Limit { what, found, limit }.into());
+pub(super) fn check_limit(limit: Limit, found: usize, allowed: u32) -> Result<()> {
+    let (found, allowed) = (found as u64, allowed.into());
+    if found > allowed {
+        return Err(FormatError::Limit {
+            limit,
+            found,
+            allowed,
+        }
+        .into());
     }
     Ok(())
 }

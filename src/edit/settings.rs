@@ -8,6 +8,7 @@ use crate::indexed::IndexedReader;
 use blosc1::{ChunkSettings, MAX_NBYTES, guess_settings};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
+use bloscpack_wire::Limit;
 
 /// Records that are looked at for how they were made.
 const MODELS: u64 = 16;
@@ -99,7 +100,7 @@ impl<F: Folder> Editor<F> {
         let limit = self.options.limits.chunk;
         if let Some(size) = wanted {
             check_limit(
-                "a chunk",
+                Limit::Chunk,
                 usize::try_from(size).unwrap_or(usize::MAX),
                 limit,
             )?;

@@ -6,6 +6,7 @@ use super::fetch::Fetcher;
 use super::index::Index;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
+use bloscpack_wire::Limit;
 use bloscpack_wire::{FormatError, Hashers, Limits};
 use std::sync::{Arc, Mutex};
 
@@ -83,11 +84,16 @@ impl IndexedReaderBuilder {
     }
 
     fn check_total(&self, found: u64) -> Result<()> {
-        let (what, limit) = ("the content", self.limits.total);
-        match found <= limit {
-            true => Ok(()),
-            false => Err(FormatError::Limit { what, found, limit }.into()),
+        let (limit, allowed) = (Limit::Total, self.limits.total);
+        if found > allowed {
+            return Err(FormatError::Limit {
+                limit,
+                found,
+                allowed,
+            }
+            .into());
         }
+        Ok(())
     }
 
     /// A reader for a source of which it is known where everything lies.

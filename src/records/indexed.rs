@@ -9,6 +9,7 @@ use crate::indexed::{Extent, Fetcher, Index};
 use blosc1::{ChunkHeader, has_blocks};
 use bloscpack_error::{Category, Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
+use bloscpack_wire::Limit;
 use bloscpack_wire::{
     FormatError, Header, Limits, Metadata, PackHead, Packing, ParseError,
     records::packing::PACK_HEAD_LEN,
@@ -351,9 +352,12 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let extent = self.extent(chunk)?;
         let (header, bytes) = self.fetcher.fetch_extent(&self.source, &extent, None)?;
         if header.nbytes > self.limits.chunk {
-            let (found, limit) = (header.nbytes.into(), self.limits.chunk.into());
-            let what = "chunk";
-            return Err(wrong(&extent, FormatError::Limit { what, found, limit }));
+            let exceeded = FormatError::Limit {
+                limit: Limit::Chunk,
+                found: header.nbytes.into(),
+                allowed: self.limits.chunk.into(),
+            };
+            return Err(wrong(&extent, exceeded));
         }
         Ok((extent, header, bytes))
     }

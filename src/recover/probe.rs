@@ -6,6 +6,7 @@ use super::work::Work;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, has_blocks};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
+use bloscpack_wire::Limit;
 use bloscpack_wire::{
     Checksum, Digest, FormatError, Hashers, Limits, checksum::MAX_DIGEST_LEN, header::MAGIC,
 };
@@ -413,9 +414,9 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let (found, limit) = (header.nbytes, self.limits.chunk);
         if found > limit {
             return Ok(FormatError::Limit {
-                what: "a chunk",
+                limit: Limit::Chunk,
                 found: found.into(),
-                limit: limit.into(),
+                allowed: limit.into(),
             });
         }
         let chunk = self.window.whole(bytes)?;

@@ -9,6 +9,7 @@
 mod carray;
 mod create;
 mod ctable;
+mod error;
 mod grid;
 mod layout;
 mod leaf;
@@ -26,6 +27,7 @@ pub use crate::wire::Attributes;
 pub use bloscpack_dtype::Element;
 pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
+pub use error::DatasetError;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
@@ -82,7 +84,7 @@ impl Dataset {
     ) -> Result<Self> {
         let Some(sign) = layout::detect(root, at)? else {
             let what = "no dataset is here: a directory with meta/sizes, meta/shape or __rootdirs__ in it would be one";
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(error::dataset(Fault::Unsupported, what));
         };
         let in_table = *at != Key::root();
         let home = Home {

@@ -89,7 +89,7 @@ fn uneven(table: &super::CTable, report: &mut DatasetReport) {
             let what = format!("the column has {} rows, others have {rows}", column.rows());
             report
                 .damages
-                .push(Error::dataset(blosc1::Fault::Damaged, what).in_file(name));
+                .push(crate::error::dataset(blosc1::Fault::Damaged, what).in_file(name));
         }
     }
 }

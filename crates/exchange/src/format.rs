@@ -87,7 +87,7 @@ impl Format {
         let what = format!(
             "{self}: this build is without the feature {feature}: cargo install bloscpack --features {feature}"
         );
-        Error::dataset(Fault::Unsupported, what)
+        crate::error::exchange(Fault::Unsupported, what)
     }
 }
 
@@ -179,7 +179,7 @@ pub fn open_at(
         Format::Arrow | Format::Parquet => Err(format.missing()),
         Format::JsonLines | Format::ArrowStream | Format::Bytes => {
             let what = format!("{format} is written, but not read");
-            Err(Error::dataset(Fault::Unsupported, what))
+            Err(crate::error::exchange(Fault::Unsupported, what))
         }
     }
 }

@@ -43,6 +43,7 @@ mod bytes;
 mod cells;
 #[cfg(feature = "csv")]
 mod csv;
+mod error;
 mod format;
 mod import;
 mod jsonl;
@@ -56,6 +57,7 @@ pub use arrow::{write_arrow, write_arrow_stream, write_parquet};
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::write_csv;
+pub use error::ExchangeError;
 pub use format::{Format, export, open, open_at};
 pub use import::{import_array, import_table};
 pub use jsonl::write_jsonl;

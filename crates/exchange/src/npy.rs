@@ -169,7 +169,7 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<Behind<S>>)> {
             ".npy: an array of {} with shape {:?} has {said} bytes, but {there} follow the header",
             header.dtype, header.shape
         );
-        return Err(Error::dataset(fault, what));
+        return Err(crate::error::exchange(fault, what));
     }
     let content = Behind {
         bytes,
@@ -185,19 +185,19 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The header and its length; no more is read than that.
 fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
-    let wrong = |error: NpyError| Error::dataset(Fault::Damaged, error.to_string());
+    let wrong = |error: NpyError| crate::error::exchange(Fault::Damaged, error.to_string());
     let mut start = vec![0; to_usize(size.min(to_u64(NpyHeader::START)))];
     bytes.read_exact_at(0, &mut start)?;
     let cut = |len: usize| {
         let what = format!(".npy: cut short after {size} bytes of a header of {len}");
-        Error::dataset(Fault::CutShort, what)
+        crate::error::exchange(Fault::CutShort, what)
     };
     if MAGIC.starts_with(&start) {
         return Err(cut(NpyHeader::START));
     }
     if !start.starts_with(MAGIC) {
         let what = "this is no .npy file: it begins with something else";
-        return Err(Error::dataset(Fault::Unsupported, what));
+        return Err(crate::error::exchange(Fault::Unsupported, what));
     }
     let version = start.get(MAGIC.len()..);
     let len = match (NpyHeader::len_of(&start), version) {

@@ -21,6 +21,7 @@
 mod change;
 mod coders;
 mod create;
+mod error;
 mod fetch;
 mod home;
 mod layers;

@@ -5,7 +5,7 @@ use super::outline::Outline;
 use super::{Frame, NdArray};
 use crate::wire::FrameKind;
 use blosc1::Fault;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, Held, Key, LockTimeout, ReadAt, Root, Snapshot, Store,
 };
@@ -191,14 +191,14 @@ impl FrameOptions {
         if store.kind(&key)?.is_none() {
             let what =
                 format!("no Blosc2 frame is here: a directory with {OUTLINE} in it would be one");
-            return Err(Error::frame(Fault::Unsupported, what));
+            return Err(crate::error::frame(Fault::Unsupported, what));
         }
         let root = Root::open_with(store, access, self.patience.clone())?;
         let outline = Outline::read(&*root.read(&key)?, &self.limits);
         let outline = outline.map_err(|error| error.in_file(&key))?;
         if outline.header.kind != FrameKind::Sparse {
             let what = "a contiguous frame, where that of a sparse one should be";
-            return Err(Error::frame(Fault::Damaged, what).in_file(&key));
+            return Err(crate::error::frame(Fault::Damaged, what).in_file(&key));
         }
         let interrupted = root.was_interrupted();
         let home = FolderHome::new(root, access, &outline)?;
@@ -215,7 +215,7 @@ fn read_file(source: &(impl ReadAt + Send + Sync), limits: &Limits) -> Result<Ou
     let outline = Outline::read(source, limits)?;
     match outline.header.kind {
         FrameKind::Contiguous => Ok(outline),
-        FrameKind::Sparse => Err(Error::frame(
+        FrameKind::Sparse => Err(crate::error::frame(
             Fault::Unsupported,
             "the outline of a sparse frame: open the directory that it lies in",
         )),

@@ -137,7 +137,7 @@ impl Frame {
             }
             if *next < end {
                 let what = format!("chunks {one} and {other} lie over one another");
-                damages.push(Error::frame(blosc1::Fault::Damaged, what));
+                damages.push(crate::error::frame(blosc1::Fault::Damaged, what));
             }
         }
         Ok(())

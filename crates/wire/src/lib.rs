@@ -36,7 +36,7 @@ pub use geometry::Geometry;
 pub use hasher::{Hasher, Hashers};
 pub use header::MARK;
 pub use header::{Header, MetadataPlace};
-pub use limits::Limits;
+pub use limits::{Limit, Limits};
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader};
 pub use numpy::{NumpyArray, Order as NumpyOrder, with_shape};
 pub use offsets::Offsets;

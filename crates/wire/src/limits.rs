@@ -1,5 +1,7 @@
 //! How much an input may ask for.
 
+use std::fmt;
+
 use blosc1::{ChunkDecoder, MAX_NBYTES};
 
 /// Bounds on what a reader accepts from an input; more is an error that names the bound.
@@ -49,5 +51,36 @@ impl Default for Limits {
             ratio: u32::MAX,
             total: u64::MAX,
         }
+    }
+}
+
+/// One of the [`Limits`], by the name of its field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// [`Limits::chunk`].
+    Chunk,
+    /// [`Limits::block`].
+    Block,
+    /// [`Limits::metadata`].
+    Metadata,
+    /// [`Limits::offsets`].
+    Offsets,
+    /// [`Limits::ratio`].
+    Ratio,
+    /// [`Limits::total`].
+    Total,
+}
+
+impl fmt::Display for Limit {
+    /// The part of the input that the limit bounds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Chunk => "a chunk",
+            Self::Block => "a block",
+            Self::Metadata => "metadata",
+            Self::Offsets => "an offset table",
+            Self::Ratio => "a compression ratio",
+            Self::Total => "content",
+        })
     }
 }

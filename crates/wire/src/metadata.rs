@@ -287,7 +287,7 @@ impl Metadata {
     /// The metadata as it lies behind the header of V2.
     pub fn to_raw(&self, layout: FormatVersion) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
         let len = u32::try_from(self.text.len()).map_err(|_| FormatError::NoPlace {
-            layout,
+            version: layout,
             what: "so much metadata",
         })?;
         let place = MetadataPlace::Raw { len, zlib: false };
@@ -323,7 +323,7 @@ impl Metadata {
         room: Option<u32>,
     ) -> Result<Option<Vec<u8>>, FormatError> {
         let too_long = FormatError::NoPlace {
-            layout: FormatVersion::V3,
+            version: FormatVersion::V3,
             what: "so much metadata",
         };
         let text = self.text.as_bytes();

@@ -5,6 +5,7 @@ use crate::matrix::samples::{Files, Reader, Sample, samples};
 use crate::matrix::tally::{Came, Table};
 use bloscpack::dataset::DatasetLayout;
 use bloscpack::{Category, Error};
+use std::path::Path;
 
 /// What a cut may come to besides an error, and why.
 fn allowed(sample: &Sample, path: &str, len: usize) -> &'static [Came] {
@@ -43,7 +44,7 @@ fn is_told(sample: &Sample, path: &str, error: &Error) -> bool {
         return error.category() != Category::Failed;
     }
     let text = error.to_string();
-    let says_where = error.path() == Some(path)
+    let says_where = error.path() == Some(Path::new(path))
         || error.position().is_some()
         || text.contains("byte") && matches!(sample.reader, Reader::Contiguous | Reader::Sparse);
     error.category() == Category::CutShort && says_where

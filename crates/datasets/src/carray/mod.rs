@@ -128,7 +128,7 @@ impl CArray {
         let (found, limit) = (parts.spec.grid.nbytes(), options.means.limits.total);
         if found > limit {
             let what = format!("content of {found} bytes, over the limit `total` of {limit}");
-            return Err(Error::dataset(Fault::OverLimit, what));
+            return Err(crate::error::dataset(Fault::OverLimit, what));
         }
         let leaf = Leaf::new(Arc::clone(&home.root), parts.spec, options.means);
         Ok(Self {

@@ -115,7 +115,8 @@ impl Described {
             let key = spec.folder.join(&spec.naming.name(0))?;
             let file = root.read(&key).map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => {
-                    Error::dataset(Fault::Damaged, "this superchunk is missing").in_file(&key)
+                    crate::error::dataset(Fault::Damaged, "this superchunk is missing")
+                        .in_file(&key)
                 }
                 _ => Error::from(error).in_file(&key),
             })?;

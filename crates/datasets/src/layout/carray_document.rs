@@ -87,7 +87,7 @@ fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage
         let key = spec.folder.join(&spec.naming.name(0))?;
         let file = root.read(&key).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
-                Error::dataset(Fault::Damaged, "this superchunk is missing").in_file(&key)
+                crate::error::dataset(Fault::Damaged, "this superchunk is missing").in_file(&key)
             }
             _ => Error::from(error).in_file(&key),
         })?;

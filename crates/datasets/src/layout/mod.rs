@@ -119,7 +119,7 @@ pub(super) const MAX_META: u64 = 64 << 20;
 pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
     root.get(key, MAX_META).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Error::dataset(Fault::Damaged, "this file is missing").in_file(key)
+            crate::error::dataset(Fault::Damaged, "this file is missing").in_file(key)
         }
         _ => unread(error, key),
     })
@@ -128,9 +128,13 @@ pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
 /// That a small file cannot be read, or is none.
 fn unread(error: std::io::Error, key: &Key) -> Error {
     let error = match error.kind() {
-        std::io::ErrorKind::FileTooLarge => Error::dataset(Fault::OverLimit, error.to_string()),
+        std::io::ErrorKind::FileTooLarge => {
+            crate::error::dataset(Fault::OverLimit, error.to_string())
+        }
         // A name that no dataset has.
-        std::io::ErrorKind::InvalidInput => Error::dataset(Fault::Damaged, error.to_string()),
+        std::io::ErrorKind::InvalidInput => {
+            crate::error::dataset(Fault::Damaged, error.to_string())
+        }
         _ => Error::from(error),
     };
     error.in_file(key)
@@ -150,7 +154,7 @@ pub(crate) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
     if bytes.len() > max {
         let found = bytes.len();
         let what = format!("{found} bytes, where at most {max} can be read again");
-        return Err(Error::dataset(Fault::OverLimit, what).in_file(key));
+        return Err(crate::error::dataset(Fault::OverLimit, what).in_file(key));
     }
     if get_if_there(root, key)?.is_some_and(|there| there == bytes) {
         return Ok(());
@@ -173,7 +177,9 @@ pub(crate) fn detect(root: &Root, at: &Key) -> Result<Option<Sign>> {
         .kind(&rootdirs)?
         .is_some_and(|kind| kind != EntryKind::File)
     {
-        return Err(Error::dataset(Fault::Damaged, "this is no regular file").in_file(&rootdirs));
+        return Err(
+            crate::error::dataset(Fault::Damaged, "this is no regular file").in_file(&rootdirs),
+        );
     }
     if is_file(&["__rootdirs__"])? {
         let layout = real::layout_of_table(root, at)?;

@@ -55,7 +55,8 @@ fn rootdirs(root: &Root, at: &Key) -> Result<RootDirs> {
 /// Where a column lies: old tables name its path on the machine that wrote it, of which the last name counts.
 fn column_at(root: &Root, at: &Key, folder: &str, name: &str) -> Result<Key> {
     let unusable = |error: std::io::Error| {
-        Error::dataset(Fault::Damaged, format!("column {name:?}: {error}")).in_file("__rootdirs__")
+        crate::error::dataset(Fault::Damaged, format!("column {name:?}: {error}"))
+            .in_file("__rootdirs__")
     };
     let named = at.join(folder).map_err(unusable)?;
     if root.kind(&named)? == Some(bloscpack_storage::EntryKind::Folder) {
@@ -159,7 +160,9 @@ pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
         // Both would be written there, and one be lost.
         if !taken.insert(key.clone()) {
             let what = format!("the column {name:?} lies in {key}, where another one does");
-            return Err(Error::dataset(Fault::Damaged, what).in_file(at.join("__rootdirs__")?));
+            return Err(
+                crate::error::dataset(Fault::Damaged, what).in_file(&at.join("__rootdirs__")?)
+            );
         }
         Ok(ColumnParts {
             name: name.clone(),

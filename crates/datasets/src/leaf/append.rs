@@ -51,7 +51,7 @@ impl Leaf {
             .append_to(&mut tail, rows)
             .map_err(|error| match error.category() {
                 Category::Usage | Category::Unsupported => {
-                    Error::dataset(Fault::Damaged, error.to_string())
+                    crate::error::dataset(Fault::Damaged, error.to_string())
                 }
                 _ => error,
             });

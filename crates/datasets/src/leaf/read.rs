@@ -254,7 +254,7 @@ impl Leaf {
             Some(Position { byte, ..position }),
         );
         match self.key(number) {
-            Ok(key) => error.in_file(key),
+            Ok(key) => error.in_file(&key),
             Err(_) => error,
         }
     }

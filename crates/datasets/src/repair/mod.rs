@@ -290,14 +290,13 @@ fn note(found: &mut Vec<Finding>, path: impl ToString, what: impl Into<String>, 
 
 /// What is told of an error that nothing can be done about.
 fn leave(found: &mut Vec<Finding>, error: &Error, advice: &str) {
-    let path = error.path().unwrap_or_default().to_owned();
-    let what = error.to_string();
-    let what = what
-        .strip_prefix(&format!("{path}: "))
-        .unwrap_or(&what)
-        .to_owned();
+    let path = error.path().map(|path| path.display().to_string());
+    let what = match error.position() {
+        Some(position) => format!("{position}: {}", error.kind()),
+        None => error.kind().to_string(),
+    };
     found.push(Finding {
-        path,
+        path: path.unwrap_or_default(),
         what,
         remedy: Remedy::Left(advice.to_owned()),
     });

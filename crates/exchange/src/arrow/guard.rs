@@ -22,7 +22,7 @@ pub(super) fn guarded<T>(what: &str, run: impl FnOnce() -> Result<T>) -> Result<
             (None, None) => "no reason given".to_owned(),
         };
         let what = format!("{what}: damaged, or more than its reader can do: it panicked: {why}");
-        Err(Error::dataset(Fault::Damaged, what))
+        Err(crate::error::exchange(Fault::Damaged, what))
     })
 }
 
@@ -68,7 +68,8 @@ impl Tap {
     }
 
     fn or(&self, fault: Fault, what: &str) -> Error {
-        self.take().unwrap_or_else(|| Error::dataset(fault, what))
+        self.take()
+            .unwrap_or_else(|| crate::error::exchange(fault, what))
     }
 }
 

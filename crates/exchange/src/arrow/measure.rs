@@ -128,7 +128,7 @@ impl Plan {
                 None => {
                     let what =
                         format!("{elements} has no place here: cast it to another type first");
-                    return Err(Error::dataset(Fault::Unsupported, what));
+                    return Err(crate::error::exchange(Fault::Unsupported, what));
                 }
             },
         };
@@ -190,7 +190,7 @@ impl Plan {
                     "column {:?} has a string of {longest} characters, and each would take as much: say of what type it is",
                     self.name
                 );
-                return Err(Error::dataset(Fault::OverLimit, what));
+                return Err(crate::error::exchange(Fault::OverLimit, what));
             }
             Elements::Strings { text, longest } => match text {
                 true => DType::text((*longest).max(1))?,
@@ -205,7 +205,7 @@ impl Plan {
         column.row_shape.clone_from(&self.shape);
         if column.row_bytes() == 0 {
             let what = format!("column {:?} has rows of no bytes", self.name);
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(crate::error::exchange(Fault::Unsupported, what));
         }
         Ok(column)
     }

@@ -134,7 +134,7 @@ fn reader<S: ReadAt + Send + Sync + 'static>(
 }
 
 fn damaged(what: impl std::fmt::Display) -> Error {
-    Error::dataset(Fault::Damaged, format!("Parquet: {what}"))
+    crate::error::exchange(Fault::Damaged, format!("Parquet: {what}"))
 }
 
 /// Refuses a footer whose lengths are lies, for which the crate would take memory.
@@ -143,9 +143,10 @@ fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
     let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
     if !MAGIC.starts_with(&start) || start.is_empty() {
         let what = "Parquet: this is no file of Parquet's: it begins with something else";
-        return Err(Error::dataset(Fault::Unsupported, what));
+        return Err(crate::error::exchange(Fault::Unsupported, what));
     }
-    let cut = || Error::dataset(Fault::CutShort, "Parquet: cut short: the footer is missing");
+    let cut =
+        || crate::error::exchange(Fault::CutShort, "Parquet: cut short: the footer is missing");
     let end = size.checked_sub(TAIL).ok_or_else(cut)?;
     let tail = chunks.read(end, TAIL)?;
     let (len, magic) = tail.split_first_chunk::<4>().ok_or_else(cut)?;

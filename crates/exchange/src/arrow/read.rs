@@ -83,7 +83,7 @@ impl ArrowSource {
                     let row = self.done.saturating_add(to_u64(error.row));
                     let (what, name) = (self.what, &column.name);
                     let what = format!("{what}: column {name:?}, row {row}: {}", error.why);
-                    Error::dataset(Fault::Damaged, what)
+                    crate::error::exchange(Fault::Damaged, what)
                 })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -152,7 +152,7 @@ struct ArrowFile<S> {
 }
 
 fn damaged(what: impl std::fmt::Display) -> Error {
-    Error::dataset(Fault::Damaged, format!("Arrow: {what}"))
+    crate::error::exchange(Fault::Damaged, format!("Arrow: {what}"))
 }
 
 impl<S: ReadAt> ArrowFile<S> {
@@ -166,7 +166,7 @@ impl<S: ReadAt> ArrowFile<S> {
             .ok_or_else(|| damaged("a footer without a schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
             let what = "Arrow: a file of a machine with another order of bytes";
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(crate::error::exchange(Fault::Unsupported, what));
         }
         let schema: ArrowSchema = arrow_ipc::convert::fb_to_schema(schema);
         let dictionaries = footer.dictionaries().into_iter().flatten();
@@ -241,16 +241,17 @@ fn footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<Vec<u8>> {
     let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
     if !MAGIC.starts_with(&start) || start.is_empty() {
         let what = "Arrow: this is no file of Arrow's: it begins with something else (a stream has to be made a file first)";
-        return Err(Error::dataset(Fault::Unsupported, what));
+        return Err(crate::error::exchange(Fault::Unsupported, what));
     }
-    let cut = |_| Error::dataset(Fault::CutShort, "Arrow: cut short: the footer is missing");
+    let cut =
+        |_| crate::error::exchange(Fault::CutShort, "Arrow: cut short: the footer is missing");
     let end = size.saturating_sub(TAIL);
     let tail = chunks.read(end, TAIL).map_err(cut)?;
     let Some(([a, b, c, d], magic)) = tail.split_first_chunk::<4>() else {
         return Err(damaged("the footer"));
     };
     if magic != MAGIC {
-        return Err(Error::dataset(
+        return Err(crate::error::exchange(
             Fault::CutShort,
             "Arrow: cut short: the file does not end with a footer",
         ));
@@ -294,7 +295,7 @@ fn check_decompressed(batch: &BatchHead<'_>, body: &[u8]) -> Result<()> {
     }
     if total > MAX_BATCH {
         let what = format!("Arrow: a batch of {total} bytes, over the limit of {MAX_BATCH}");
-        return Err(Error::dataset(Fault::OverLimit, what));
+        return Err(crate::error::exchange(Fault::OverLimit, what));
     }
     Ok(())
 }

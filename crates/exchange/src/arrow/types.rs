@@ -125,7 +125,7 @@ fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
         }
         (Kind::Object, _) => {
             let what = "Python objects are pickles, which nothing here reads or writes";
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(crate::error::exchange(Fault::Unsupported, what));
         }
     })
 }

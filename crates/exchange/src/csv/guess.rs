@@ -2,7 +2,7 @@
 
 use blosc1::Fault;
 use bloscpack_dtype::{DType, TimeBase, TimeUnit};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 
 /// Characters or bytes of a string beyond which nobody meant a column of strings of that length.
 const LONGEST: u64 = 1 << 16;
@@ -149,7 +149,7 @@ fn sound(name: &str, longest: u64) -> Result<u64> {
         let what = format!(
             "CSV: column {name:?} has a string of {longest} characters, and each would take as much: say of what type it is"
         );
-        return Err(Error::dataset(Fault::OverLimit, what));
+        return Err(crate::error::exchange(Fault::OverLimit, what));
     }
     Ok(longest.max(1))
 }

@@ -50,7 +50,7 @@ impl<S: ReadAt> Read for Input<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             let what = format!("CSV: a line of more than {MAX_LINE} bytes: is a quote missing?");
-            return Err(Error::dataset(Fault::OverLimit, what).into());
+            return Err(crate::error::exchange(Fault::OverLimit, what).into());
         }
         let len = loop {
             match self.bytes.read_at(self.at, buf) {
@@ -96,7 +96,7 @@ impl<S: ReadAt> Lines<S> {
             return match self.reader.get_ref().place {
                 Place::Quoted => {
                     let what = "CSV: cut short: it ends within quotes";
-                    Err(Error::dataset(Fault::CutShort, what))
+                    Err(crate::error::exchange(Fault::CutShort, what))
                 }
                 _ => Ok(None),
             };

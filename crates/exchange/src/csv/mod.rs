@@ -67,5 +67,5 @@ pub fn write_csv(
 
 /// What is wrong with a file.
 fn wrong(line: u64, what: &str) -> Error {
-    Error::dataset(Fault::Damaged, format!("CSV: line {line}: {what}"))
+    crate::error::exchange(Fault::Damaged, format!("CSV: line {line}: {what}"))
 }

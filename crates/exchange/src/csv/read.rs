@@ -68,13 +68,13 @@ const MOST_COLUMNS: usize = 1 << 16;
 fn names<S: ReadAt>(lines: &mut Lines<S>) -> Result<Vec<String>> {
     let Some((line, cells)) = lines.next()? else {
         let what = "CSV: the file is empty: its first line should be the names of the columns";
-        return Err(Error::dataset(Fault::CutShort, what));
+        return Err(crate::error::exchange(Fault::CutShort, what));
     };
     // Each is a folder with files in it.
     if cells.len() > MOST_COLUMNS {
         let found = cells.len();
         let what = format!("CSV: {found} columns, where {MOST_COLUMNS} at most can be");
-        return Err(Error::dataset(Fault::OverLimit, what));
+        return Err(crate::error::exchange(Fault::OverLimit, what));
     }
     let (mut names, mut known) = (Vec::new(), HashSet::new());
     for cell in cells {

@@ -1,4 +1,7 @@
-"""Makes testdata/exchange: files as NumPy and pyarrow write them, and what is in them."""
+"""Makes testdata/exchange, files written by NumPy and pyarrow.
+
+    python3 tests/exchange/make.py testdata/exchange
+"""
 
 import sys
 from pathlib import Path
@@ -42,7 +45,7 @@ with pa.OSFile(str(out / "table.arrow"), "wb") as sink, pa.ipc.new_file(sink, ta
     writer.write_table(table, max_chunksize=2)
 feather.write_feather(table, out / "lz4.feather", compression="lz4")
 feather.write_feather(table, out / "zstd.feather", compression="zstd")
-# Parquet has no views.
+# Parquet does not support view types.
 rest = table.drop_columns(["view"])
 pq.write_table(rest, out / "table.parquet", row_group_size=3)
 pq.write_table(rest.drop_columns(["pair", "span"]), out / "plain.parquet", compression="none", use_dictionary=False,

@@ -5,7 +5,7 @@ use crate::fetch;
 use crate::outline::Outline;
 use crate::wire::{ChunkPlace, is_frame};
 use blosc1::Fault;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::{Draft, Folder, Held, ReadAt, Replacement};
 use std::collections::BTreeMap;
 use std::io;
@@ -239,7 +239,7 @@ fn refuse_followers<S: ReadAt>(file: &S, frame_len: u64) -> Result<()> {
             let byte = at.saturating_add(u64::try_from(found).unwrap_or(0));
             let what =
                 format!("another frame follows at byte {byte}: files of several are only read");
-            return Err(Error::frame(Fault::Unsupported, what));
+            return Err(crate::error::frame(Fault::Unsupported, what));
         }
         // One may begin in the last bytes of a step.
         at = at

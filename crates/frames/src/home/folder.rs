@@ -66,7 +66,7 @@ impl Home for FolderHome {
         let key = Self::key(at)?;
         let object = self.root.read(&key).map_err(|error| {
             let error = match error.kind() {
-                std::io::ErrorKind::NotFound => Error::frame(
+                std::io::ErrorKind::NotFound => crate::error::frame(
                     Fault::Damaged,
                     "the index tells of this chunk, but it is not there",
                 ),

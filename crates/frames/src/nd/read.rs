@@ -166,7 +166,7 @@ impl NdArray {
             let limit = self.frame.coders.limits.block;
             return match header.blocksize <= limit {
                 true => Ok(()),
-                false => Err(Error::frame(
+                false => Err(crate::error::frame(
                     blosc1::Fault::OverLimit,
                     format!(
                         "chunk {number}: blocks of {found} bytes, over the limit `block` of {limit}"
@@ -178,7 +178,7 @@ impl NdArray {
             "chunk {number}: blocks of {found} bytes, expected {}",
             self.grid.block_len
         );
-        Err(Error::frame(blosc1::Fault::Damaged, what))
+        Err(crate::error::frame(blosc1::Fault::Damaged, what))
     }
 }
 

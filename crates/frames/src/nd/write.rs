@@ -99,7 +99,7 @@ impl NdArray {
         let (found, limit) = (self.grid.chunk_len, self.frame.coders.limits.chunk);
         match u32::try_from(found).is_ok_and(|found| found <= limit) {
             true => Ok(()),
-            false => Err(Error::frame(
+            false => Err(crate::error::frame(
                 Fault::OverLimit,
                 format!("chunks of {found} bytes, over the limit `chunk` of {limit}"),
             )),

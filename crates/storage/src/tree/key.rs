@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 /// A path below the root of a [`Store`](super::Store): names joined by `/`, none of them empty, `.` or `..`,
 /// none with a separator or NUL in it. The empty key is the root itself.
@@ -79,6 +80,12 @@ impl Key {
 impl AsRef<str> for Key {
     fn as_ref(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<&Key> for PathBuf {
+    fn from(key: &Key) -> Self {
+        Self::from(key.to_string())
     }
 }
 

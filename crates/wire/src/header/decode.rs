@@ -119,7 +119,7 @@ impl Header {
     ) -> Result<Self, FormatError> {
         if options & !known_bits != 0 {
             return Err(FormatError::Options {
-                layout,
+                version: layout,
                 found: options,
                 unknown: options & !known_bits,
             });
