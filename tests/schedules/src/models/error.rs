@@ -1,4 +1,6 @@
-//! As much of the crate's error as its crew needs.
+//! The error of a job.
+
+use crate::crew::Panicked;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -14,8 +16,8 @@ pub enum ErrorKind {
 #[derive(Debug)]
 pub struct Error(pub ErrorKind);
 
-impl Error {
-    pub fn new(kind: ErrorKind, _position: Option<()>) -> Self {
-        Self(kind)
+impl From<Panicked> for Error {
+    fn from(_: Panicked) -> Self {
+        Self(ErrorKind::Panicked)
     }
 }

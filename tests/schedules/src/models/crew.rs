@@ -1,9 +1,9 @@
 //! The crew with two or three threads; loom has no threads that borrow.
 
-use crate::array::crew::{each, in_order};
-use crate::array::pool::Pool;
+use super::error::{Error, ErrorKind, Result};
 use crate::check::Models;
-use crate::error::{Error, ErrorKind, Result};
+use crate::crew::{each, in_order};
+use crate::pool::Pool;
 use shuttle::sync::Mutex;
 use std::panic::resume_unwind;
 

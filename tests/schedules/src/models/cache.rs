@@ -2,11 +2,11 @@
 
 use super::cache::{Cache, Cached};
 use super::pool::Decoders;
-use crate::array::crew::each;
 use crate::check::Models;
-use crate::dataset::superchunk::Stored;
-use crate::limits::Limits;
-use bloscpack::blosc::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
+use crate::crew::each;
+use crate::superchunk::Stored;
+use blosc1::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
+use bloscpack_wire::Limits;
 use std::sync::{Arc, LazyLock};
 
 /// Two chunks of several blocks, and what they hold.
@@ -52,7 +52,7 @@ fn check(budget: usize) {
     let jobs = reads.into_iter();
     each(2, jobs, |(number, from, len)| {
         read(&cache, &decoders, number, from, len);
-        Ok(())
+        crate::models::error::Result::Ok(())
     })
     .unwrap();
     cache.forget(0..2);
