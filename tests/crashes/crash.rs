@@ -1,7 +1,7 @@
 //! A crash at any moment leaves the old file or the new one, readable at once, and nothing else.
 //!
 //! What an editor does is recorded; then the power fails after each operation, and of what was not
-//! yet synced anything may be on the disk (`support/crash.rs`). A normal run tries some ten
+//! yet synced anything may be on the disk (`crates/testkit/src/crash.rs`). A normal run tries some ten
 //! thousands of such states. `BLOSCPACK_CRASH_STATES=10000000` goes on with scenarios made up at
 //! random until there were so many; `BLOSCPACK_CRASH_SEED` makes up others.
 #![allow(

@@ -2,7 +2,7 @@
 //!
 //! A field that is not listed is noticed whatever bit of it is turned. One that is listed needs to be.
 //!
-//! Streams, files and records have their lists in `tests/flips.rs` and `tests/records/flips.rs`, bit by bit.
+//! Streams, files and records have their lists in `tests/damaged/flips.rs` and `tests/codec/records/flips.rs`, bit by bit.
 
 /// What may come of a turned bit besides an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

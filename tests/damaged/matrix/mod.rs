@@ -1,8 +1,8 @@
 //! What becomes of any container that was changed: each bit of it turned, cut at each byte, its chunks in another order, its
-//! header written to do harm. Each part prints its table as Markdown: `cargo test --test matrix -- --nocapture`.
+//! header written to do harm. Each part prints its table as Markdown: `cargo test --test damaged matrix -- --nocapture`.
 //!
-//! Streams, files and records have most of this in `tests/flips.rs`, `tests/truncation.rs`, `tests/records/` and
-//! `tests/hostile/`; here is what those do not have, of datasets and frames above all.
+//! Streams, files and records have most of this in `tests/damaged/flips.rs`, `tests/damaged/truncation.rs`, `tests/codec/records/` and
+//! `tests/damaged/hostile/`; here is what those do not have, of datasets and frames above all.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,7 +1,7 @@
 //! Chunks that are sound in themselves and lie elsewhere than their writer had them, and tables that point elsewhere.
 //!
 //! Each change has a model: either an error, or what the changed container says as it stands. Chunks of files in every order
-//! are in `tests/hostile/order.rs`.
+//! are in `tests/damaged/hostile/order.rs`.
 
 use crate::matrix::frame_parts::{Parts, sparse};
 use crate::matrix::golden::{Field, Random, Recipe, i64_at, parts};

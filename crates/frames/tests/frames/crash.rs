@@ -1,7 +1,7 @@
 //! A crash at any moment, and an error at any operation, leaves the old array or the new one, in one file and in a directory.
 //!
 //! What a writer does is recorded; then the power fails after each operation, and of what was not yet synced anything may be on
-//! the disk (`support/crash.rs`, `support/tree_crash.rs`).
+//! the disk (`crates/testkit/src/crash.rs`, `crates/testkit/src/tree_crash.rs`).
 
 use crate::crash_states::{Depth, Files, for_each_state};
 use crate::faulty::{EIO, ENOSPC, Fault, Faulty, Plan};
