@@ -106,7 +106,7 @@ const READER: &str = "BLOSCPACK_TEST_READER";
 /// This test again, in a process of its own that does what the variable says.
 fn child(test: &str, variable: &str, path: &Path) -> Command {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "--nocapture", &format!("disk::{test}")]);
+    child.args(["--exact", "--nocapture", &format!("tree::disk::{test}")]);
     child.env(variable, path);
     child
 }
