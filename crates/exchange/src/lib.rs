@@ -24,7 +24,7 @@
 //! # Ok::<(), bloscpack_error::Error>(())
 //! ```
 //!
-//! # What is kept
+//! # Types
 //!
 //! | format | types | missing values |
 //! |---|---|---|

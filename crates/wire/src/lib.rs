@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each part has its file: [`header`], [`metadata`], [`offsets`], [`checksum`] with [`hasher`],
-//! and [`geometry`], which says where the parts lie. [`parser`] puts them together: bytes in,
+//! and [`geometry`], which says where the parts are. [`parser`] puts them together: bytes in,
 //! events out, in whatever pieces the bytes arrive. Nothing here reads, writes, or waits.
 //! [`dataset`] and [`frame`] have the bytes of what is no Bloscpack file.
 
