@@ -56,7 +56,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack_datasets::Dataset;
-    /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
+    /// let dataset = Dataset::open("../../testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
     /// assert_eq!(dataset.rows()?, 1000);
     /// # Ok::<(), bloscpack_error::Error>(())

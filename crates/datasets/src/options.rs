@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// let dataset = DatasetOptions::new()
 ///     .threads(2)
 ///     .cache(16 << 20)
-///     .open("testdata/datasets/bcolz/py2_int64")?;
+///     .open("../../testdata/datasets/bcolz/py2_int64")?;
 /// assert_eq!(dataset.rows()?, 1000);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

@@ -51,7 +51,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack_datasets::Dataset;
-    /// let report = Dataset::open("testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
+    /// let report = Dataset::open("../../testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
     /// assert!(report.is_sound());
     /// assert!(report.warnings[0].what.contains("stale"));
     /// # Ok::<(), bloscpack_error::Error>(())

@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 64;
 ///
 /// ```
 /// let mut damaged = Vec::new();
-/// let found = bloscpack_datasets::walk("testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
+/// let found = bloscpack_datasets::walk("../../testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
 /// assert!(found.iter().any(|found| found.path.ends_with("py2_int64") && !found.is_table));
 /// // The writer of this one died.
 /// assert_eq!(damaged, [std::path::Path::new("complex128")]);

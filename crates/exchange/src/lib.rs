@@ -10,7 +10,7 @@
 //! use bloscpack_exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
 //! use bloscpack_storage::MemoryStore;
 //!
-//! let table = CTable::open("testdata/datasets/bcolz/table_trimmed")?;
+//! let table = CTable::open("../../testdata/datasets/bcolz/table_trimmed")?;
 //! let mut lines = Vec::new();
 //! export(&mut TableSource::new(&table)?, Format::JsonLines, &mut lines, &mut |_| ())?;
 //! assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, table.rows()?);

@@ -183,7 +183,7 @@ impl Frame {
     ///
     /// ```
     /// use bloscpack_frames::Frame;
-    /// let frame = Frame::open("testdata/frames/caterva/x_vlmeta_s.cat")?;
+    /// let frame = Frame::open("../../testdata/frames/caterva/x_vlmeta_s.cat")?;
     /// assert!(!frame.was_interrupted());
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```

@@ -25,7 +25,7 @@ const DEFAULT_BUFFER: usize = 64 << 20;
 ///
 /// ```
 /// use bloscpack_frames::FrameOptions;
-/// let frame = FrameOptions::new().threads(2).open("testdata/frames/caterva/x_vlmeta_c.cat")?;
+/// let frame = FrameOptions::new().threads(2).open("../../testdata/frames/caterva/x_vlmeta_c.cat")?;
 /// assert!(frame.chunks() > 0);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

@@ -38,7 +38,7 @@ const AT_ONCE: u64 = 1 << 16;
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_parquet};
 ///
-/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
 /// write_parquet(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Parquet, &ImportOptions::new())?;

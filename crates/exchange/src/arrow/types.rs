@@ -127,6 +127,10 @@ fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
             let what = "Python objects are pickles, which nothing here reads or writes";
             return Err(crate::error::exchange(Fault::Unsupported, what));
         }
+        _ => {
+            let what = format!("Arrow has no type for {dtype}");
+            return Err(crate::error::exchange(Fault::Unsupported, what));
+        }
     })
 }
 

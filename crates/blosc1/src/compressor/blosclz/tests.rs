@@ -1,6 +1,8 @@
 //! Round trips, streams written by hand after the format, and damage.
 //!
-//! What C-Blosc makes of our streams and we of its is in `tests/blosclz_peer.rs`.
+//! What C-Blosc makes of our streams and we of its is in [`peer`].
+
+mod peer;
 
 use super::*;
 
