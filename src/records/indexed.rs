@@ -6,7 +6,8 @@ use super::opening::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
 use crate::engine::Warning;
 use crate::indexed::{Extent, Fetcher, Index};
-use blosc1::{ChunkHeader, has_blocks};
+use blosc1::ChunkHeader;
+use blosc1::internal::has_blocks;
 use bloscpack_error::{Category, Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{

@@ -212,6 +212,7 @@ fn by_fault(fault: Fault) -> Category {
         Fault::Unsupported => Category::Unsupported,
         Fault::OverLimit => Category::OverLimit,
         Fault::Usage => Category::Usage,
+        Fault::Bug => Category::Failed,
     }
 }
 
