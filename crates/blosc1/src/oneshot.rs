@@ -142,3 +142,90 @@ pub fn getitem(chunk: &[u8], elements: Range<u32>) -> Result<Vec<u8>, ChunkError
 pub fn read_header(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
     parse_header(chunk)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{compress, decompress, getitem, read_header};
+    use crate::{ChunkError, ChunkHeader, ChunkSettings, Fault, SpecialValue, special_chunk};
+
+    fn settings(typesize: u8) -> ChunkSettings {
+        ChunkSettings {
+            typesize,
+            blocksize: Some(1024),
+            ..ChunkSettings::default()
+        }
+    }
+
+    fn numbers(count: u32) -> Vec<u8> {
+        (0..count).flat_map(|n| (n * n).to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn every_range_of_elements_is_that_of_the_data() {
+        // Three bytes after the last whole element.
+        let mut data = numbers(1500);
+        data.extend([1, 2, 3]);
+        for typesize in [1_u8, 4, 7] {
+            let chunk = compress(&data, settings(typesize)).unwrap();
+            let size = usize::from(typesize);
+            let count = u32::try_from(data.len() / size).unwrap();
+            for start in (0..=count).step_by(97) {
+                for end in [start, start + 1, start + 300, count] {
+                    let found = getitem(&chunk, start..end);
+                    if end > count {
+                        let error = ChunkError::ElementRange { start, end, count };
+                        assert_eq!(found, Err(error));
+                        continue;
+                    }
+                    let bytes = start as usize * size..end as usize * size;
+                    assert_eq!(found.as_deref(), Ok(&data[bytes]), "{start}..{end}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_that_are_not_in_the_data_are_refused() {
+        let chunk = compress(&numbers(10), settings(4)).unwrap();
+        #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
+        for range in [9..11, 11..11, 5..4, 0..u32::MAX, u32::MAX..0] {
+            let error = getitem(&chunk, range).unwrap_err();
+            assert_eq!(error.fault(), Fault::Usage, "{error}");
+        }
+        assert_eq!(getitem(&chunk, 10..10).as_deref(), Ok(&[][..]));
+        assert_eq!(
+            getitem(&ChunkHeader::END_MARK, 0..0).as_deref(),
+            Ok(&[][..])
+        );
+        assert!(getitem(&ChunkHeader::END_MARK, 0..1).is_err());
+    }
+
+    /// Without decoding the rest, which would take 2 GiB.
+    #[test]
+    fn elements_of_huge_special_chunks_are_cheap() {
+        let chunk = special_chunk(SpecialValue::Value(&[1, 2]), 2_000_000_000, 2, 4096).unwrap();
+        let last = getitem(&chunk, 999_999_998..1_000_000_000);
+        assert_eq!(last.as_deref(), Ok(&[1, 2, 1, 2][..]));
+    }
+
+    #[test]
+    fn incomplete_chunks_are_cut_short_and_longer_ones_refused() {
+        let chunk = compress(&numbers(1000), settings(4)).unwrap();
+        for len in 0..chunk.len() {
+            let cut = &chunk[..len];
+            assert_eq!(decompress(cut).unwrap_err().fault(), Fault::CutShort);
+            assert_eq!(getitem(cut, 0..1).unwrap_err().fault(), Fault::CutShort);
+            assert_eq!(read_header(cut).is_ok(), len >= 16);
+        }
+        let longer = [&chunk[..], &[0]].concat();
+        assert_eq!(decompress(&longer).unwrap_err().fault(), Fault::Usage);
+        assert!(read_header(&longer).is_ok());
+    }
+
+    #[test]
+    fn settings_are_checked_and_empty_data_is_a_chunk() {
+        let chunk = compress(&[], settings(8)).unwrap();
+        assert_eq!((chunk.len(), decompress(&chunk)), (16, Ok(Vec::new())));
+        assert_eq!(compress(&[], settings(0)), Err(ChunkError::Typesize));
+    }
+}

@@ -55,3 +55,24 @@ impl ReferenceBlock {
         block.ok_or(ChunkError::Bug { what })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ReferenceBlock;
+    use crate::ChunkError;
+
+    #[test]
+    fn a_block_is_valid_only_once_it_is_kept() {
+        let mut reference = ReferenceBlock::default();
+        let stored = [&[1][..], &[], &[2, 3]];
+        assert!(!reference.is_of(stored));
+        reference.room(2).copy_from_slice(&[7, 8]);
+        assert!(matches!(reference.block(), Err(ChunkError::Bug { .. })));
+        reference.keep(stored);
+        assert_eq!(reference.block(), Ok(&[7, 8][..]));
+        assert!(reference.is_of(stored));
+        assert!(!reference.is_of([&[1, 2], &[], &[3]]));
+        reference.room(1);
+        assert!(reference.block().is_err() && !reference.is_of(stored));
+    }
+}

@@ -43,3 +43,29 @@ pub(super) fn to_u32(position: usize) -> Result<u32, ChunkError> {
 pub(super) fn le_u32(position: usize) -> Result<[u8; 4], ChunkError> {
     to_u32(position).map(u32::to_le_bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{le_u32, room_for, to_u32, zeros};
+    use crate::{ChunkError, Fault};
+
+    #[test]
+    fn a_length_that_does_not_fit_is_a_bug_and_not_written() {
+        assert_eq!(le_u32(0x0102_0304), Ok([4, 3, 2, 1]));
+        let Ok(too_long) = usize::try_from(1_u64 << 32) else {
+            return;
+        };
+        for error in [to_u32(too_long).unwrap_err(), le_u32(too_long).unwrap_err()] {
+            assert_eq!(error.fault(), Fault::Bug);
+        }
+    }
+
+    #[test]
+    fn buffers_grow_and_memory_that_cannot_be_had_is_an_error() {
+        let mut scratch = Vec::new();
+        assert_eq!(room_for(&mut scratch, 5).len(), 5);
+        assert_eq!(room_for(&mut scratch, 3).len(), 3);
+        assert_eq!((scratch.len(), zeros(4)), (5, Ok(vec![0; 4])));
+        assert_eq!(zeros(usize::MAX), Err(ChunkError::Memory));
+    }
+}

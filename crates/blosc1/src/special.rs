@@ -168,3 +168,27 @@ pub fn special_chunk(
     chunk.extend_from_slice(bytes);
     Ok(chunk)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PlainData;
+    use crate::ChunkError;
+
+    #[test]
+    fn a_range_outside_the_data_is_a_bug_and_not_made_up() {
+        let mut out = [9; 4];
+        for (data, start) in [
+            (PlainData::Bytes(&[1, 2, 3, 4]), 1),
+            (PlainData::Bytes(&[1, 2, 3, 4]), usize::MAX),
+            (PlainData::Repeat(&[]), 0),
+        ] {
+            let error = data.read(start, &mut out).unwrap_err();
+            assert!(matches!(error, ChunkError::Bug { .. }), "{error}");
+            assert_eq!(out, [9; 4]);
+        }
+        PlainData::Bytes(&[1, 2, 3, 4]).read(0, &mut out).unwrap();
+        assert_eq!(out, [1, 2, 3, 4]);
+        PlainData::Repeat(&[5, 6, 7]).read(4, &mut out).unwrap();
+        assert_eq!(out, [6, 7, 5, 6]);
+    }
+}
