@@ -4,7 +4,8 @@ use super::EditorBuilder;
 use super::frame::Frame;
 use super::patch::Old;
 use crate::indexed::{IndexedReader, IndexedReaderBuilder};
-use blosc1::{ChunkEncoder, ChunkSettings, Compressor, pad};
+use blosc1::internal::pad_chunk;
+use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use std::sync::Arc;
@@ -134,7 +135,7 @@ impl<'o> Press<'o> {
             && !old.may_shrink
         {
             // What cannot be filled up does not fit.
-            let _ = pad(&mut chunk, room);
+            let _ = pad_chunk(&mut chunk, room);
         }
         let digest = self.options.hashers.digest(checksum, &chunk);
         chunk.extend_from_slice(digest.as_bytes());

@@ -20,7 +20,8 @@ use super::fill::Fill;
 use super::pipeline::{BATCH, Panicked, Pipeline};
 use super::shared::Fetch;
 use super::source::Source;
-use blosc1::{ChunkDecoder, ChunkHeader, has_blocks};
+use blosc1::internal::has_blocks;
+use blosc1::{ChunkDecoder, ChunkHeader};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_wire::{
     Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,

@@ -3,7 +3,8 @@
 use super::shape::{Shape, shape};
 use super::window::{Window, len_of};
 use super::work::Work;
-use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, has_blocks};
+use blosc1::internal::has_blocks;
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::Limit;

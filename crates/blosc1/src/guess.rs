@@ -1,48 +1,50 @@
-//! The settings that a chunk was written with, for those who write more of the same.
+//! Guesses the settings that a chunk was written with, to write more chunks like it.
 //!
-//! A chunk's header tells all of them but the level, and for LZ4 which of its two compressors it
-//! was. Both show in the length of the streams: those of one block are compressed anew at each level
-//! that would have cut the data into such blocks, and compared. It is the block with the most
-//! compressed bytes; in one of noise or zeros all levels look alike.
+//! The header of a chunk contains all settings except for the level and, for LZ4, which of its two
+//! compressors was used. Both affect the length of the streams. So the streams of one block are
+//! compressed again at each level that would have chosen the same block size, and the lengths are
+//! compared. The block with the most compressed bytes is used; for a block of noise or zeros, all
+//! levels would give the same.
 
 use super::compressor::{StreamDecoder, StreamEncoder};
-use super::layout::Layout;
-use super::pipeline::Move;
-use super::source::{Source, Stream};
-use super::{ChunkError, ChunkHeader, ChunkSettings, Compressor, CompressorFormat, Filter};
+use super::pipeline::Transpose;
+use super::view::{ChunkView, Stream};
+use super::{
+    ChunkError, ChunkHeader, ChunkSettings, Compressor, CompressorFormat, Filter, blocksize,
+};
 
-/// Blocks longer than any that a C-Blosc chooses by itself are not tried: at 256 MiB, the highest
-/// levels of Zstd would take minutes.
+/// Blocks longer than any C-Blosc chooses are not compressed again: at 256 MiB, the highest levels of
+/// Zstd would take minutes.
 const MAX_TRIAL: u32 = 4 << 20;
 
-/// Settings that make chunks like this one: of the same compressor, filter and typesize, at a level
-/// that gives the same length to the block that shows most, or as near to it as any.
+/// Guesses settings that make chunks like this one: with the same compressor, filter and typesize, at
+/// the level that comes closest to the length of its streams.
 ///
-/// Of several such levels it is the compressor's default one, or else the lowest. The block size is
-/// left to the level, unless no level would have chosen the chunk's. A pure copy shows no more than
-/// its header: the level is the default one where that fits the block size; it is 0 where nothing
-/// else fits. `None` if the header does not even name a compressor: the end mark, or pure copies with
-/// a number that Blosc 1 does not have.
+/// Of several such levels, the compressor's default is preferred, then the lowest. The block size is
+/// left to the level, unless no level would choose the chunk's. A pure copy shows no more than its
+/// header: the level is the default if that matches the block size, or else another level that does,
+/// and 0 if only that does. `None` if the header does not name a known compressor: the end mark, or
+/// pure copies with an unassigned number.
 ///
-/// Of a chunk of Blosc 2 the header alone is looked at. `None` if it holds special values.
+/// Of a chunk of Blosc 2, only the header is considered. `None` for special values.
 ///
-/// One block is held in memory, twice; `max_block` bounds its length.
+/// One block is held in memory, twice; `max_block` bounds its length in bytes.
 ///
 /// # Errors
 ///
-/// Those of decoding a block; [`Unsupported`](super::Fault::Unsupported) if this
-/// build lacks the compressor, so that it could not write such a chunk.
+/// Returns the errors of decoding a block, and [`Unsupported`](super::Fault::Unsupported) if this
+/// build lacks the compressor and could not write such a chunk.
 pub fn guess_settings(chunk: &[u8], max_block: u32) -> Result<Option<ChunkSettings>, ChunkError> {
-    let source = Source::open(chunk)?;
-    let header = &source.header;
+    let view = ChunkView::open(chunk)?;
+    let header = &view.header;
     if header.is_blosc2() {
-        return blosc2_settings(&source);
+        return blosc2_settings(&view);
     }
     let has_streams = header.has_streams();
     if header.is_end_mark() || (!has_streams && header.compressor_format().is_none()) {
         return Ok(None);
     }
-    let candidates = candidates(header, source.format()?);
+    let candidates = candidates(header, view.format()?);
     if !has_streams || header.blocksize > MAX_TRIAL {
         return Ok(candidates.first().copied());
     }
@@ -50,21 +52,21 @@ pub fn guess_settings(chunk: &[u8], max_block: u32) -> Result<Option<ChunkSettin
     if found > limit {
         return Err(ChunkError::BlockOverLimit { found, limit });
     }
-    let sample = Sample::of(&source)?;
+    let sample = Sample::of(&view)?;
     nearest(&sample, candidates)
 }
 
-/// What a chunk of Blosc 2 tells in its header, at the compressor's default level: chunks made like
-/// it are of Blosc 1, whose block sizes and levels are others.
-fn blosc2_settings(source: &Source<'_>) -> Result<Option<ChunkSettings>, ChunkError> {
-    let number = source.extension.map(|extension| extension.compressor);
-    let compressor = if source.has_streams() {
-        let format = source.format()?;
+/// The settings in the header of a chunk of Blosc 2, at the compressor's default level. Chunks made
+/// with them are of Blosc 1, which has other block sizes and levels.
+fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkError> {
+    let number = view.extension.map(|extension| extension.compressor);
+    let compressor = if view.has_streams() {
+        let format = view.format()?;
         let all = Compressor::ALL.into_iter();
         let mut fitting = all.filter(|compressor| compressor.format() == format);
         let named = fitting.clone().find(|c| Some(c.blosc2_number()) == number);
         named.or_else(|| fitting.next())
-    } else if source.header.is_pure_copy() {
+    } else if view.header.is_pure_copy() {
         let all = Compressor::ALL.into_iter();
         all.filter(|compressor| compressor.is_available())
             .find(|compressor| Some(compressor.blosc2_number()) == number)
@@ -72,21 +74,21 @@ fn blosc2_settings(source: &Source<'_>) -> Result<Option<ChunkSettings>, ChunkEr
         // Special values name no compressor.
         None
     };
-    let filter = match source.undo.moves().next() {
-        Some(Move::Shuffle { .. }) => Filter::Byte,
-        Some(Move::Bitshuffle | Move::BitshuffleEights) => Filter::Bit,
+    let filter = match view.filters.transposes().next() {
+        Some(Transpose::Shuffle { .. }) => Filter::Byte,
+        Some(Transpose::Bitshuffle | Transpose::BitshuffleEights) => Filter::Bit,
         None => Filter::None,
     };
     Ok(compressor.map(|compressor| ChunkSettings {
         compressor,
         level: compressor.default_level(),
         filter,
-        typesize: source.header.typesize,
+        typesize: view.header.typesize,
         blocksize: None,
     }))
 }
 
-/// All settings that cut the data into blocks as in this chunk, the likeliest first.
+/// All settings that would cut the data into blocks of the same size, the likeliest first.
 fn candidates(header: &ChunkHeader, format: CompressorFormat) -> Vec<ChunkSettings> {
     let compressors = Compressor::ALL.into_iter();
     let all = compressors
@@ -98,7 +100,8 @@ fn candidates(header: &ChunkHeader, format: CompressorFormat) -> Vec<ChunkSettin
             levels.map(move |level| settings(header, compressor, level))
         });
     let fits = |settings: &ChunkSettings| {
-        header.nbytes == 0 || Layout::choose(settings, header.nbytes).blocksize == header.blocksize
+        header.nbytes == 0
+            || blocksize::choose(settings, header.nbytes).blocksize == header.blocksize
     };
     let mut fitting: Vec<_> = all.clone().filter(fits).collect();
     if fitting.is_empty() && header.is_pure_copy() {
@@ -127,8 +130,8 @@ fn settings(header: &ChunkHeader, compressor: Compressor, level: u8) -> ChunkSet
     }
 }
 
-/// The candidate whose streams are nearest to the sample's in length, the first of those; streams
-/// that are the same to the byte are nearer still.
+/// The first candidate whose streams come closest to the sample's in length; identical streams are
+/// closest.
 fn nearest(
     sample: &Sample<'_>,
     candidates: Vec<ChunkSettings>,
@@ -136,7 +139,7 @@ fn nearest(
     let (mut best, mut least) = (None, (usize::MAX, true));
     let mut scratch = vec![0; sample.stream_len];
     for settings in candidates {
-        let mut encoder = StreamEncoder::new(&settings)?;
+        let mut encoder = StreamEncoder::new(settings.compressor, settings.level)?;
         let difference = sample.difference(&mut encoder, &mut scratch);
         if best.is_none() || difference < least {
             (best, least) = (Some(settings), difference);
@@ -148,7 +151,7 @@ fn nearest(
     Ok(best)
 }
 
-/// A block of a chunk: its streams as a compressor saw them, and as it left them.
+/// The streams of a block, before and after compression.
 struct Sample<'a> {
     data: Vec<u8>,
     stream_len: usize,
@@ -156,20 +159,20 @@ struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    fn of(source: &Source<'a>) -> Result<Self, ChunkError> {
-        let block = telling_block(source)?;
-        let mut data = vec![0; source.layout.block(block).len()];
-        let stream_len = data.len() / source.layout.streams(data.len());
-        let (mut streams, mut decoder) = (source.streams(block)?, StreamDecoder::default());
-        let (format, mut stored) = (source.format()?, Vec::new());
+    fn of(view: &ChunkView<'a>) -> Result<Self, ChunkError> {
+        let block = telling_block(view)?;
+        let mut data = vec![0; view.layout.block(block).len()];
+        let stream_len = data.len() / view.layout.streams(data.len());
+        let (mut streams, mut decoder) = (view.streams(block)?, StreamDecoder::default());
+        let (format, mut stored) = (view.format()?, Vec::new());
         for part in data.chunks_exact_mut(stream_len) {
             let bytes = match streams.next(part.len())? {
                 Stream::Raw(bytes) => {
                     part.copy_from_slice(bytes);
                     bytes
                 }
-                Stream::Compressed(bytes) if decoder.decompress(format, bytes, part) => bytes,
-                // Blosc 1, which alone comes here, has no runs.
+                Stream::Compressed(bytes) if decoder.decompress(format, bytes, part)? => bytes,
+                // Runs exist in Blosc 2 only, whose blocks are not sampled.
                 Stream::Run(_) | Stream::Compressed(_) => {
                     return Err(ChunkError::Stream { block, format });
                 }
@@ -183,8 +186,8 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// How far what this encoder makes of the streams is from what is stored: in bytes of length,
-    /// and whether they differ at all.
+    /// The difference between the stored streams and those that this encoder makes: in bytes of
+    /// length, and whether they differ at all.
     fn difference(&self, encoder: &mut StreamEncoder, scratch: &mut [u8]) -> (usize, bool) {
         let (mut lengths, mut differ) = (0, false);
         for (data, stored) in self.data.chunks_exact(self.stream_len).zip(&self.stored) {
@@ -200,12 +203,12 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// The block with the most bytes in compressed streams, the first of those.
-fn telling_block(source: &Source<'_>) -> Result<u32, ChunkError> {
+/// The first block with the most bytes in compressed streams.
+fn telling_block(view: &ChunkView<'_>) -> Result<u32, ChunkError> {
     let (mut telling, mut most) = (0, 0);
-    for block in 0..source.layout.nblocks() {
-        let len = source.layout.block(block).len();
-        let (count, mut streams) = (source.layout.streams(len), source.streams(block)?);
+    for block in 0..view.layout.nblocks() {
+        let len = view.layout.block(block).len();
+        let (count, mut streams) = (view.layout.streams(len), view.streams(block)?);
         let mut compressed = 0;
         for _ in 0..count {
             if let Stream::Compressed(bytes) = streams.next(len / count)? {
@@ -291,7 +294,7 @@ mod tests {
         assert!(compared > all * 3 / 4, "{compared} of {all}");
     }
 
-    /// LZ4 and Zstandard are the same libraries. For Snappy only the block size counts.
+    /// LZ4 and Zstandard are the same libraries. For Snappy only the block size matters.
     #[test]
     fn chunks_of_c_blosc_are_made_again_in_the_same_length() {
         let mut compared = 0;
@@ -316,8 +319,8 @@ mod tests {
         assert!(compared > 150 || !everything_is_built(), "{compared}");
     }
 
-    /// Blosclz and zlib are other libraries than C-Blosc's, so that no length need be the same.
-    /// Elements of 17 bytes are not split: but for a few bytes, the chunk is a single stream.
+    /// Blosclz and zlib are not the libraries of C-Blosc, so that lengths may differ. Elements of 17
+    /// bytes are not split: except for a few bytes, the chunk is a single stream.
     #[test]
     fn what_no_level_gives_is_the_nearest_level() {
         for kind in [Kind::Numbers, Kind::Text] {
@@ -352,7 +355,7 @@ mod tests {
     fn of_levels_that_are_alike_it_is_the_default_one() {
         let mut alike = 0;
         for settings in all() {
-            // Shorter than any level's block; one byte over and over.
+            // Shorter than the block of any level; a single repeated byte.
             let chunk = encode(settings, &[7; 20_000]);
             let level = settings.compressor.default_level();
             if encode(ChunkSettings { level, ..settings }, &[7; 20_000]) == chunk {

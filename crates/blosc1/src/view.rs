@@ -1,79 +1,79 @@
-//! A chunk's bytes, with every position that they name checked before it is used.
+//! A parsed chunk, whose positions are all checked before they are used.
 
 use std::ops::Range;
 
 use super::extension::ChunkExtension;
-use super::header::{BLOSC2_STABLE, EXTENDED_LEN, FLAG_DELTA, HEADER_LEN, VERSIONLZ};
-use super::layout::Layout;
-use super::pipeline::Undo;
-use super::special::Plain;
+use super::header::{BLOSC2_STABLE, FLAG_DELTA, VERSIONLZ};
+use super::layout::{EXTENDED_LEN, HEADER_LEN, Layout};
+use super::pipeline::InverseFilters;
+use super::scratch::to_u32;
+use super::special::PlainData;
 use super::{ChunkError, ChunkHeader, CompressorFormat};
 
 /// The longest dictionary that any C-Blosc2 reads.
 const MAX_DICTIONARY: u32 = 128 << 10;
 
-/// A chunk whose header is sound and whose length is the header's.
-pub(super) struct Source<'a> {
+/// A chunk with a sound header.
+pub(super) struct ChunkView<'a> {
     pub header: ChunkHeader,
     pub extension: Option<ChunkExtension>,
     pub layout: Layout,
-    /// The filters; none where there are no streams.
-    pub undo: Undo,
-    /// What the compressor knows beforehand; mostly nothing.
-    pub dictionary: &'a [u8],
+    /// The filters to undo; none if there are no streams.
+    pub filters: InverseFilters,
+    /// The dictionary of the compressor, if the chunk has one and its bytes are present.
+    pub dictionary: Option<&'a [u8]>,
     /// Where the first block can begin.
     body: usize,
-    chunk: &'a [u8],
+    pub chunk: &'a [u8],
 }
 
-impl<'a> Source<'a> {
-    /// Reads the header and compares it with the bytes there are.
+impl<'a> ChunkView<'a> {
+    /// Parses the header of a complete chunk and compares its length with the bytes given.
     pub fn open(chunk: &'a [u8]) -> Result<Self, ChunkError> {
-        let source = Self::open_head(chunk)?;
-        let (found, expected) = (chunk.len(), source.header.ctbytes as usize);
+        let view = Self::open_head(chunk)?;
+        let (found, expected) = (chunk.len(), view.header.ctbytes as usize);
         if found < expected {
             return Err(ChunkError::CutShort { found, expected });
         }
         if found > expected {
             return Err(ChunkError::TooLong { found, expected });
         }
-        Ok(source)
+        if view.dictionary.is_none() && view.dictionary_extent()?.is_some() {
+            let what = "the dictionary of a complete chunk is missing";
+            return Err(ChunkError::Bug { what });
+        }
+        Ok(view)
     }
 
-    /// Reads a chunk of which only the header, the table of blocks and the dictionary's length need
-    /// be there.
+    /// Parses a chunk of which only the header, the table of blocks and the length of the
+    /// dictionary need be present.
     pub fn open_head(chunk: &'a [u8]) -> Result<Self, ChunkError> {
-        let found = chunk.len();
-        let cut = |expected| ChunkError::CutShort { found, expected };
-        let bytes = chunk.first_chunk().ok_or(cut(HEADER_LEN))?;
-        let header = ChunkHeader::parse(bytes)?;
-        let mut source = Self {
+        let header = parse_header(chunk)?;
+        let mut view = Self {
             header,
             extension: None,
-            layout: Layout::of(&header),
-            undo: Undo::default(),
-            dictionary: &[],
+            layout: header.layout(),
+            filters: InverseFilters::default(),
+            dictionary: None,
             body: 0,
             chunk,
         };
         if header.is_extended() {
-            source.extend()?;
+            view.extend()?;
         } else if header.has_streams() {
             let delta = header.is_blosc2() && header.flags & FLAG_DELTA != 0;
             let (typesize, version) = (header.typesize, header.version);
-            source.undo = Undo::of_flags(header.filter(), delta, typesize, version);
-            source.body = source.layout.table_end();
+            view.filters = InverseFilters::of_flags(header.filter(), delta, typesize, version);
+            view.body = view.layout.table_end();
         }
-        Ok(source)
+        Ok(view)
     }
 
-    /// Reads the further half of the header, and what depends on it.
+    /// Parses the second half of the header, and what depends on it.
     fn extend(&mut self) -> Result<(), ChunkError> {
         let (found, expected) = (self.chunk.len(), EXTENDED_LEN);
-        let bytes = self.chunk.get(HEADER_LEN..).unwrap_or_default();
-        let bytes = bytes
-            .first_chunk()
-            .ok_or(ChunkError::CutShort { found, expected })?;
+        let bytes = self.chunk.get(HEADER_LEN..).and_then(<[u8]>::first_chunk);
+        let bytes = bytes.ok_or(ChunkError::CutShort { found, expected })?;
         let extension = ChunkExtension::parse(&self.header, bytes)?;
         self.extension = Some(extension);
         if !self.has_streams() {
@@ -81,40 +81,44 @@ impl<'a> Source<'a> {
         }
         self.header.check_streams()?;
         let pipeline = extension.pipeline()?;
-        self.undo = pipeline.undo(self.header.typesize, self.header.version);
+        self.filters = pipeline.inverse(self.header.typesize, self.header.version);
         self.body = self.layout.table_end();
         if extension.has_dictionary() {
             let range = self.dictionary_range()?;
             self.body = range.end;
-            // Not there where only the head is.
-            self.dictionary = self.chunk.get(range).unwrap_or_default();
+            self.dictionary = self.chunk.get(range);
         }
         Ok(())
     }
 
-    /// Where the dictionary lies, whose length stands behind the table of blocks.
+    /// The position of the dictionary, whose length follows the table of blocks.
     fn dictionary_range(&self) -> Result<Range<usize>, ChunkError> {
         let at = self.layout.table_end();
-        let (found, expected) = (self.chunk.len(), at.saturating_add(4));
-        let len = self.chunk.get(at..).unwrap_or_default().first_chunk();
+        let (found, expected) = (self.chunk.len(), at + 4);
+        let len = self.chunk.get(at..).and_then(<[u8]>::first_chunk);
         let len = len.ok_or(ChunkError::CutShort { found, expected })?;
         let len = u32::from_le_bytes(*len);
-        let end = expected.saturating_add(len as usize);
-        if len == 0 || len > MAX_DICTIONARY || end > self.header.ctbytes as usize {
+        let is_possible = (1..=MAX_DICTIONARY).contains(&len);
+        if !is_possible || expected + len as usize > self.header.ctbytes as usize {
             return Err(ChunkError::Header {
                 field: "dictionary length",
                 found: len,
                 expected: "1 to 131072 and within the chunk",
             });
         }
-        Ok(expected..end)
+        Ok(expected..expected + len as usize)
     }
 
-    /// Where the dictionary lies, if there is one.
-    pub fn dictionary_extent(&self) -> Option<Range<u32>> {
-        let at = self.layout.table_end().saturating_add(4);
-        let (start, end) = (u32::try_from(at).ok()?, u32::try_from(self.body).ok()?);
-        (start < end).then_some(start..end)
+    /// The position of the dictionary, if the chunk has one.
+    pub fn dictionary_extent(&self) -> Result<Option<Range<u32>>, ChunkError> {
+        if !self.has_streams() {
+            return Ok(None);
+        }
+        let (start, end) = (self.layout.table_end() + 4, self.body);
+        Ok(match start < end {
+            true => Some(to_u32(start)?..to_u32(end)?),
+            false => None,
+        })
     }
 
     /// Whether there is anything to decompress.
@@ -123,19 +127,19 @@ impl<'a> Source<'a> {
         self.header.has_streams() && special.is_none()
     }
 
-    /// The data, if it needs no decompressing.
-    pub fn plain(&self) -> Option<Plain<'a>> {
+    /// The data, if it needs no decompression.
+    pub fn plain(&self) -> Option<PlainData<'a>> {
         let rest = self.chunk.get(self.header.len()..)?;
         if let Some(special) = self.extension.and_then(|extension| extension.special()) {
-            return Some(Plain::of(special, self.header.typesize, rest));
+            return Some(PlainData::of(special, self.header.typesize, rest));
         }
         match self.header.is_pure_copy() {
-            true => Some(Plain::Bytes(rest)),
+            true => Some(PlainData::Bytes(rest)),
             false => None,
         }
     }
 
-    /// What the streams are to be decompressed with.
+    /// The format of the streams.
     pub fn format(&self) -> Result<CompressorFormat, ChunkError> {
         let code = self.header.format_code();
         let format = self.header.compressor_format();
@@ -161,11 +165,17 @@ impl<'a> Source<'a> {
         Ok(format)
     }
 
-    /// Where a block begins by the table.
+    /// The start of a block according to the table.
     pub fn start(&self, block: u32) -> Result<u32, ChunkError> {
+        let nblocks = self.layout.nblocks();
+        if block >= nblocks {
+            let found = block;
+            return Err(ChunkError::BlockIndex { found, nblocks });
+        }
         let slot = self.layout.header_len + 4 * block as usize;
-        let table = self.chunk.get(slot..).unwrap_or_default();
-        let start = table.first_chunk().map_or(0, |&at| u32::from_le_bytes(at));
+        let start = self.chunk.get(slot..).and_then(<[u8]>::first_chunk);
+        let start = start.ok_or(self.cut_short(self.layout.table_end()))?;
+        let start = u32::from_le_bytes(*start);
         if (start as usize) < self.body || start > self.header.ctbytes {
             return Err(ChunkError::BlockStart {
                 block,
@@ -176,14 +186,14 @@ impl<'a> Source<'a> {
         Ok(start)
     }
 
-    /// The streams of a block, which begin where the table says: anywhere after the table, in
-    /// any order, as C-Blosc with several threads writes blocks in the order they are done.
+    /// The streams of a block. Blocks can be anywhere after the table, in any order: C-Blosc with
+    /// several threads writes them in the order in which they are finished.
     pub fn streams(&self, block: u32) -> Result<Streams<'a>, ChunkError> {
-        let start = self.start(block)?;
-        let rest = self.chunk.get(start as usize..).unwrap_or_default();
-        // Earlier versions have other runs, or none, and no reader is sure of them.
+        let start = self.start(block)? as usize;
+        let rest = self.chunk.get(start..).ok_or(self.cut_short(start))?;
+        // Earlier versions have other runs, or none, and no reader handles them reliably.
         let runs = self.extension.is_some() && self.header.version >= BLOSC2_STABLE;
-        let by_data = self.undo.delta;
+        let by_data = self.filters.delta;
         Ok(Streams {
             block,
             rest,
@@ -192,48 +202,54 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// All that the decoded bytes of a block depend on, if no other block comes in: everything
-    /// before the first block but the table, and the block's streams.
+    /// All stored bytes that a decoded block depends on, if it does not depend on another block:
+    /// header, dictionary, and the streams of the block.
     pub fn stored(&self, block: u32) -> Result<[&'a [u8]; 3], ChunkError> {
-        let start = self.start(block)? as usize;
-        let all = self.chunk.get(start..).unwrap_or_default();
         let len = self.layout.block(block).len();
         let count = self.layout.streams(len);
         let mut streams = self.streams(block)?;
+        let all = streams.rest;
         for _ in 0..count {
             streams.next(len / count)?;
         }
         let used = all.len() - streams.rest.len();
-        let head = self.chunk.get(..self.layout.header_len);
-        let streams = all.get(..used).unwrap_or_default();
-        Ok([head.unwrap_or_default(), self.dictionary, streams])
+        // `open_head` has read the header.
+        let head = &self.chunk[..self.layout.header_len];
+        Ok([head, self.dictionary.unwrap_or(&[]), &all[..used]])
+    }
+
+    /// The error for a chunk that does not have this many bytes.
+    fn cut_short(&self, expected: usize) -> ChunkError {
+        let found = self.chunk.len();
+        ChunkError::CutShort { found, expected }
     }
 }
 
-/// Whether these bytes begin a chunk with blocks to decompress, so that it is best decoded by whole
-/// ones; pure copies and special values give any piece for nothing.
-pub fn has_blocks(chunk: &[u8]) -> bool {
-    Source::open_head(chunk).is_ok_and(|source| source.has_streams())
+/// Parses the first 16 bytes of a chunk.
+pub(super) fn parse_header(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
+    let (found, expected) = (chunk.len(), HEADER_LEN);
+    let bytes = chunk.first_chunk();
+    ChunkHeader::parse(bytes.ok_or(ChunkError::CutShort { found, expected })?)
 }
 
-/// The streams of one block, one after the other.
+/// The streams of one block, in order.
 pub(super) struct Streams<'a> {
     block: u32,
     rest: &'a [u8],
-    /// Whether a length of 0 or below stands for a byte over and over.
+    /// Whether a length of 0 or less encodes a repeated byte.
     runs: bool,
-    /// Whether no stream may be longer than what it stands for, as no writer of delta makes one: where all blocks depend on
-    /// the first, its streams are gone through for each of them.
+    /// Whether no stream may be longer than its data. No writer makes such a stream in a chunk with
+    /// delta, where the streams of the first block are read again for each other block.
     by_data: bool,
 }
 
-/// The bytes of one stream.
+/// The stored form of one stream.
 pub(super) enum Stream<'a> {
     /// The data itself.
     Raw(&'a [u8]),
-    /// To be decompressed.
+    /// Compressed data.
     Compressed(&'a [u8]),
-    /// This byte over and over.
+    /// A repeated byte.
     Run(u8),
 }
 
@@ -271,7 +287,7 @@ impl<'a> Streams<'a> {
         })
     }
 
-    /// A byte over and over: 0 by a length of 0, another by its negative and a token.
+    /// A repeated byte: a length of 0 encodes zeros, another byte is a negative length and a token.
     fn run(&mut self, length: u32, rest: &'a [u8]) -> Result<Stream<'a>, ChunkError> {
         self.rest = rest;
         if length == 0 {
@@ -292,15 +308,15 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// The longest stream that stands for `len` bytes. All blocks may begin at the same one, so that a longer one would cost
-/// its length for each of them.
+/// The longest stream for `len` bytes of data, which are fewer than 2 GiB. Without this bound, all
+/// blocks could begin at the same long stream, and reading would take its length for each block.
 ///
-/// C-Blosc gives Snappy `32 + len + len / 6` bytes, and every other compressor as many as there are data.
+/// C-Blosc gives Snappy `32 + len + len / 6` bytes, and any other compressor the length of the data.
 fn longest(len: usize) -> usize {
-    len.saturating_add(len / 6).saturating_add(64)
+    len + len / 6 + 64
 }
 
 /// The longest stream; lengths are signed in Blosc 2.
 const MAX_LENGTH: u32 = 0x7FFF_FFFF;
-/// What the byte after a negative length has set if that stands for a run.
+/// The bit that the byte after a negative length has set if the two encode a repeated byte.
 pub(super) const RUN_TOKEN: u8 = 0x01;

@@ -1,4 +1,4 @@
-//! How to encode chunks of Blosc 2.
+//! The settings of the encoder for Blosc 2.
 
 use super::layout::MAX_BLOCKSIZE;
 use super::pipeline::truncate;
@@ -7,7 +7,7 @@ use super::{ChunkError, ChunkSettings, Compressor, Filter, FilterPipeline, Filte
 /// The largest block that C-Blosc2 reads.
 const MAX_BLOCKSIZE2: u32 = 536_866_816;
 
-/// How a [`Blosc2Encoder`](super::Blosc2Encoder) compresses.
+/// How [`Blosc2Encoder`](super::Blosc2Encoder) makes a chunk.
 ///
 /// ```
 /// use blosc1::{Blosc2Encoder, Blosc2Settings, Compressor, FilterPipeline, FilterStep};
@@ -26,21 +26,22 @@ const MAX_BLOCKSIZE2: u32 = 536_866_816;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blosc2Settings {
-    /// What compresses the streams: any but Snappy.
+    /// The compressor: any except Snappy, which Blosc 2 does not have.
     pub compressor: Compressor,
-    /// 0 (pure copy) to 9 (smallest); what it means beyond that is the compressor's affair.
+    /// The compression level, from 0 (store the data as a pure copy) to 9 (smallest output). Each
+    /// compressor interprets it in its own way; see [`Compressor::default_level`].
     pub level: u8,
-    /// What is done to a block beforehand.
+    /// The filters applied to each block before compression, a single shuffle by default.
     pub filters: FilterPipeline,
-    /// Bytes of one element, 1 to 255.
+    /// Bytes of one element, 1 to 255, 8 by default.
     pub typesize: u8,
-    /// Bytes of a block, exactly so unless there is less data, or `None` to choose by compressor and
-    /// level.
+    /// Bytes of a block, used exactly unless there is less data, or `None` (the default) to choose
+    /// them by compressor and level.
     pub blocksize: Option<u32>,
 }
 
 impl Default for Blosc2Settings {
-    /// Those of [`ChunkSettings`].
+    /// The defaults of [`ChunkSettings`].
     fn default() -> Self {
         let settings = ChunkSettings::default();
         Self {
@@ -54,7 +55,7 @@ impl Default for Blosc2Settings {
 }
 
 impl Blosc2Settings {
-    /// Refuses what cannot be encoded.
+    /// Refuses settings that no chunk can have.
     pub(super) fn check(&self) -> Result<(), ChunkError> {
         self.as_blosc1().check()?;
         if self.compressor == Compressor::Snappy {
@@ -77,18 +78,17 @@ impl Blosc2Settings {
         Ok(())
     }
 
-    /// What the compressors need of the settings.
+    /// The level of the compressor.
     ///
-    /// LZ4 skips no positions at any level, as in C-Blosc2: of the levels only the block size is left.
-    pub(super) fn of_streams(&self) -> ChunkSettings {
-        let mut settings = self.as_blosc1();
-        if settings.compressor == Compressor::Lz4 {
-            settings.level = 9;
+    /// LZ4 skips no positions at any level, as in C-Blosc2: its level affects the block size only.
+    pub(super) fn stream_level(&self) -> u8 {
+        match self.compressor {
+            Compressor::Lz4 => 9,
+            _ => self.level,
         }
-        settings
     }
 
-    /// What the layout needs of them: of the filters, whether bytes are shuffled.
+    /// The settings that matter for the layout. Of the filters, this is whether bytes are shuffled.
     pub(super) fn as_blosc1(&self) -> ChunkSettings {
         let filter = match self.filters.steps().any(|step| step == FilterStep::Shuffle) {
             true => Filter::Byte,

@@ -1,20 +1,20 @@
-//! Streams that no compressor can shorten, told before a slow one spends its time on them.
+//! Detects streams that no compressor can shorten, before a slow one spends time on them.
 //!
-//! The lower bytes of measured numbers are mostly noise. A stream is taken for noise if its
-//! bytes are as evenly spread as those of noise, neither less nor more so (a ramp is more), and
-//! hardly any four bytes return. Anything that repeats spoils both.
+//! The lower bytes of measured numbers are mostly noise. A stream counts as noise if its byte
+//! values are distributed as evenly as those of noise, neither less nor more (a ramp is more even),
+//! and hardly any sequence of four bytes repeats. Anything that compresses fails one of the two.
 
-/// Below this, the statistics say too little.
+/// Shorter streams are too short for the statistic.
 const SHORTEST: usize = 4096;
-/// Range of the statistic (chi-squared, 255 degrees of freedom) that noise stays within but
-/// once in a thousand streams or so.
-const EVEN: std::ops::Range<u64> = 160..330;
-/// Slots of the table of places where four bytes were last seen.
+/// Range of the statistic (chi-squared, 255 degrees of freedom) that about one in a thousand
+/// streams of noise falls outside of.
+const EVEN: std::ops::Range<u128> = 160..330;
+/// Binary logarithm of the number of slots in the table of four-byte sequences.
 const SLOTS_LOG: u32 = 15;
-/// One return in so many bytes is what chance brings, as a slot is found again by chance.
+/// Noise repeats one sequence in so many bytes by chance.
 const CHANCE: usize = 16 * 1024;
 
-/// Looks at streams, keeping its table.
+/// Examines streams, and keeps its table between them.
 #[derive(Default)]
 pub(crate) struct NoiseTest {
     slots: Vec<u32>,
@@ -26,16 +26,17 @@ impl NoiseTest {
         src.get(..SHORTEST).is_some_and(is_even) && is_even(src) && self.hardly_repeats(src)
     }
 
-    /// Whether next to no four bytes come again within the reach of the table.
+    /// Whether hardly any sequence of four bytes repeats within the reach of the table.
     fn hardly_repeats(&mut self, src: &[u8]) -> bool {
         self.slots.clear();
         self.slots.resize(1 << SLOTS_LOG, 0);
         let mut left = 4 + src.len() / CHANCE;
         for word in src.windows(4) {
-            // Its value stands for a place: what returns is all that matters.
-            let word = word
-                .first_chunk()
-                .map_or(0, |&word| u32::from_le_bytes(word));
+            // The table stores values instead of positions: only the repetition counts.
+            let Some(&word) = word.first_chunk() else {
+                return false;
+            };
+            let word = u32::from_le_bytes(word);
             let slot = word.wrapping_mul(2_654_435_761) >> (u32::BITS - SLOTS_LOG);
             let Some(seen) = self.slots.get_mut(slot as usize) else {
                 return false;
@@ -52,9 +53,9 @@ impl NoiseTest {
     }
 }
 
-/// Whether the bytes are spread as evenly as those of noise.
+/// Whether the byte values are distributed as evenly as those of noise.
 fn is_even(src: &[u8]) -> bool {
-    // Four tables, as counting the same byte twice in a row would wait for memory.
+    // Four tables, since counting the same byte twice in a row would wait for memory.
     let mut counts = [[0_u32; 256]; 4];
     let mut chunks = src.chunks_exact(4);
     for chunk in &mut chunks {
@@ -65,19 +66,28 @@ fn is_even(src: &[u8]) -> bool {
     for &byte in chunks.remainder() {
         counts[0][usize::from(byte)] += 1;
     }
-    let squares: u64 = (0..256)
-        .map(|byte| {
-            let count: u64 = counts.iter().map(|count| u64::from(count[byte])).sum();
-            count * count
-        })
-        .sum();
-    let total = src.len() as u64;
-    EVEN.contains(&(squares * 256 / total.max(1)).saturating_sub(total))
+    let mut sums = [0; 256];
+    for count in counts {
+        for (sum, count) in sums.iter_mut().zip(count) {
+            *sum += u64::from(count);
+        }
+    }
+    chi_squared(&sums).is_some_and(|statistic| EVEN.contains(&statistic))
+}
+
+/// The chi-squared statistic of counts of byte values against an even distribution; `None` if
+/// there are no bytes.
+fn chi_squared(counts: &[u64; 256]) -> Option<u128> {
+    let squares = counts.iter().map(|&count| u128::from(count).pow(2));
+    let squares: u128 = squares.sum();
+    let total: u128 = counts.iter().map(|&count| u128::from(count)).sum();
+    // The sum of the squares is at least that of an even distribution, so nothing underflows.
+    (squares * 256).checked_div(total).map(|sum| sum - total)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::NoiseTest;
+    use super::{NoiseTest, chi_squared};
 
     /// Noise (xorshift64*).
     fn noise(len: usize) -> Vec<u8> {
@@ -128,6 +138,16 @@ mod tests {
         for (what, bytes) in cases {
             assert!(!test.is_noise(&bytes), "{what}");
         }
+    }
+
+    /// The squares of such counts exceed 64 bits.
+    #[test]
+    fn the_statistic_of_the_longest_streams_does_not_overflow() {
+        let mut counts = [1 << 20; 256];
+        assert_eq!(chi_squared(&counts), Some(0));
+        counts[0] = 1 << 31;
+        assert!(chi_squared(&counts) > Some(1 << 31));
+        assert_eq!(chi_squared(&[0; 256]), None);
     }
 
     #[test]
