@@ -4,7 +4,8 @@ use super::EditorBuilder;
 use super::frame::Frame;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
-use bloscpack_storage::{Change, Folder, ReadAt, for_each_step};
+use bloscpack_storage::internal::for_each_step;
+use bloscpack_storage::{Change, Folder, ReadAt};
 use bloscpack_wire::{FormatError, FormatVersion, Header, Metadata, MetadataPlace};
 use crc32fast::Hasher;
 

@@ -3,9 +3,13 @@
 use blosc1::{ChunkError, Fault};
 use bloscpack_dtype::{DTypeError, WrongElement};
 use bloscpack_storage as storage;
-use bloscpack_storage::crew::Panicked;
+use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError, Position};
 use std::{fmt, io};
+
+/// The mark of an interrupted change, as storage writes it, is the one that the reader of a header
+/// reports.
+const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
 
 /// What every function of this crate fails with.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -305,7 +309,11 @@ impl From<storage::Error> for Error {
     fn from(error: storage::Error) -> Self {
         match error {
             storage::Error::Io(error) => error.into(),
-            storage::Error::Interrupted { why } => FormatError::Interrupted { why }.into(),
+            storage::Error::Interrupted { fault, .. } => {
+                let why = fault.as_str();
+                FormatError::Interrupted { why }.into()
+            }
+            bug => io::Error::other(bug).into(),
         }
     }
 }

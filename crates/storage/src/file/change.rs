@@ -1,199 +1,243 @@
-//! [`Change`]: pieces of a file, written as a whole or not at all.
+//! [`Change`]: pieces of a file that are written atomically.
 
-use super::held::replacement_name;
-use super::journal::{Journal, Piece, Pieces};
-use super::{Folder, Held, ReadAt, Replacement, WriteAt};
+use super::journaled::{Begun, JournaledFile};
+use super::overlay;
+use crate::convert::{end_of, min_len, to_u64, to_usize};
+use crate::journal::{HEAD_LEN, Journal, Piece, Pieces};
+use crate::{Folder, ReadAt, WriteAt};
 use crc32fast::Hasher;
 use std::io;
 use std::ops::Range;
 
-/// Bytes at the beginning of the free part that go through the journal: until the change is made
-/// they are zeros, so that nothing behind the old end looks like a chunk, or like a member behind
-/// a digest.
+/// Bytes at the beginning of the free part of a file that go through the journal: they are zeros
+/// until the change is committed, so that nothing after the old end looks like a chunk, or like a
+/// member after a digest.
 pub const GAP: u64 = 128;
 
-/// A change to a [`Held`] file. Without [`commit`](Self::commit) it was never there: what it has
-/// left is taken away before the next one, or when the file is let go.
+/// A change to a [`JournaledFile`].
 ///
-/// What is put can be read back through it, as the file will be.
+/// Without [`commit`](Self::commit) it has no effect: everything it has left is removed before the
+/// next change begins, or when the file is dropped.
+///
+/// As a [`ReadAt`] source it is the file as it will be.
 pub struct Change<'a, F: Folder> {
-    held: &'a mut Held<F>,
+    file: &'a mut JournaledFile<F>,
     draft: Draft,
 }
 
-/// What a [`Change`] has put so far. Whoever changes a file over a longer time keeps this beside the [`Held`] file, and
-/// [goes on](Held::go_on) with it.
+/// The part of a [`Change`] that a caller keeps beside the file between two uses: see
+/// [`pause`](Change::pause) and [`resume`](JournaledFile::resume).
 #[derive(Debug)]
 pub struct Draft {
     pieces: Pieces,
     /// Where the journal ends.
     end: u64,
-    /// Where bytes go directly into the file from.
-    direct_from: u64,
-    /// Whether any went there.
-    direct: bool,
+    /// From here on bytes go directly into the file.
+    direct_from: Option<u64>,
+    /// Whether any did.
+    is_direct: bool,
 }
 
-impl<F: Folder> Held<F> {
-    /// Goes on with a change of this file that was [paused](Change::pause); no other was begun meanwhile.
-    pub fn go_on(&mut self, draft: Draft) -> Change<'_, F> {
-        Change { held: self, draft }
-    }
-
-    /// Reads the file as it will be once the change of this draft is made.
-    pub fn read_draft(&self, draft: &Draft, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        super::overlay::read(&self.file, &self.journal, &draft.pieces, at, buf)
-    }
-}
-
-impl<'a, F: Folder> Change<'a, F> {
-    pub(super) fn new(held: &'a mut Held<F>, free_from: Option<u64>, end: u64) -> Self {
-        let draft = Draft {
-            pieces: Pieces::new(),
-            end,
-            direct_from: free_from.map_or(u64::MAX, |at| at.saturating_add(GAP)),
-            direct: false,
-        };
-        Self { held, draft }
-    }
-
-    /// Lets go of the file, to [go on](Held::go_on) later.
-    pub fn pause(self) -> Draft {
-        self.draft
-    }
-
-    /// Puts bytes into the file to be; no two may overlap. What has failed was not put, and others may take its place.
+impl<F: Folder> JournaledFile<F> {
+    /// Begins a change.
+    ///
+    /// If `free_from` is given, bytes of the file from that position on mean nothing to any reader:
+    /// the file is truncated there, and what the change puts after it goes directly into the file,
+    /// except for the first 128 bytes.
     ///
     /// # Errors
-    /// Those of file and journal.
-    pub fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let room = self.draft.direct_from.saturating_sub(at);
-        let split = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
-        let (journaled, direct) = bytes.split_at_checked(split).unwrap_or((bytes, &[]));
-        // A piece gets its place when nothing can fail any more: the next one may get the same.
-        if !direct.is_empty() {
-            let at = at.max(self.draft.direct_from);
-            self.draft.direct = true;
-            self.held.write_behind(at, direct)?;
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the file or its journal was moved or
+    /// removed; an error if another program has changed the file, or an earlier error has left its
+    /// state unknown; and any error of file and journal.
+    pub fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
+        self.check()?;
+        self.abandon()?;
+        self.check_others()?;
+        self.begun = Some(Begun {
+            truncate_at: free_from,
+        });
+        if let Some(end) = free_from {
+            self.truncate(end)?;
         }
-        if !journaled.is_empty() {
-            let staged = self.stage(journaled)?;
-            self.place(at, &staged, crc_state(journaled));
+        let draft = Draft {
+            pieces: Pieces::new(),
+            end: HEAD_LEN,
+            direct_from: free_from.and_then(|at| at.checked_add(GAP)),
+            is_direct: false,
+        };
+        Ok(Change { file: self, draft })
+    }
+
+    /// Truncates the file and syncs that: if the bytes came back after a crash, together with bytes
+    /// of a new change after them, they might mean something.
+    fn truncate(&mut self, end: u64) -> io::Result<()> {
+        if self.file.size()? > end {
+            self.set_len(end)?;
+            self.at_risk(|file| file.file.sync())?;
         }
         Ok(())
     }
 
-    /// Writes bytes into the journal that have no place yet, and tells where.
+    /// Resumes a change of this file that was [paused](Change::pause), if no other was begun since.
+    #[doc(hidden)]
+    pub fn resume(&mut self, draft: Draft) -> Change<'_, F> {
+        Change { file: self, draft }
+    }
+
+    /// Reads the file as it will be once the change of this draft is committed.
     ///
     /// # Errors
-    /// Those of the journal.
+    /// Returns any error of file and journal.
+    #[doc(hidden)]
+    pub fn read_draft(&self, draft: &Draft, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        overlay::read(&self.file, &self.journal, &draft.pieces, at, buf)
+    }
+}
+
+impl<'a, F: Folder> Change<'a, F> {
+    /// Releases the file; [`resume`](JournaledFile::resume) continues the change.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn pause(self) -> Draft {
+        self.draft
+    }
+
+    /// Puts bytes into the new file, from position `at` on. No two calls may overlap. Bytes of a
+    /// call that has failed were not put, and others may take their place.
+    ///
+    /// # Errors
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for bytes past the last position, and
+    /// any error of file and journal.
+    pub fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        end_of(at, to_u64(bytes.len()))?;
+        let journaled_len = match self.draft.direct_from {
+            // All of them, if they begin after that position.
+            Some(from) => min_len(from.saturating_sub(at), bytes.len()),
+            None => bytes.len(),
+        };
+        let (journaled, direct) = bytes.split_at(journaled_len);
+        // A piece gets its place when nothing can fail any more: the next one may get the same.
+        if !direct.is_empty() {
+            self.draft.is_direct = true;
+            let at = at + to_u64(journaled_len);
+            self.file.write_after_end(at, direct)?;
+        }
+        if !journaled.is_empty() {
+            let staged = self.stage(journaled)?;
+            self.place(at, &staged, crc_state(journaled))?;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes into the journal that have no place in the file yet, and returns where they are
+    /// in the journal.
+    ///
+    /// # Errors
+    /// Returns any error of the journal.
+    #[doc(hidden)]
     pub fn stage(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
-        self.held.journal.write_all_at(self.draft.end, bytes)?;
         let from = self.draft.end;
-        self.draft.end = self.draft.end.saturating_add(len_of(bytes));
-        Ok(from..self.draft.end)
+        let end = end_of(from, to_u64(bytes.len()))?;
+        self.file.journal.write_all_at(from, bytes)?;
+        self.draft.end = end;
+        Ok(from..end)
     }
 
     /// Reads staged bytes back.
     ///
     /// # Errors
-    /// Those of the journal.
+    /// Returns any error of the journal.
+    #[doc(hidden)]
     pub fn read_staged(&self, staged: &Range<u64>, bytes: &mut Vec<u8>) -> io::Result<()> {
-        let len = staged.end.saturating_sub(staged.start);
-        bytes.resize(usize::try_from(len).unwrap_or(0), 0);
-        self.held.journal.read_exact_at(staged.start, bytes)
+        bytes.resize(to_usize(staged.end - staged.start)?, 0);
+        self.file.journal.read_exact_at(staged.start, bytes)
     }
 
-    /// Gives staged bytes, of which this is the hash, their place.
-    pub fn place(&mut self, at: u64, staged: &Range<u64>, hasher: Hasher) {
-        let len = staged.end.saturating_sub(staged.start);
-        let last = self.draft.pieces.last_entry();
-        if let Some(mut last) = last
-            && last.key().saturating_add(last.get().len) == at
-            && last.get().from.saturating_add(last.get().len) == staged.start
+    /// Gives staged bytes their place in the file; `hasher` has the state after these bytes.
+    ///
+    /// # Errors
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for bytes past the last position.
+    #[doc(hidden)]
+    pub fn place(&mut self, at: u64, staged: &Range<u64>, hasher: Hasher) -> io::Result<()> {
+        let len = staged.end - staged.start;
+        end_of(at, len)?;
+        if let Some(mut last) = self.draft.pieces.last_entry()
+            && last.get().end(*last.key()) == at
+            && last.get().from + last.get().len == staged.start
         {
             let piece = last.get_mut();
             piece.hasher.combine(&hasher);
-            piece.len = piece.len.saturating_add(len);
-            return;
+            piece.len += len;
+            return Ok(());
         }
         let from = staged.start;
         self.draft.pieces.insert(at, Piece { len, from, hasher });
+        Ok(())
     }
 
-    /// Makes the change; the file then has this length.
+    /// Makes the change. The file then has the length `new_len`, at least 1.
     ///
     /// # Errors
-    /// Those of file and journal, after which nothing more can be written here; and
-    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go of the file. The
-    /// file is then as it was, or the change is completed when it is next held.
-    pub fn commit(self, new_len: u64) -> io::Result<&'a mut Held<F>> {
-        let Self { held, draft } = self;
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not release the file in
+    /// time, [`InvalidInput`](io::ErrorKind::InvalidInput) for a length of 0, and any error of file
+    /// and journal. After an error of file or journal everything else is refused: the file has its
+    /// old content, or the next writer completes the change.
+    pub fn commit(self, new_len: u64) -> io::Result<&'a mut JournaledFile<F>> {
+        let Self { file, draft } = self;
+        if new_len == 0 {
+            let what = "a change cannot leave a file empty, which has no byte for the mark";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         let Draft {
             pieces,
             end,
-            direct,
+            is_direct,
             ..
         } = draft;
-        if pieces.is_empty() && held.file.size()? == new_len {
-            return Ok(held);
+        if pieces.is_empty() && file.file.size()? == new_len {
+            return Ok(file);
         }
-        // Whatever fails from here on, nobody knows what has arrived.
-        held.poisoned = true;
-        if direct {
-            held.file.sync()?;
+        // If anything fails from here on, nobody knows what is on the disk.
+        file.is_poisoned = true;
+        if is_direct {
+            file.file.sync()?;
         }
-        let file = (&held.file, new_len);
-        let journal = Journal::complete(held.salt, pieces, file, (&held.journal, end))?;
-        held.journal.sync()?;
-        held.folder.sync()?;
-        held.finish(&journal)?;
-        held.begun = None;
-        held.at_risk(|held| held.begin_journal())?;
-        Ok(held)
+        let target = (&file.file, new_len);
+        let journal = Journal::complete(file.salt, pieces, target, (&file.journal, end))?;
+        file.journal.sync()?;
+        file.folder.sync()?;
+        file.finish(&journal)?;
+        file.begun = None;
+        file.at_risk(|file| file.begin_journal())?;
+        Ok(file)
     }
 
-    /// Begins a new file that is to take the place of the old one.
-    ///
-    /// # Errors
-    /// Those of the folder.
-    pub fn into_replacement(self) -> io::Result<Replacement<'a, F>> {
-        // If the new file outlives a crash, its name has to.
-        self.held.at_risk(|held| {
-            held.journal.sync()?;
-            held.folder.sync()
-        })?;
-        let name = replacement_name(self.held.salt);
-        let file = self.held.folder.create(&name, Some(&self.held.file))?;
-        Ok(Replacement::new(self, file, name))
+    /// The changed file.
+    pub(super) fn into_file(self) -> &'a mut JournaledFile<F> {
+        self.file
     }
 
-    /// The file that is changed.
-    pub(super) fn into_held(self) -> &'a mut Held<F> {
-        self.held
+    pub(super) fn file_mut(&mut self) -> &mut JournaledFile<F> {
+        self.file
     }
 }
 
 /// The file as it will be.
 impl<F: Folder> ReadAt for Change<'_, F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        self.held.read_draft(&self.draft, at, buf)
+        self.file.read_draft(&self.draft, at, buf)
     }
 
     fn size(&self) -> io::Result<u64> {
-        let pieces_end = self.draft.pieces.last_key_value();
-        let pieces_end = pieces_end.map_or(0, |(at, piece)| at.saturating_add(piece.len));
-        Ok(self.held.file.size()?.max(pieces_end))
+        let last = self.draft.pieces.last_key_value();
+        let end = last.map_or(0, |(at, piece)| piece.end(*at));
+        Ok(self.file.file.size()?.max(end))
     }
 }
 
-/// The state of a hash after these bytes.
-pub(crate) fn crc_state(bytes: &[u8]) -> Hasher {
+/// The state of a hasher after these bytes.
+fn crc_state(bytes: &[u8]) -> Hasher {
     let mut hasher = Hasher::new();
     hasher.update(bytes);
     hasher
-}
-
-fn len_of(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }

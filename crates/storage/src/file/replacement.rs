@@ -1,23 +1,46 @@
-//! [`Replacement`]: a new file that takes the place of a held one.
+//! [`Replacement`]: a new file that takes the place of an open one.
 
-use super::{Change, Folder, Held, WriteAt};
+use super::journaled::replacement_name;
+use super::{Change, JournaledFile};
+use crate::{Folder, WriteAt};
 use std::ffi::OsString;
 use std::io;
 
-/// A file that takes the place of a [`Held`] one when it is complete. What a [`Change`] has put so
-/// far can be read meanwhile.
+/// A new file that takes the place of a [`JournaledFile`] once it is complete, together with the
+/// [`Change`] that did not fit into the old file and can still be read.
+///
+/// Without [`commit`](Self::commit) the new file is removed, before the next change or when the old
+/// file is dropped; after a crash, by the next writer.
 pub struct Replacement<'a, F: Folder> {
     change: Change<'a, F>,
     file: F::File,
     name: OsString,
 }
 
-impl<'a, F: Folder> Replacement<'a, F> {
-    pub(super) fn new(change: Change<'a, F>, file: F::File, name: OsString) -> Self {
-        Self { change, file, name }
+impl<'a, F: Folder> Change<'a, F> {
+    /// Creates a new file that is to take the place of the old one, with the same owner and mode.
+    ///
+    /// # Errors
+    /// Returns any error of the folder.
+    pub fn into_replacement(mut self) -> io::Result<Replacement<'a, F>> {
+        let file = self.file_mut();
+        // If the new file survives a crash, the journal that names it has to survive, too.
+        file.at_risk(|file| {
+            file.journal.sync()?;
+            file.folder.sync()
+        })?;
+        let name = replacement_name(file.salt);
+        let new = file.folder.create(&name, Some(&file.file))?;
+        Ok(Replacement {
+            change: self,
+            file: new,
+            name,
+        })
     }
+}
 
-    /// The old file with what has been put into it.
+impl<'a, F: Folder> Replacement<'a, F> {
+    /// The old file with the pieces that the change has put.
     pub fn old(&self) -> &Change<'a, F> {
         &self.change
     }
@@ -25,7 +48,7 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// Writes to the new file.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns any error of the file.
     pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(at, bytes)
     }
@@ -33,25 +56,25 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// Puts the new file in the place of the old one.
     ///
     /// # Errors
-    /// Those of file and folder. The old file or the new one is under the name.
-    pub fn commit(self) -> io::Result<&'a mut Held<F>> {
-        let held = self.change.into_held();
-        held.check_others()?;
-        // Whether a name was changed, an error does not tell for sure.
-        held.poisoned = true;
+    /// Returns any error of file and folder. The name then leads to the old file or to the new one.
+    pub fn commit(self) -> io::Result<&'a mut JournaledFile<F>> {
+        let file = self.change.into_file();
+        file.check_others()?;
+        // An error does not show for certain whether the name was changed.
+        file.is_poisoned = true;
         self.file.sync()?;
-        if let Err(error) = held.folder.replace(&self.name, &held.name) {
+        if let Err(error) = file.folder.replace(&self.name, &file.name) {
             // A sticky folder may forbid it. If the old file is still there, nothing has happened.
-            let is_there = held.folder.leads_to(&held.name, &held.file);
-            held.poisoned = !is_there.unwrap_or(false);
+            let is_there = file.folder.leads_to(&file.name, &file.file);
+            file.is_poisoned = !is_there.unwrap_or(false);
             return Err(error);
         }
-        held.folder.sync()?;
-        held.file = self.file;
-        held.begun = None;
-        held.see()?;
-        held.begin_journal()?;
-        held.poisoned = false;
-        Ok(held)
+        file.folder.sync()?;
+        file.file = self.file;
+        file.begun = None;
+        file.remember_state()?;
+        file.begin_journal()?;
+        file.is_poisoned = false;
+        Ok(file)
     }
 }

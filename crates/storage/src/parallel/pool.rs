@@ -1,13 +1,16 @@
-//! Encoders, decoders and buffers that are kept, so that each thread finds one with its memory and contexts ready.
+//! [`Pool`]: objects that threads borrow one at a time.
 
-use super::threads::Mutex;
+use super::sync::Mutex;
 use std::fmt;
 use std::sync::PoisonError;
 
-/// No more are kept than threads that anybody has.
-const MOST: usize = 64;
+/// Idle objects kept at most; no caller has more threads than that.
+const MAX_IDLE: usize = 64;
 
-/// Things that are lent one at a time, and made when there are too few.
+/// Decoders, encoders and buffers that are expensive to make, each lent to one thread at a time.
+///
+/// As many are made as are in use at once; a buffer keeps its memory and a decoder its contexts
+/// from one use to the next.
 pub struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Pool<T> {
@@ -17,18 +20,23 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Does something with one of them.
+    /// Runs `act` with an object of the pool, or with a new one from `make` if all are in use.
+    ///
+    /// The object returns to the pool even if `act` fails; if `act` panics, it is dropped.
+    ///
+    /// # Errors
+    /// Returns the error of `make`, or that of `act`.
     pub fn lend<R, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,
         act: impl FnOnce(&mut T) -> Result<R, E>,
     ) -> Result<R, E> {
-        let mut one = match self.take() {
-            Some(kept) => kept,
+        let mut object = match self.take() {
+            Some(idle) => idle,
             None => make()?,
         };
-        let done = act(&mut one);
-        self.give_back(one);
+        let done = act(&mut object);
+        self.give_back(object);
         done
     }
 
@@ -36,10 +44,10 @@ impl<T> Pool<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    fn give_back(&self, one: T) {
+    fn give_back(&self, object: T) {
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MOST {
-            idle.push(one);
+        if idle.len() < MAX_IDLE {
+            idle.push(object);
         }
     }
 }

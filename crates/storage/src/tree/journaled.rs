@@ -1,140 +1,179 @@
-//! [`Root`]: a store as its last complete change left it, and its next change.
+//! [`JournaledStore`]: a store as its last committed change left it, and its next change.
 
-use super::own::{self, Own, invalid};
-use super::pieces::Patched;
-use super::state::{Fate, State};
+use super::errors::{NOT_A_FILE, invalid, not_found};
+use super::patched::Patched;
+use super::pending::{Pending, PendingChanges};
+use super::staging::{self, Staging};
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::convert::to_usize;
+use crate::mutex::locked;
 use crate::{Access, LockTimeout};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// A store whose files are changed many at a time, as a whole or not at all.
+/// Bytes of patches that are kept in memory; more are spilled into a staged file.
+const PATCH_MEMORY: u64 = 4 << 20;
+
+/// A store that is open for reading, or for changes of many files that are made atomically.
 ///
 /// ```text
 ///   put, patch, ... ─► staged files ─► sync ─► journal ─► sync ─► to their places ─► sync ─► journal removed ─► sync
-///                                                         └─ from here on the change is made, by whoever comes next
+///                                                         └─ from here on the change is committed; if needed,
+///                                                            the next writer completes it
 /// ```
 ///
-/// What is changed is seen through this root at once, and by nobody else until [`commit`](Self::commit). Without that it
-/// was never there. `docs/crash-safety.md` tells the steps, and what they promise.
+/// Changes are visible through this writer at once, and to others after [`commit`](Self::commit).
+/// Without a commit they have no effect. `docs/crash-safety.md` in the repository describes the
+/// steps and their guarantees.
 ///
-/// Several threads may read and change at the same time. Two that change the same key do so in some order; where they are
-/// not to, their caller keeps them apart. An object that was read shows the file as it was then, except that a later
-/// commit patches it in place.
+/// Several threads may read and change at the same time. Changes of the same key by two threads
+/// are made in some order. An object that was read shows the file as it was then, except that a
+/// later commit may patch it in place.
+///
+/// ```
+/// use bloscpack_storage::{Access, JournaledStore, Key, MemoryStore};
+/// use std::sync::Arc;
+///
+/// let store = MemoryStore::from([("log", b"one".to_vec())]);
+/// let writer = JournaledStore::open(Arc::new(store.clone()), Access::Write)?;
+/// writer.patch(&Key::parse("log")?, 3, b" two")?;
+/// writer.make_folder(&Key::parse("data")?)?;
+/// writer.put(&Key::parse("data/0")?, b"zero")?;
+/// assert_eq!(store.bytes("log").as_deref(), Some(&b"one"[..]));
+/// writer.commit()?;
+/// assert_eq!(store.bytes("log").as_deref(), Some(&b"one two"[..]));
+/// assert_eq!(store.bytes("data/0").as_deref(), Some(&b"zero"[..]));
+/// # Ok::<(), bloscpack_storage::Error>(())
+/// ```
 #[derive(Debug)]
-pub struct Root {
+pub struct JournaledStore {
     pub(super) store: Arc<dyn Store>,
-    pub(super) own: Own,
+    pub(super) staging: Staging,
     access: Access,
-    pub(super) patience: Mutex<LockTimeout>,
-    /// Changes hold it together, a commit alone.
+    pub(super) timeout: Mutex<LockTimeout>,
+    /// Changes share it, a commit has it alone.
     gate: RwLock<()>,
-    /// Patches come one after another.
+    /// Patches are made one after another.
     pub(super) patching: Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<PendingChanges>,
+    /// Bytes of patches that are kept in memory.
+    pub(super) patch_memory: Mutex<u64>,
     was_interrupted: bool,
-    /// The hold of the root by a reader, or of our folder by a writer.
-    _hold: Box<dyn Guard>,
+    /// A reader's lock of the root, or a writer's of the staging folder.
+    _guard: Box<dyn Guard>,
 }
 
-impl Root {
+impl JournaledStore {
     pub(super) fn new(
         store: Arc<dyn Store>,
-        (own, access): (Own, Access),
-        (state, was_interrupted): (State, bool),
-        (hold, patience): (Box<dyn Guard>, LockTimeout),
+        (staging, access): (Staging, Access),
+        (state, was_interrupted): (PendingChanges, bool),
+        (guard, timeout): (Box<dyn Guard>, LockTimeout),
     ) -> Self {
         Self {
             store,
-            own,
+            staging,
             access,
-            patience: Mutex::new(patience),
+            timeout: Mutex::new(timeout),
             gate: RwLock::new(()),
             patching: Mutex::new(()),
             state: Mutex::new(state),
+            patch_memory: Mutex::new(PATCH_MEMORY),
             was_interrupted,
-            _hold: hold,
+            _guard: guard,
         }
     }
 
-    /// Whether the last writer was interrupted in a change, which was completed now, or is read through its journal.
+    /// Whether the last writer was interrupted in a commit. Opening for writing has completed it;
+    /// a store that is open for reading is read through its journal.
     pub fn was_interrupted(&self) -> bool {
         self.was_interrupted
     }
 
-    /// How long commits wait for those who are reading, from now on.
-    pub fn set_patience(&self, patience: LockTimeout) {
-        *locked(&self.patience) = patience;
+    /// Sets how long commits wait for readers from now on.
+    pub fn set_lock_timeout(&self, timeout: LockTimeout) {
+        *locked(&self.timeout) = timeout;
     }
 
-    /// A file as this root has changed it.
+    /// Sets how many bytes of patches are kept in memory, 4 MiB if this is not called. For tests,
+    /// which reach the limit with less.
+    #[doc(hidden)]
+    pub fn set_patch_memory(&self, bytes: u64) {
+        *locked(&self.patch_memory) = bytes;
+    }
+
+    /// Opens a file as this writer has changed it.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a folder and for keys of the journal; and
+    /// any error of the store.
     pub fn read(&self, key: &Key) -> io::Result<Box<dyn Object>> {
-        self.check_name(key)?;
+        check_visible(key)?;
         self.look(
             |state| {
-                (
-                    state.fate(key).cloned(),
-                    state.spill.as_ref().map(|spill| spill.number),
-                )
+                let spill = state.spill.as_ref().map(|spill| spill.number);
+                (state.get(key).cloned(), spill)
             },
-            |(fate, spill)| self.read_as(key, fate.as_ref(), *spill),
+            |(pending, spill)| self.read_as(key, pending.as_ref(), *spill),
         )
     }
 
-    /// A whole file, refused if it is longer than `max` bytes.
+    /// Reads a whole file of up to `max` bytes.
     ///
     /// # Errors
-    /// [`FileTooLarge`](io::ErrorKind::FileTooLarge) if it is longer; as [`read`](Self::read).
+    /// Returns [`FileTooLarge`](io::ErrorKind::FileTooLarge) if it is longer, and the errors of
+    /// [`read`](Self::read).
     pub fn get(&self, key: &Key, max: u64) -> io::Result<Vec<u8>> {
         let object = self.read(key)?;
         let size = object.size()?;
         if size > max {
-            let what = format!("{size} bytes, where at most {max} should be");
+            let what = format!("file of {size} bytes, over the limit of {max}");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
-        let size = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let size = to_usize(size)?;
         let mut bytes = Vec::new();
-        let room = bytes.try_reserve_exact(size);
-        room.map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let reserved = bytes.try_reserve_exact(size);
+        reserved.map_err(|_| io::ErrorKind::OutOfMemory)?;
         bytes.resize(size, 0);
         object.read_exact_at(0, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// What lies there as this root has changed it, if anything does.
+    /// What has this key as this writer has changed it; `None` if nothing has.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Returns any error of the store.
     pub fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
-        if own::check(key).is_err() && *key != Key::root() {
+        if check_visible(key).is_err() {
             return Ok(None);
         }
         self.look(
-            |state| state.fate(key).map(Fate::kind),
-            |fate| match fate {
+            |state| state.get(key).map(Pending::kind),
+            |pending| match pending {
                 Some(kind) => Ok(*kind),
                 None => self.store.kind(key),
             },
         )
     }
 
-    /// What lies in a folder as this root has changed it, sorted by name.
+    /// The entries of a folder as this writer has changed it, sorted by name.
     ///
     /// # Errors
-    /// As those of a store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a folder; and any error of the
+    /// store.
     pub fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
-        self.check_name(folder)?;
+        check_visible(folder)?;
         self.look(
-            |state| (state.fate(folder).cloned(), state.changed_in(folder)),
-            |(fate, changed)| self.list_as(folder, fate.as_ref(), changed),
+            |state| (state.get(folder).cloned(), state.changed_in(folder)),
+            |(pending, changed)| self.list_as(folder, pending.as_ref(), changed),
         )
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, PendingChanges> {
         locked(&self.state)
     }
 
@@ -142,27 +181,29 @@ impl Root {
         self.access == Access::Write
     }
 
-    /// Refuses to go on after an error that leaves the state unknown.
+    /// Refuses to continue after an error that has left the state unknown.
     pub(super) fn check(&self) -> io::Result<()> {
-        match self.state().poisoned {
+        match self.state().is_poisoned {
             true => Err(io::Error::other(
-                "an earlier error left the state of this dataset unknown: open it again",
+                "an earlier error has left this store in an unknown state; open it again",
             )),
             false => Ok(()),
         }
     }
 
-    /// Removes a staged file that nobody needs. If it cannot be removed, it goes in the end.
+    /// Removes a staged file that is not needed any more. If this fails, dropping the store or the
+    /// next writer removes it.
     pub(super) fn discard(&self, number: u64) {
-        if let Ok(staged) = self.own.staged(number) {
+        if let Ok(staged) = self.staging.key(number) {
             let _ = self.store.remove(&staged);
         }
     }
 
-    /// Looks something up, and then in the store. If what was looked up may have gone meanwhile, again.
+    /// Looks something up in the pending changes, then in the store; and again, if a staged file may
+    /// have been removed in between.
     fn look<T, L>(
         &self,
-        look: impl Fn(&State) -> L,
+        look: impl Fn(&PendingChanges) -> L,
         find: impl Fn(&L) -> io::Result<T>,
     ) -> io::Result<T> {
         loop {
@@ -181,19 +222,21 @@ impl Root {
     fn read_as(
         &self,
         key: &Key,
-        fate: Option<&Fate>,
+        pending: Option<&Pending>,
         spill: Option<u64>,
     ) -> io::Result<Box<dyn Object>> {
-        match fate {
+        match pending {
             None => self.store.open(key),
-            Some(Fate::Put(staged)) => match self.store.open(&self.own.staged(staged.number)?) {
-                // A commit under way, or one that was interrupted, has put it in its place.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => self.store.open(key),
-                opened => opened,
-            },
-            Some(Fate::Patch(patch)) => {
-                let spilled = match spill.filter(|_| !patch.is_here()) {
-                    Some(number) => Some(self.store.open(&self.own.staged(number)?)?),
+            Some(Pending::Put(staged)) => {
+                match self.store.open(&self.staging.key(staged.number)?) {
+                    // A commit that was interrupted, or is being made, has put it in its place.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => self.store.open(key),
+                    opened => opened,
+                }
+            }
+            Some(Pending::Patch(patch)) => {
+                let spilled = match spill.filter(|_| !patch.is_in_memory()) {
+                    Some(number) => Some(self.store.open(&self.staging.key(number)?)?),
                     None => None,
                 };
                 Ok(Box::new(Patched {
@@ -202,51 +245,43 @@ impl Root {
                     spilled,
                 }))
             }
-            Some(Fate::Remove | Fate::RemoveFolder) => Err(not_found(key)),
-            Some(Fate::MakeFolder) => Err(invalid(key, "a folder, not a file")),
+            Some(Pending::Remove | Pending::RemoveFolder) => Err(not_found(key)),
+            Some(Pending::MakeFolder) => Err(invalid(key, NOT_A_FILE)),
         }
     }
 
     fn list_as(
         &self,
         folder: &Key,
-        fate: Option<&Fate>,
-        changed: &[(std::ffi::OsString, Option<EntryKind>)],
+        pending: Option<&Pending>,
+        changed: &[(OsString, Option<EntryKind>)],
     ) -> io::Result<Vec<Entry>> {
-        let mut base = match (fate, self.store.list(folder)) {
-            (Some(Fate::Remove | Fate::RemoveFolder), _) => return Err(not_found(folder)),
-            (Some(Fate::Put(_) | Fate::Patch(_)), _) => {
+        let mut base = match (pending, self.store.list(folder)) {
+            (Some(Pending::Remove | Pending::RemoveFolder), _) => return Err(not_found(folder)),
+            (Some(Pending::Put(_) | Pending::Patch(_)), _) => {
                 return Err(invalid(folder, "a file, not a folder"));
             }
-            (Some(Fate::MakeFolder), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            (Some(Pending::MakeFolder), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
                 Vec::new()
             }
             (_, listed) => listed?,
         };
         if *folder == Key::root() {
-            base.retain(|entry| !own::is_own_folder(&entry.name));
+            base.retain(|entry| !staging::is_staging_folder(&entry.name));
         }
-        Ok(overlaid(base, changed.to_vec()))
+        Ok(with_changes(base, changed.to_vec()))
     }
 
-    /// Our folder and what is in it are nobody else's to see.
-    fn check_name(&self, key: &Key) -> io::Result<()> {
-        match *key == Key::root() {
-            true => Ok(()),
-            false => own::check(key),
-        }
-    }
-
-    /// What every change begins with.
+    /// Begins a change of this key.
     pub(super) fn begin(&self, key: &Key) -> io::Result<RwLockReadGuard<'_, ()>> {
         self.check_writer()?;
-        own::check(key)?;
+        staging::check_changeable(key)?;
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         self.check()?;
         Ok(gate)
     }
 
-    /// What ends all changes begins with.
+    /// Begins a commit or a rollback.
     pub(super) fn begin_alone(&self) -> io::Result<RwLockWriteGuard<'_, ()>> {
         self.check_writer()?;
         let gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
@@ -259,16 +294,24 @@ impl Root {
             true => Ok(()),
             false => Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                "opened for reading only",
+                "the store is open for reading only",
             )),
         }
     }
 }
 
-/// A folder with what a change makes of it.
-pub(super) fn overlaid(
+/// Refuses the keys of the staging folder, which only this crate sees.
+fn check_visible(key: &Key) -> io::Result<()> {
+    match *key == Key::root() {
+        true => Ok(()),
+        false => staging::check_changeable(key),
+    }
+}
+
+/// The entries of a folder with the pending changes in it.
+pub(super) fn with_changes(
     base: Vec<Entry>,
-    changed: Vec<(std::ffi::OsString, Option<EntryKind>)>,
+    changed: Vec<(OsString, Option<EntryKind>)>,
 ) -> Vec<Entry> {
     let base = base.into_iter().map(|entry| (entry.name, entry.kind));
     let mut all: BTreeMap<_, _> = base.collect();
@@ -280,17 +323,4 @@ pub(super) fn overlaid(
     }
     let all = all.into_iter();
     all.map(|(name, kind)| Entry { name, kind }).collect()
-}
-
-pub(super) fn not_found(key: &Key) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("{key}: not there"))
-}
-
-pub(super) fn len_of(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
-}
-
-/// A panic elsewhere leaves nothing half done that would matter here.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

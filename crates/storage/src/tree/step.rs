@@ -1,29 +1,30 @@
-//! [`Op`]: one step of a change.
+//! [`Step`]: one step of a change.
 
 use super::Key;
+use crate::ReadAt;
 use crate::journal::{Binding, Pieces};
-use crate::{ReadAt, for_each_step};
+use crate::read_at::for_each_step;
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// What is to become of one key. Each key occurs once in a change.
+/// The change of one key. Each key occurs once in a change.
 #[derive(Debug, Clone)]
-pub(super) struct Op {
+pub(super) struct Step {
     pub key: Key,
-    pub act: Act,
+    pub action: Action,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Act {
-    /// The staged file of this number takes the place of what is there.
+pub(super) enum Action {
+    /// The staged file of this number replaces the file that has the key.
     Put {
         number: u64,
         crc: u32,
-        new: Print,
-        /// The file that is there, if one is.
-        old: Option<Print>,
+        new: Fingerprint,
+        /// The file that has the key, if there is one.
+        old: Option<Fingerprint>,
     },
-    /// Pieces of a file in place, from where the bytes of all patches lie.
+    /// Pieces of a file are overwritten; their bytes are among those of all patches.
     Patch {
         old_len: u64,
         new_len: u64,
@@ -31,13 +32,13 @@ pub(super) enum Act {
         pieces: Pieces,
     },
     Remove {
-        old: Print,
+        old: Fingerprint,
     },
     MakeFolder,
     RemoveFolder,
 }
 
-/// A spilled piece of work: the staged file with the bytes of patches that are too many for the journal.
+/// The staged file with the bytes of all patches, if they are too many for the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spilled {
     pub number: u64,
@@ -45,26 +46,25 @@ pub(super) struct Spilled {
     pub crc: u32,
 }
 
-/// What a file is known by without reading all of it: its length, and the beginning of the SHA-256 of its first and last
-/// bytes. (A crc32 would be the same for all chunks that have their own crc32 behind them.)
+/// Identifies a file without reading all of it: its length, and the beginning of the SHA-256 of its
+/// first and last bytes. (A crc32 would be the same for all chunks followed by their own crc32.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Print {
+pub(super) struct Fingerprint {
     pub len: u64,
     pub hash: u64,
 }
 
-/// Bytes looked at at each end.
-const SEEN: u64 = 4096;
+/// Bytes at each end of a file that its fingerprint covers.
+const END_LEN: u64 = 4096;
 
-impl Print {
+impl Fingerprint {
     pub(super) fn of<S: ReadAt>(file: &S) -> io::Result<Self> {
         let len = file.size()?;
-        let seen = len.min(SEEN);
+        let end_len = len.min(END_LEN);
         let mut hasher = Sha256::new();
-        for_each_step(file, 0, seen, |bytes| hasher.update(bytes))?;
-        for_each_step(file, len.saturating_sub(seen), seen, |bytes| {
-            hasher.update(bytes);
-        })?;
+        for start in [0, len - end_len] {
+            for_each_step(file, start, end_len, |bytes| hasher.update(bytes))?;
+        }
         let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(hasher.finalize());
         Ok(Self {
             len,
