@@ -6,7 +6,7 @@ use super::rewrite::{Beginning, Rewrite};
 use super::{Editor, EditorBuilder};
 use crate::encoder::{Sink, Stage};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Change, Disk, Folder, Held};
+use bloscpack_storage::{Change, Disk, Folder, JournaledFile};
 use bloscpack_wire::{
     FormatVersion, Header, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
 };
@@ -247,7 +247,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         kept: u64,
         header: Header,
         metadata: &NewMetadata,
-    ) -> Result<&'a mut Held<F>> {
+    ) -> Result<&'a mut JournaledFile<F>> {
         if header.offsets {
             let (from, starts) = if frame.is_indexed {
                 (kept, self.starts)
@@ -276,7 +276,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         kept: u64,
         (header, metadata): (Header, NewMetadata),
         max_app_chunks: Option<u64>,
-    ) -> Result<&'a mut Held<F>> {
+    ) -> Result<&'a mut JournaledFile<F>> {
         let kept = usize::try_from(kept).unwrap_or(usize::MAX);
         let mut extents = frame.extents(&self.change)?;
         extents.truncate(kept);

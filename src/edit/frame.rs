@@ -8,7 +8,7 @@ use crate::indexed::{Head, Index, head};
 use crate::recover::holds_chunks;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Folder, Held, ReadAt};
+use bloscpack_storage::{Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
     Form, FormatError, FormatVersion, Geometry, Header, Limits, Offsets, ParseError,
 };
@@ -51,7 +51,11 @@ impl Frame {
 
     /// Gets to know the file after a change. If that fails, the change is made all the same, and
     /// nobody may go on with what was known before it.
-    pub(super) fn renew<F: Folder>(&mut self, held: &mut Held<F>, limits: &Limits) -> Result<()> {
+    pub(super) fn renew<F: Folder>(
+        &mut self,
+        held: &mut JournaledFile<F>,
+        limits: &Limits,
+    ) -> Result<()> {
         *self = held.at_risk(|held| Self::of(held.file(), limits))?;
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::front::NewMetadata;
 use super::press::Press;
 use super::rewrite;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Change, Folder, Held, ReadAt};
+use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::FormatVersion;
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
@@ -153,17 +153,25 @@ impl<'a, F: Folder> Patch<'a, F> {
         Ok(())
     }
 
-    fn make(mut self, frame: &Frame, max_app_chunks: Option<u64>) -> Result<&'a mut Held<F>> {
+    fn make(
+        mut self,
+        frame: &Frame,
+        max_app_chunks: Option<u64>,
+    ) -> Result<&'a mut JournaledFile<F>> {
         if !self.fits {
             return self.rewrite(frame, max_app_chunks);
         }
         for new in self.chunks.into_values() {
-            self.change.place(new.at, &new.staged, new.hasher);
+            self.change.place(new.at, &new.staged, new.hasher)?;
         }
         Ok(self.change.commit(self.end)?)
     }
 
-    fn rewrite(self, frame: &Frame, max_app_chunks: Option<u64>) -> Result<&'a mut Held<F>> {
+    fn rewrite(
+        self,
+        frame: &Frame,
+        max_app_chunks: Option<u64>,
+    ) -> Result<&'a mut JournaledFile<F>> {
         let staged = self.chunks.into_iter();
         let staged = staged.map(|(number, new)| (number, new.staged)).collect();
         let what = (NewMetadata::Same, &staged);

@@ -3,7 +3,8 @@
 use super::member::Member;
 use super::scan::scan;
 use bloscpack_error::Result;
-use bloscpack_storage::{Cursor, GAP, ReadAt};
+use bloscpack_storage::internal::GAP;
+use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Hashers, Limits};
 use std::io::{self, Read};
 

@@ -2,12 +2,12 @@
 
 use crate::{Category, Error, ErrorKind};
 use bloscpack_storage as storage;
-use bloscpack_storage::crew::Panicked;
+use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
 use std::io;
 
 /// The byte that marks a file in the middle of a change is part of two layers that do not know each other.
-const _: () = assert!(storage::MARK == bloscpack_wire::MARK);
+const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
 
 impl From<ParseError> for Error {
     fn from(ParseError { error, position }: ParseError) -> Self {
@@ -31,7 +31,12 @@ impl From<storage::Error> for Error {
     fn from(error: storage::Error) -> Self {
         match error {
             storage::Error::Io(error) => error.into(),
-            storage::Error::Interrupted { why } => FormatError::Interrupted { why }.into(),
+            storage::Error::Interrupted { fault, .. } => {
+                let why = fault.as_str();
+                FormatError::Interrupted { why }.into()
+            }
+            storage::Error::Bug { found } => Self::bug(found),
+            other => Self::bug(other.to_string()),
         }
     }
 }

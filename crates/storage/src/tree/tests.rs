@@ -1,4 +1,4 @@
-//! What a root promises while nothing fails.
+//! The guarantees of a journaled store while nothing fails.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use super::state::Fate;
+use super::pending::Pending;
 use super::*;
 use crate::{Access, ReadAt};
 use std::io::ErrorKind;
@@ -16,15 +16,15 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn writer(store: &MemoryStore) -> Root {
-    Root::open(Arc::new(store.clone()), Access::Write).unwrap()
+fn writer(store: &MemoryStore) -> JournaledStore {
+    JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap()
 }
 
-fn reader(store: &MemoryStore) -> Root {
-    Root::open(Arc::new(store.clone()), Access::Read).unwrap()
+fn reader(store: &MemoryStore) -> JournaledStore {
+    JournaledStore::open(Arc::new(store.clone()), Access::Read).unwrap()
 }
 
-fn names(root: &Root, folder: &str) -> Vec<String> {
+fn names(root: &JournaledStore, folder: &str) -> Vec<String> {
     let entries = root.list(&key(folder)).unwrap().into_iter();
     entries
         .map(|entry| entry.name.into_string().unwrap())
@@ -47,7 +47,7 @@ fn changes_are_seen_here_at_once_and_elsewhere_after_the_commit() {
     root.make_folder(&key("col")).unwrap();
     root.make_folder(&key("col/data")).unwrap();
     root.put(&key("col/data/0"), b"deep").unwrap();
-    let see = |root: &Root| {
+    let see = |root: &JournaledStore| {
         let get = |at: &str| root.get(&key(at), 100).unwrap();
         assert_eq!(get("data/1"), b"one!");
         assert_eq!(get("data/0"), b"0123x-z7abc");
@@ -102,8 +102,8 @@ fn a_directory_is_changed_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("set");
     let store = Arc::new(DiskStore::create(&path).unwrap());
-    let root = Root::open(Arc::clone(&store) as Arc<dyn Store>, Access::Write).unwrap();
-    let second = Root::open(Arc::new(DiskStore::open(&path).unwrap()), Access::Write);
+    let root = JournaledStore::open(Arc::clone(&store) as Arc<dyn Store>, Access::Write).unwrap();
+    let second = JournaledStore::open(Arc::new(DiskStore::open(&path).unwrap()), Access::Write);
     assert!(
         second
             .unwrap_err()
@@ -131,11 +131,11 @@ fn a_directory_is_changed_as_a_whole() {
 #[test]
 fn a_patch_is_laid_where_the_others_are() {
     let store = MemoryStore::from([("a", vec![0; 100])]);
-    let root = Root::open(Arc::new(store), Access::Write).unwrap();
+    let root = JournaledStore::open(Arc::new(store), Access::Write).unwrap();
     let at = Key::parse("a").unwrap();
-    let place = || match root.state().fate(&at) {
-        Some(Fate::Patch(patch)) => Arc::as_ptr(patch),
-        fate => panic!("{fate:?}"),
+    let place = || match root.state().get(&at) {
+        Some(Pending::Patch(patch)) => Arc::as_ptr(patch),
+        other => panic!("{other:?}"),
     };
     root.patch(&at, 0, b"x").unwrap();
     let first = place();

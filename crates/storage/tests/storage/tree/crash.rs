@@ -12,7 +12,7 @@
 
 use super::model::{Model, changes};
 use bloscpack_storage::Access;
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 use std::sync::Arc;
 use testkit::tree_crash::{Depth, Random, for_each_state};
 use testkit::tree_recorder::{Disk, Found, Log, TreeRecorder};
@@ -36,12 +36,12 @@ struct Run {
     contents: Vec<Found>,
 }
 
-fn open(store: &TreeRecorder, access: Access) -> Root {
-    Root::open(Arc::new(store.clone()), access).unwrap()
+fn open(store: &TreeRecorder, access: Access) -> JournaledStore {
+    JournaledStore::open(Arc::new(store.clone()), access).unwrap()
 }
 
 /// What a root sees.
-pub(super) fn seen(root: &Root) -> Result<Found, String> {
+pub(super) fn seen(root: &JournaledStore) -> Result<Found, String> {
     let (mut found, mut folders) = (Found::new(), vec![Key::root()]);
     while let Some(folder) = folders.pop() {
         for entry in root.list(&folder).map_err(|error| error.to_string())? {
@@ -106,7 +106,8 @@ impl Run {
 /// Reads a state, recovers it, and changes it once more; tells what was in it, or what is wrong.
 fn check(disk: &Disk, allowed: &[Found]) -> Result<Found, String> {
     let left = TreeRecorder::new(disk.clone());
-    let read = Root::open(Arc::new(left.clone()), Access::Read).map_err(|e| e.to_string())?;
+    let read =
+        JournaledStore::open(Arc::new(left.clone()), Access::Read).map_err(|e| e.to_string())?;
     let found = seen(&read)?;
     drop(read);
     if left.done() > 0 {
@@ -115,7 +116,8 @@ fn check(disk: &Disk, allowed: &[Found]) -> Result<Found, String> {
     if !allowed.contains(&found) {
         return Err(format!("neither the old nor the new: {:?}", short(&found)));
     }
-    let root = Root::open(Arc::new(left.clone()), Access::Write).map_err(|e| e.to_string())?;
+    let root =
+        JournaledStore::open(Arc::new(left.clone()), Access::Write).map_err(|e| e.to_string())?;
     if seen(&root)? != found {
         return Err("recovery has changed what was read".to_owned());
     }
@@ -214,7 +216,7 @@ fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
         (changes, model.found.clone())
     });
     let work = |store: &TreeRecorder| -> bloscpack_storage::Result<()> {
-        let root = Root::open(Arc::new(store.clone()), Access::Write)?;
+        let root = JournaledStore::open(Arc::new(store.clone()), Access::Write)?;
         for (changes, _) in &changes {
             for change in changes {
                 change.make(&root)?;

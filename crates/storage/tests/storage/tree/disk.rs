@@ -8,7 +8,7 @@
 )]
 
 use bloscpack_storage::{Access, LockTimeout};
-use bloscpack_storage::{DiskStore, EntryKind, Key, Root};
+use bloscpack_storage::{DiskStore, EntryKind, JournaledStore, Key};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -24,15 +24,15 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn open(path: &Path, access: Access) -> bloscpack_storage::Result<Root> {
-    Root::open(Arc::new(DiskStore::open(path).unwrap()), access)
+fn open(path: &Path, access: Access) -> bloscpack_storage::Result<JournaledStore> {
+    JournaledStore::open(Arc::new(DiskStore::open(path).unwrap()), access)
 }
 
 /// Files beside each other that all tell the same number.
 const COPIES: u64 = 12;
 
 /// One change of all of them, and of one file in place.
-fn write_number(root: &Root, number: u64) -> bloscpack_storage::Result<()> {
+fn write_number(root: &JournaledStore, number: u64) -> bloscpack_storage::Result<()> {
     let bytes = number.to_le_bytes();
     for copy in 0..COPIES {
         root.put(&key(&format!("data/{copy}")), &bytes.repeat(100))?;
@@ -81,7 +81,8 @@ fn read_number(get: impl Fn(&str) -> Vec<u8>) -> u64 {
 const LOG_LEN: usize = 20_000;
 
 fn create(path: &Path) {
-    let root = Root::open(Arc::new(DiskStore::create(path).unwrap()), Access::Write).unwrap();
+    let root =
+        JournaledStore::open(Arc::new(DiskStore::create(path).unwrap()), Access::Write).unwrap();
     root.make_folder(&key("data")).unwrap();
     root.put(&key("log"), &[0; LOG_LEN]).unwrap();
     root.commit().unwrap();
@@ -199,7 +200,7 @@ fn leave_interrupted(path: &Path) {
 }
 
 fn change_all(store: FaultyStore) -> bloscpack_storage::Result<()> {
-    let root = Root::open(Arc::new(store), Access::Write)?;
+    let root = JournaledStore::open(Arc::new(store), Access::Write)?;
     root.put(&key("data/0"), b"new")?;
     root.put(&key("data/new"), b"new")?;
     root.patch(&key("log"), 0, b"patched")?;
@@ -336,7 +337,7 @@ fn readers_and_a_writer_wait_for_each_other() {
     let path = folder.path().join("set");
     create(&path);
     let root = open(&path, Access::Write).unwrap();
-    root.set_patience(LockTimeout::of(Duration::from_secs(60)));
+    root.set_lock_timeout(LockTimeout::new(Duration::from_secs(60)));
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -357,7 +358,7 @@ fn readers_and_a_writer_wait_for_each_other() {
     });
     // One that stays is waited for as long as there is patience.
     let reader = open(&path, Access::Read).unwrap();
-    root.set_patience(LockTimeout::of(Duration::from_millis(30)));
+    root.set_lock_timeout(LockTimeout::new(Duration::from_millis(30)));
     let begun = Instant::now();
     root.put(&key("meta"), &21u64.to_le_bytes()).unwrap();
     let error = root.commit().unwrap_err();

@@ -11,7 +11,7 @@
 use super::crash::seen;
 use super::model::{Change, Model, changes};
 use bloscpack_storage::{Access, LockTimeout};
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::tree_crash::{Depth, Random, for_each_state};
@@ -53,12 +53,12 @@ struct Outcome {
     /// Whether it was the commit that failed.
     committing: bool,
     failed: bool,
-    root: Option<Root>,
+    root: Option<JournaledStore>,
 }
 
 fn work(scenario: &Scenario, store: &FaultyStore) -> Outcome {
-    let patience = LockTimeout::of(Duration::ZERO);
-    let root = match Root::open_with(Arc::new(store.clone()), Access::Write, patience) {
+    let patience = LockTimeout::new(Duration::ZERO);
+    let root = match JournaledStore::open_with(Arc::new(store.clone()), Access::Write, patience) {
         Ok(root) => root,
         Err(_) => {
             return Outcome {
@@ -91,8 +91,9 @@ fn work(scenario: &Scenario, store: &FaultyStore) -> Outcome {
 
 /// Opens what is left for reading and for writing, and tells what is in it.
 fn left(recorder: &TreeRecorder) -> Result<Found, String> {
-    let open =
-        |access| Root::open(Arc::new(recorder.clone()), access).map_err(|error| error.to_string());
+    let open = |access| {
+        JournaledStore::open(Arc::new(recorder.clone()), access).map_err(|error| error.to_string())
+    };
     let found = seen(&open(Access::Read)?)?;
     let root = open(Access::Write)?;
     if seen(&root)? != found {
@@ -167,7 +168,7 @@ fn extra() -> Found {
 }
 
 /// Changes something else, if it can; whether it could.
-fn go_on(root: &Root, now: &Found) -> Result<bool, String> {
+fn go_on(root: &JournaledStore, now: &Found) -> Result<bool, String> {
     if seen(root)? != *now {
         return Err("rolled back, and still changed".to_owned());
     }
@@ -291,8 +292,8 @@ fn a_commit_that_readers_keep_waiting_can_be_tried_again() {
         let scenario = Scenario::at_random(random);
         let recorder = TreeRecorder::new(Disk::of(&scenario.before));
         let open = |access| {
-            let patience = LockTimeout::of(Duration::ZERO);
-            Root::open_with(Arc::new(recorder.clone()), access, patience).unwrap()
+            let patience = LockTimeout::new(Duration::ZERO);
+            JournaledStore::open_with(Arc::new(recorder.clone()), access, patience).unwrap()
         };
         let root = open(Access::Write);
         for (changes, found) in &scenario.commits {

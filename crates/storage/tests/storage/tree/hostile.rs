@@ -10,7 +10,7 @@ use super::crash::seen;
 use super::model::{Model, changes};
 use bloscpack_storage::Access;
 use bloscpack_storage::Error;
-use bloscpack_storage::{EntryKind, Key, MemoryStore, Root, Store};
+use bloscpack_storage::{EntryKind, JournaledStore, Key, MemoryStore, Store};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use testkit::tree_crash::{Depth, Random, for_each_state};
@@ -22,8 +22,8 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn open(store: &TreeRecorder, access: Access) -> bloscpack_storage::Result<Root> {
-    Root::open(Arc::new(store.clone()), access)
+fn open(store: &TreeRecorder, access: Access) -> bloscpack_storage::Result<JournaledStore> {
+    JournaledStore::open(Arc::new(store.clone()), access)
 }
 
 /// A state in which a change was interrupted, what was there before and what should be there.
@@ -362,7 +362,7 @@ fn what_is_not_ours_stays_in_our_folder() {
     }
     let litter = key(&format!(".blpk/{}-17", "a".repeat(32)));
     store.create(&litter, b"litter").unwrap();
-    let root = Root::open(Arc::new(store.clone()), Access::Write).unwrap();
+    let root = JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap();
     assert!(!root.was_interrupted());
     assert_eq!(root.list(&Key::root()).unwrap().len(), 1);
     root.put(&key("a"), b"new").unwrap();
@@ -382,18 +382,18 @@ fn what_is_not_ours_stays_in_our_folder() {
 #[test]
 fn something_else_in_the_place_of_our_folder_is_left_alone() {
     let store = MemoryStore::from([(".blpk", b"my file".to_vec()), ("a", b"x".to_vec())]);
-    Root::open(Arc::new(store.clone()), Access::Write).unwrap_err();
+    JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap_err();
     assert_eq!(store.bytes(".blpk").as_deref(), Some(&b"my file"[..]));
     let store = MemoryStore::from([(".blpk/journal/x", b"a folder".to_vec())]);
-    Root::open(Arc::new(store.clone()), Access::Read).unwrap_err();
-    Root::open(Arc::new(store.clone()), Access::Write).unwrap_err();
+    JournaledStore::open(Arc::new(store.clone()), Access::Read).unwrap_err();
+    JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap_err();
     assert_eq!(store.keys().len(), 1);
 }
 
 #[test]
 fn our_folder_is_nobodys_to_change_or_see() {
     let store = MemoryStore::from([("a", b"x".to_vec())]);
-    let root = Root::open(Arc::new(store), Access::Write).unwrap();
+    let root = JournaledStore::open(Arc::new(store), Access::Write).unwrap();
     for name in [".blpk", ".blpk/journal", ".BLPK/x", ""] {
         let at = key(name);
         assert!(root.put(&at, b"x").is_err(), "{name}");

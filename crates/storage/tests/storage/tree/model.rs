@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 use std::io;
 use testkit::tree_crash::Random;
 use testkit::tree_recorder::Found;
@@ -31,7 +31,7 @@ const FOLDERS: [&str; 4] = ["", "data/", "meta/", "data/col/"];
 const NAMES: [&str; 4] = ["0", "1", "sizes", "deep"];
 
 impl Change {
-    pub(super) fn make(&self, root: &Root) -> io::Result<()> {
+    pub(super) fn make(&self, root: &JournaledStore) -> io::Result<()> {
         let key = |key: &String| Key::parse(key).unwrap();
         match self {
             Self::Put(at, bytes) => root.put(&key(at), bytes),
