@@ -74,19 +74,19 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+mod buffered_input;
+mod chunk_buffer;
 mod decoder;
 mod edit;
 mod encoder;
 mod engine;
 #[cfg(feature = "exchange")]
 pub mod exchange;
-mod fill;
 mod indexed;
 mod pipeline;
 mod records;
 mod recover;
-mod shared;
-mod source;
+mod shared_source;
 mod survey;
 mod verify;
 mod walk;

@@ -1,7 +1,7 @@
 //! [`Appender`]: data behind the content of a file.
 
-use super::frame::Frame;
-use super::front::{self, NewMetadata, counted};
+use super::file_state::Frame;
+use super::preamble::{self, NewMetadata, counted};
 use super::rewrite::{Beginning, Rewrite};
 use super::{Editor, EditorBuilder};
 use crate::encoder::{Sink, Stage};
@@ -267,7 +267,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
             let at = table_at.saturating_add(from.saturating_mul(ENTRY_LEN));
             self.change.put(at, &Offsets::encode(&starts, 0))?;
         }
-        front::put(&mut self.change, frame, header, metadata)?;
+        preamble::put(&mut self.change, frame, header, metadata)?;
         Ok(self.change.commit(self.at)?)
     }
 

@@ -1,6 +1,6 @@
 //! [`EditorBuilder`]: how an editor writes.
 
-use super::frame::Frame;
+use super::file_state::Frame;
 use super::{Editor, RecordEditor};
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;

@@ -1,7 +1,7 @@
 //! [`Editor::set_metadata`]: other metadata.
 
-use super::frame::Frame;
-use super::front::{self, NewMetadata};
+use super::file_state::Frame;
+use super::preamble::{self, NewMetadata};
 use super::{Editor, EditorBuilder};
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Change, Folder, ReadAt};
@@ -42,7 +42,7 @@ pub(super) fn replace<F: Folder>(
         NewMetadata::Same => return Ok(()),
         NewMetadata::InPlace(_) => {
             let header = frame.head.header.clone();
-            front::put(&mut change, frame, header, &new)?;
+            preamble::put(&mut change, frame, header, &new)?;
             let len = change.size()?;
             change.commit(len)?
         }

@@ -1,9 +1,9 @@
 //! [`Editor::patch`]: data over the content of a file.
 
 use super::Editor;
-use super::frame::Frame;
-use super::front::NewMetadata;
-use super::press::Press;
+use super::file_state::Frame;
+use super::preamble::NewMetadata;
+use super::recompress::Press;
 use super::rewrite;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Folder, Held, ReadAt};

@@ -1,8 +1,8 @@
 //! [`RecordEditor`] and [`RecordAppender`]: records behind those of a file.
 
 use super::append::AppendSink;
-use super::frame::Frame;
-use super::front::{NewMetadata, counted as counted_header};
+use super::file_state::Frame;
+use super::preamble::{NewMetadata, counted as counted_header};
 use super::{Editor, EditorBuilder};
 use crate::encoder::check_of_records;
 use crate::records::{

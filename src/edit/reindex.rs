@@ -1,7 +1,7 @@
 //! [`Editor::reindex`]: offsets of -1 filled in.
 
 use super::Editor;
-use super::front::{self, NewMetadata};
+use super::preamble::{self, NewMetadata};
 use crate::indexed::Index;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Folder, ReadAt};
@@ -34,7 +34,7 @@ impl<F: Folder> Editor<F> {
         let mut change = self.held.change(None)?;
         change.put(self.frame.geometry.table_at, &Offsets::encode(&starts, 0))?;
         let header = self.frame.head.header.clone();
-        front::put(&mut change, &self.frame, header, &NewMetadata::Same)?;
+        preamble::put(&mut change, &self.frame, header, &NewMetadata::Same)?;
         let len = change.size()?;
         let held = change.commit(len)?;
         self.frame.renew(held, &self.options.limits)?;

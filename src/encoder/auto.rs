@@ -1,7 +1,7 @@
 //! Settings that are chosen when the first data is there.
 
-use super::line::{Line, Recipe, Sink};
-use crate::shared::{Shared, in_order};
+use super::chunk_compressor::{Line, Recipe, Sink};
+use crate::shared_source::{Shared, in_order};
 use blosc1::{Tuned, Tuner};
 use bloscpack_error::{IoSide, Result};
 use std::io::Read;

@@ -1,8 +1,8 @@
 //! Chunks compressed by several threads, and handed on in order.
 
-use crate::fill::Fill;
+use crate::chunk_buffer::Fill;
 use crate::pipeline::Pipeline;
-use crate::shared::Fetch;
+use crate::shared_source::Fetch;
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_wire::{Checksum, Hashers};

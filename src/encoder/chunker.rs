@@ -1,9 +1,9 @@
 //! From bytes to chunks of one size.
 
 use super::auto::Auto;
-use super::line::{Batch, Line, Recipe, Sink};
+use super::chunk_compressor::{Batch, Line, Recipe, Sink};
 use crate::pipeline::BATCH;
-use crate::shared::{Fetch, Shared, in_order};
+use crate::shared_source::{Fetch, Shared, in_order};
 use blosc1::Tuned;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use std::io::{self, Read};

@@ -8,11 +8,11 @@
 //! table can be made to measure. Beyond that the table gets room for [`FIRST_ROOM`] entries; when
 //! they run out, the chunks are moved up to double it.
 
-use super::line::Sink;
+use super::chunk_compressor::Sink;
+use super::chunker::Stage;
 use super::plan::{Plan, Total};
-use super::stage::Stage;
 use super::stream::unfilled;
-use crate::shared::Shared;
+use crate::shared_source::Shared;
 use blosc1::{ChunkSettings, Tuned};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;

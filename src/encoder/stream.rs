@@ -1,10 +1,10 @@
 //! [`Encoder`]: for targets that only take bytes.
 
 use super::EncoderBuilder;
-use super::line::Sink;
+use super::chunk_compressor::Sink;
+use super::chunker::Stage;
 use super::plan::Plan;
-use super::stage::Stage;
-use crate::shared::Shared;
+use crate::shared_source::Shared;
 use blosc1::{ChunkHeader, ChunkSettings, Tuned};
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::ReadAt;

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::settings::Settings;
-use crate::shared::{Fetch, Shared};
+use crate::shared_source::{Fetch, Shared};
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -10,16 +10,16 @@
 //! the parser; the workers read the [`bodies`] themselves.
 
 mod bodies;
+mod buffer_pool;
 mod settings;
-mod spares;
-mod work;
+mod worker;
 
 pub use settings::Warning;
 
-use super::fill::Fill;
+use super::buffered_input::Source;
+use super::chunk_buffer::Fill;
 use super::pipeline::{BATCH, Panicked, Pipeline};
-use super::shared::Fetch;
-use super::source::Source;
+use super::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader, has_blocks};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_wire::{
@@ -27,13 +27,13 @@ use bloscpack_wire::{
     Position, Section,
 };
 use bodies::Bodies;
+use buffer_pool::{LEAST, Spares};
 pub(super) use settings::{Settings, Wanted};
-use spares::{LEAST, Spares};
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
-use work::{Done, Job, Outcome, check, decode, work_all};
-pub(super) use work::{Piece, Place};
+use worker::{Done, Job, Outcome, check, decode, work_all};
+pub(super) use worker::{Piece, Place};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
 const GIANT: u32 = 64 << 20;

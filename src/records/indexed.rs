@@ -2,7 +2,7 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
-use super::opening::{IndexedRecordReaderBuilder, check_count};
+use super::indexed_builder::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
 use crate::engine::Warning;
 use crate::indexed::{Extent, Fetcher, Index};

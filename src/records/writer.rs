@@ -1,7 +1,7 @@
 //! [`RecordWriter`] and [`SeekRecordWriter`]: records to a stream, and to a file.
 
 use super::builder::RecordWriterBuilder;
-use super::stage::RecordStage;
+use super::chunker::RecordStage;
 use super::typed::{ToRecord, record_of_value};
 use crate::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
 use bloscpack_error::{IoSide, Result};

@@ -6,29 +6,29 @@
 //!          ─► taker (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
 //! ```
 
-mod behind;
+mod block_layout;
+mod budget;
+mod collector;
 mod content;
 mod head;
 mod kind;
-mod like;
 mod links;
 mod member;
 mod notes;
 mod numbering;
 mod output;
+mod output_options;
 mod probe;
 mod report;
 mod salvage;
 mod scan;
 mod search;
-mod shape;
 mod table;
-mod taker;
+mod trailing;
 mod window;
-mod work;
 
-pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
+pub(super) use trailing::holds_chunks;
 
 use super::walk::Walk;
 use bloscpack_error::{Error, IoSide, Result};
@@ -36,6 +36,7 @@ use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Checksum, Event, FormatError, Hashers, Limits, NumpyArray, ParseError, Position, Section,
 };
+use collector::{Nothing, Taking};
 use content::Piece;
 use kind::{Kind, kinds};
 use member::Member;
@@ -43,7 +44,6 @@ use output::Target;
 use probe::Probe;
 use salvage::{Salvage, Taker};
 use std::io::{Read, Seek, Write};
-use taker::{Nothing, Taking};
 
 /// Zeros written for each byte of the source, at the most: a header of 32 bytes may count any number
 /// of chunks.
@@ -252,7 +252,7 @@ impl Findings {
     }
 
     /// What takes all that a salvage finds.
-    fn taking<O: taker::Output>(&mut self, output: O, options: &RecoverOptions) -> Taking<O> {
+    fn taking<O: collector::Output>(&mut self, output: O, options: &RecoverOptions) -> Taking<O> {
         let (recovery, most_zeros) = (self.begin(), self.most_zeros(options));
         let kinds = std::mem::take(&mut self.kinds);
         Taking::new(output, recovery, kinds, self.size).most_zeros(most_zeros)

@@ -1,6 +1,6 @@
 //! The new file, of content or of records.
 
-use super::taker::Output;
+use super::collector::Output;
 use super::window;
 use crate::encoder::{EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriterBuilder, SeekRecordWriter};
