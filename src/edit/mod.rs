@@ -15,11 +15,11 @@
 
 mod append;
 mod builder;
-mod frame;
-mod front;
+mod file_state;
 mod metadata;
 mod patch;
-mod press;
+mod preamble;
+mod recompress;
 mod records;
 mod reindex;
 mod rewrite;
@@ -33,7 +33,7 @@ use super::indexed::{IndexedReader, IndexedReaderBuilder};
 use bloscpack_error::Result;
 use bloscpack_storage::{Disk, Folder, JournaledFile};
 use bloscpack_wire::{Header, Metadata};
-use frame::Frame;
+use file_state::Frame;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub struct Editor<F: Folder = Disk> {
     frame: Frame,
     options: EditorBuilder,
     /// How chunks of this file are made, from an earlier patch.
-    known: press::Known,
+    known: recompress::Known,
 }
 
 impl Editor {

@@ -1,7 +1,7 @@
 //! [`Rewrite`]: a new file in place of the old one, where a change does not fit.
 
-use super::frame::Frame;
-use super::front::{NewMetadata, sealed};
+use super::file_state::Frame;
+use super::preamble::{NewMetadata, sealed};
 use crate::encoder::default_spare;
 use bloscpack_error::Result;
 use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt, Replacement};

@@ -1,6 +1,6 @@
 //! How new chunks are made: as those that are there, unless told otherwise.
 
-use super::front::check_limit;
+use super::preamble::check_limit;
 use super::{Editor, EditorBuilder};
 use crate::DEFAULT_CHUNK_SIZE;
 use crate::encoder::Recipe;

@@ -1,7 +1,7 @@
 //! [`Press`]: chunks with new content.
 
 use super::EditorBuilder;
-use super::frame::Frame;
+use super::file_state::Frame;
 use super::patch::Old;
 use crate::indexed::{IndexedReader, IndexedReaderBuilder};
 use blosc1::internal::pad_chunk;

@@ -1,6 +1,6 @@
 //! The bytes of a chunk while they arrive.
 
-use super::shared::Fetch;
+use super::shared_source::Fetch;
 use std::io;
 
 /// Room made before anything has arrived, at the most.

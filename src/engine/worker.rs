@@ -1,8 +1,8 @@
 //! What is done with one chunk: check its digest, decode it.
 
-use crate::fill::Fill;
+use crate::chunk_buffer::Fill;
 use crate::pipeline::Panicked;
-use crate::shared::Fetch;
+use crate::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader};
 use bloscpack_wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::io;

@@ -1,6 +1,6 @@
 //! Buffers to be used again, of which no more are kept than there is use for.
 
-use crate::fill::Fill;
+use crate::chunk_buffer::Fill;
 use crate::pipeline::BATCH;
 
 /// What a buffer or a chunk counts at least, so that empty ones do not pile up.

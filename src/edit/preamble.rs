@@ -1,7 +1,7 @@
 //! What stands before the chunks, as a change leaves it: header, metadata, seal.
 
 use super::EditorBuilder;
-use super::frame::Frame;
+use super::file_state::Frame;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
 use bloscpack_storage::internal::for_each_step;

@@ -1,6 +1,6 @@
 //! [`Frame`]: what an editor knows of its file.
 
-use super::front::counted;
+use super::preamble::counted;
 use crate::Warning;
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
