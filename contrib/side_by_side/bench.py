@@ -177,19 +177,24 @@ class Tree:
     def read(self) -> dict[str, str]:
         """All entries with their kinds, permissions and digests."""
         found: dict[str, list[str]] = {}
-        for parent, folders, names in os.walk(self.folder):
-            for name in (*folders, *names):
-                path = os.path.join(parent, name)
-                found.setdefault(SALT.sub("*", os.path.relpath(path, self.folder)), []).append(self._entry(path))
+        self._read_folder(str(self.folder), "", found)
         return {name: ", ".join(sorted(entries)) for name, entries in found.items()}
 
-    def _entry(self, path: str) -> str:
-        status = os.lstat(path)
-        mode = f"{stat.S_IMODE(status.st_mode):o}"
+    def _read_folder(self, folder: str, before: str, found: dict[str, list[str]]) -> None:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = before + entry.name
+                found.setdefault(SALT.sub("*", name) if ".blpk" in name else name, []).append(self._entry(entry))
+                if entry.is_dir(follow_symlinks=False):
+                    self._read_folder(entry.path, f"{name}/", found)
+
+    def _entry(self, entry: os.DirEntry[str]) -> str:
+        status = entry.stat(follow_symlinks=False)
         if stat.S_ISLNK(status.st_mode):
-            return f"link to {os.readlink(path)}"
+            return f"link to {os.readlink(entry.path)}"
+        mode = f"{stat.S_IMODE(status.st_mode):o}"
         if stat.S_ISREG(status.st_mode):
-            return f"file {mode} {self._digest(path, status)}"
+            return f"file {mode} {self._digest(entry.path, status)}"
         return f"{'folder' if stat.S_ISDIR(status.st_mode) else 'special'} {mode}"
 
     def _digest(self, path: str, status: os.stat_result) -> str:
