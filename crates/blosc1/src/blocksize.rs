@@ -92,7 +92,7 @@ fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) ->
     (stream * u32::from(settings.typesize)).clamp(64 * KIB, 1024 * KIB)
 }
 
-/// A rule whether blocks of so many bytes are split.
+/// Decides whether blocks of this many bytes are split.
 type Splits = fn(&ChunkSettings, u32) -> bool;
 
 /// The rule of Blosc 1. Zstd looks back far enough not to need splitting.

@@ -7,9 +7,8 @@ use super::{Compressor, CompressorFormat, Fault, MAX_NBYTES};
 /// Why a chunk could not be encoded or decoded.
 ///
 /// The message says what was found, what was expected and, where it is not obvious, what to do.
-/// [`fault`](Self::fault) sorts the variants by who has to act. An error never leaves a partial
-/// chunk behind: encoders restore the output vector, decoders leave the output slice with
-/// unspecified content.
+/// [`fault`](Self::fault) sorts the variants by who has to act. After an error,
+/// encoders have restored the output vector; the output slice of a decoder has unspecified content.
 ///
 /// ```
 /// use blosc1::{ChunkError, Fault};

@@ -8,8 +8,8 @@
 ///
 /// | category | who acts | typical reaction |
 /// |---|---|---|
-/// | [`Damaged`](Self::Damaged) | whoever has another copy | restore, or recover what is left |
-/// | [`CutShort`](Self::CutShort) | whoever has another copy | fetch the rest |
+/// | [`Damaged`](Self::Damaged) | the owner of the data | restore, or recover what is left |
+/// | [`CutShort`](Self::CutShort) | the owner of the data | fetch the rest |
 /// | [`Unsupported`](Self::Unsupported) | the user | another build, or another library |
 /// | [`OverLimit`](Self::OverLimit) | the caller | raise the limit if the input is trusted |
 /// | [`Usage`](Self::Usage) | the caller | correct the call |
@@ -25,7 +25,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The bytes are not what an encoder wrote: they contradict each other, or do not decode.
+    /// The bytes differ from what an encoder wrote: they contradict each other, or do not decode.
     Damaged,
     /// Bytes are missing at the end; those that are present may be sound.
     CutShort,

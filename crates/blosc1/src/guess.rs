@@ -404,7 +404,7 @@ mod tests {
             let guessed = guess(&chunk);
             assert_eq!(guessed.blocksize, Some(5000));
             if !header(&chunk).is_pure_copy() {
-                // One block in twenty was looked at.
+                // One block in twenty was sampled.
                 let (again, len) = (encode(guessed, &data).len(), chunk.len());
                 assert!(
                     again.abs_diff(len) <= len / 100,

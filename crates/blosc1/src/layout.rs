@@ -56,7 +56,7 @@ impl Layout {
 
     /// The block that contains this byte of data.
     pub fn index_of(&self, at: u32) -> u32 {
-        // Without data there is no byte to look for, and any index will do.
+        // The block size is 0 only if there is no data, and so no byte to find.
         at / self.blocksize.max(1)
     }
 

@@ -35,8 +35,8 @@ pub enum Compressor {
 
 /// The format of the streams in a chunk, as three bits of its flags name it.
 ///
-/// Two compressors may write the same format, so a header tells the format but not always the
-/// compressor.
+/// Several compressors may write the same format, so a header determines the format but not always
+/// the compressor.
 ///
 /// ```
 /// use blosc1::CompressorFormat;

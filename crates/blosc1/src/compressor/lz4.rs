@@ -131,7 +131,7 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
         return false;
     };
     // SAFETY: the two pointers are valid for the lengths given with them and do not overlap; the
-    // library reads and writes within them whatever `src` holds.
+    // library reads and writes within them whatever `src` contains.
     let written = unsafe {
         lz4_sys::LZ4_decompress_safe(
             src.as_ptr().cast(),
@@ -152,7 +152,7 @@ pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> 
         return false;
     };
     // SAFETY: the three pointers are valid for the lengths given with them and none overlaps `dst`;
-    // the library reads and writes within them whatever they hold.
+    // the library reads and writes within them whatever they contain.
     let written = unsafe {
         LZ4_decompress_safe_usingDict(
             src.as_ptr().cast(),

@@ -1,4 +1,4 @@
-//! The compressors behind one interface: one stream in, one stream out.
+//! The compressors, with a common interface: one stream in, one stream out.
 
 pub(super) use constant::ConstantStreams;
 pub(super) use noise::NoiseTest;

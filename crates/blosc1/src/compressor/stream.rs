@@ -81,9 +81,11 @@ fn set_up(compressor: Compressor, level: u8) -> Result<Box<dyn Compress>, ChunkE
             feature = "zlib",
             feature = "zstd"
         )))]
-        missing => Err(ChunkError::NotBuilt {
-            feature: missing.format().name(),
-        }),
+        missing => {
+            let _ = level;
+            let feature = missing.format().name();
+            Err(ChunkError::NotBuilt { feature })
+        }
     }
 }
 

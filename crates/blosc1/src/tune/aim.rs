@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// What a [`Tuner`](super::Tuner) minimizes.
+/// The quantity that a [`Tuner`](super::Tuner) minimizes.
 ///
 /// For speed and balance, this is the estimated time in seconds to compress a gigabyte of data with two
 /// threads, write it, read it, and decompress it again:

@@ -1,4 +1,4 @@
-//! The measurements behind the cost model.
+//! The measurements that the cost model is based on.
 //!
 //! `cargo bench --bench auto -- calibrate` prints them: the time of one thread for a byte of a stream of
 //! 128 KiB, in picoseconds, by the compression ratio of the stream. The streams are numbers, text and

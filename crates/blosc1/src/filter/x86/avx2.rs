@@ -86,7 +86,7 @@ fn known_width<const W: usize>(ranks: Ranks) -> usize {
 /// Moves 32 elements at a time to their rows; returns how many elements are done.
 ///
 /// `P` is the element's size rounded up to a power of two, or 16. A lane is loaded from the
-/// beginning of an element and holds `16 / P` whole ones (or 16 bytes of a larger one).
+/// beginning of an element and contains `16 / P` whole ones (or 16 bytes of a larger one).
 #[target_feature(enable = "avx2")]
 fn spread_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(src, dst);
