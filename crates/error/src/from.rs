@@ -1,6 +1,6 @@
 //! Conversions from the errors of the layers below, and to and from [`io::Error`].
 
-use crate::{Category, Error, ErrorKind};
+use crate::{Category, Detail, Error, ErrorKind};
 use bloscpack_storage as storage;
 use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
@@ -8,6 +8,12 @@ use std::io;
 
 /// The byte that marks a file in the middle of a change is part of two layers that do not know each other.
 const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
+
+impl<T: Detail> From<T> for Error {
+    fn from(detail: T) -> Self {
+        Self::new(ErrorKind::Detail(Box::new(detail)), None)
+    }
+}
 
 impl From<ParseError> for Error {
     fn from(ParseError { error, position }: ParseError) -> Self {
