@@ -100,3 +100,8 @@ pub use tree::{
     DiskStore, Entry, EntryKind, Guard, JournaledStore, Key, MemoryStore, Object, Store,
 };
 pub use write_at::WriteAt;
+
+/// The example of the README is a test, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

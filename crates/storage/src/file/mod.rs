@@ -10,3 +10,6 @@ pub use change::{Change, Draft, GAP};
 pub use journaled::{JournaledFile, MARK};
 pub use replacement::Replacement;
 pub use snapshot::Snapshot;
+
+#[cfg(test)]
+mod tests;

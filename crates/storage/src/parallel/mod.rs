@@ -1,6 +1,6 @@
 //! Work shared by several threads.
 //!
-//! [`for_each`] runs jobs in no particular order, [`map_in_order`] passes their results on in the
+//! [`for_each()`] runs jobs in no particular order, [`map_in_order`] passes their results on in the
 //! order of the jobs. Both start scoped threads, so that jobs may borrow; both work on the calling
 //! thread, too, and on it alone where one thread is enough or the system starts no more. Jobs get
 //! what is expensive to make, such as a decoder, from a [`Pool`].

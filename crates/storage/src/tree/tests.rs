@@ -127,7 +127,7 @@ fn a_directory_is_changed_as_a_whole() {
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
 }
 
-/// Or else many patches of one file, or of one that is read in between, would take time by the square of their number.
+/// Otherwise many patches of one file, also of one that is read in between, would take quadratic time.
 #[test]
 fn a_patch_is_laid_where_the_others_are() {
     let store = MemoryStore::from([("a", vec![0; 100])]);
@@ -151,4 +151,31 @@ fn a_patch_is_laid_where_the_others_are() {
     held.read_exact_at(5, &mut old).unwrap();
     root.read(&at).unwrap().read_exact_at(5, &mut new).unwrap();
     assert_eq!((old, new), ([0], [b'z']));
+}
+
+#[test]
+fn patches_spill_into_a_staged_file_and_are_committed_from_there() {
+    let store = MemoryStore::from([("a", vec![0; 100]), ("b", vec![0; 100])]);
+    let root = writer(&store);
+    root.set_patch_memory(50);
+    let staged = || store.list(&key(".blpk")).unwrap().len();
+    root.patch(&key("a"), 0, &[1; 50]).unwrap();
+    assert_eq!(staged(), 0);
+    root.patch(&key("b"), 90, &[2; 20]).unwrap();
+    assert_eq!(staged(), 1);
+    // One piece over a spilled one, and more that are appended to the staged file.
+    root.patch(&key("a"), 40, &[3; 20]).unwrap();
+    root.patch(&key("b"), 110, &[4; 60]).unwrap();
+    assert_eq!(staged(), 1);
+    let a = [[1; 40].as_slice(), &[3; 20], &[0; 40]].concat();
+    let b = [[0; 90].as_slice(), &[2; 20], &[4; 60]].concat();
+    let see = |root: &JournaledStore| {
+        assert_eq!(root.get(&key("a"), 200).unwrap(), a);
+        assert_eq!(root.get(&key("b"), 200).unwrap(), b);
+    };
+    see(&root);
+    root.commit().unwrap();
+    see(&root);
+    assert_eq!(staged(), 0);
+    see(&reader(&store));
 }
