@@ -94,6 +94,14 @@ coverage *options:
     BLOSCPACK_TESTS=whole BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' 'crates/*/src/*' \
         --exclude-files 'crates/blpk/*' 'crates/testkit/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
 
+# How large and how tangled the code is, as a table; `--api` and `--build` measure more, `--check` fails on missed aims.
+house *args:
+    contrib/house.py {{args}}
+
+# Two builds of the command beside each other: the same bytes, statuses and JSON, and which texts changed. `--quick`: some.
+side-by-side old new *args:
+    contrib/side_by_side.py {{args}} {{old}} {{new}}
+
 # All that takes long, before a release: about a day, of which the fuzz targets have an hour each.
 long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21600")
     BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release --test frames --test datasets model

@@ -399,7 +399,7 @@ fn golden_chunks_are_read_by_both() {
     println!("{read} read, {refused:?} refused");
     assert!(read > 100, "{read}");
     let kinds: Vec<_> = refused.into_keys().collect();
-    assert_eq!(kinds, ["dictionaries", "the second byte of a shuffle"]);
+    assert_eq!(kinds, ["dictionaries", "the meta byte of a shuffle"]);
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn snappy_is_refused() {
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     encoder.encode(&data, &mut chunk).unwrap();
     let error = by_c().decode(&chunk, &mut vec![0; 50_000]).unwrap_err();
-    let what = "streams of snappy";
+    let what = "Snappy";
     assert_eq!(error, ChunkError::NotInEngine { what });
     assert_eq!(error.fault(), Fault::Unsupported);
 }

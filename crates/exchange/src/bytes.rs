@@ -18,7 +18,7 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for several columns; those of the source; those of the writer.
+/// Returns wrong usage for several columns, and errors of the source and of the writer.
 pub fn write_bytes(
     source: &mut dyn Source,
     mut to: impl Write,

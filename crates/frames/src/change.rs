@@ -238,7 +238,7 @@ impl Slots<'_> {
     }
 
     fn keep(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        match blosc1::is_zeros(chunk) {
+        match blosc1::internal::is_zeros(chunk) {
             true => Ok(ChunkPlace::Zeros),
             false => Ok(ChunkPlace::At(self.home.put(chunk)?)),
         }

@@ -7,7 +7,7 @@ use blosc1::{
     ShuffleMeta,
 };
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::pool::Pool;
+use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
 
 /// Decoders, encoders and buffers that threads share, and how chunks are made.

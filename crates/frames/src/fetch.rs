@@ -101,17 +101,17 @@ pub(super) fn blocks(
         return whole(stored, header, bytes);
     }
     make_room(bytes, header.ctbytes)?;
-    let head_len = blosc1::head_len(header).min(bytes.len());
+    let head_len = blosc1::internal::head_len(header).min(bytes.len());
     let (head, _) = bytes.split_at_mut(head_len);
     stored.read(0, head)?;
-    let extents = blosc1::extents(head, blocks)?;
+    let extents = blosc1::internal::extents(head, blocks)?;
     for extent in extents {
         let range = to_usize(extent.start)..to_usize(extent.end);
         if let Some(part) = bytes.get_mut(range) {
             stored.read(extent.start.into(), part)?;
         }
     }
-    Ok(blosc1::check_extents(bytes, blocks)?)
+    Ok(blosc1::internal::check_extents(bytes, blocks)?)
 }
 
 fn make_room(bytes: &mut Vec<u8>, len: u32) -> Result<()> {

@@ -60,6 +60,7 @@ impl Frame {
             let fault = match error.category() {
                 bloscpack_error::Category::OverLimit => Fault::OverLimit,
                 bloscpack_error::Category::Unsupported => Fault::Unsupported,
+                bloscpack_error::Category::Failed => Fault::Bug,
                 _ => Fault::Damaged,
             };
             crate::error::frame(fault, format!("metadata {name:?}: {error}"))

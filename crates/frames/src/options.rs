@@ -7,7 +7,8 @@ use crate::wire::FrameKind;
 use blosc1::Fault;
 use bloscpack_error::Result;
 use bloscpack_storage::{
-    Access, Disk, DiskStore, Folder, Held, Key, LockTimeout, ReadAt, Root, Snapshot, Store,
+    Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, LockTimeout, ReadAt,
+    Snapshot, Store,
 };
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -43,7 +44,7 @@ impl Default for FrameOptions {
             threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
-            patience: LockTimeout::of(PATIENCE),
+            patience: LockTimeout::new(PATIENCE),
         }
     }
 }
@@ -80,7 +81,7 @@ impl FrameOptions {
     /// How long [`flush`](Frame::flush) waits for those who are reading; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set(patience);
+        self.patience.set_limit(patience);
         self
     }
 
@@ -90,7 +91,7 @@ impl FrameOptions {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.ask(goes_on);
+        self.patience.keep_waiting_while(goes_on);
         self
     }
 
@@ -136,7 +137,7 @@ impl FrameOptions {
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        let held = Held::open(folder, name, &self.patience)?;
+        let held = JournaledFile::open(folder, name, &self.patience)?;
         let outline = read_file(held.file(), &self.limits)?;
         let home = FileHome::new(held, &outline)?;
         Frame::new(Box::new(home), outline, self)
@@ -193,7 +194,7 @@ impl FrameOptions {
                 format!("no Blosc2 frame is here: a directory with {OUTLINE} in it would be one");
             return Err(crate::error::frame(Fault::Unsupported, what));
         }
-        let root = Root::open_with(store, access, self.patience.clone())?;
+        let root = JournaledStore::open_with(store, access, self.patience.clone())?;
         let outline = Outline::read(&*root.read(&key)?, &self.limits);
         let outline = outline.map_err(|error| error.in_file(&key))?;
         if outline.header.kind != FrameKind::Sparse {

@@ -1,9 +1,9 @@
 //! [`Outline`]: all of a frame but its chunks.
 
 use crate::wire::{ChunkPlace, FrameHeader, FrameKind, Trailer, decode_index, encode_index};
+use blosc1::internal::has_blocks;
 use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline, HEADER_LEN,
-    has_blocks,
 };
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::Object;

@@ -9,7 +9,7 @@ use bloscpack_dtype::{
     strided::{self, Place, strides},
 };
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 
 /// Fewer bytes of blocks are not worth a second thread.
@@ -62,7 +62,7 @@ impl NdArray {
             false => self.frame.coders.threads,
         };
         let bands = self.bands(slice, out, threads);
-        crew::each(threads, bands.into_iter(), |band| self.read_band(band))
+        parallel::for_each(threads, bands.into_iter(), |band| self.read_band(band))
     }
 
     /// Cuts a box into stretches that threads can fill on their own.
