@@ -12,17 +12,27 @@ extern crate self as bloscpack_storage;
 
 mod check;
 mod models;
-pub mod threads;
 
-#[cfg(feature = "shuttle")]
-#[path = "../../../crates/storage/src/crew.rs"]
-pub mod crew;
+#[path = "../../../crates/storage/src/parallel"]
+pub mod parallel {
+    #[cfg(feature = "shuttle")]
+    mod for_each;
+    #[cfg(feature = "shuttle")]
+    mod ordered;
+    #[cfg(feature = "shuttle")]
+    mod panicked;
+    #[cfg(feature = "shuttle")]
+    mod pool;
+    #[path = "../../../../tests/schedules/src/sync.rs"]
+    pub mod sync;
+
+    #[cfg(feature = "shuttle")]
+    pub use {for_each::for_each, ordered::map_in_order, panicked::Panicked, pool::Pool};
+}
+
 #[allow(dead_code, reason = "not all of it is tried out")]
 #[path = "../../../src/pipeline.rs"]
 mod pipeline;
-#[cfg(feature = "shuttle")]
-#[path = "../../../crates/storage/src/pool.rs"]
-pub mod pool;
 
 #[cfg(feature = "cache")]
 mod superchunk {

@@ -3,7 +3,7 @@
 use super::cache::{Cache, Cached};
 use super::pool::Decoders;
 use crate::check::Models;
-use crate::crew::each;
+use crate::parallel::for_each;
 use crate::superchunk::Stored;
 use blosc1::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
 use bloscpack_wire::Limits;
@@ -50,7 +50,7 @@ fn check(budget: usize) {
     let (cache, decoders) = (Cache::new(budget), Decoders::new(Limits::default(), true));
     let reads = [(0, 100, 400), (0, 300, 300), (1, 0, 1200), (0, 0, 10)];
     let jobs = reads.into_iter();
-    each(2, jobs, |(number, from, len)| {
+    for_each(2, jobs, |(number, from, len)| {
         read(&cache, &decoders, number, from, len);
         crate::models::error::Result::Ok(())
     })

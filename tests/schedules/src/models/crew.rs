@@ -2,8 +2,7 @@
 
 use super::error::{Error, ErrorKind, Result};
 use crate::check::Models;
-use crate::crew::{each, in_order};
-use crate::pool::Pool;
+use crate::parallel::{Pool, for_each, map_in_order};
 use shuttle::sync::Mutex;
 use std::panic::resume_unwind;
 
@@ -44,7 +43,7 @@ fn kind(result: Result<()>) -> Option<ErrorKind> {
 /// Each job is done once, up to an error at least, and the first of the errors is told.
 fn check_each(threads: usize, ends: &[End]) {
     let seen = Mutex::default();
-    let result = each(threads, 0..ends.len(), |n| act(n, ends, &seen).map(drop));
+    let result = for_each(threads, 0..ends.len(), |n| act(n, ends, &seen).map(drop));
     let (fine, error) = expected(ends);
     let mut seen = seen.into_inner().unwrap();
     seen.sort_unstable();
@@ -64,7 +63,7 @@ fn check_in_order(threads: usize, ends: &[End], refused: Option<usize>) {
         taken.push(n);
         Ok(())
     };
-    let result = in_order(threads, 0..ends.len(), |n| act(n, ends, &seen), take);
+    let result = map_in_order(threads, 0..ends.len(), |n| act(n, ends, &seen), take);
     let (fine, error) = match (expected(ends), refused) {
         ((fine, _), Some(refused)) if refused < fine => (refused, Some(ErrorKind::Refused)),
         (expected, _) => expected,
@@ -88,7 +87,7 @@ fn check_pool(threads: usize) {
             Ok::<_, Error>(())
         })
     };
-    each(threads, 0..4, lend).unwrap();
+    for_each(threads, 0..4, lend).unwrap();
     assert!((1..=threads).contains(&made.into_inner().unwrap()));
 }
 

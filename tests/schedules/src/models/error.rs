@@ -1,6 +1,6 @@
 //! The error of a job.
 
-use crate::crew::Panicked;
+use crate::parallel::Panicked;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
