@@ -1,7 +1,7 @@
-//! How far the long searches go: crash states, property tests, matrices of bits and bytes, random models, hostile directories.
+//! How far the long searches go: crash states, failing operations, property tests, flipped bits, hostile directories.
 //!
-//! One rule for all of them: a normal run takes a sample, the same in each run, and `BLOSCPACK_TESTS=whole` takes everything, as
-//! CI does.
+//! One rule for all of them: a normal run takes a sample, and `BLOSCPACK_TESTS=whole` takes everything, as CI does. Samples are the
+//! same in each run, but for property tests, whose cases are always new.
 
 use std::env;
 use std::sync::LazyLock;
@@ -16,12 +16,11 @@ pub fn is_whole() -> bool {
     *WHOLE
 }
 
-/// As many as `whole`, or in a normal run one in `one_in` of them, but at least one.
+/// This many, or in a normal run one in `one_in` of them, but at least one if there are any.
 pub fn cases(whole: usize, one_in: usize) -> usize {
-    if is_whole() {
-        whole
-    } else {
-        (whole / one_in).max(1)
+    match is_whole() {
+        true => whole,
+        false => whole.div_ceil(one_in),
     }
 }
 
@@ -30,4 +29,13 @@ pub fn cases(whole: usize, one_in: usize) -> usize {
 /// That is best a prime: then a sample of bits has each place in a byte, and a sample of bytes each place in a word.
 pub fn sample<I: IntoIterator>(all: I, one_in: usize) -> std::iter::StepBy<I::IntoIter> {
     all.into_iter().step_by(if is_whole() { 1 } else { one_in })
+}
+
+/// How many cases a property test tries: `BLOSCPACK_MODEL_CASES`, or this many, or in a normal run a tenth of them.
+pub fn models(whole: u32) -> u32 {
+    match env::var("BLOSCPACK_MODEL_CASES") {
+        Ok(cases) => cases.parse().unwrap(),
+        Err(_) if is_whole() => whole,
+        Err(_) => whole.div_ceil(10),
+    }
 }
