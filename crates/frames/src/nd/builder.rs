@@ -3,7 +3,7 @@
 use super::NdArray;
 use super::grid::Grid;
 use super::shapes::{Caches, default_shapes};
-use crate::create::Filling;
+use crate::frame::Filling;
 use crate::wire::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace};
 use crate::{Frame, FrameBuilder, FrameOptions};
 use blosc1::{Compressor, FilterPipeline, SpecialValue, special_chunk};

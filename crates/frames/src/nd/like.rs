@@ -1,7 +1,7 @@
 //! New arrays like others.
 
 use super::{NdArray, NdArrayBuilder};
-use crate::coders::settings;
+use crate::coder::settings;
 use bloscpack_error::Result;
 
 impl NdArray {

@@ -3,9 +3,10 @@
 mod builder;
 mod copy;
 mod grid;
-mod like;
 #[cfg(feature = "ndarray")]
-mod ndarray;
+mod interop;
+mod like;
+mod open;
 mod read;
 mod resize;
 mod select;
@@ -14,8 +15,8 @@ mod splice;
 mod typed;
 mod write;
 
-use super::{Frame, FrameOptions};
 use crate::wire::{ArrayKind, ArrayMeta};
+use crate::{Frame, FrameOptions};
 use blosc1::Fault;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;

@@ -3,7 +3,7 @@
 use super::NdArray;
 use super::grid::{Grid, box_len, common, lens, relative};
 use crate::wire::ChunkPlace;
-use crate::{fetch, read::located};
+use crate::{frame::located, storage::fetch};
 use bloscpack_dtype::{
     boxes::to_usize,
     strided::{self, Place, strides},

@@ -3,7 +3,7 @@
 use super::NdArray;
 use super::grid::{Grid, box_len, common, lens, relative};
 use super::read::offset;
-use crate::coders::Coders;
+use crate::coder::Coders;
 use crate::wire::{ChunkPlace, FrameHeader};
 use blosc1::Fault;
 use bloscpack_dtype::{

@@ -1,6 +1,6 @@
 //! A chunk's bytes, out of where they lie.
 
-use super::home::Stored;
+use super::Stored;
 use blosc1::{self, ChunkError, ChunkHeader, Fault, HEADER_LEN};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_wire::{Limits, Position, Section};
@@ -14,7 +14,7 @@ const OVERHEAD: u64 = 32 + 255;
 const PER_BLOCK: u64 = 4 + 68;
 
 /// The error of a chunk, with its place.
-pub(super) fn failed(chunk: u64, byte: u64, error: ChunkError) -> Error {
+pub(crate) fn failed(chunk: u64, byte: u64, error: ChunkError) -> Error {
     let position = Position {
         byte,
         member: 0,
@@ -25,7 +25,7 @@ pub(super) fn failed(chunk: u64, byte: u64, error: ChunkError) -> Error {
 }
 
 /// The beginning of a chunk.
-pub(super) fn header(stored: &Stored<'_>) -> Result<ChunkHeader> {
+pub(crate) fn header(stored: &Stored<'_>) -> Result<ChunkHeader> {
     let mut first = [0; HEADER_LEN];
     if stored.room < HEADER_LEN as u64 {
         return Err(outside(stored, HEADER_LEN as u64));
@@ -62,7 +62,7 @@ fn longest(header: &ChunkHeader) -> u64 {
 }
 
 /// Refuses chunks that are longer than anybody wants them, or makes them.
-pub(super) fn check(header: &ChunkHeader, limits: &Limits) -> Result<()> {
+pub(crate) fn check(header: &ChunkHeader, limits: &Limits) -> Result<()> {
     if u64::from(header.ctbytes) > longest(header) {
         let what = format!(
             "a chunk of {} bytes, which holds {} bytes of data",
@@ -83,13 +83,13 @@ pub(super) fn check(header: &ChunkHeader, limits: &Limits) -> Result<()> {
 }
 
 /// All bytes of a chunk.
-pub(super) fn whole(stored: &Stored<'_>, header: &ChunkHeader, bytes: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn whole(stored: &Stored<'_>, header: &ChunkHeader, bytes: &mut Vec<u8>) -> Result<()> {
     make_room(bytes, header.ctbytes)?;
     Ok(stored.read(0, bytes)?)
 }
 
 /// The bytes of a chunk that these blocks need, in their places; the others are anything.
-pub(super) fn blocks(
+pub(crate) fn blocks(
     stored: &Stored<'_>,
     header: &ChunkHeader,
     blocks: &[u32],

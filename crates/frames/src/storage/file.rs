@@ -1,8 +1,7 @@
 //! [`FileHome`]: a contiguous frame in a file that is changed.
 
-use super::{Home, Stored};
-use crate::fetch;
-use crate::outline::Outline;
+use super::{Home, Stored, fetch};
+use crate::meta::Outline;
 use crate::wire::{ChunkPlace, is_frame};
 use blosc1::Fault;
 use bloscpack_error::Result;
@@ -220,7 +219,7 @@ where
 }
 
 /// What lies behind the end of a frame.
-pub(super) fn behind(size: u64, outline: &Outline) -> Result<Vec<String>> {
+pub(crate) fn behind(size: u64, outline: &Outline) -> Result<Vec<String>> {
     let behind = size.saturating_sub(outline.header.frame_len);
     let what = format!("{behind} bytes lie behind the frame's end, which nobody reads");
     Ok((behind > 0).then_some(what).into_iter().collect())

@@ -1,7 +1,7 @@
 //! [`Frame::verify`]: every chunk, read and decompressed.
 
-use super::home::Stored;
 use super::{Frame, fetch};
+use crate::storage::Stored;
 use crate::wire::ChunkPlace;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::crew;
@@ -122,7 +122,7 @@ impl Frame {
             }
         }
         extents.sort_unstable();
-        let is_sparse = self.kind() == super::FrameKind::Sparse;
+        let is_sparse = self.kind() == crate::FrameKind::Sparse;
         for pair in extents.windows(2) {
             let [(at, len, one), (next, _, other)] = pair else {
                 continue;

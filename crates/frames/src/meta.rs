@@ -23,7 +23,7 @@ const MOST_SHARED: u64 = 1 << 16;
 ///   sparse       header | index | trailer                 chunks.b2frame, beside a file for each chunk
 /// ```
 #[derive(Debug, Clone)]
-pub(super) struct Outline {
+pub(crate) struct Outline {
     pub header: FrameHeader,
     pub trailer: Trailer,
     /// Where each chunk lies.
@@ -32,7 +32,7 @@ pub(super) struct Outline {
 
 impl Outline {
     /// Reads a frame's beginning and end, and compares the one with the other.
-    pub(super) fn read(source: &dyn Object, limits: &Limits) -> Result<Self> {
+    pub(crate) fn read(source: &dyn Object, limits: &Limits) -> Result<Self> {
         let size = source.size()?;
         let prefix = read_section(source, 0..FrameHeader::PREFIX_LEN as u64, size, HEADER)?;
         let prefix = FrameHeader::prefix(&prefix)?;
@@ -70,19 +70,19 @@ impl Outline {
     }
 
     /// Bytes before the chunks.
-    pub(super) fn header_len(&self) -> u64 {
+    pub(crate) fn header_len(&self) -> u64 {
         u64::try_from(self.header.encoded_len()).unwrap_or(u64::MAX)
     }
 
     /// Refuses what could not be opened again.
-    pub(super) fn check_metadata(&self, limits: &Limits) -> Result<()> {
+    pub(crate) fn check_metadata(&self, limits: &Limits) -> Result<()> {
         within(self.header_len(), limits.metadata, HEADER)?;
         let len = u64::try_from(self.trailer.encoded_len()).unwrap_or(u64::MAX);
         within(len, limits.metadata, TRAILER)
     }
 
     /// What stands behind the chunks: the index, if there are any, and the trailer.
-    pub(super) fn back(&self) -> Result<Vec<u8>> {
+    pub(crate) fn back(&self) -> Result<Vec<u8>> {
         let mut back = Vec::new();
         if !self.places.is_empty() {
             let entries = encode_index(&self.places)?;

@@ -1,7 +1,7 @@
 //! [`FolderHome`]: a sparse frame in a directory.
 
 use super::{Home, Stored};
-use crate::outline::Outline;
+use crate::meta::Outline;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
 use blosc1::Fault;
 use bloscpack_error::{Error, Result};

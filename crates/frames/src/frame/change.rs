@@ -1,8 +1,8 @@
 //! Chunks of a frame, appended, replaced, inserted and removed.
 
-use super::coders::Coders;
-use super::home::{self, Home};
 use super::{Frame, fetch};
+use crate::coder::Coders;
+use crate::storage::{self, Home};
 use crate::wire::{ChunkPlace, FrameHeader, FrameKind};
 use blosc1::{self, ChunkHeader, Fault};
 use bloscpack_error::{Error, Result};
@@ -134,7 +134,7 @@ impl Frame {
         copy.flush()?;
         drop(copy);
         memory
-            .bytes(super::create::IN_MEMORY)
+            .bytes(super::builder::IN_MEMORY)
             .ok_or_else(|| crate::error::frame(Fault::Damaged, "the copy in memory is gone"))
     }
 
@@ -144,11 +144,11 @@ impl Frame {
             return Ok(());
         }
         let room = self.home.chunk(at)?.room.saturating_add(at);
-        home::check_apart(used, room)
+        storage::check_apart(used, room)
     }
 
     /// What every change begins with.
-    pub(super) fn begin(&mut self) -> Result<()> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         self.check_state()?;
         if !self.home.is_writable() {
             return Err(Error::usage(
@@ -160,30 +160,30 @@ impl Frame {
     }
 
     /// Compresses data and keeps the chunk.
-    pub(super) fn keep(&mut self, data: &[u8]) -> Result<ChunkPlace> {
+    pub(crate) fn keep(&mut self, data: &[u8]) -> Result<ChunkPlace> {
         let chunk = self.coders.encode(&self.outline.header, data)?;
         self.keep_compressed(&chunk)
     }
 
     /// Keeps a chunk, unless the index alone can tell it.
-    pub(super) fn keep_compressed(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
+    pub(crate) fn keep_compressed(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
         self.parts().0.keep(chunk)
     }
 
     /// Gives a chunk another place.
-    pub(super) fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
+    pub(crate) fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
         let put = self.parts().0.put_place(number, place);
         self.or_fail(put)
     }
 
     /// A chunk's place is not needed any more.
-    pub(super) fn discard(&mut self, place: ChunkPlace) -> Result<()> {
+    pub(crate) fn discard(&mut self, place: ChunkPlace) -> Result<()> {
         let discarded = self.parts().0.discard(place);
         self.or_fail(discarded)
     }
 
     /// What chunks are put into, and what makes them, apart from one another.
-    pub(super) fn parts(&mut self) -> (Slots<'_>, &Coders, &FrameHeader) {
+    pub(crate) fn parts(&mut self) -> (Slots<'_>, &Coders, &FrameHeader) {
         let slots = Slots {
             home: &mut *self.home,
             places: &mut self.outline.places,
@@ -225,14 +225,14 @@ impl Frame {
 }
 
 /// The places of all chunks.
-pub(super) struct Slots<'a> {
+pub(crate) struct Slots<'a> {
     home: &'a mut dyn Home,
     places: &'a mut Vec<ChunkPlace>,
 }
 
 impl Slots<'_> {
     /// Gives a chunk new bytes.
-    pub(super) fn put(&mut self, number: u64, chunk: &[u8]) -> Result<()> {
+    pub(crate) fn put(&mut self, number: u64, chunk: &[u8]) -> Result<()> {
         let place = self.keep(chunk)?;
         self.put_place(number, place)
     }

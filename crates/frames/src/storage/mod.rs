@@ -1,21 +1,22 @@
 //! Where the bytes of a frame lie: in a file, in a directory, or anywhere that can only be read.
 
-mod bytes;
+pub(crate) mod fetch;
 mod file;
-mod folder;
+mod reader;
+mod sparse;
 
-use super::outline::Outline;
+use crate::meta::Outline;
 use blosc1::Fault;
 use bloscpack_error::Result;
 use bloscpack_storage::{Object, ReadAt};
 use std::io;
 
-pub(super) use bytes::BytesHome;
-pub(super) use file::FileHome;
-pub(super) use folder::{FolderHome, OUTLINE};
+pub(crate) use file::FileHome;
+pub(crate) use reader::BytesHome;
+pub(crate) use sparse::{FolderHome, OUTLINE};
 
 /// Refuses chunks that come to more bytes than there are, as those do that lie in one another.
-pub(super) fn check_apart(used: u64, room: u64) -> Result<()> {
+pub(crate) fn check_apart(used: u64, room: u64) -> Result<()> {
     match used <= room {
         true => Ok(()),
         false => {
@@ -26,7 +27,7 @@ pub(super) fn check_apart(used: u64, room: u64) -> Result<()> {
 }
 
 /// Where a frame's chunks are read, and new ones kept until all of them become part of it.
-pub(super) trait Home: Send + Sync {
+pub(crate) trait Home: Send + Sync {
     /// The bytes of a chunk.
     fn chunk(&self, at: u64) -> Result<Stored<'_>>;
 
@@ -47,7 +48,7 @@ pub(super) trait Home: Send + Sync {
 }
 
 /// The bytes of one chunk, and of what lies behind it.
-pub(super) struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     source: Source<'a>,
     start: u64,
     /// Bytes that the chunk can have at most.
@@ -61,7 +62,7 @@ enum Source<'a> {
 
 impl<'a> Stored<'a> {
     /// From `start` on in a source that holds other chunks, too; up to `end`.
-    pub(super) fn within(source: &'a dyn Object, start: u64, end: u64) -> Self {
+    pub(crate) fn within(source: &'a dyn Object, start: u64, end: u64) -> Self {
         let room = end.saturating_sub(start);
         Self {
             source: Source::Shared(source),
@@ -76,7 +77,7 @@ impl<'a> Stored<'a> {
     }
 
     /// All of a source.
-    pub(super) fn whole(source: Box<dyn Object>) -> io::Result<Self> {
+    pub(crate) fn whole(source: Box<dyn Object>) -> io::Result<Self> {
         let room = source.size()?;
         Ok(Self {
             source: Source::Own(source),
@@ -86,12 +87,12 @@ impl<'a> Stored<'a> {
     }
 
     /// Where it begins in its file.
-    pub(super) fn byte(&self) -> u64 {
+    pub(crate) fn byte(&self) -> u64 {
         self.start
     }
 
     /// Fills `buf` with the chunk's bytes from `at` on.
-    pub(super) fn read(&self, at: u64, buf: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn read(&self, at: u64, buf: &mut [u8]) -> io::Result<()> {
         let source = match &self.source {
             Source::Shared(source) => *source,
             Source::Own(source) => &**source,

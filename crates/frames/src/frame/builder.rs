@@ -1,10 +1,11 @@
 //! [`FrameBuilder`]: how a new frame is to be.
 
-use super::coders::{codec_id, settings};
-use super::home::{FileHome, FolderHome, OUTLINE};
-use super::layers::compressed;
-use super::outline::Outline;
-use super::{Frame, FrameOptions};
+use super::Frame;
+use super::metalayers::compressed;
+use crate::FrameOptions;
+use crate::coder::{codec_id, settings};
+use crate::meta::Outline;
+use crate::storage::{FileHome, FolderHome, OUTLINE};
 use crate::wire::{ChunkPlace, FrameHeader, FrameKind, Metalayers, Trailer, chunk_file_name};
 use blosc1::{Blosc2Encoder, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
@@ -15,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The name of a frame in memory.
-pub(super) const IN_MEMORY: &str = "frame";
+pub(crate) const IN_MEMORY: &str = "frame";
 
 /// How a new frame is to be; made by [`Frame::builder`].
 ///
@@ -46,7 +47,7 @@ pub struct FrameBuilder {
 
 /// What the chunks of a new frame are.
 #[derive(Debug, Clone)]
-pub(super) enum Filling {
+pub(crate) enum Filling {
     /// Nothing that is stored.
     Place(ChunkPlace),
     /// This one, over and over.
@@ -54,7 +55,7 @@ pub(super) enum Filling {
 }
 
 impl FrameBuilder {
-    pub(super) fn new(typesize: u32, chunk_size: u32) -> Self {
+    pub(crate) fn new(typesize: u32, chunk_size: u32) -> Self {
         let ChunkSettings { compressor, .. } = ChunkSettings::default();
         Self {
             typesize,
@@ -118,7 +119,7 @@ impl FrameBuilder {
     }
 
     /// So many chunks from the beginning.
-    pub(super) fn filled(mut self, count: u64, filling: Filling) -> Self {
+    pub(crate) fn filled(mut self, count: u64, filling: Filling) -> Self {
         (self.count, self.filling) = (count, filling);
         self
     }
@@ -339,7 +340,7 @@ fn len_of(bytes: &[u8]) -> u64 {
 
 impl Frame {
     /// A frame in memory with the same description and no chunks.
-    pub(super) fn empty_copy(&self, kind: FrameKind, memory: &Memory) -> Result<Self> {
+    pub(crate) fn empty_copy(&self, kind: FrameKind, memory: &Memory) -> Result<Self> {
         let mut outline = self.outline.clone();
         outline.header.kind = kind;
         outline.header.content_len = 0;

@@ -1,7 +1,7 @@
 //! Chunks of a frame, read.
 
-use super::home::Stored;
 use super::{Frame, fetch};
+use crate::storage::Stored;
 use crate::wire::ChunkPlace;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, Fault, SpecialValue, special_chunk};
 use bloscpack_error::{Error, Result};
@@ -143,7 +143,7 @@ impl Frame {
     }
 
     /// Bytes of a chunk's data.
-    pub(super) fn chunk_len(&self, number: u64) -> Result<u32> {
+    pub(crate) fn chunk_len(&self, number: u64) -> Result<u32> {
         let size = u64::from(self.chunk_size());
         let begin = number.saturating_mul(size);
         if number >= self.chunks() {
@@ -157,7 +157,7 @@ impl Frame {
         Ok(u32::try_from(rest.min(size)).unwrap_or(u32::MAX))
     }
 
-    pub(super) fn place(&self, number: u64) -> Result<ChunkPlace> {
+    pub(crate) fn place(&self, number: u64) -> Result<ChunkPlace> {
         let place = usize::try_from(number)
             .ok()
             .and_then(|at| self.outline.places.get(at));
@@ -167,7 +167,7 @@ impl Frame {
     }
 
     /// Compares a stored chunk's header with what the frame says.
-    pub(super) fn header_of(&self, number: u64, stored: &Stored<'_>) -> Result<ChunkHeader> {
+    pub(crate) fn header_of(&self, number: u64, stored: &Stored<'_>) -> Result<ChunkHeader> {
         let header = fetch::header(stored).map_err(|error| located(error, number, stored))?;
         fetch::check(&header, &self.coders.limits)?;
         let expected = self.chunk_len(number)?;
@@ -191,7 +191,7 @@ impl Frame {
         Ok(())
     }
 
-    pub(super) fn decode(
+    pub(crate) fn decode(
         &self,
         number: u64,
         stored: &Stored<'_>,
@@ -207,7 +207,7 @@ impl Frame {
     }
 
     /// Data that is not stored, from byte `start` of a chunk on.
-    pub(super) fn fill_from(&self, place: ChunkPlace, start: u32, out: &mut [u8]) -> Result<()> {
+    pub(crate) fn fill_from(&self, place: ChunkPlace, start: u32, out: &mut [u8]) -> Result<()> {
         match place {
             ChunkPlace::Nan => {
                 let nan: &[u8] = match self.typesize() {
@@ -240,7 +240,7 @@ fn touched(header: &ChunkHeader, start: u32, len: usize) -> Vec<u32> {
 }
 
 /// An error with the chunk that it is about.
-pub(super) fn located(error: Error, number: u64, stored: &Stored<'_>) -> Error {
+pub(crate) fn located(error: Error, number: u64, stored: &Stored<'_>) -> Error {
     match error.kind() {
         bloscpack_error::ErrorKind::Format(bloscpack_wire::FormatError::Chunk(chunk)) => {
             fetch::failed(number, stored.byte(), chunk.clone())

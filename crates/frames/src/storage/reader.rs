@@ -1,7 +1,7 @@
 //! [`BytesHome`]: a contiguous frame that is only read.
 
 use super::{Home, Stored};
-use crate::outline::Outline;
+use crate::meta::Outline;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Object, ReadAt};
 

@@ -1,6 +1,6 @@
 //! [`Coders`]: what compresses and decompresses the chunks of a frame.
 
-use super::FrameOptions;
+use crate::FrameOptions;
 use crate::wire::{ArrayKind, FrameHeader};
 use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, Fault, FilterPipeline,
@@ -12,7 +12,7 @@ use bloscpack_wire::Limits;
 
 /// Decoders, encoders and buffers that threads share, and how chunks are made.
 #[derive(Debug)]
-pub(super) struct Coders {
+pub(crate) struct Coders {
     pub threads: usize,
     pub buffer: usize,
     pub limits: Limits,
@@ -24,7 +24,7 @@ pub(super) struct Coders {
 
 impl Coders {
     /// Those of a frame that says to be an array of this kind.
-    pub(super) fn new(options: &FrameOptions, kind: Option<ArrayKind>) -> Self {
+    pub(crate) fn new(options: &FrameOptions, kind: Option<ArrayKind>) -> Self {
         // Only `b2nd` arrays are known to be newer than the last change of what it means.
         let shuffle_meta = match kind {
             Some(ArrayKind::B2nd) => ShuffleMeta::Width,
@@ -41,7 +41,7 @@ impl Coders {
         }
     }
 
-    pub(super) fn decode<T>(&self, act: impl FnOnce(&mut ChunkDecoder) -> Result<T>) -> Result<T> {
+    pub(crate) fn decode<T>(&self, act: impl FnOnce(&mut ChunkDecoder) -> Result<T>) -> Result<T> {
         let make = || {
             let decoder = self.limits.decoder();
             Ok(decoder.shuffle_meta(self.shuffle_meta))
@@ -50,7 +50,7 @@ impl Coders {
     }
 
     /// Compresses the data of a chunk.
-    pub(super) fn encode(&self, header: &FrameHeader, data: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn encode(&self, header: &FrameHeader, data: &[u8]) -> Result<Vec<u8>> {
         let make = || {
             let encoder = Blosc2Encoder::new(settings(header)?)?;
             Ok::<_, Error>((encoder, Vec::new()))
@@ -63,13 +63,13 @@ impl Coders {
     }
 
     /// A buffer that is lent.
-    pub(super) fn with_bytes<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_bytes<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
         self.bytes.lend(|| Ok(Vec::new()), act)
     }
 }
 
 /// How new chunks of a frame are made, as its header tells.
-pub(super) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
+pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
     let unsupported = |what: String| crate::error::frame(Fault::Unsupported, what);
     let compressor = match header.codec {
         0 => Compressor::Blosclz,
@@ -104,7 +104,7 @@ pub(super) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
 const SHUFFLE: u8 = 1;
 
 /// What a compressor's number is in a frame's header.
-pub(super) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkError> {
+pub(crate) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkError> {
     match compressor {
         Compressor::Blosclz => Ok(0),
         Compressor::Lz4 => Ok(1),

@@ -25,7 +25,7 @@ impl Frame {
         self.put_metalayer(name, bytes)
     }
 
-    pub(super) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
+    pub(crate) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         self.begin()?;
         let layers = &mut self.outline.header.metalayers;
         let before = layers.get(name).map(<[u8]>::to_vec);
@@ -135,7 +135,7 @@ fn put_back(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Res
 }
 
 /// What a layer behind the chunks is stored as.
-pub(super) fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
     let settings = Blosc2Settings {
         compressor: ChunkSettings::default().compressor,
         level: 5,
