@@ -6,9 +6,9 @@ use testkit::frames;
 
 use bloscpack::Fault;
 use bloscpack::frame::wire::{
-    ArrayKind, ArrayMeta, ChunkPlace, FrameHeader, FrameKind, Trailer, chunk_file_name,
-    decode_index, encode_index, is_frame,
+    ChunkPlace, Trailer, chunk_file_name, decode_index, encode_index, is_frame,
 };
+use bloscpack::frame::{ArrayKind, ArrayMeta, FrameHeader, FrameKind};
 use frames::Frame;
 use std::collections::BTreeSet;
 

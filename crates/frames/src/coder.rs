@@ -1,31 +1,35 @@
-//! [`Coders`]: what compresses and decompresses the chunks of a frame.
+//! [`ChunkCoder`]: compresses and decompresses the chunks of a frame.
 
 use crate::FrameOptions;
-use crate::wire::{ArrayKind, FrameHeader};
+use crate::error::FrameError;
+use crate::part::FramePart;
+use crate::wire::header::FrameHeader;
+use crate::wire::kind::ArrayKind;
 use blosc1::{
-    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, Fault, FilterPipeline,
+    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, FilterPipeline,
     ShuffleMeta,
 };
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::pool::Pool;
 use bloscpack_wire::Limits;
 
-/// Decoders, encoders and buffers that threads share, and how chunks are made.
+/// Decoders, encoders and buffers that threads share.
 #[derive(Debug)]
-pub(crate) struct Coders {
+pub(crate) struct ChunkCoder {
     pub threads: usize,
+    /// Bytes of decompressed chunks that may be in memory.
     pub buffer: usize,
     pub limits: Limits,
     shuffle_meta: ShuffleMeta,
     decoders: Pool<ChunkDecoder>,
     encoders: Pool<(Blosc2Encoder, Vec<u8>)>,
-    pub bytes: Pool<Vec<u8>>,
+    buffers: Pool<Vec<u8>>,
 }
 
-impl Coders {
-    /// Those of a frame that says to be an array of this kind.
+impl ChunkCoder {
+    /// The coder for a frame that contains an array of this kind, if it contains one.
     pub(crate) fn new(options: &FrameOptions, kind: Option<ArrayKind>) -> Self {
-        // Only `b2nd` arrays are known to be newer than the last change of what it means.
+        // The parameter of a shuffle has had several meanings. Only programs that write `b2nd` are all newer than the last.
         let shuffle_meta = match kind {
             Some(ArrayKind::B2nd) => ShuffleMeta::Width,
             _ => ShuffleMeta::Refuse,
@@ -37,19 +41,20 @@ impl Coders {
             shuffle_meta,
             decoders: Pool::default(),
             encoders: Pool::default(),
-            bytes: Pool::default(),
+            buffers: Pool::default(),
         }
     }
 
-    pub(crate) fn decode<T>(&self, act: impl FnOnce(&mut ChunkDecoder) -> Result<T>) -> Result<T> {
-        let make = || {
-            let decoder = self.limits.decoder();
-            Ok(decoder.shuffle_meta(self.shuffle_meta))
-        };
+    /// Lends a decoder.
+    pub(crate) fn decode<T, E>(
+        &self,
+        act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let make = || Ok(self.limits.decoder().shuffle_meta(self.shuffle_meta));
         self.decoders.lend(make, act)
     }
 
-    /// Compresses the data of a chunk.
+    /// Compresses the data of a chunk as the header of the frame says.
     pub(crate) fn encode(&self, header: &FrameHeader, data: &[u8]) -> Result<Vec<u8>> {
         let make = || {
             let encoder = Blosc2Encoder::new(settings(header)?)?;
@@ -62,15 +67,14 @@ impl Coders {
         })
     }
 
-    /// A buffer that is lent.
+    /// Lends a buffer, which may have any content.
     pub(crate) fn with_bytes<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
-        self.bytes.lend(|| Ok(Vec::new()), act)
+        self.buffers.lend(|| Ok(Vec::new()), act)
     }
 }
 
-/// How new chunks of a frame are made, as its header tells.
+/// The settings for new chunks of a frame.
 pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
-    let unsupported = |what: String| crate::error::frame(Fault::Unsupported, what);
     let compressor = match header.codec {
         0 => Compressor::Blosclz,
         1 => Compressor::Lz4,
@@ -78,18 +82,18 @@ pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
         4 => Compressor::Zlib,
         5 => Compressor::Zstd,
         other => {
-            return Err(unsupported(format!(
-                "new chunks would need compressor number {other}, which this library does not have"
-            )));
+            let (part, field) = (FramePart::Header, "compressor of new chunks");
+            let expected = "0, 1, 2, 4 or 5";
+            return Err(FrameError::unsupported(part, None, field, other, expected).into());
         }
     };
-    // The width of a shuffle stands in each chunk, and need not be the same in all.
+    // The width of a shuffle is in each chunk, and may differ between chunks.
     let metas = header.filters.iter().zip(header.filters_meta);
     let mut plain = [0; 6];
-    for (place, (id, meta)) in plain.iter_mut().zip(metas) {
-        *place = if *id == SHUFFLE { 0 } else { meta };
+    for (to, (id, meta)) in plain.iter_mut().zip(metas) {
+        *to = if *id == SHUFFLE { 0 } else { meta };
     }
-    // What a chunk has no number for, it takes as bytes; so do the C libraries.
+    // Elements that are too large for a chunk's header are bytes to it, as in the C libraries.
     let typesize = u8::try_from(header.typesize).ok().filter(|size| *size > 0);
     Ok(Blosc2Settings {
         compressor,
@@ -103,7 +107,7 @@ pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
 /// The number of the shuffle filter.
 const SHUFFLE: u8 = 1;
 
-/// What a compressor's number is in a frame's header.
+/// The number of a compressor in the header of a frame.
 pub(crate) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkError> {
     match compressor {
         Compressor::Blosclz => Ok(0),
@@ -111,6 +115,6 @@ pub(crate) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkE
         Compressor::Lz4hc => Ok(2),
         Compressor::Zlib => Ok(4),
         Compressor::Zstd => Ok(5),
-        Compressor::Snappy => Err(ChunkError::UnknownCompressor { code: 2 }),
+        Compressor::Snappy => Err(ChunkError::NotInBlosc2 { compressor }),
     }
 }

@@ -1,8 +1,9 @@
-//! Blosc2 frames, and the n-dimensional arrays in them: Caterva's and those of python-blosc2 (`b2nd`).
+//! Blosc2 frames, and the n-dimensional arrays in them: those of Caterva and those of python-blosc2 (`b2nd`).
 //!
-//! A [`Frame`] holds chunks of one size and a few named layers of metadata, in one file or, *sparse*, in a directory with a file
-//! for each chunk. An [`NdArray`] is a frame whose metadata tells a shape: its chunks are boxes of elements, cut into smaller
-//! boxes, the blocks, so that a slice is read with little more than what it holds.
+//! A [`Frame`] contains chunks of one size and a few named layers of metadata, in one file or, *sparse*, in a directory with a
+//! file for each chunk. An [`NdArray`] is a frame whose metadata describes a shape: its chunks are boxes of elements, cut into
+//! smaller boxes, the blocks, so that reading a slice costs little more than its content. The C libraries are not necessary to
+//! read or write either, and they read what this crate writes.
 //!
 //! ```
 //! use bloscpack_frames::NdArray;
@@ -14,21 +15,61 @@
 //! # Ok::<(), bloscpack_error::Error>(())
 //! ```
 //!
-//! What is changed is seen through the same `Frame` or `NdArray` at once, and becomes permanent, all of it or none, with `flush`.
+//! # Start here
+//!
+//! | you have | use |
+//! |---|---|
+//! | an array file (`.b2nd`, `.cat`), or the directory of a sparse one | [`NdArray::open`] |
+//! | the same, to be changed | [`NdArray::edit`], and [`flush`](NdArray::flush) at the end |
+//! | data for a new array | [`NdArray::of_type`] |
+//! | a frame without an array (`.b2frame`), or its metadata | [`Frame::open`], [`Frame::edit`], [`Frame::builder`] |
+//! | a frame in memory or anywhere else | [`Frame::from_bytes`], [`Frame::read_from`] |
+//! | limits, threads, a lock timeout | [`FrameOptions`] |
+//! | a frame that may be damaged | [`Frame::verify`] |
+//! | bytes to take apart | [`wire`] |
+//!
+//! # Changes
+//!
+//! A `Frame` or `NdArray` shows its own changes at once. They become permanent with `flush`: all of them or none, even if the
+//! program or the machine crashes in the middle. Only one program at a time can change a frame; readers see it as it was after
+//! its last flush.
+//!
+//! # Errors
+//!
+//! All functions that do I/O return a [`bloscpack_error::Error`], which says what a caller can do about it, in which file and on
+//! which side I/O has failed, and which limit is exceeded. [`FrameError`] is what it contains for errors of frames.
+//!
+//! # Features
+//!
+//! `blosclz`, `lz4`, `zlib` and `zstd` (all default) add the compressors. `ndarray` adds slices as arrays of the crate of that
+//! name.
 
+#![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod coder;
 mod error;
 mod frame;
+mod int;
+mod memory;
 mod meta;
 mod nd;
 mod options;
+mod part;
 mod storage;
 pub mod wire;
 
-pub use crate::wire::{ArrayKind, ArrayMeta, FrameHeader, FrameKind, Metalayers};
-pub use bloscpack_dtype::Element;
+pub use error::FrameError;
 pub use frame::{Frame, FrameBuilder, FrameReport};
 pub use nd::{Caches, NdArray, NdArrayBuilder, default_shapes};
 pub use options::FrameOptions;
+pub use part::FramePart;
+pub use wire::array::ArrayMeta;
+pub use wire::header::FrameHeader;
+pub use wire::kind::{ArrayKind, FrameKind};
+pub use wire::metalayers::Metalayers;
+
+/// The example of the README is a test, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,56 +1,73 @@
-//! [`Outline`]: all of a frame but its chunks.
+//! [`FrameMeta`]: everything in a frame except the chunks.
 
-use crate::wire::{ChunkPlace, FrameHeader, FrameKind, Trailer, decode_index, encode_index};
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::memory::zeroed;
+use crate::part::FramePart;
+use crate::storage::Origin;
+use crate::wire::header::FrameHeader;
+use crate::wire::kind::FrameKind;
+use crate::wire::{ChunkPlace, Trailer, decode_index, encode_index};
 use blosc1::{
-    Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline, HEADER_LEN,
-    has_blocks,
+    Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
+    HEADER_LEN, has_blocks,
 };
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, ErrorKind};
 use bloscpack_storage::Object;
-use bloscpack_wire::{Limits, Position, Section};
+use bloscpack_wire::{Limit, Limits, Position, Section};
+use std::ops::Range;
 
 /// Bytes of an entry of the index.
 const ENTRY_LEN: u64 = 8;
 
-/// So many entries may all lead to one chunk where the index has nothing but these: no writer makes it, and a few bytes
-/// would be any number of chunks that each cost what the one does.
+/// The maximum number of entries that may refer to one chunk where the index consists of such entries only. No program writes
+/// such an index, and with a few bytes it would make any number of chunks that each cost as much as the one does.
 const MOST_SHARED: u64 = 1 << 16;
 
-/// What stands before the chunks of a frame, and behind them.
+/// Everything in a frame except the chunks: what precedes them, and what follows them.
 ///
 /// ```text
 ///   contiguous   header | chunks | index | trailer        one file
 ///   sparse       header | index | trailer                 chunks.b2frame, beside a file for each chunk
 /// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Outline {
+pub(crate) struct FrameMeta {
     pub header: FrameHeader,
     pub trailer: Trailer,
-    /// Where each chunk lies.
+    /// Where each chunk is.
     pub places: Vec<ChunkPlace>,
 }
 
-impl Outline {
-    /// Reads a frame's beginning and end, and compares the one with the other.
-    pub(crate) fn read(source: &dyn Object, limits: &Limits) -> Result<Self> {
-        let size = source.size()?;
-        let prefix = read_section(source, 0..FrameHeader::PREFIX_LEN as u64, size, HEADER)?;
+impl FrameMeta {
+    /// Reads the beginning and the end of a frame, and compares them.
+    pub(crate) fn read(
+        source: &dyn Object,
+        origin: &Origin,
+        limits: &Limits,
+    ) -> bloscpack_error::Result<Self> {
+        let reader = Reader {
+            source,
+            origin,
+            limits,
+        };
+        let size = origin.io(source.size())?;
+        let prefix_len = to_u64(FrameHeader::PREFIX_LEN);
+        let prefix = reader.section(FramePart::Header, 0..prefix_len, size)?;
         let prefix = FrameHeader::prefix(&prefix)?;
         let (header_len, frame_len) = (u64::from(prefix.header_len), prefix.frame_len);
-        within(header_len, limits.metadata, "header")?;
+        check_metadata(FramePart::Header, header_len, limits)?;
         if size < frame_len {
-            return Err(cut(format!(
-                "{size} bytes of a frame of {frame_len} are there"
-            )));
+            return Err(FrameError::cut_short(FramePart::Frame, None, size, frame_len).into());
         }
-        let header = read_section(source, 0..header_len, frame_len, HEADER)?;
+        let header = reader.section(FramePart::Header, 0..header_len, frame_len)?;
         let mut header = FrameHeader::decode(&header)?;
-        check_total(&header, limits)?;
-        let trailer_at = trailer_at(source, frame_len, limits)?;
-        let trailer = read_section(source, trailer_at..frame_len, frame_len, TRAILER)?;
+        let (found, allowed) = (header.content_len, limits.total);
+        FrameError::check_limit(FramePart::Header, Limit::Total, found, allowed)?;
+        let trailer_at = reader.trailer_at(frame_len)?;
+        let trailer = reader.section(FramePart::Trailer, trailer_at..frame_len, frame_len)?;
         let trailer = Trailer::decode(&trailer)?;
         let index_at = match header.kind {
-            FrameKind::Contiguous => header_len.saturating_add(header.section_len),
+            FrameKind::Contiguous => header_len + header.section_len,
             FrameKind::Sparse => header_len,
         };
         let nchunks = header.nchunks()?;
@@ -60,7 +77,7 @@ impl Outline {
                 header.section_len = 0;
                 Vec::new()
             }
-            _ => read_index(source, index_at..trailer_at, nchunks, limits)?,
+            _ => reader.index(index_at..trailer_at, nchunks)?,
         };
         Ok(Self {
             header,
@@ -69,28 +86,28 @@ impl Outline {
         })
     }
 
-    /// Bytes before the chunks.
+    /// Bytes of the header.
     pub(crate) fn header_len(&self) -> u64 {
-        u64::try_from(self.header.encoded_len()).unwrap_or(u64::MAX)
+        to_u64(self.header.encoded_len())
     }
 
-    /// Refuses what could not be opened again.
-    pub(crate) fn check_metadata(&self, limits: &Limits) -> Result<()> {
-        within(self.header_len(), limits.metadata, HEADER)?;
-        let len = u64::try_from(self.trailer.encoded_len()).unwrap_or(u64::MAX);
-        within(len, limits.metadata, TRAILER)
+    /// Refuses metadata that could not be read again within the limits.
+    pub(crate) fn check_len(&self, limits: &Limits) -> bloscpack_error::Result<()> {
+        check_metadata(FramePart::Header, self.header_len(), limits)?;
+        let len = to_u64(self.trailer.encoded_len());
+        Ok(check_metadata(FramePart::Trailer, len, limits)?)
     }
 
-    /// What stands behind the chunks: the index, if there are any, and the trailer.
-    pub(crate) fn back(&self) -> Result<Vec<u8>> {
-        let mut back = Vec::new();
+    /// The bytes that follow the chunks: the index, if there are any chunks, and the trailer.
+    pub(crate) fn encoded_end(&self) -> bloscpack_error::Result<Vec<u8>> {
+        let mut end = Vec::new();
         if !self.places.is_empty() {
             let entries = encode_index(&self.places)?;
             let mut encoder = Blosc2Encoder::new(index_settings())?;
-            encoder.encode(&entries, &mut back)?;
+            encoder.encode(&entries, &mut end)?;
         }
-        back.extend_from_slice(&self.trailer.encode()?);
-        Ok(back)
+        end.extend_from_slice(&self.trailer.encode()?);
+        Ok(end)
     }
 }
 
@@ -106,138 +123,118 @@ fn index_settings() -> Blosc2Settings {
     }
 }
 
-const HEADER: &str = "header";
-const TRAILER: &str = "trailer";
-const INDEX: &str = "index";
-
-/// The bytes of a part of the frame, which ends at `end`.
-fn read_section(
-    source: &dyn Object,
-    range: std::ops::Range<u64>,
-    end: u64,
-    what: &str,
-) -> Result<Vec<u8>> {
-    if range.start > range.end || range.end > end {
-        return Err(cut(format!(
-            "{what}: bytes {} to {} of a frame of {end}",
-            range.start, range.end
-        )));
-    }
-    let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| too_long(what))?;
-    bytes.resize(len, 0);
-    source.read_exact_at(range.start, &mut bytes)?;
-    Ok(bytes)
+/// Reads the parts of a frame.
+struct Reader<'a> {
+    source: &'a dyn Object,
+    origin: &'a Origin,
+    limits: &'a Limits,
 }
 
-fn check_total(header: &FrameHeader, limits: &Limits) -> Result<()> {
-    let (found, limit) = (header.content_len, limits.total);
-    match found <= limit {
-        true => Ok(()),
-        false => {
-            let what = format!("content of {found} bytes, over the limit `total` of {limit}");
-            Err(crate::error::frame(Fault::OverLimit, what))
-        }
-    }
-}
-
-/// Where the trailer begins, as the frame's last bytes tell.
-fn trailer_at(source: &dyn Object, frame_len: u64, limits: &Limits) -> Result<u64> {
-    let tail_len = Trailer::TAIL_LEN as u64;
-    let tail_at = frame_len.checked_sub(tail_len);
-    let tail_at = tail_at.ok_or_else(|| cut(format!("a frame of {frame_len} bytes")))?;
-    let tail = read_section(source, tail_at..frame_len, frame_len, TRAILER)?;
-    let len = u64::from(Trailer::len_from_tail(&tail)?);
-    within(len, limits.metadata, TRAILER)?;
-    frame_len.checked_sub(len).ok_or_else(|| {
-        let what = format!("trailer: {len} bytes in a frame of {frame_len}");
-        crate::error::frame(Fault::Damaged, what)
-    })
-}
-
-/// Reads the chunk that tells where the others are.
-fn read_index(
-    source: &dyn Object,
-    room: std::ops::Range<u64>,
-    nchunks: u64,
-    limits: &Limits,
-) -> Result<Vec<ChunkPlace>> {
-    let len = nchunks.saturating_mul(ENTRY_LEN);
-    if len > limits.offsets {
-        let what = format!("index: {len} bytes, over the limit of {}", limits.offsets);
-        return Err(crate::error::frame(Fault::OverLimit, what));
-    }
-    let failed = |error| {
-        let position = Position {
-            byte: room.start,
-            member: 0,
-            chunk: None,
-            section: Section::Offsets,
+impl Reader<'_> {
+    /// The bytes of a part, which may not extend past `end`.
+    fn section(
+        &self,
+        part: FramePart,
+        range: Range<u64>,
+        end: u64,
+    ) -> bloscpack_error::Result<Vec<u8>> {
+        let len = range.end.checked_sub(range.start);
+        let Some(len) = len.filter(|_| range.end <= end) else {
+            // A part may even begin past the end.
+            let found = end.saturating_sub(range.start);
+            let expected = range.end.saturating_sub(range.start);
+            return Err(FrameError::cut_short(part, None, found, expected).into());
         };
-        Error::new(ErrorKind::Format(error), Some(position))
-    };
-    let first = room.start..room.start.saturating_add(HEADER_LEN as u64);
-    let first = read_section(source, first, room.end, INDEX)?;
-    let first = first.first_chunk().unwrap_or(&[0; HEADER_LEN]);
-    let header = ChunkHeader::parse(first).map_err(|error| failed(error.into()))?;
-    if u64::from(header.nbytes) != len {
-        return Err(crate::error::frame(
-            Fault::Damaged,
-            format!(
-                "index (byte {}): {} bytes, expected {len} for {nchunks} chunks",
-                room.start, header.nbytes
-            ),
-        ));
+        let mut bytes = zeroed(part, len)?;
+        self.origin
+            .io(self.source.read_exact_at(range.start, &mut bytes))?;
+        Ok(bytes)
     }
-    let end = room.start.saturating_add(header.ctbytes.into());
-    let chunk = read_section(source, room.start..end, room.end, INDEX)?;
-    let mut decoder = limits.decoder();
-    let is_value = !header.is_pure_copy() && !has_blocks(&chunk);
-    if is_value && [1, 2, 4, 8].contains(&header.typesize) {
-        let mut entry = [0; size_of::<i64>()];
-        let decoded = decoder.decode_range(&chunk, 0, &mut entry);
-        decoded.map_err(|error| failed(error.into()))?;
-        return all_alike(&entry, nchunks);
+
+    /// Where the trailer begins, according to the last bytes of the frame.
+    fn trailer_at(&self, frame_len: u64) -> bloscpack_error::Result<u64> {
+        let tail_len = to_u64(Trailer::TAIL_LEN);
+        let Some(tail_at) = frame_len.checked_sub(tail_len) else {
+            let part = FramePart::TrailerEnd;
+            return Err(FrameError::cut_short(part, None, frame_len, tail_len).into());
+        };
+        let tail = self.section(FramePart::TrailerEnd, tail_at..frame_len, frame_len)?;
+        let len = u64::from(Trailer::len_from_tail(&tail)?);
+        check_metadata(FramePart::Trailer, len, self.limits)?;
+        let at = frame_len.checked_sub(len);
+        Ok(at.ok_or_else(|| {
+            let expected = format!("at most {frame_len}, the length of the frame");
+            FrameError::damaged(FramePart::TrailerEnd, None, "length", len, expected)
+        })?)
     }
-    let mut entries = vec![0; usize::try_from(len).unwrap_or(0)];
-    let decoded = decoder.decode(&chunk, &mut entries);
-    decoded.map_err(|error| failed(error.into()))?;
-    Ok(decode_index(&entries, nchunks)?)
+
+    /// Reads the index: a chunk, whose data says where the others are.
+    fn index(&self, room: Range<u64>, nchunks: u64) -> bloscpack_error::Result<Vec<ChunkPlace>> {
+        // A header allows 2^28 chunks at most.
+        let len = nchunks * ENTRY_LEN;
+        let part = || FramePart::Index;
+        FrameError::check_limit(part(), Limit::Offsets, len, self.limits.offsets)?;
+        let failed = |error| index_error(room.start, error);
+        let first = room.start..room.start + to_u64(HEADER_LEN);
+        let first = self.section(part(), first, room.end)?;
+        let first = first.first_chunk().ok_or_else(|| {
+            Error::bug(format!("{} bytes of {HEADER_LEN} were read", first.len()))
+        })?;
+        let header = ChunkHeader::parse(first).map_err(failed)?;
+        if u64::from(header.nbytes) != len {
+            let (found, expected) = (header.nbytes, format!("{len} for {nchunks} chunks"));
+            return Err(FrameError::damaged(part(), None, "length", found, expected).into());
+        }
+        let end = room.start + u64::from(header.ctbytes);
+        let chunk = self.section(part(), room.start..end, room.end)?;
+        let mut decoder = self.limits.decoder();
+        let is_value = !header.is_pure_copy() && !has_blocks(&chunk);
+        if is_value && [1, 2, 4, 8].contains(&header.typesize) {
+            let mut entry = [0; size_of::<i64>()];
+            let decoded = decoder.decode_range(&chunk, 0, &mut entry);
+            decoded.map_err(failed)?;
+            return all_alike(&entry, nchunks);
+        }
+        let mut entries = zeroed(part(), len)?;
+        decoder.decode(&chunk, &mut entries).map_err(failed)?;
+        Ok(decode_index(&entries, nchunks)?)
+    }
 }
 
-/// Places by an index of one entry over and over, as where no chunk is stored.
-fn all_alike(entry: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
-    let mut places = decode_index(entry, 1)?;
-    if let [ChunkPlace::At(at)] = places.as_slice()
+fn index_error(byte: u64, error: ChunkError) -> Error {
+    let position = Position {
+        byte,
+        member: 0,
+        chunk: None,
+        section: Section::Offsets,
+    };
+    Error::new(ErrorKind::Format(error.into()), Some(position))
+}
+
+/// The places of chunks if the index consists of one entry that is repeated, as where no chunk is stored.
+fn all_alike(
+    entry: &[u8; size_of::<i64>()],
+    nchunks: u64,
+) -> bloscpack_error::Result<Vec<ChunkPlace>> {
+    let place = ChunkPlace::decode(i64::from_le_bytes(*entry))?;
+    if let ChunkPlace::At(at) = place
         && nchunks > MOST_SHARED
     {
-        let what = format!("index: all of {nchunks} chunks are stored at {at}");
-        return Err(crate::error::frame(Fault::Damaged, what));
+        let found = format!("{nchunks} times the offset {at}");
+        let expected = format!("at most {MOST_SHARED} of one chunk");
+        return Err(FrameError::damaged(FramePart::Index, None, "entries", found, expected).into());
     }
-    let len = usize::try_from(nchunks).unwrap_or(usize::MAX);
-    let more = len.saturating_sub(places.len());
-    places
-        .try_reserve_exact(more)
-        .map_err(|_| too_long(INDEX))?;
-    places.resize(len, places.first().copied().unwrap_or(ChunkPlace::Zeros));
+    let mut places = Vec::new();
+    let no_memory = || FrameError::NoMemory {
+        part: FramePart::Index,
+        bytes: nchunks * to_u64(size_of::<ChunkPlace>()),
+    };
+    let len = usize::try_from(nchunks).map_err(|_| no_memory())?;
+    places.try_reserve_exact(len).map_err(|_| no_memory())?;
+    places.resize(len, place);
     Ok(places)
 }
 
-fn within(len: u64, limit: u32, what: &str) -> Result<()> {
-    match len <= u64::from(limit) {
-        true => Ok(()),
-        false => {
-            let what = format!("{what} of {len} bytes, over the limit `metadata` of {limit}");
-            Err(crate::error::frame(Fault::OverLimit, what))
-        }
-    }
-}
-
-fn too_long(what: &str) -> Error {
-    crate::error::frame(Fault::OverLimit, format!("{what}: no memory for it"))
-}
-
-fn cut(what: String) -> Error {
-    crate::error::frame(Fault::CutShort, format!("cut short: {what}"))
+fn check_metadata(part: FramePart, found: u64, limits: &Limits) -> Result<(), FrameError> {
+    FrameError::check_limit(part, Limit::Metadata, found, limits.metadata.into())
 }

@@ -5,17 +5,23 @@ use bloscpack_wire::Limits;
 use std::thread;
 use std::time::Duration;
 
-/// How long a change waits for readers, unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Decompressed chunks that are kept until they are written, in bytes.
+/// How long a flush waits for readers by default.
+const DEFAULT_PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of changed chunks that stay in memory by default.
 const DEFAULT_BUFFER: usize = 64 << 20;
 
 /// How a frame, or the array in it, is opened.
 ///
+/// [`open`](Self::open) and [`edit`](Self::edit) take a path; [`open_array`](Self::open_array) and
+/// [`edit_array`](Self::edit_array) expect an array there. [`FrameBuilder::options`](crate::FrameBuilder::options) takes these
+/// options for new frames.
+///
 /// ```
-/// use bloscpack_frames::FrameOptions;
-/// let frame = FrameOptions::new().threads(2).open("testdata/frames/caterva/x_vlmeta_c.cat")?;
-/// assert!(frame.chunks() > 0);
+/// use bloscpack_frames::{Frame, FrameOptions};
+/// let mut frame = Frame::builder(8, 80_000).in_memory()?;
+/// frame.append(&[1; 80_000])?;
+/// let frame = FrameOptions::new().threads(2).read(frame.to_bytes()?)?;
+/// assert_eq!(frame.chunks(), 1);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -32,48 +38,49 @@ impl Default for FrameOptions {
             threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
-            patience: LockTimeout::of(PATIENCE),
+            patience: LockTimeout::of(DEFAULT_PATIENCE),
         }
     }
 }
 
 impl FrameOptions {
-    /// All processors, the default limits.
+    /// The default options: all processors, the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Threads that compress and decompress; as many as there are processors by default.
+    /// Threads that compress and decompress (default: the number of processors). 0 counts as 1.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Keeps up to so many bytes of changed chunks in memory before they are compressed, one chunk at least; 64 MiB by default.
-    /// No more threads compress than there are chunks in it.
+    /// Bytes of changed chunks that stay in memory before they are compressed (default 64 MiB); at least one chunk does. No
+    /// more threads compress than there are chunks in it.
     #[must_use]
     pub fn buffer(mut self, bytes: usize) -> Self {
         self.buffer = bytes;
         self
     }
 
-    /// Bounds what the frame may ask for.
+    /// Limits on the memory and the content that a frame may require (default: [`Limits::default`]).
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long [`flush`](crate::Frame::flush) waits for those who are reading; ten seconds by default.
+    /// How long [`flush`](crate::Frame::flush) waits for other programs that are reading (default ten seconds).
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience.set(patience);
         self
     }
 
-    /// Asks while it waits for readers, with the time that it has waited; it waits on as long as the answer is true.
+    /// Calls this function while a flush waits for readers, with the time that it has waited. It gives up as soon as the
+    /// function returns false.
     #[must_use]
     pub fn while_waiting(
         mut self,

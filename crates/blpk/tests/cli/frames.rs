@@ -659,7 +659,7 @@ fn cut_frames_are_told_with_status_4() {
     folder.write("long.b2nd", [&whole[..], b"more"].concat());
     folder
         .run(["verify", "long.b2nd"])
-        .warned("4 bytes lie behind");
+        .warned("ignored 4 trailing bytes");
     assert_eq!(folder.names(), ["a.b2nd", "a.npy", "cut.b2nd", "long.b2nd"]);
 }
 

@@ -1,266 +1,210 @@
 //! Chunks of a frame, appended, replaced, inserted and removed.
 
-use super::{Frame, fetch};
-use crate::coder::Coders;
-use crate::storage::{self, Home};
-use crate::wire::{ChunkPlace, FrameHeader, FrameKind};
-use blosc1::{self, ChunkHeader, Fault};
+use super::Frame;
+use crate::coder::ChunkCoder;
+use crate::error::FrameError;
+use crate::int::{to_u64, to_usize};
+use crate::memory::zeroed;
+use crate::part::FramePart;
+use crate::storage::{FrameStorage, check_header};
+use crate::wire::ChunkPlace;
+use crate::wire::header::FrameHeader;
+use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::Memory;
-use std::collections::HashMap;
 
 impl Frame {
-    /// Appends a chunk with this data: as much as all others have, or less, and then it is the last.
+    /// Appends a chunk with this data: [`chunk_size`](Self::chunk_size) bytes. A shorter one has to be the last.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for another length, behind a short chunk, and if the frame was opened for reading
-    /// only; those of where it lies.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for another length, if the last chunk is short already, and if the
+    /// frame was opened for reading only; any I/O error.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.insert(self.chunks(), data)
     }
 
-    /// Replaces the data of a chunk.
+    /// Replaces the data of a chunk with as many bytes.
     ///
     /// # Errors
-    /// As [`append`](Self::append), and [`Usage`](bloscpack_error::Category::Usage) if there is no such chunk.
+    /// Returns the errors of [`append`](Self::append), and [`FrameError::NoChunk`] for a number that is too large.
     pub fn replace(&mut self, number: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         let expected = self.chunk_len(number)?;
-        if u32::try_from(data.len()) != Ok(expected) {
-            let found = data.len();
-            return Err(Error::usage(format!(
-                "{found} bytes for a chunk of {expected}"
-            )));
-        }
+        FrameError::check_len("data of a chunk", data.len(), to_usize(expected))?;
         let place = self.keep(data)?;
         self.put_place(number, place)
     }
 
-    /// Inserts a chunk before another one, or behind the last.
+    /// Inserts a chunk, which gets this number; that chunk and all after it move up by one.
     ///
     /// # Errors
-    /// As [`append`](Self::append), and [`Usage`](bloscpack_error::Category::Usage) if there are not as many chunks.
+    /// Returns the errors of [`append`](Self::append), and [`FrameError::NoChunk`] for a number that is too large.
     pub fn insert(&mut self, number: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         self.check_insert(number, data.len())?;
         let place = self.keep(data)?;
-        self.insert_place(number, place, data.len())
+        self.insert_place(number, place, to_u64(data.len()))
     }
 
-    /// Appends a chunk that is compressed already, by whatever writes Blosc chunks.
+    /// Appends a chunk that is already compressed, by any program that writes Blosc chunks.
     ///
     /// # Errors
-    /// As [`append`](Self::append); whatever is wrong with the chunk, which is decompressed once to know.
+    /// Returns the errors of [`append`](Self::append), and any damage to the chunk, which is decompressed once as a check.
     pub fn append_compressed(&mut self, chunk: &[u8]) -> Result<()> {
         self.begin()?;
-        let first = chunk
-            .first_chunk()
-            .ok_or_else(|| Error::usage("no chunk"))?;
+        let number = self.chunks();
+        let first = chunk.first_chunk().ok_or_else(|| {
+            let len = chunk.len();
+            Error::usage(format!("{len} bytes are too short for a compressed chunk"))
+        })?;
         let header = ChunkHeader::parse(first)?;
-        fetch::check(&header, &self.coders.limits)?;
-        let len = usize::try_from(header.nbytes).unwrap_or(usize::MAX);
-        self.check_insert(self.chunks(), len)?;
-        let mut data = vec![0; len];
-        self.coders
-            .decode(|decoder| Ok(decoder.decode(chunk, &mut data)?))?;
-        let place = ChunkPlace::At(self.home.put(chunk)?);
-        self.insert_place(self.chunks(), place, len)
+        check_header(number, &header, &self.coder.limits)?;
+        self.check_insert(number, to_usize(header.nbytes))?;
+        let mut data = zeroed(FramePart::Chunk(number), header.nbytes.into())?;
+        self.coder
+            .decode(|decoder| decoder.decode(chunk, &mut data))?;
+        let place = ChunkPlace::At(self.storage.put(chunk)?);
+        self.insert_place(number, place, header.nbytes.into())
     }
 
-    /// Removes a chunk; those behind it move up.
+    /// Removes a chunk; all after it move down by one.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) if there is no such chunk, or the frame was opened for reading only.
+    /// Returns [`FrameError::NoChunk`] for a number that is too large, and [`FrameError::ReadOnly`] if the frame was opened for
+    /// reading only.
     pub fn remove(&mut self, number: u64) -> Result<()> {
         self.begin()?;
-        let len = self.chunk_len(number)?;
-        let at = usize::try_from(number).unwrap_or(usize::MAX);
-        let place = self.place(number)?;
-        self.outline.places.remove(at);
-        let left = self.content_len().saturating_sub(len.into());
-        self.outline.header.content_len = left;
+        let slot = self.slot(number)?;
+        let len = u64::from(self.chunk_len(number)?);
+        let place = self.meta.places.remove(slot);
+        // No chunk is longer than the rest of the content.
+        self.meta.header.content_len -= len;
         self.discard(place)
     }
 
-    /// Makes all changes since the last flush permanent, as a whole or not at all.
+    /// Makes all changes since the last flush permanent, atomically.
     ///
     /// # Errors
-    /// Those of where it lies; the frame has then to be opened again, and is the old or the new one.
+    /// Returns any I/O error. The frame then has either all of the changes or none, and has to be reopened.
     pub fn flush(&mut self) -> Result<()> {
         self.check_state()?;
         if !self.changed {
             return Ok(());
         }
-        if !self.outline.places.is_empty() {
-            self.outline.header.flags = FrameHeader::FLAGS;
+        if !self.meta.places.is_empty() {
+            self.meta.header.flags = FrameHeader::FLAGS;
         }
-        self.failed = true;
-        self.home.commit(&mut self.outline)?;
-        self.failed = false;
+        self.poisoned = true;
+        self.storage.commit(&mut self.meta)?;
+        self.poisoned = false;
         self.changed = false;
         Ok(())
     }
 
-    /// The frame as bytes of a contiguous one, with all changes.
-    ///
-    /// # Errors
-    /// As [`chunk`](Self::chunk).
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.check_state()?;
-        let memory = Memory::new();
-        let mut copy = self.empty_copy(FrameKind::Contiguous, &memory)?;
-        // Where many entries lead to one chunk, a few bytes would become gigabytes.
-        let (mut copied, mut used) = (HashMap::new(), 0u64);
-        for number in 0..self.chunks() {
-            let len = self.chunk_len(number)?;
-            let place = match self.place(number)? {
-                ChunkPlace::At(at) => ChunkPlace::At(match copied.get(&(at, len)) {
-                    Some(at) => *at,
-                    None => {
-                        let chunk = self.compressed_chunk(number)?;
-                        used = used.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
-                        self.check_used(at, used)?;
-                        let new = copy.home.put(&chunk)?;
-                        copied.insert((at, len), new);
-                        new
-                    }
-                }),
-                special => special,
-            };
-            let len = usize::try_from(len).unwrap_or(usize::MAX);
-            copy.insert_place(number, place, len)?;
-        }
-        copy.changed = true;
-        copy.flush()?;
-        drop(copy);
-        memory
-            .bytes(super::builder::IN_MEMORY)
-            .ok_or_else(|| crate::error::frame(Fault::Damaged, "the copy in memory is gone"))
-    }
-
-    /// Refuses chunks that come to more bytes than there are, as those do that lie in one another.
-    fn check_used(&self, at: u64, used: u64) -> Result<()> {
-        if self.kind() == FrameKind::Sparse {
-            return Ok(());
-        }
-        let room = self.home.chunk(at)?.room.saturating_add(at);
-        storage::check_apart(used, room)
-    }
-
-    /// What every change begins with.
+    /// The beginning of every change.
     pub(crate) fn begin(&mut self) -> Result<()> {
         self.check_state()?;
-        if !self.home.is_writable() {
-            return Err(Error::usage(
-                "this frame was opened for reading only: open it with `edit` to change it",
-            ));
+        if !self.storage.is_writable() {
+            return Err(FrameError::ReadOnly.into());
         }
         self.changed = true;
         Ok(())
     }
 
     /// Compresses data and keeps the chunk.
-    pub(crate) fn keep(&mut self, data: &[u8]) -> Result<ChunkPlace> {
-        let chunk = self.coders.encode(&self.outline.header, data)?;
-        self.keep_compressed(&chunk)
-    }
-
-    /// Keeps a chunk, unless the index alone can tell it.
-    pub(crate) fn keep_compressed(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        self.parts().0.keep(chunk)
+    fn keep(&mut self, data: &[u8]) -> Result<ChunkPlace> {
+        let chunk = self.coder.encode(&self.meta.header, data)?;
+        self.parts().0.keep(&chunk)
     }
 
     /// Gives a chunk another place.
-    pub(crate) fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
+    fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
         let put = self.parts().0.put_place(number, place);
-        self.or_fail(put)
+        self.or_poison(put)
     }
 
-    /// A chunk's place is not needed any more.
+    /// Discards the chunk at a place that is not used any more.
     pub(crate) fn discard(&mut self, place: ChunkPlace) -> Result<()> {
         let discarded = self.parts().0.discard(place);
-        self.or_fail(discarded)
+        self.or_poison(discarded)
     }
 
-    /// What chunks are put into, and what makes them, apart from one another.
-    pub(crate) fn parts(&mut self) -> (Slots<'_>, &Coders, &FrameHeader) {
-        let slots = Slots {
-            home: &mut *self.home,
-            places: &mut self.outline.places,
+    /// Where chunks go, and what is necessary to make them, separately.
+    pub(crate) fn parts(&mut self) -> (ChunkSlots<'_>, &ChunkCoder, &FrameHeader) {
+        let slots = ChunkSlots {
+            storage: &mut *self.storage,
+            places: &mut self.meta.places,
         };
-        (slots, &self.coders, &self.outline.header)
+        (slots, &self.coder, &self.meta.header)
     }
 
     fn check_insert(&self, number: u64, len: usize) -> Result<()> {
         let (chunks, size) = (self.chunks(), self.chunk_size());
         if number > chunks {
-            return Err(Error::usage(format!("chunk {number} of {chunks}")));
+            return Err(FrameError::NoChunk { number, chunks }.into());
         }
-        let len = u32::try_from(len).unwrap_or(u32::MAX);
-        if len == 0 || len > size || (number < chunks && len < size) {
-            return Err(Error::usage(format!("{len} bytes for a chunk of {size}")));
+        // Only the last chunk may be short.
+        if len == 0 || len > to_usize(size) || number < chunks {
+            FrameError::check_len("data of a chunk", len, to_usize(size))?;
         }
-        let is_full = self.content_len().is_multiple_of(u64::from(size).max(1));
+        let is_full = size > 0 && self.content_len().is_multiple_of(size.into());
         if number == chunks && !is_full {
             return Err(Error::usage(
-                "the last chunk is short, and nothing can stand behind it: remove it, and append a whole one",
+                "the last chunk is short, so no other can follow it; remove it and append a full one",
             ));
         }
         Ok(())
     }
 
-    fn insert_place(&mut self, number: u64, place: ChunkPlace, len: usize) -> Result<()> {
-        let at = usize::try_from(number).unwrap_or(usize::MAX);
-        if at > self.outline.places.len() {
-            return Err(Error::usage(format!("chunk {number} of {}", self.chunks())));
-        }
-        let len = u64::try_from(len).unwrap_or(u64::MAX);
+    /// Inserts the place of a chunk with so many bytes of data.
+    pub(super) fn insert_place(&mut self, number: u64, place: ChunkPlace, len: u64) -> Result<()> {
+        let chunks = self.chunks();
+        let slot = usize::try_from(number).ok().filter(|_| number <= chunks);
+        let slot = slot.ok_or(FrameError::NoChunk { number, chunks })?;
         let content_len = self.content_len().checked_add(len);
         let content_len = content_len.filter(|len| i64::try_from(*len).is_ok());
-        self.outline.header.content_len =
-            content_len.ok_or_else(|| Error::usage("a frame has at most 2^63 bytes of data"))?;
-        self.outline.places.insert(at, place);
+        self.meta.header.content_len = content_len
+            .ok_or_else(|| Error::usage("a frame can contain at most 2^63-1 bytes of data"))?;
+        self.meta.places.insert(slot, place);
         Ok(())
     }
 }
 
-/// The places of all chunks.
-pub(crate) struct Slots<'a> {
-    home: &'a mut dyn Home,
+/// The places of all chunks, and the storage where they are.
+pub(crate) struct ChunkSlots<'a> {
+    storage: &'a mut dyn FrameStorage,
     places: &'a mut Vec<ChunkPlace>,
 }
 
-impl Slots<'_> {
-    /// Gives a chunk new bytes.
+impl ChunkSlots<'_> {
+    /// Replaces a chunk with this one.
     pub(crate) fn put(&mut self, number: u64, chunk: &[u8]) -> Result<()> {
         let place = self.keep(chunk)?;
         self.put_place(number, place)
     }
 
+    /// Stores a chunk, unless the index alone can describe it.
     fn keep(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
         match blosc1::is_zeros(chunk) {
             true => Ok(ChunkPlace::Zeros),
-            false => Ok(ChunkPlace::At(self.home.put(chunk)?)),
+            false => Ok(ChunkPlace::At(self.storage.put(chunk)?)),
         }
     }
 
     fn put_place(&mut self, number: u64, place: ChunkPlace) -> Result<()> {
-        let at = usize::try_from(number).unwrap_or(usize::MAX);
-        let slot = self.places.get_mut(at);
-        let slot = slot.ok_or_else(|| Error::usage(format!("no chunk {number}")))?;
+        let chunks = to_u64(self.places.len());
+        let slot = usize::try_from(number).ok();
+        let slot = slot.and_then(|slot| self.places.get_mut(slot));
+        let slot = slot.ok_or(FrameError::NoChunk { number, chunks })?;
         let old = std::mem::replace(slot, place);
         self.discard(old)
     }
 
     fn discard(&mut self, place: ChunkPlace) -> Result<()> {
         if let ChunkPlace::At(at) = place {
-            // What cannot be read any more goes all the same.
-            let header = self
-                .home
-                .chunk(at)
-                .and_then(|stored| fetch::header(&stored));
+            // A chunk that cannot be read any more is discarded all the same; its number would only be part of the error.
+            let header = self.storage.chunk(0, at).and_then(|stored| stored.header());
             let len = header.map_or(0, |header| header.ctbytes);
-            self.home.discard(at, len.into())?;
+            self.storage.discard(at, len.into())?;
         }
         Ok(())
     }

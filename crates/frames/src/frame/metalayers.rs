@@ -1,130 +1,124 @@
-//! Metadata of a frame: layers before the chunks, of a few fixed lengths, and layers behind them, of any.
+//! Metadata of a frame: metalayers of fixed length in the header, and of varying length in the trailer.
 
 use super::Frame;
-use crate::wire::{ArrayKind, Metalayers};
-use blosc1::{Blosc2Encoder, Blosc2Settings, ChunkHeader, ChunkSettings, Fault, FilterPipeline};
+use crate::error::FrameError;
+use crate::memory::zeroed;
+use crate::part::FramePart;
+use crate::wire::kind::ArrayKind;
+use crate::wire::metalayers::Metalayers;
+use blosc1::{
+    Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
+    HEADER_LEN,
+};
 use bloscpack_error::{Error, Result};
+use bloscpack_wire::Limit;
 
 impl Frame {
-    /// Sets a layer of metadata before the chunks. If it has another length than the one of this name, or is new, a file is
-    /// written anew with the next flush.
+    /// Sets a metalayer in the header. If it is new, or has another length than before, the next flush writes the whole file
+    /// anew.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 layers, and for those that
-    /// describe an array, which its methods change; [`OverLimit`](bloscpack_error::Category::OverLimit) if the header would be longer
-    /// than the limit `metadata`.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 metalayers,
+    /// and for the metalayer that describes an array, which the methods of [`NdArray`](crate::NdArray) change;
+    /// [`FrameError::OverLimit`] if the header would exceed the limit `metadata`; and [`FrameError::ReadOnly`] if the frame was
+    /// opened for reading only.
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         if [ArrayKind::Caterva, ArrayKind::B2nd]
             .iter()
             .any(|kind| kind.name() == name)
         {
-            let what =
-                format!("the layer {name:?} tells the shape of the array: resize that instead");
-            return Err(Error::usage(what));
+            return Err(Error::usage(format!(
+                "the metalayer {name:?} describes the array; resize the array instead"
+            )));
         }
         self.put_metalayer(name, bytes)
     }
 
     pub(crate) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         self.begin()?;
-        let layers = &mut self.outline.header.metalayers;
+        let layers = &mut self.meta.header.metalayers;
         let before = layers.get(name).map(<[u8]>::to_vec);
         layers.set(name, bytes)?;
-        // A flush that cannot be made would cost all other changes, and so would one that cannot be opened again.
+        // A flush that fails would lose all other changes, and metadata over the limit could not be read again.
         let room = layers.check_header().map_err(Error::from);
-        let room = room.and_then(|()| self.outline.check_metadata(&self.coders.limits));
+        let room = room.and_then(|()| self.meta.check_len(&self.coder.limits));
         if room.is_err() {
-            put_back(&mut self.outline.header.metalayers, name, before)?;
+            restore(&mut self.meta.header.metalayers, name, before)?;
         }
         room
     }
 
-    /// The names of the layers behind the chunks.
+    /// The names of the metalayers in the trailer, whose lengths may vary.
     pub fn vlmetalayers(&self) -> impl Iterator<Item = &str> {
-        self.outline
-            .trailer
-            .vlmetalayers
-            .iter()
-            .map(|(name, _)| name)
+        self.meta.trailer.vlmetalayers.iter().map(|(name, _)| name)
     }
 
-    /// A layer of metadata behind the chunks, decompressed.
+    /// A metalayer in the trailer, decompressed; `None` if there is none with this name.
     ///
     /// # Errors
-    /// [`OverLimit`](bloscpack_error::Category::OverLimit) beyond the limit `metadata`; whatever is wrong with its chunk.
+    /// Returns [`FrameError::OverLimit`] if it exceeds the limit `metadata`, and [`FrameError::Chunk`] for any damage.
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let Some(chunk) = self.outline.trailer.vlmetalayers.get(name) else {
+        let Some(chunk) = self.meta.trailer.vlmetalayers.get(name) else {
             return Ok(None);
         };
-        let wrong = |error: Error| {
-            let fault = match error.category() {
-                bloscpack_error::Category::OverLimit => Fault::OverLimit,
-                bloscpack_error::Category::Unsupported => Fault::Unsupported,
-                _ => Fault::Damaged,
-            };
-            crate::error::frame(fault, format!("metadata {name:?}: {error}"))
+        let part = || FramePart::Metalayer(name.to_owned());
+        let damaged = |error| FrameError::Chunk {
+            part: part(),
+            error,
         };
         let first = chunk.first_chunk().ok_or_else(|| {
-            let what = format!(
-                "metadata {name:?}: {} bytes, which are no chunk",
-                chunk.len()
-            );
-            crate::error::frame(Fault::Damaged, what)
+            damaged(ChunkError::CutShort {
+                found: chunk.len(),
+                expected: HEADER_LEN,
+            })
         })?;
-        let header = ChunkHeader::parse(first).map_err(|error| wrong(error.into()))?;
-        if header.nbytes > self.coders.limits.metadata {
-            let limit = self.coders.limits.metadata;
-            let what = format!(
-                "metadata {name:?}: {} bytes, over the limit `metadata` of {limit}",
-                header.nbytes
-            );
-            return Err(crate::error::frame(Fault::OverLimit, what));
-        }
-        let mut data = vec![0; usize::try_from(header.nbytes).unwrap_or(0)];
-        let decoded = self
-            .coders
-            .decode(|decoder| Ok(decoder.decode(chunk, &mut data)?));
-        decoded.map_err(wrong)?;
+        let header = ChunkHeader::parse(first).map_err(damaged)?;
+        let (found, allowed) = (header.nbytes.into(), self.coder.limits.metadata.into());
+        FrameError::check_limit(part(), Limit::Metadata, found, allowed)?;
+        let mut data = zeroed(part(), header.nbytes.into())?;
+        self.coder
+            .decode(|decoder| decoder.decode(chunk, &mut data))
+            .map_err(damaged)?;
         Ok(Some(data))
     }
 
-    /// Sets a layer of metadata behind the chunks, which may have any length.
+    /// Sets a metalayer in the trailer, which may have any length.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for a name of 0 or more than 31 bytes, for more than 8192 layers or 65,529 bytes of
-    /// names (with six more for each), and if the frame was opened for reading only;
-    /// [`OverLimit`](bloscpack_error::Category::OverLimit) if all of them together would be longer than the limit `metadata`.
+    /// Returns [`FrameError::CannotStore`] for a name of 0 or more than 31 bytes, and for more than 8192 metalayers or 65,529
+    /// bytes of names (with six more for each); [`FrameError::OverLimit`] if the trailer would exceed the limit `metadata`; and
+    /// [`FrameError::ReadOnly`] if the frame was opened for reading only.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
-        let chunk = compressed(bytes)?;
-        let layers = &mut self.outline.trailer.vlmetalayers;
+        let chunk = vlmetalayer_chunk(bytes)?;
+        let layers = &mut self.meta.trailer.vlmetalayers;
         let before = layers.get(name).map(<[u8]>::to_vec);
         layers.set(name, chunk)?;
         let room = layers.check_trailer().map_err(Error::from);
-        let room = room.and_then(|()| self.outline.check_metadata(&self.coders.limits));
-        let layers = &mut self.outline.trailer.vlmetalayers;
+        let room = room.and_then(|()| self.meta.check_len(&self.coder.limits));
+        let layers = &mut self.meta.trailer.vlmetalayers;
         if room.is_err() {
-            put_back(layers, name, before)?;
+            restore(layers, name, before)?;
         }
-        self.outline.header.has_vlmetalayers = !layers.is_empty();
+        self.meta.header.has_vlmetalayers = !layers.is_empty();
         room
     }
 
-    /// Removes a layer of metadata behind the chunks; whether there was one.
+    /// Removes a metalayer from the trailer, and returns whether there was one with this name.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) if the frame was opened for reading only.
+    /// Returns [`FrameError::ReadOnly`] if the frame was opened for reading only.
     pub fn remove_vlmetalayer(&mut self, name: &str) -> Result<bool> {
         self.begin()?;
-        let layers = &mut self.outline.trailer.vlmetalayers;
+        let layers = &mut self.meta.trailer.vlmetalayers;
         let removed = layers.remove(name).is_some();
-        self.outline.header.has_vlmetalayers = !layers.is_empty();
+        self.meta.header.has_vlmetalayers = !layers.is_empty();
         Ok(removed)
     }
 }
 
-/// Undoes the setting of a layer.
-fn put_back(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Result<()> {
+/// Undoes the setting of a metalayer.
+fn restore(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Result<()> {
     match before {
         Some(bytes) => layers.set(name, bytes)?,
         None => {
@@ -134,8 +128,8 @@ fn put_back(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Res
     Ok(())
 }
 
-/// What a layer behind the chunks is stored as.
-pub(crate) fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+/// The chunk as which a metalayer of varying length is stored.
+pub(super) fn vlmetalayer_chunk(bytes: &[u8]) -> Result<Vec<u8>> {
     let settings = Blosc2Settings {
         compressor: ChunkSettings::default().compressor,
         level: 5,

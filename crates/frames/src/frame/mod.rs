@@ -2,28 +2,42 @@
 
 mod builder;
 mod change;
+mod copy;
 mod metalayers;
 mod open;
 mod read;
 mod verify;
 
 use crate::FrameOptions;
-use crate::coder::Coders;
-use crate::meta::Outline;
-use crate::storage::{Home, fetch};
-use crate::wire::{ArrayMeta, FrameHeader, FrameKind, Metalayers};
-use bloscpack_error::{Error, Result};
+use crate::coder::ChunkCoder;
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::meta::FrameMeta;
+use crate::storage::FrameStorage;
+use crate::wire::array::ArrayMeta;
+use crate::wire::header::FrameHeader;
+use crate::wire::kind::FrameKind;
+use crate::wire::metalayers::Metalayers;
+use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use std::fmt;
 use std::path::Path;
 
-pub(crate) use builder::Filling;
-pub(crate) use read::located;
+pub(crate) use builder::InitialChunks;
 
 pub use builder::FrameBuilder;
 pub use verify::FrameReport;
 
-/// Chunks of one size, and layers of metadata: what the Blosc 2 libraries call a super-chunk, and its frame.
+/// Chunks of one size, and layers of metadata: the Blosc 2 libraries call it a super-chunk with its frame.
+///
+/// Chunks are numbered from 0. All contain [`chunk_size`](Self::chunk_size) bytes of data, except the last, which may contain
+/// less. Each is compressed on its own, so that any of them is read without the others.
+///
+/// A frame that was opened for reading never changes. One that was created or opened with [`edit`](Self::edit) shows its own
+/// changes at once; other readers see them after [`flush`](Self::flush), which applies all of them atomically. Changes that
+/// were not flushed are lost when the frame is dropped.
+///
+/// All methods that read take `&self`, and a frame can be shared between threads.
 ///
 /// ```
 /// use bloscpack_frames::Frame;
@@ -41,130 +55,135 @@ pub use verify::FrameReport;
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 pub struct Frame {
-    pub(crate) home: Box<dyn Home>,
-    pub(crate) outline: Outline,
-    pub(crate) coders: Coders,
+    pub(crate) storage: Box<dyn FrameStorage>,
+    pub(crate) meta: FrameMeta,
+    pub(crate) coder: ChunkCoder,
     /// Whether anything was changed since the last flush.
     changed: bool,
-    /// Whether a flush has failed, so that nobody knows what is there, or a change halfway.
-    pub(crate) failed: bool,
-    /// Whether its last writer was interrupted in a change.
-    pub(crate) interrupted: bool,
+    /// Whether a flush has failed, or a change halfway, so that the state is unknown.
+    pub(crate) poisoned: bool,
+    /// Whether the last writer was interrupted in a change.
+    interrupted: bool,
 }
 
 impl Frame {
-    pub(crate) fn new(
-        home: Box<dyn Home>,
-        outline: Outline,
-        options: &FrameOptions,
-    ) -> Result<Self> {
-        let meta = ArrayMeta::of(&outline.header.metalayers);
-        let kind = meta.ok().flatten().map(|meta| meta.kind);
-        Ok(Self {
-            home,
-            outline,
-            coders: Coders::new(options, kind),
+    fn new(storage: Box<dyn FrameStorage>, meta: FrameMeta, options: &FrameOptions) -> Self {
+        // A description that is damaged is reported to those who ask for the array.
+        let array = ArrayMeta::of(&meta.header.metalayers).ok().flatten();
+        Self {
+            storage,
+            meta,
+            coder: ChunkCoder::new(options, array.map(|array| array.kind)),
             changed: false,
-            failed: false,
+            poisoned: false,
             interrupted: false,
-        })
+        }
     }
 
-    /// Opens the frame at this path for reading.
+    /// Opens the frame at this path for reading, with default options.
     ///
     /// # Errors
-    /// As [`FrameOptions::open`].
+    /// Returns the errors of [`FrameOptions::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         FrameOptions::new().open(path)
     }
 
-    /// Opens the frame at this path for reading and changing it.
+    /// Opens the frame at this path for reading and changing it, with default options.
     ///
     /// # Errors
-    /// As [`FrameOptions::edit`].
+    /// Returns the errors of [`FrameOptions::edit`].
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         FrameOptions::new().edit(path)
     }
 
-    /// A contiguous frame in memory, for reading.
+    /// Opens a contiguous frame in memory for reading, with default options.
     ///
     /// # Errors
-    /// As [`FrameOptions::read`].
+    /// Returns the errors of [`FrameOptions::read`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         FrameOptions::new().read(bytes)
     }
 
-    /// A contiguous frame in anything that is read at any position.
+    /// Opens a contiguous frame in anything that can be read at any position, with default options.
     ///
     /// # Errors
-    /// As [`FrameOptions::read`].
+    /// Returns the errors of [`FrameOptions::read`].
     pub fn read_from(source: impl ReadAt + Send + Sync + 'static) -> Result<Self> {
         FrameOptions::new().read(source)
     }
 
-    /// How a new frame is to be: elements of `typesize` bytes, chunks of `chunk_size`.
+    /// A builder for a new frame, with elements of `typesize` bytes and chunks of `chunk_size` bytes.
+    ///
+    /// The element size guides the filters; a chunk should be a multiple of it. Chunks of some hundred KiB to a few MiB are a
+    /// good choice.
     #[must_use]
     pub fn builder(typesize: u32, chunk_size: u32) -> FrameBuilder {
         FrameBuilder::new(typesize, chunk_size)
     }
 
-    /// What its header says. After changes and before a flush, lengths in it are those of the last flush.
+    /// The header. After changes, its lengths are out of date until the next flush.
     #[must_use]
     pub fn header(&self) -> &FrameHeader {
-        &self.outline.header
+        &self.meta.header
     }
 
-    /// Whether it lies in one file or in a directory.
+    /// Whether the frame is one file or a directory.
     #[must_use]
     pub fn kind(&self) -> FrameKind {
-        self.outline.header.kind
+        self.meta.header.kind
     }
 
-    /// How many chunks there are.
+    /// The number of chunks.
     #[must_use]
     pub fn chunks(&self) -> u64 {
-        u64::try_from(self.outline.places.len()).unwrap_or(u64::MAX)
+        to_u64(self.meta.places.len())
     }
 
-    /// Bytes of a chunk's data; the last may have fewer.
+    /// Bytes of data in a chunk; the last one may contain less. 0 in frames without chunks whose header does not say it.
     #[must_use]
     pub fn chunk_size(&self) -> u32 {
-        self.outline.header.chunk_size.unwrap_or(0)
+        self.meta.header.chunk_size.unwrap_or(0)
     }
 
-    /// Bytes of all data.
+    /// Bytes of data in all chunks, uncompressed.
     #[must_use]
     pub fn content_len(&self) -> u64 {
-        self.outline.header.content_len
+        self.meta.header.content_len
     }
 
-    /// Bytes of one element.
+    /// Element size in bytes.
     #[must_use]
     pub fn typesize(&self) -> u32 {
-        self.outline.header.typesize
+        self.meta.header.typesize
     }
 
-    /// The layers of metadata that stand before the chunks.
+    /// The metalayers in the header, which have fixed lengths. Those of varying length are in
+    /// [`vlmetalayers`](Self::vlmetalayers).
     #[must_use]
     pub fn metalayers(&self) -> &Metalayers {
-        &self.outline.header.metalayers
+        &self.meta.header.metalayers
     }
 
-    /// The array that the frame's metadata tells of, if it does.
+    /// The description of the array in the frame; `None` for a frame that contains none.
     ///
     /// # Errors
-    /// [`Damaged`](bloscpack_error::Category::Damaged) if it is no such description.
+    /// Returns [`FrameError::Damaged`], [`FrameError::CutShort`] or [`FrameError::Unsupported`] for a metalayer that describes
+    /// no array.
     pub fn array_meta(&self) -> Result<Option<ArrayMeta>> {
         Ok(ArrayMeta::of(self.metalayers())?)
     }
 
-    /// Whether its last writer was interrupted in a change, which is read through its journal. Of a frame that was opened for
-    /// reading at a path or in a store; others cannot tell.
+    /// Whether the last writer was interrupted in a change. The changed frame is read, partly from its journal; the next
+    /// writer completes the change.
+    ///
+    /// This is known of frames that were opened for reading by path or in a store.
     ///
     /// ```
     /// use bloscpack_frames::Frame;
-    /// let frame = Frame::open("testdata/frames/caterva/x_vlmeta_s.cat")?;
-    /// assert!(!frame.was_interrupted());
+    /// # let temp = tempfile::tempdir()?;
+    /// # let path = temp.path().join("frame");
+    /// Frame::builder(8, 80_000).create(&path)?;
+    /// assert!(!Frame::open(&path)?.was_interrupted());
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     #[must_use]
@@ -173,17 +192,15 @@ impl Frame {
     }
 
     pub(crate) fn check_state(&self) -> Result<()> {
-        match self.failed {
-            true => Err(Error::usage(
-                "an earlier error left the state of this frame unknown: open it again",
-            )),
+        match self.poisoned {
+            true => Err(FrameError::Poisoned.into()),
             false => Ok(()),
         }
     }
 
     /// After an error here nothing more is done: a flush would make half of a change permanent.
-    pub(crate) fn or_fail<T>(&mut self, done: Result<T>) -> Result<T> {
-        self.failed |= done.is_err();
+    pub(crate) fn or_poison<T>(&mut self, done: Result<T>) -> Result<T> {
+        self.poisoned |= done.is_err();
         done
     }
 }

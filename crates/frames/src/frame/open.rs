@@ -2,13 +2,13 @@
 
 use super::Frame;
 use crate::FrameOptions;
-use crate::meta::Outline;
-use crate::storage::{BytesHome, FileHome, FolderHome, OUTLINE};
-use crate::wire::FrameKind;
-use blosc1::Fault;
-use bloscpack_error::Result;
+use crate::error::FrameError;
+use crate::meta::FrameMeta;
+use crate::storage::{FileStorage, METADATA_FILE, Origin, ReaderStorage, SparseStorage};
+use crate::wire::kind::FrameKind;
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::{
-    Access, Disk, DiskStore, Folder, Held, Key, ReadAt, Root, Snapshot, Store,
+    Access, Disk, DiskStore, Folder, Held, Key, Object, ReadAt, Root, Snapshot, Store,
 };
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -16,114 +16,134 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl FrameOptions {
-    /// Opens the frame at this path for reading: a file, or the directory of a sparse one.
+    /// Opens the frame at this path for reading: a file, or the directory of a sparse frame.
+    ///
+    /// A frame that another program changes at the same time is read as it was after its last flush.
     ///
     /// # Errors
-    /// Those of the file system; [`Unsupported`](bloscpack_error::Category::Unsupported) if no frame is there;
-    /// [`Damaged`](bloscpack_error::Category::Damaged) and [`CutShort`](bloscpack_error::Category::CutShort) if it is not whole.
+    /// Returns any I/O error, with the path; [`FrameError::NotAFrame`] for anything else;
+    /// [`FrameError::Damaged`] and [`FrameError::CutShort`] for a frame whose beginning or end is not intact;
+    /// [`FrameError::Unsupported`] for features that this library does not support; and [`FrameError::OverLimit`] for a frame
+    /// that exceeds the [limits](Self::limits).
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
+        let origin = Origin::source(Some(path));
         match path.is_dir() {
-            true => self.open_store(DiskStore::open(path)?),
+            true => self.open_store(origin.io(DiskStore::open(path))?),
             false => {
-                let snapshot = Snapshot::open(path)?;
+                let snapshot = origin.io(Snapshot::open(path))?;
                 let interrupted = snapshot.is_interrupted();
-                let frame = self.read(snapshot)?;
-                Ok(Frame {
-                    interrupted,
-                    ..frame
-                })
+                let mut frame = self.read_with(snapshot, origin)?;
+                frame.interrupted = interrupted;
+                Ok(frame)
             }
         }
     }
 
-    /// Opens the frame at this path for reading and changing it. There is one such at a time.
+    /// Opens the frame at this path for reading and changing it. Only one program at a time can do so.
+    ///
+    /// A change in which the last writer was interrupted is completed first.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another one changes it.
+    /// Returns the errors of [`open`](Self::open); an I/O error of the kind
+    /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) while another program changes the frame; and
+    /// [`FrameError::SeveralFrames`] for a file that contains more than one.
     pub fn edit(&self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
+        let origin = Origin::target(Some(path));
         if path.is_dir() {
-            return self.edit_store(DiskStore::open(path)?);
+            return self.edit_store(origin.io(DiskStore::open(path))?);
         }
-        let (folder, name) = Disk::of(path)?;
-        self.edit_in(folder, &name)
+        let (folder, name) = origin.io(Disk::of(path))?;
+        self.edit_with(folder, &name, origin)
     }
 
     /// Opens a contiguous frame in a file of a folder for reading and changing it.
     ///
     /// # Errors
-    /// As [`edit`](Self::edit).
+    /// Returns the errors of [`edit`](Self::edit).
     pub fn edit_in<F>(&self, folder: F, name: &OsStr) -> Result<Frame>
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        let held = Held::open(folder, name, &self.patience)?;
-        let outline = read_file(held.file(), &self.limits)?;
-        let home = FileHome::new(held, &outline)?;
-        Frame::new(Box::new(home), outline, self)
+        self.edit_with(folder, name, Origin::target(Some(Path::new(name))))
     }
 
-    /// Reads a contiguous frame in anything that is read at any position; see [`Seekable`](bloscpack_storage::Seekable) for what
-    /// only reads and seeks.
+    fn edit_with<F>(&self, folder: F, name: &OsStr, origin: Origin) -> Result<Frame>
+    where
+        F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
+    {
+        let held = origin.io(Held::open(folder, name, &self.patience))?;
+        let meta = read_contiguous(held.file(), &origin, &self.limits)?;
+        let storage = FileStorage::new(held, origin, &meta)?;
+        Ok(Frame::new(Box::new(storage), meta, self))
+    }
+
+    /// Opens a contiguous frame for reading, in anything that can be read at any position. A source that only reads and seeks
+    /// becomes one with [`Seekable`](bloscpack_storage::Seekable).
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn read(&self, source: impl ReadAt + Send + Sync + 'static) -> Result<Frame> {
-        let outline = read_file(&source, &self.limits)?;
-        let home = BytesHome::new(Box::new(source), &outline);
-        Frame::new(Box::new(home), outline, self)
+        self.read_with(source, Origin::source(None))
+    }
+
+    fn read_with(
+        &self,
+        source: impl ReadAt + Send + Sync + 'static,
+        origin: Origin,
+    ) -> Result<Frame> {
+        let meta = read_contiguous(&source, &origin, &self.limits)?;
+        let storage = ReaderStorage::new(Box::new(source), origin, &meta);
+        Ok(Frame::new(Box::new(storage), meta, self))
     }
 
     /// Opens a sparse frame at the root of a store for reading.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open). Paths in I/O errors are relative to the root.
     pub fn open_store(&self, store: impl Store + 'static) -> Result<Frame> {
-        self.folder(Arc::new(store), Access::Read)
+        self.in_store(Arc::new(store), Access::Read)
     }
 
     /// Opens a sparse frame at the root of a store for reading and changing it.
     ///
     /// # Errors
-    /// As [`edit`](Self::edit).
+    /// Returns the errors of [`edit`](Self::edit). Paths in I/O errors are relative to the root.
     pub fn edit_store(&self, store: impl Store + 'static) -> Result<Frame> {
-        self.folder(Arc::new(store), Access::Write)
+        self.in_store(Arc::new(store), Access::Write)
     }
 
-    fn folder(&self, store: Arc<dyn Store>, access: Access) -> Result<Frame> {
-        // Looked at before anything is made there that only a writer of frames would.
-        let key = Key::root().join(OUTLINE)?;
-        if store.kind(&key)?.is_none() {
-            let what =
-                format!("no Blosc2 frame is here: a directory with {OUTLINE} in it would be one");
-            return Err(crate::error::frame(Fault::Unsupported, what));
+    fn in_store(&self, store: Arc<dyn Store>, access: Access) -> Result<Frame> {
+        let key = Key::root().join(METADATA_FILE)?;
+        let origin = Origin::of(access, Some(&key));
+        // Checked before a writer leaves any file there.
+        if origin.io(store.kind(&key))?.is_none() {
+            let found = format!("a directory without a file {METADATA_FILE:?}");
+            return Err(FrameError::NotAFrame { found }.into());
         }
-        let root = Root::open_with(store, access, self.patience.clone())?;
-        let outline = Outline::read(&*root.read(&key)?, &self.limits);
-        let outline = outline.map_err(|error| error.in_file(&key))?;
-        if outline.header.kind != FrameKind::Sparse {
-            let what = "a contiguous frame, where that of a sparse one should be";
-            return Err(crate::error::frame(Fault::Damaged, what).in_file(&key));
+        let root = Root::open_with(store, access, self.patience.clone());
+        let root = Origin::of(access, None).io(root)?;
+        let file = origin.io(root.read(&key))?;
+        let meta = FrameMeta::read(&*file, &origin, &self.limits);
+        let meta = meta.map_err(|error| error.in_file(&key))?;
+        if meta.header.kind != FrameKind::Sparse {
+            let found = meta.header.kind;
+            return Err(Error::from(FrameError::WrongKind { found }).in_file(&key));
         }
         let interrupted = root.was_interrupted();
-        let home = FolderHome::new(root, access, &outline)?;
-        let frame = Frame::new(Box::new(home), outline, self)?;
-        Ok(Frame {
-            interrupted,
-            ..frame
-        })
+        let storage = SparseStorage::new(root, access, &meta)?;
+        let mut frame = Frame::new(Box::new(storage), meta, self);
+        frame.interrupted = interrupted;
+        Ok(frame)
     }
 }
 
-/// The outline of a frame in one file.
-fn read_file(source: &(impl ReadAt + Send + Sync), limits: &Limits) -> Result<Outline> {
-    let outline = Outline::read(source, limits)?;
-    match outline.header.kind {
-        FrameKind::Contiguous => Ok(outline),
-        FrameKind::Sparse => Err(crate::error::frame(
-            Fault::Unsupported,
-            "the outline of a sparse frame: open the directory that it lies in",
-        )),
+/// The metadata of a frame in one file.
+fn read_contiguous(source: &dyn Object, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
+    let meta = FrameMeta::read(source, origin, limits)?;
+    match meta.header.kind {
+        FrameKind::Contiguous => Ok(meta),
+        found @ FrameKind::Sparse => Err(FrameError::WrongKind { found }.into()),
     }
 }

@@ -1,60 +1,87 @@
 //! [`Frame::verify`]: every chunk, read and decompressed.
 
-use super::{Frame, fetch};
-use crate::storage::Stored;
+use super::Frame;
+use crate::error::FrameError;
+use crate::int::to_u64;
 use crate::wire::ChunkPlace;
-use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::crew;
+use crate::wire::kind::FrameKind;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::crew::{self, Panicked};
 use std::sync::{Mutex, PoisonError};
 
-/// Damages after which nobody wants to know more.
+/// The search ends after so many damages.
 const MOST_DAMAGES: usize = 1000;
 
-/// What [`Frame::verify`] has found.
+/// The result of [`Frame::verify`].
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct FrameReport {
-    /// What is damaged: each error tells its chunk and byte.
+    /// All damages, or the first thousand. Each error says where.
     pub damages: Vec<Error>,
-    /// What is odd and does not keep the frame from being read: chunks that nobody needs, bytes behind its end.
+    /// Oddities that do not affect the data, such as chunk files that the frame does not use.
     pub warnings: Vec<String>,
-    /// Chunks that were read.
+    /// Sound chunks.
     pub chunks: u64,
-    /// Bytes of their data.
+    /// Bytes of data in sound chunks.
     pub bytes: u64,
 }
 
 impl FrameReport {
-    /// Whether nothing is damaged.
+    /// Whether there is no damage.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damages.is_empty()
     }
 }
 
+/// Why the search ends before the last chunk.
+enum Stop {
+    /// There are damages enough.
+    Enough,
+    /// A check panicked, which is a bug.
+    Panicked(Panicked),
+}
+
+impl From<Panicked> for Stop {
+    fn from(panicked: Panicked) -> Self {
+        Self::Panicked(panicked)
+    }
+}
+
 impl Frame {
     /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
     ///
-    /// Frames have no checksums: bytes that were changed and can be decompressed nevertheless are not noticed.
+    /// Frames have no checksums: changed bytes that still decompress are not noticed.
     ///
-    /// `progress` is called with the bytes of data of each chunk that was read.
+    /// `progress` is called for each sound chunk, with the bytes of its data, by several threads.
+    ///
+    /// ```
+    /// use bloscpack_frames::Frame;
+    /// let mut frame = Frame::builder(4, 4000).in_memory()?;
+    /// frame.append(&[7; 4000])?;
+    /// let report = frame.verify(|_| ());
+    /// assert!(report.is_sound());
+    /// assert_eq!((report.chunks, report.bytes), (1, 4000));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
         let found = Mutex::new((FrameReport::default(), Vec::new()));
-        let numbers = 0..self.outline.places.len();
-        let done = crew::each(self.coders.threads, numbers.into_iter(), |number| {
-            let number = u64::try_from(number).unwrap_or(u64::MAX);
+        let slots = 0..self.meta.places.len();
+        let done = crew::each(self.coder.threads, slots, |slot| {
+            let number = to_u64(slot);
             let checked = self.check_chunk(number);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             let (report, damages) = &mut *found;
             match checked {
                 Ok(bytes) => {
                     progress(bytes);
-                    report.chunks = report.chunks.saturating_add(1);
-                    report.bytes = report.bytes.saturating_add(bytes);
+                    report.chunks += 1;
+                    report.bytes += bytes;
                 }
                 Err(error) => damages.push((number, error)),
             }
             match damages.len() > MOST_DAMAGES {
-                true => Err(Error::usage("enough")),
+                true => Err(Stop::Enough),
                 false => Ok(()),
             }
         });
@@ -64,57 +91,54 @@ impl Frame {
         report
             .damages
             .extend(damages.into_iter().map(|(_, error)| error));
-        // All other errors are noted, and of a chunk whose check panicked nobody knows anything.
-        if let Err(error) = done
-            && matches!(error.kind(), ErrorKind::Panicked)
-        {
+        if let Err(Stop::Panicked(panicked)) = done {
+            report.damages.push(panicked.into());
+        }
+        self.check_metadata(&mut report);
+        if let Err(error) = self.check_overlaps(&damaged, &mut report.damages) {
             report.damages.push(error);
         }
-        self.check_layers(&mut report);
-        if let Err(error) = self.overlaps(&damaged, &mut report.damages) {
-            report.damages.push(error);
-        }
-        match self.home.strangers(&self.outline) {
-            Ok(strangers) => report.warnings.extend(strangers),
+        match self.storage.unused(&self.meta) {
+            Ok(unused) => report.warnings.extend(unused),
             Err(error) => report.damages.push(error),
         }
         report
     }
 
-    /// Reads a chunk and decompresses all of it.
+    /// Reads and decompresses a chunk, and returns the length of its data.
     fn check_chunk(&self, number: u64) -> Result<u64> {
         let place = self.place(number)?;
         let ChunkPlace::At(_) = place else {
-            // Of the elements' size, not everything can be.
+            // Not all element sizes have a NaN.
             self.fill_from(place, 0, &mut [])?;
             return Ok(self.chunk_len(number)?.into());
         };
-        let len = u64::try_from(self.chunk(number)?.len()).unwrap_or(u64::MAX);
-        Ok(len)
+        Ok(to_u64(self.chunk(number)?.len()))
     }
 
-    fn check_layers(&self, report: &mut FrameReport) {
+    fn check_metadata(&self, report: &mut FrameReport) {
         for name in self.vlmetalayers() {
             if let Err(error) = self.vlmetalayer(name) {
                 report.damages.push(error);
             }
         }
-        if let Err(error) = self.array_meta().and_then(|meta| match meta {
+        let checked = self.array_meta().and_then(|meta| match meta {
             Some(meta) => Ok(meta.check(self.header())?),
             None => Ok(()),
-        }) {
+        });
+        if let Err(error) = checked {
             report.damages.push(error);
         }
     }
 
-    /// Notes chunks that share bytes with others, which no writer writes; a program that changes the one changes the other.
-    /// Those that are known to be damaged, sorted, may have no header any more.
-    fn overlaps(&self, damaged: &[u64], damages: &mut Vec<Error>) -> Result<()> {
+    /// Reports chunks that share bytes. No program writes such frames, and one that changes one of the chunks changes the
+    /// other. Chunks in `damaged`, which is sorted, may have no header any more.
+    fn check_overlaps(&self, damaged: &[u64], damages: &mut Vec<Error>) -> Result<()> {
         let mut extents = Vec::new();
-        for (number, place) in (0u64..).zip(&self.outline.places) {
+        for (number, place) in (0..).zip(&self.meta.places) {
             if let ChunkPlace::At(at) = place {
-                let stored = self.home.chunk(*at);
-                match stored.and_then(|stored: Stored<'_>| fetch::header(&stored)) {
+                let stored = self.storage.chunk(number, *at);
+                match stored.and_then(|stored| stored.header()) {
                     Ok(header) => extents.push((*at, u64::from(header.ctbytes), number)),
                     Err(_) if damaged.binary_search(&number).is_ok() => {}
                     Err(error) => return Err(error),
@@ -122,22 +146,20 @@ impl Frame {
             }
         }
         extents.sort_unstable();
-        let is_sparse = self.kind() == crate::FrameKind::Sparse;
         for pair in extents.windows(2) {
-            let [(at, len, one), (next, _, other)] = pair else {
+            let [(at, len, first), (next, _, second)] = pair else {
                 continue;
             };
-            let end = if is_sparse {
-                at.saturating_add(1)
-            } else {
-                at.saturating_add(*len)
+            let end = match self.kind() {
+                FrameKind::Sparse => at + 1,
+                FrameKind::Contiguous => at + len,
             };
             if damages.len() > MOST_DAMAGES {
                 break;
             }
             if *next < end {
-                let what = format!("chunks {one} and {other} lie over one another");
-                damages.push(crate::error::frame(blosc1::Fault::Damaged, what));
+                let (first, second) = (*first, *second);
+                damages.push(FrameError::Overlap { first, second }.into());
             }
         }
         Ok(())

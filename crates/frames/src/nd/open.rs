@@ -9,7 +9,7 @@ impl FrameOptions {
     /// Opens the array at this path for reading.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and [`Unsupported`](bloscpack_error::Category::Unsupported) if the frame holds no array.
+    /// Returns the errors of [`open`](Self::open) and of [`NdArray::of`].
     pub fn open_array(&self, path: impl AsRef<Path>) -> Result<NdArray> {
         NdArray::of(self.open(path)?)
     }
@@ -17,7 +17,7 @@ impl FrameOptions {
     /// Opens the array at this path for reading and changing it.
     ///
     /// # Errors
-    /// As [`edit`](Self::edit), and [`Unsupported`](bloscpack_error::Category::Unsupported) if the frame holds no array.
+    /// Returns the errors of [`edit`](Self::edit) and of [`NdArray::of`].
     pub fn edit_array(&self, path: impl AsRef<Path>) -> Result<NdArray> {
         NdArray::of(self.edit(path)?)
     }

@@ -1,37 +1,45 @@
-//! [`FileHome`]: a contiguous frame in a file that is changed.
+//! [`FileStorage`]: a contiguous frame in a file that is changed.
 
-use super::{Home, Stored, fetch};
-use crate::meta::Outline;
+use super::{FrameStorage, Origin, StoredChunk};
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, is_frame};
-use blosc1::Fault;
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Draft, Folder, Held, ReadAt, Replacement};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Bytes copied at once.
-const COPY_LEN: u64 = 1 << 20;
-/// By so many bytes the beginning of a frame is known.
-const FRAME_SIGN: usize = 10;
+/// Bytes that are copied or searched at once.
+const STEP: usize = 1 << 20;
+/// The beginning of a frame is known by so many bytes.
+const MAGIC_LEN: usize = 10;
 
-/// A file with a frame, held for writing.
+/// A file with a frame, locked for writing.
 ///
-/// New chunks go behind the last one: over the index and trailer through the journal, and behind the frame's end, where nobody
-/// looks, directly. What they replace stays where it is. When more of the file is dead than alive, it is written anew.
-pub(crate) struct FileHome<F: Folder> {
+/// New chunks go after the last one: over the index and the trailer through the journal, and past the end of the frame, where
+/// no reader looks, directly. Chunks that they replace stay where they are. When more than half of the chunks' bytes are dead,
+/// the file is written anew.
+///
+/// Positions are sums of lengths in the header, all of which are below 2^63, and of lengths of chunks: none can overflow.
+pub(crate) struct FileStorage<F: Folder> {
     pending: Pending<F>,
-    /// The file as the last commit left it.
+    origin: Origin,
+    /// Length of the frame after the last commit.
     frame_len: u64,
     chunks_at: u64,
     /// Where the next chunk goes.
     chunks_end: u64,
-    /// Whether a chunk has given way since the last commit.
+    /// Whether a chunk was discarded since the last commit.
     has_discarded: bool,
-    /// Bytes of chunks that are no part of the frame any more, once they have been counted.
+    /// Bytes of chunks that are not part of the frame any more, once they have been counted.
     dead: Option<u64>,
 }
 
-/// A held file with the change that is being made to it.
+/// The chunks of a frame: the length of each, by its place.
+type Live = BTreeMap<u64, u64>;
+
+/// A locked file with the change that is being made to it.
 struct Pending<F: Folder> {
     held: Held<F>,
     draft: Option<Draft>,
@@ -50,161 +58,177 @@ impl<F: Folder> ReadAt for Pending<F> {
     }
 }
 
-impl<F> FileHome<F>
+impl<F: Folder> Pending<F> {
+    /// Resumes the change of a frame of this length, or begins one.
+    fn draft(&mut self, frame_len: u64) -> io::Result<Draft> {
+        match self.draft.take() {
+            Some(draft) => Ok(draft),
+            None => Ok(self.held.change(Some(frame_len))?.pause()),
+        }
+    }
+}
+
+impl<F> FileStorage<F>
 where
     F: Folder<File: Send + Sync> + Send + Sync,
 {
-    /// A file that this frame lies in.
-    pub(crate) fn new(held: Held<F>, outline: &Outline) -> Result<Self> {
-        let frame_len = outline.header.frame_len;
-        refuse_followers(held.file(), frame_len)?;
-        let chunks_at = outline.header_len();
-        let chunks_end = chunks_at.saturating_add(outline.header.section_len);
+    /// A file that contains the frame with this metadata.
+    pub(crate) fn new(held: Held<F>, origin: Origin, meta: &FrameMeta) -> Result<Self> {
+        let frame_len = meta.header.frame_len;
+        if let Some(at) = origin.io(next_frame(held.file(), frame_len))? {
+            return Err(FrameError::SeveralFrames { at }.into());
+        }
+        let chunks_at = meta.header_len();
         Ok(Self {
             pending: Pending { held, draft: None },
+            origin,
             frame_len,
             chunks_at,
-            chunks_end,
+            chunks_end: chunks_at + meta.header.section_len,
             has_discarded: false,
             dead: None,
         })
     }
 
-    /// Takes up the change under way, or begins one.
-    fn draft(&mut self) -> Result<Draft> {
-        match self.pending.draft.take() {
-            Some(draft) => Ok(draft),
-            None => Ok(self.pending.held.change(Some(self.frame_len))?.pause()),
-        }
-    }
-
-    /// The chunks that are part of the frame, with their lengths, and the sum of these.
-    fn live(&self, outline: &Outline) -> Result<(BTreeMap<u64, u64>, u64)> {
-        let mut live = BTreeMap::new();
-        for place in &outline.places {
+    /// The chunks that are part of the frame, and the sum of their lengths.
+    fn live(&self, meta: &FrameMeta) -> Result<(Live, u64)> {
+        let mut live = Live::new();
+        for (number, place) in (0..).zip(&meta.places) {
             if let ChunkPlace::At(at) = place {
-                live.insert(*at, u64::from(fetch::header(&self.chunk(*at)?)?.ctbytes));
+                live.insert(*at, self.chunk(number, *at)?.header()?.ctbytes.into());
             }
         }
-        let used = live
-            .values()
-            .fold(0, |sum: u64, len| sum.saturating_add(*len));
-        // They would take more room than now where each gets its own.
-        super::check_apart(used, self.chunks_end.saturating_sub(self.chunks_at))?;
+        let used = live.values().sum();
+        super::check_apart(used, self.section_len())?;
         Ok((live, used))
     }
 
-    /// Whether chunks that gave way take more room than those that are left. All are counted once, and from then on kept count of.
-    fn is_mostly_dead(&mut self, outline: &Outline) -> bool {
+    /// Bytes of all chunks, dead ones included.
+    fn section_len(&self) -> u64 {
+        self.chunks_end - self.chunks_at
+    }
+
+    /// Whether discarded chunks use more bytes than the others. All are counted once, and tracked from then on.
+    fn is_mostly_dead(&mut self, meta: &FrameMeta) -> bool {
         if !self.has_discarded {
             return false;
         }
-        let section_len = self.chunks_end.saturating_sub(self.chunks_at);
         if self.dead.is_none()
-            && let Ok((_, used)) = self.live(outline)
+            && let Ok((_, used)) = self.live(meta)
         {
-            self.dead = Some(section_len.saturating_sub(used));
+            self.dead = Some(self.section_len() - used);
         }
-        let dead = self.dead.unwrap_or(0);
-        dead > section_len.saturating_sub(dead)
+        // A chunk that several entries refer to is counted for each, so that more may be dead than there is.
+        self.dead
+            .is_some_and(|dead| dead > self.section_len().saturating_sub(dead))
     }
 
-    /// Puts index, trailer and header where they belong.
-    fn commit_in_place(&mut self, outline: &mut Outline) -> Result<()> {
-        let back = outline.back()?;
-        let section_len = self.chunks_end.saturating_sub(self.chunks_at);
-        let frame_len = self.chunks_end.saturating_add(len_of(&back));
-        outline.header.section_len = section_len;
-        outline.header.frame_len = frame_len;
-        let header = outline.header.encode()?;
-        let draft = self.draft()?;
-        let mut change = self.pending.held.go_on(draft);
-        change.put(self.chunks_end, &back)?;
-        change.put(0, &header)?;
-        change.commit(frame_len)?;
+    /// Writes index, trailer and header, and leaves the chunks where they are.
+    fn commit_in_place(&mut self, meta: &mut FrameMeta) -> Result<()> {
+        let end = meta.encoded_end()?;
+        let frame_len = self.chunks_end + to_u64(end.len());
+        meta.header.section_len = self.section_len();
+        meta.header.frame_len = frame_len;
+        let header = meta.header.encode()?;
+        let (pending, chunks_end) = (&mut self.pending, self.chunks_end);
+        let draft = self.origin.io(pending.draft(self.frame_len))?;
+        let mut change = pending.held.go_on(draft);
+        let written = change
+            .put(chunks_end, &end)
+            .and_then(|()| change.put(0, &header))
+            .and_then(|()| change.commit(frame_len));
+        self.origin.io(written.map(|_| ()))?;
         self.frame_len = frame_len;
         Ok(())
     }
 
-    /// Writes a new file with nothing in it but what is part of the frame, and puts it in the place of the old one.
-    fn rewrite(&mut self, outline: &mut Outline, live: &BTreeMap<u64, u64>) -> Result<()> {
-        let chunks_at = outline.header_len();
-        let draft = self.draft()?;
-        let replacement = self.pending.held.go_on(draft).into_replacement()?;
+    /// Writes a new file that contains only what is part of the frame, and replaces the old one with it.
+    fn rewrite(&mut self, meta: &mut FrameMeta, live: &Live) -> Result<()> {
+        let origin = &self.origin;
+        let chunks_at = meta.header_len();
+        let draft = origin.io(self.pending.draft(self.frame_len))?;
+        let change = self.pending.held.go_on(draft);
+        let replacement = origin.io(change.into_replacement())?;
         let mut moved = BTreeMap::new();
         let mut end = chunks_at;
-        for place in &mut outline.places {
+        for place in &mut meta.places {
             let ChunkPlace::At(at) = place else { continue };
             let new = match moved.get(at) {
                 Some(new) => *new,
                 None => {
-                    let len = live.get(at).copied().unwrap_or(0);
-                    let from = self.chunks_at.saturating_add(*at);
-                    copy(&replacement, from, end, len)?;
-                    let new = end.saturating_sub(chunks_at);
+                    let len = *live.get(at).ok_or_else(|| not_live(*at))?;
+                    origin.io(copy(&replacement, self.chunks_at + *at, end, len))?;
+                    let new = end - chunks_at;
                     moved.insert(*at, new);
-                    end = end.saturating_add(len);
+                    end += len;
                     new
                 }
             };
             *at = new;
         }
-        let back = outline.back()?;
-        outline.header.section_len = end.saturating_sub(chunks_at);
-        outline.header.frame_len = end.saturating_add(len_of(&back));
-        replacement.write(end, &back)?;
-        replacement.write(0, &outline.header.encode()?)?;
-        replacement.commit()?;
+        let index_and_trailer = meta.encoded_end()?;
+        meta.header.section_len = end - chunks_at;
+        meta.header.frame_len = end + to_u64(index_and_trailer.len());
+        let header = meta.header.encode()?;
+        let written = replacement
+            .write(end, &index_and_trailer)
+            .and_then(|()| replacement.write(0, &header))
+            .and_then(|()| replacement.commit());
+        origin.io(written.map(|_| ()))?;
         (self.chunks_at, self.chunks_end) = (chunks_at, end);
-        self.frame_len = outline.header.frame_len;
+        self.frame_len = meta.header.frame_len;
         Ok(())
     }
 }
 
-impl<F> Home for FileHome<F>
+impl<F> FrameStorage for FileStorage<F>
 where
     F: Folder<File: Send + Sync> + Send + Sync,
 {
-    fn chunk(&self, at: u64) -> Result<Stored<'_>> {
-        let start = self.chunks_at.saturating_add(at);
-        Ok(Stored::within(&self.pending, start, self.chunks_end))
+    fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
+        let source = (
+            &self.pending as &dyn bloscpack_storage::Object,
+            &self.origin,
+        );
+        let start = self.chunks_at + at;
+        Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
 
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {
-        let draft = self.draft()?;
+        let draft = self.origin.io(self.pending.draft(self.frame_len))?;
         let mut change = self.pending.held.go_on(draft);
         let put = change.put(self.chunks_end, chunk);
         self.pending.draft = Some(change.pause());
-        put?;
-        let at = self.chunks_end.saturating_sub(self.chunks_at);
-        self.chunks_end = self.chunks_end.saturating_add(len_of(chunk));
+        self.origin.io(put)?;
+        let at = self.section_len();
+        self.chunks_end += to_u64(chunk.len());
         Ok(at)
     }
 
-    /// It stays where it is until there is more that is dead than alive.
+    /// The chunk stays where it is until more than half of the bytes are dead.
     fn discard(&mut self, _: u64, len: u64) -> Result<()> {
         self.has_discarded = true;
-        self.dead = self.dead.map(|dead| dead.saturating_add(len));
+        self.dead = self.dead.map(|dead| dead + len);
         Ok(())
     }
 
-    fn commit(&mut self, outline: &mut Outline) -> Result<()> {
-        let has_moved = outline.header_len() != self.chunks_at;
-        // Readers look for the trailer of a frame without chunks behind its header.
-        let is_emptied = outline.places.is_empty() && self.chunks_end > self.chunks_at;
-        if has_moved || is_emptied || self.is_mostly_dead(outline) {
-            match self.live(outline) {
+    fn commit(&mut self, meta: &mut FrameMeta) -> Result<()> {
+        let has_moved = meta.header_len() != self.chunks_at;
+        // Readers look for the trailer of a frame without chunks right after its header.
+        let is_emptied = meta.places.is_empty() && self.chunks_end > self.chunks_at;
+        if has_moved || is_emptied || self.is_mostly_dead(meta) {
+            match self.live(meta) {
                 Ok((live, _)) => {
-                    self.rewrite(outline, &live)?;
+                    self.rewrite(meta, &live)?;
                     (self.has_discarded, self.dead) = (false, Some(0));
                     return Ok(());
                 }
-                // A chunk that nobody can read keeps its place; where all would have to move, it cannot.
+                // A chunk that cannot be read stays where it is. If all chunks have to move, it cannot.
                 Err(error) if has_moved => return Err(error),
                 Err(_) => {}
             }
         }
-        self.commit_in_place(outline)?;
+        self.commit_in_place(meta)?;
         self.has_discarded = false;
         Ok(())
     }
@@ -213,54 +237,47 @@ where
         true
     }
 
-    fn strangers(&self, outline: &Outline) -> Result<Vec<String>> {
-        behind(self.pending.size()?, outline)
+    fn unused(&self, meta: &FrameMeta) -> Result<Vec<String>> {
+        Ok(super::trailing(self.origin.io(self.pending.size())?, meta))
     }
 }
 
-/// What lies behind the end of a frame.
-pub(crate) fn behind(size: u64, outline: &Outline) -> Result<Vec<String>> {
-    let behind = size.saturating_sub(outline.header.frame_len);
-    let what = format!("{behind} bytes lie behind the frame's end, which nobody reads");
-    Ok((behind > 0).then_some(what).into_iter().collect())
+fn not_live(at: u64) -> Error {
+    Error::bug(format!(
+        "the chunk at {at} is in the index, but was not counted"
+    ))
 }
 
-/// Several frames may lie in one file, with padding between; what lies behind this one would be cut off.
-fn refuse_followers<S: ReadAt>(file: &S, frame_len: u64) -> Result<()> {
+/// The next step on the way from `at` to `end`.
+fn step(at: u64, end: u64) -> usize {
+    usize::try_from(end - at).map_or(STEP, |left| left.min(STEP))
+}
+
+/// Where the next frame of the file begins, if there is one. Several frames may be in one file, with padding between them; a
+/// change of the first would cut off the others.
+fn next_frame<S: ReadAt>(file: &S, frame_len: u64) -> io::Result<Option<u64>> {
     let (mut at, size) = (frame_len, file.size()?);
     let mut buffer = Vec::new();
-    while size.saturating_sub(at) >= FRAME_SIGN as u64 {
-        let step = size.saturating_sub(at).min(COPY_LEN);
-        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
+    while at < size && size - at >= to_u64(MAGIC_LEN) {
+        buffer.resize(step(at, size), 0);
         file.read_exact_at(at, &mut buffer)?;
-        let found = buffer.windows(FRAME_SIGN).position(is_frame);
-        if let Some(found) = found {
-            let byte = at.saturating_add(u64::try_from(found).unwrap_or(0));
-            let what =
-                format!("another frame follows at byte {byte}: files of several are only read");
-            return Err(crate::error::frame(Fault::Unsupported, what));
+        if let Some(found) = buffer.windows(MAGIC_LEN).position(is_frame) {
+            return Ok(Some(at + to_u64(found)));
         }
-        // One may begin in the last bytes of a step.
-        at = at
-            .saturating_add(step)
-            .saturating_sub(FRAME_SIGN as u64 - 1);
+        // A frame may begin in the last bytes of a step.
+        at += to_u64(buffer.len() - (MAGIC_LEN - 1));
     }
-    Ok(())
+    Ok(None)
 }
 
-fn copy<F: Folder>(to: &Replacement<'_, F>, from: u64, at: u64, len: u64) -> Result<()> {
-    let (mut done, mut buffer) = (0u64, Vec::new());
+/// Copies bytes of the old file to the new one.
+fn copy<F: Folder>(to: &Replacement<'_, F>, from: u64, at: u64, len: u64) -> io::Result<()> {
+    let (mut done, mut buffer) = (0, Vec::new());
     while done < len {
-        let step = len.saturating_sub(done).min(COPY_LEN);
-        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
-        to.old()
-            .read_exact_at(from.saturating_add(done), &mut buffer)?;
-        to.write(at.saturating_add(done), &buffer)?;
-        done = done.saturating_add(step);
+        buffer.resize(step(done, len), 0);
+        to.old().read_exact_at(from + done, &mut buffer)?;
+        to.write(at + done, &buffer)?;
+        done += to_u64(buffer.len());
     }
     Ok(())
-}
-
-fn len_of(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }

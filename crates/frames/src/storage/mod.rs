@@ -1,102 +1,63 @@
-//! Where the bytes of a frame lie: in a file, in a directory, or anywhere that can only be read.
+//! Where the bytes of a frame are: in a file, in a directory, or in anything that can be read at any position.
 
-pub(crate) mod fetch;
 mod file;
+mod origin;
 mod reader;
 mod sparse;
+mod stored;
 
-use crate::meta::Outline;
-use blosc1::Fault;
+use crate::error::FrameError;
+use crate::meta::FrameMeta;
+use crate::part::FramePart;
 use bloscpack_error::Result;
-use bloscpack_storage::{Object, ReadAt};
-use std::io;
 
-pub(crate) use file::FileHome;
-pub(crate) use reader::BytesHome;
-pub(crate) use sparse::{FolderHome, OUTLINE};
+pub(crate) use file::FileStorage;
+pub(crate) use origin::Origin;
+pub(crate) use reader::ReaderStorage;
+pub(crate) use sparse::{METADATA_FILE, SparseStorage};
+pub(crate) use stored::{StoredChunk, check_chunk_len, check_header};
 
-/// Refuses chunks that come to more bytes than there are, as those do that lie in one another.
+/// Where the chunks of a frame are read, and where new ones are kept until a commit makes them part of the frame.
+pub(crate) trait FrameStorage: Send + Sync {
+    /// The bytes of the chunk with this number, which the index says is at `at`.
+    fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>>;
+
+    /// Keeps a new chunk, and returns where. It is not part of the frame before the next commit.
+    fn put(&mut self, chunk: &[u8]) -> Result<u64>;
+
+    /// Removes a chunk from the frame, from the next commit on. Its length is 0 if its header cannot be read: dead space is
+    /// then estimated too low, which only delays its removal.
+    fn discard(&mut self, at: u64, len: u64) -> Result<()>;
+
+    /// Makes this the frame, atomically. Updates lengths in the header and places of chunks.
+    fn commit(&mut self, meta: &mut FrameMeta) -> Result<()>;
+
+    /// Whether frames here can be changed.
+    fn is_writable(&self) -> bool;
+
+    /// Warnings about files or bytes that are not part of the frame.
+    fn unused(&self, meta: &FrameMeta) -> Result<Vec<String>>;
+}
+
+/// Refuses chunks that use more bytes than there are. They overlap, so giving each its own bytes would make the frame longer
+/// without bound.
 pub(crate) fn check_apart(used: u64, room: u64) -> Result<()> {
     match used <= room {
         true => Ok(()),
         false => {
-            let what = format!("chunks of {used} bytes in {room}: they lie in one another");
-            Err(crate::error::frame(Fault::Damaged, what))
+            let found = format!("{used} bytes, with overlaps");
+            let expected = format!("at most {room}");
+            let part = FramePart::Chunks;
+            Err(FrameError::damaged(part, None, "total length", found, expected).into())
         }
     }
 }
 
-/// Where a frame's chunks are read, and new ones kept until all of them become part of it.
-pub(crate) trait Home: Send + Sync {
-    /// The bytes of a chunk.
-    fn chunk(&self, at: u64) -> Result<Stored<'_>>;
-
-    /// Keeps a new chunk, and tells where. It is no part of the frame before the next commit.
-    fn put(&mut self, chunk: &[u8]) -> Result<u64>;
-
-    /// A chunk of so many bytes is no part of the frame any more, from the next commit on.
-    fn discard(&mut self, at: u64, len: u64) -> Result<()>;
-
-    /// Makes this the frame, as a whole or not at all. Lengths in the header and places of chunks are put right.
-    fn commit(&mut self, outline: &mut Outline) -> Result<()>;
-
-    /// Whether frames here may be changed at all.
-    fn is_writable(&self) -> bool;
-
-    /// What lies beside the frame's own files, or is no part of it: names or bytes that nobody reads.
-    fn strangers(&self, outline: &Outline) -> Result<Vec<String>>;
-}
-
-/// The bytes of one chunk, and of what lies behind it.
-pub(crate) struct Stored<'a> {
-    source: Source<'a>,
-    start: u64,
-    /// Bytes that the chunk can have at most.
-    pub room: u64,
-}
-
-enum Source<'a> {
-    Shared(&'a dyn Object),
-    Own(Box<dyn Object>),
-}
-
-impl<'a> Stored<'a> {
-    /// From `start` on in a source that holds other chunks, too; up to `end`.
-    pub(crate) fn within(source: &'a dyn Object, start: u64, end: u64) -> Self {
-        let room = end.saturating_sub(start);
-        Self {
-            source: Source::Shared(source),
-            start,
-            room,
-        }
-    }
-
-    /// Whether it has a file of its own, which ends with it.
-    pub fn is_alone(&self) -> bool {
-        matches!(self.source, Source::Own(_))
-    }
-
-    /// All of a source.
-    pub(crate) fn whole(source: Box<dyn Object>) -> io::Result<Self> {
-        let room = source.size()?;
-        Ok(Self {
-            source: Source::Own(source),
-            start: 0,
-            room,
-        })
-    }
-
-    /// Where it begins in its file.
-    pub(crate) fn byte(&self) -> u64 {
-        self.start
-    }
-
-    /// Fills `buf` with the chunk's bytes from `at` on.
-    pub(crate) fn read(&self, at: u64, buf: &mut [u8]) -> io::Result<()> {
-        let source = match &self.source {
-            Source::Shared(source) => *source,
-            Source::Own(source) => &**source,
-        };
-        source.read_exact_at(self.start.saturating_add(at), buf)
+/// The warning about bytes after the end of a frame in one file.
+fn trailing(size: u64, meta: &FrameMeta) -> Vec<String> {
+    match size.checked_sub(meta.header.frame_len) {
+        None | Some(0) => Vec::new(),
+        Some(1) => vec!["ignored 1 trailing byte".to_owned()],
+        Some(bytes) => vec![format!("ignored {bytes} trailing bytes")],
     }
 }

@@ -1,56 +1,55 @@
-//! [`BytesHome`]: a contiguous frame that is only read.
+//! [`ReaderStorage`]: a contiguous frame that is only read.
 
-use super::{Home, Stored};
-use crate::meta::Outline;
-use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Object, ReadAt};
+use super::{FrameStorage, Origin, StoredChunk};
+use crate::error::FrameError;
+use crate::meta::FrameMeta;
+use bloscpack_error::Result;
+use bloscpack_storage::Object;
 
 /// A contiguous frame in anything that can be read at any position.
-pub(crate) struct BytesHome {
+pub(crate) struct ReaderStorage {
     source: Box<dyn Object>,
+    origin: Origin,
     chunks_at: u64,
     chunks_end: u64,
 }
 
-impl BytesHome {
-    pub(crate) fn new(source: Box<dyn Object>, outline: &Outline) -> Self {
-        let chunks_at = outline.header_len();
+impl ReaderStorage {
+    pub(crate) fn new(source: Box<dyn Object>, origin: Origin, meta: &FrameMeta) -> Self {
+        let chunks_at = meta.header_len();
         Self {
             source,
+            origin,
             chunks_at,
-            chunks_end: chunks_at.saturating_add(outline.header.section_len),
+            chunks_end: chunks_at + meta.header.section_len,
         }
     }
 }
 
-/// For whoever would change a frame that is only read.
-fn read_only() -> Error {
-    Error::usage("this frame was opened for reading only: open it with `edit` to change it")
-}
-
-impl Home for BytesHome {
-    fn chunk(&self, at: u64) -> Result<Stored<'_>> {
-        let start = self.chunks_at.saturating_add(at);
-        Ok(Stored::within(&*self.source, start, self.chunks_end))
+impl FrameStorage for ReaderStorage {
+    fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
+        let source = (&*self.source as &dyn Object, &self.origin);
+        let start = self.chunks_at + at;
+        Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
 
     fn put(&mut self, _: &[u8]) -> Result<u64> {
-        Err(read_only())
+        Err(FrameError::ReadOnly.into())
     }
 
     fn discard(&mut self, _: u64, _: u64) -> Result<()> {
-        Err(read_only())
+        Err(FrameError::ReadOnly.into())
     }
 
-    fn commit(&mut self, _: &mut Outline) -> Result<()> {
-        Err(read_only())
+    fn commit(&mut self, _: &mut FrameMeta) -> Result<()> {
+        Err(FrameError::ReadOnly.into())
     }
 
     fn is_writable(&self) -> bool {
         false
     }
 
-    fn strangers(&self, outline: &Outline) -> Result<Vec<String>> {
-        super::file::behind(self.source.size()?, outline)
+    fn unused(&self, meta: &FrameMeta) -> Result<Vec<String>> {
+        Ok(super::trailing(self.origin.io(self.source.size())?, meta))
     }
 }

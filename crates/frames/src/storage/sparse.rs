@@ -1,125 +1,137 @@
-//! [`FolderHome`]: a sparse frame in a directory.
+//! [`SparseStorage`]: a sparse frame in a directory.
 
-use super::{Home, Stored};
-use crate::meta::Outline;
+use super::{FrameStorage, Origin, StoredChunk};
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
-use blosc1::Fault;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, EntryKind, Key, Root};
+use bloscpack_storage::{Access, Entry, EntryKind, Key, Root};
 use std::collections::BTreeSet;
+use std::io;
 
-/// The file with all but the chunks.
-pub(crate) const OUTLINE: &str = "chunks.b2frame";
+/// The file that contains everything except the chunks.
+pub(crate) const METADATA_FILE: &str = "chunks.b2frame";
 
-/// A directory with a file for each chunk, and one that tells their order.
-pub(crate) struct FolderHome {
+/// A directory with a file for each chunk, and one with the rest of the frame.
+///
+/// I/O errors name files relative to the directory.
+pub(crate) struct SparseStorage {
     root: Root,
     access: Access,
-    /// The number that the next chunk gets.
+    /// The number of the next new chunk's file.
     next: u64,
-    /// Bytes of all chunks that there are.
+    /// Bytes of all chunk files.
     section_len: u64,
-    /// What was put since the last commit.
+    /// Chunk files written since the last commit.
     fresh: BTreeSet<u64>,
-    /// What is to be removed with the next one.
+    /// Chunk files that the next commit removes.
     gone: BTreeSet<u64>,
 }
 
-impl FolderHome {
-    pub(crate) fn new(root: Root, access: Access, outline: &Outline) -> Result<Self> {
-        let mut home = Self {
+impl SparseStorage {
+    pub(crate) fn new(root: Root, access: Access, meta: &FrameMeta) -> Result<Self> {
+        let mut storage = Self {
             root,
             access,
             next: 0,
-            section_len: outline.header.section_len,
+            section_len: meta.header.section_len,
             fresh: BTreeSet::new(),
             gone: BTreeSet::new(),
         };
         if access == Access::Write {
-            // Chunks that no index tells of may lie there, too: no number is given twice.
-            let entries = home.root.list(&Key::root())?;
+            // Chunk files that the index does not mention may be there, too: no number is used twice.
+            let entries = storage.list()?;
             let names = entries.iter().filter_map(|entry| entry.name.to_str());
-            // Longer names are nobody's chunks.
+            // Files with longer names are not chunks.
             let is_number = |number: &u64| u32::try_from(*number).is_ok();
             let last = names.filter_map(chunk_number).filter(is_number).max();
-            home.next = last.map_or(0, |last| last.saturating_add(1));
+            storage.next = last.map_or(0, |last| last + 1);
         }
-        Ok(home)
+        Ok(storage)
     }
 
     fn key(number: u64) -> Result<Key> {
         Ok(Key::root().join(&chunk_file_name(number))?)
     }
 
+    /// The result of an operation on the directory.
+    fn io<T>(&self, done: std::result::Result<T, impl Into<Error>>) -> Result<T> {
+        Origin::of(self.access, None).io(done)
+    }
+
+    /// The result of an operation on one of the files.
+    fn io_at<T>(&self, key: &Key, done: io::Result<T>) -> Result<T> {
+        done.or_else(|error| Origin::of(self.access, Some(key)).io(Err(error)))
+    }
+
+    fn list(&self) -> Result<Vec<Entry>> {
+        self.io(self.root.list(&Key::root()))
+    }
+
     fn check_writable(&self) -> Result<()> {
         match self.access {
             Access::Write => Ok(()),
-            Access::Read => Err(Error::usage(
-                "this frame was opened for reading only: open it with `edit` to change it",
-            )),
+            Access::Read => Err(FrameError::ReadOnly.into()),
         }
     }
 }
 
-impl Home for FolderHome {
-    fn chunk(&self, at: u64) -> Result<Stored<'_>> {
+impl FrameStorage for SparseStorage {
+    fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
         let key = Self::key(at)?;
-        let object = self.root.read(&key).map_err(|error| {
-            let error = match error.kind() {
-                std::io::ErrorKind::NotFound => crate::error::frame(
-                    Fault::Damaged,
-                    "the index tells of this chunk, but it is not there",
-                ),
-                _ => error.into(),
-            };
-            error.in_file(&key)
-        })?;
-        Ok(Stored::whole(object)?)
+        match self.root.read(&key) {
+            Ok(object) => StoredChunk::alone(number, object, (key, self.access)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Error::from(FrameError::MissingChunk { chunk: number }).in_file(&key))
+            }
+            Err(error) => self.io_at(&key, Err(error)),
+        }
     }
 
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {
         self.check_writable()?;
         let number = self.next;
-        // The names of chunks have eight digits, and their numbers 32 bits.
+        // The names of chunk files have eight hexadecimal digits.
         if u32::try_from(number).is_err() {
-            return Err(Error::usage("a sparse frame has at most 2^32 chunks"));
+            return Err(Error::usage("a sparse frame has at most 2^32 chunk files"));
         }
-        self.root.put(&Self::key(number)?, chunk)?;
-        self.next = number.saturating_add(1);
+        let key = Self::key(number)?;
+        self.io_at(&key, self.root.put(&key, chunk))?;
+        self.next = number + 1;
         self.fresh.insert(number);
-        let len = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
-        self.section_len = self.section_len.saturating_add(len);
+        self.section_len += to_u64(chunk.len());
         Ok(number)
     }
 
     fn discard(&mut self, at: u64, len: u64) -> Result<()> {
+        // The header of a damaged frame may say less than its chunks have.
         self.section_len = self.section_len.saturating_sub(len);
         if self.fresh.remove(&at) {
-            return Ok(self.root.remove(&Self::key(at)?)?);
+            let key = Self::key(at)?;
+            return self.io_at(&key, self.root.remove(&key));
         }
         self.gone.insert(at);
         Ok(())
     }
 
-    fn commit(&mut self, outline: &mut Outline) -> Result<()> {
+    fn commit(&mut self, meta: &mut FrameMeta) -> Result<()> {
         self.check_writable()?;
-        let needed: BTreeSet<u64> = stored(outline).collect();
-        for number in &self.gone {
+        let needed: BTreeSet<u64> = stored(meta).collect();
+        for number in self.gone.difference(&needed) {
             let key = Self::key(*number)?;
-            if !needed.contains(number) && self.root.kind(&key)? == Some(EntryKind::File) {
-                self.root.remove(&key)?;
+            if self.io_at(&key, self.root.kind(&key))? == Some(EntryKind::File) {
+                self.io_at(&key, self.root.remove(&key))?;
             }
         }
-        outline.header.section_len = self.section_len;
-        let back = outline.back()?;
-        let len = outline.header_len();
-        outline.header.frame_len =
-            len.saturating_add(u64::try_from(back.len()).unwrap_or(u64::MAX));
-        let mut bytes = outline.header.encode()?;
-        bytes.extend_from_slice(&back);
-        let key = Key::root().join(OUTLINE)?;
-        self.root.put(&key, &bytes)?;
-        self.root.commit_counts(&[key], false)?;
+        meta.header.section_len = self.section_len;
+        let end = meta.encoded_end()?;
+        meta.header.frame_len = meta.header_len() + to_u64(end.len());
+        let mut bytes = meta.header.encode()?;
+        bytes.extend_from_slice(&end);
+        let key = Key::root().join(METADATA_FILE)?;
+        self.io_at(&key, self.root.put(&key, &bytes))?;
+        self.io(self.root.commit_counts(&[key], false))?;
         self.fresh.clear();
         self.gone.clear();
         Ok(())
@@ -129,24 +141,25 @@ impl Home for FolderHome {
         self.access == Access::Write
     }
 
-    fn strangers(&self, outline: &Outline) -> Result<Vec<String>> {
-        let needed: BTreeSet<u64> = stored(outline).collect();
-        let mut strangers = Vec::new();
-        for entry in self.root.list(&Key::root())? {
+    fn unused(&self, meta: &FrameMeta) -> Result<Vec<String>> {
+        let needed: BTreeSet<u64> = stored(meta).collect();
+        let mut unused = Vec::new();
+        for entry in self.list()? {
             let name = entry.name.to_string_lossy().into_owned();
             match chunk_number(&name) {
-                _ if name == OUTLINE => {}
+                _ if name == METADATA_FILE => {}
                 Some(number) if needed.contains(&number) => {}
-                Some(_) => strangers.push(format!("{name}: a chunk that the frame does not need")),
-                None => strangers.push(format!("{name}: nothing that belongs to a frame")),
+                Some(_) => unused.push(format!("{name}: chunk file that the frame does not use")),
+                None => unused.push(format!("{name}: not part of the frame")),
             }
         }
-        Ok(strangers)
+        Ok(unused)
     }
 }
 
-fn stored(outline: &Outline) -> impl Iterator<Item = u64> {
-    outline.places.iter().filter_map(|place| match place {
+/// The numbers of the chunk files of a frame.
+fn stored(meta: &FrameMeta) -> impl Iterator<Item = u64> {
+    meta.places.iter().filter_map(|place| match place {
         ChunkPlace::At(at) => Some(*at),
         _ => None,
     })
