@@ -207,11 +207,9 @@ fn zeros_beyond_measure_stream_in_the_memory_of_one_chunk() {
 #[test]
 fn a_chunk_of_one_huge_block_takes_two_of_them() {
     let block = 160 << 20;
-    let settings = ChunkSettings {
-        compressor: Compressor::Zstd,
-        blocksize: Some(block),
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default()
+        .compressor(Compressor::Zstd)
+        .blocksize(Some(block));
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     encoder

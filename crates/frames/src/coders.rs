@@ -91,13 +91,12 @@ pub(super) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
     }
     // What a chunk has no number for, it takes as bytes; so do the C libraries.
     let typesize = u8::try_from(header.typesize).ok().filter(|size| *size > 0);
-    Ok(Blosc2Settings {
-        compressor,
-        level: header.level.min(9),
-        filters: FilterPipeline::from_ids(header.filters, plain)?,
-        typesize: typesize.unwrap_or(1),
-        blocksize: (header.blocksize > 0).then_some(header.blocksize),
-    })
+    Ok(Blosc2Settings::default()
+        .compressor(compressor)
+        .level(header.level.min(9))
+        .filters(FilterPipeline::from_ids(header.filters, plain)?)
+        .typesize(typesize.unwrap_or(1))
+        .blocksize((header.blocksize > 0).then_some(header.blocksize)))
 }
 
 /// The number of the shuffle filter.

@@ -137,13 +137,11 @@ fn put_back(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Res
 
 /// What a layer behind the chunks is stored as.
 pub(super) fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
-    let settings = Blosc2Settings {
-        compressor: ChunkSettings::default().compressor,
-        level: 5,
-        filters: FilterPipeline::default(),
-        typesize: 1,
-        blocksize: None,
-    };
+    let settings = Blosc2Settings::default()
+        .compressor(ChunkSettings::default().compressor)
+        .level(5)
+        .filters(FilterPipeline::default())
+        .typesize(1);
     let mut chunk = Vec::new();
     Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
     Ok(chunk)

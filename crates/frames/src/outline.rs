@@ -97,13 +97,11 @@ impl Outline {
 /// How indexes are compressed.
 fn index_settings() -> Blosc2Settings {
     let ChunkSettings { compressor, .. } = ChunkSettings::default();
-    Blosc2Settings {
-        compressor,
-        level: 5,
-        filters: FilterPipeline::default(),
-        typesize: 8,
-        blocksize: None,
-    }
+    Blosc2Settings::default()
+        .compressor(compressor)
+        .level(5)
+        .filters(FilterPipeline::default())
+        .typesize(8)
 }
 
 const HEADER: &str = "header";
