@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Arrays beside caterva and python-blosc2, in one run: each task by all of them in turn, several rounds.
+"""Times arrays against caterva and python-blosc2: each task by all of them in turn, for several rounds.
 
 usage: arrays.py PROGRAM PYTHON_BLOSC2 PYTHON_CATERVA [ROUNDS] [CODEC...]
 
-PROGRAM is the bench `arrays` as cargo has built it, PYTHON_BLOSC2 an interpreter with python-blosc2 and numpy, PYTHON_CATERVA one
-with caterva and numpy, or `-`. An array of 300 x 300 x 278 float64 (200 MB): a smooth field with a little noise. Prints for each
-task, best / median, the seconds of each program, and how many times the time of a peer ours takes, by the clock and on
-processors: below 1 is faster. `read_into` reads all into memory that is there already.
-`synced` is a write with the time that the disk takes, for which ours always waits. What is read
-is compared by its sum."""
+PROGRAM is the bench `arrays` as built by cargo, PYTHON_BLOSC2 an interpreter with python-blosc2 and numpy, PYTHON_CATERVA an
+interpreter with caterva and numpy, or `-` for none. The data is an array of 300 x 300 x 278 float64 (200 MB): a smooth field with
+a little noise. For each task, prints the seconds of each program (best / median) and our time divided by the peer's, in wall time
+and in CPU time: below 1, ours is faster. `read_into` reads the whole array into existing memory. `synced` is a write including
+the time until it is on the disk, which ours always waits for. The sums of what is read are compared."""
 
 import os
 import statistics
@@ -25,7 +24,7 @@ import sys, numpy as np
 x, y, z = np.ogrid[0:300, 0:300, 0:278]
 field = 20 * np.sin(x / 40) * np.cos(y / 55) + 5 * np.sin((x + 2 * z) / 70) + z / 30
 noise = np.random.default_rng(1).normal(scale=0.01, size=field.shape)
-# In steps of 2^-10, as instruments have them.
+# In steps of 2^-10, as from an instrument.
 (np.round((field + noise) * 1024) / 1024).tofile(sys.argv[1])
 '''
 
@@ -40,7 +39,7 @@ if name == "caterva":
     import caterva
     CODECS = {"lz4": caterva.Codec.LZ4, "zstd": caterva.Codec.ZSTD}
     def write(path, threads, codec, shapes):
-        # It has no shapes of its own.
+        # Caterva does not choose shapes by itself.
         caterva.asarray(values, chunks=CHUNK, blocks=BLOCK, urlpath=path, contiguous=True,
                         codec=CODECS[codec], clevel=5, filters=[caterva.Filter.SHUFFLE], nthreads=threads)
     def opened(path, threads):
@@ -98,7 +97,7 @@ for line in sys.stdin:
             os.remove(path)
         took.add(lambda: write(path, threads, codec, shapes))
         synced, file = Took(), os.open(path, os.O_RDWR)
-        # Ours waits for the disk, a peer does not: what that takes is told apart.
+        # Ours waits for the disk, the peers do not: the sync is timed separately.
         synced.add(lambda: os.fsync(file))
         os.close(file)
         print(took.clock, took.cpu, 0, took.clock + synced.clock, flush=True)
@@ -122,14 +121,14 @@ class Program:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def do(self, task, threads, codec, shapes):
-        """Seconds by the clock and on processors, the sum, and the seconds until it is on the disk."""
+        """Returns wall seconds, CPU seconds, the sum, and the wall seconds until the data is on the disk."""
         print(task, self.file, threads, codec, shapes, file=self.process.stdin, flush=True)
         clock, cpu, total, *synced = self.process.stdout.readline().split()
         return float(clock), float(cpu), int(total), float(synced[0]) if synced else float(clock)
 
 
 def measure(programs, rounds, codec, shapes, threads):
-    """Seconds by task and program. The sums of what is read are the same."""
+    """Returns the seconds by task and program. Exits if the programs read different values."""
     found = {}
     for number in range(rounds):
         for task in TASKS:
@@ -142,14 +141,14 @@ def measure(programs, rounds, codec, shapes, threads):
                 if task == "write":
                     found.setdefault(("synced", program.name), []).append((synced, cpu))
             if len(sums) != 1:
-                sys.exit(f"{task}: they read different values: {sums}")
+                sys.exit(f"{task}: the programs read different values: {sums}")
     return found
 
 
 def report(programs, found, codec, shapes, threads, folder):
     sizes = ", ".join(f"{program.name} {os.path.getsize(Path(folder, program.file)) / 1e6:.1f} MB" for program in programs)
-    print(f"\n{codec} level 5 with shuffle, {shapes} shapes, threads: {threads}; files: {sizes}; "
-          f"load {os.getloadavg()[0]:.1f}\n")
+    print(f"\n## {codec.upper()}, {shapes} shapes, {threads} thread{'' if threads == 1 else 's'}\n\n"
+          f"Level 5 with shuffle; files: {sizes}; load {os.getloadavg()[0]:.1f}:\n")
     names = [program.name for program in programs]
     heads = names + [f"ours/{name}" for name in names[1:]] + [f"CPU ours/{name}" for name in names[1:]]
     print("| task | " + " | ".join(heads) + " |\n|---|" + "---|" * len(heads))

@@ -1,7 +1,9 @@
-//! Arrays beside caterva and python-blosc2: a server of tasks, so that `benches/arrays.py` can have each done by all in turn.
+//! Times arrays against caterva and python-blosc2: a server of tasks, so that `benches/arrays.py` can run each task
+//! with all programs in turn.
 //!
-//! `arrays FOLDER` reads lines `TASK FILE THREADS CODEC SHAPES` and answers each with the seconds that the task took,
-//! by the clock and on processors, and the sum of all that it read, as 64-bit words. The folder holds `values.f64`, the float64 of [`SHAPE`] that all work on.
+//! `arrays FOLDER` reads lines `TASK FILE THREADS CODEC SHAPES` and answers each with the wall seconds and CPU seconds of
+//! the task and the sum of all values read, as 64-bit words. The folder contains `values.f64`, the float64 values of
+//! [`SHAPE`] that all programs use.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -26,7 +28,7 @@ const PLANES: usize = 20;
 const BOXES: usize = 1000;
 const BOX: u64 = 10;
 
-/// What a stretch of work took: seconds by the clock, and of all threads on processors.
+/// The cost of some work: wall seconds, and CPU seconds of all threads.
 #[derive(Clone, Copy, Default)]
 struct Took {
     clock: f64,
@@ -34,7 +36,7 @@ struct Took {
 }
 
 impl Took {
-    /// Does something, and adds what it took.
+    /// Runs something and adds its cost.
     fn add<T>(&mut self, act: impl FnOnce() -> T) -> T {
         let cpu = || {
             let time = clock_gettime(ClockId::ProcessCPUTime);
@@ -48,7 +50,7 @@ impl Took {
     }
 }
 
-/// The same places for all programs.
+/// Random positions, the same for all programs.
 struct Places(u64);
 
 impl Places {
@@ -61,7 +63,7 @@ impl Places {
     }
 }
 
-/// The slices that a task reads; none if it writes.
+/// The slices that a task reads; none if the task writes.
 fn slices(task: &str) -> Vec<[Range<u64>; 3]> {
     let whole = SHAPE.map(|len| 0..len);
     let mut places = Places(1);
@@ -91,7 +93,7 @@ fn slices(task: &str) -> Vec<[Range<u64>; 3]> {
     planes.collect()
 }
 
-/// With `into`, all that is read goes to memory that has been there before.
+/// With `into`, reads into existing memory.
 fn read(
     path: &Path,
     threads: usize,
@@ -141,7 +143,7 @@ fn main() {
         .nth(1)
         .filter(|argument| !argument.starts_with('-'))
     else {
-        // `cargo bench` and `cargo test --benches` call it with nothing to do.
+        // `cargo bench` and `cargo test --benches` run it without a task.
         return;
     };
     let bytes = std::fs::read(Path::new(&folder).join("values.f64")).unwrap();
@@ -152,7 +154,7 @@ fn main() {
         let line = line.unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         let [task, file, threads, codec, shapes] = words[..] else {
-            panic!("five words, not {line:?}");
+            panic!("expected five words, found {line:?}");
         };
         let (path, threads) = (Path::new(&folder).join(file), threads.parse().unwrap());
         let (took, sum) = match task {

@@ -1,14 +1,14 @@
-//! The automatic settings beside the best fixed choice.
+//! Compares the automatic settings with the best fixed choice.
 //!
 //! `cargo bench --bench auto` measures every compressor, level, filter and likely typesize on six kinds
-//! of data, and prints for each aim what was chosen for it, the best of all, and how they compare by
-//! the formula of [`bloscpack::blosc::Aim`]. It takes some minutes. `docs/defaults.md` has a run.
+//! of data, and prints for each aim the automatic choice, the best fixed choice, and how they compare by
+//! the formula of [`bloscpack::blosc::Aim`]. It takes a few minutes. `docs/benchmarks/auto.md` has a run.
 //!
-//! `cargo bench --bench auto -- calibrate` prints the figures of the cost model in `src/blosc/tune/`.
+//! `cargo bench --bench auto -- calibrate` prints the figures of the cost model, `tune/figures.rs`.
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "made-up data may be cut as it likes"
+    reason = "truncating made-up data does no harm"
 )]
 
 #[path = "auto/calibrate.rs"]

@@ -1,10 +1,10 @@
-//! Chunks by our engine and by C-Blosc 1.21, in one process, on one thread, in turn.
+//! Times chunks with our engine and with C-Blosc 1.21, in one process, on one thread, in turn.
 //!
 //! `cargo bench --bench chunk [-- WORD..]` prints, for each kind of data, compressor and filter
-//! whose names contain all words, MB/s of both and the median ratio of paired rounds (above 1:
-//! ours is faster), then geometric means and whether the aims are met. `LEVEL=n` changes the level
+//! whose names contain all words, the MB/s of both sides and the median ratio of paired rounds (above 1,
+//! ours is faster), then geometric means and whether the targets are met. `LEVEL=n` changes the level
 //! from 5, `ROUNDS=n` the number of rounds from 9. C-Blosc is built with the SIMD that `RUSTFLAGS`
-//! allows: give `-C target-feature=+avx2` for a fair comparison of the filters.
+//! allows: use `-C target-feature=+avx2` for a fair comparison of the filters.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -21,7 +21,7 @@ use testkit::oracle;
 use measure::{Cell, Engines};
 use oracle::{Kind, Random};
 
-/// Ours, and C-Blosc's calls that take a context's worth of parameters.
+/// Our engine, and the C-Blosc calls that take all parameters instead of global state.
 struct Blosc1 {
     settings: ChunkSettings,
     encoder: ChunkEncoder,

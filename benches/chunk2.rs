@@ -1,9 +1,8 @@
-//! Chunks of Blosc 2 by our engine and by C-Blosc2 2.15, in one process, on one thread, in turn.
+//! Times Blosc 2 chunks with our engine and with C-Blosc2 2.15, in one process, on one thread, in turn.
 //!
-//! `cargo bench --features blosc2-rs --bench chunk2 [-- WORD..]`; what it prints and takes is told in
-//! `chunk.rs`, which cannot be in the same program: C-Blosc and C-Blosc2 have functions of the same
-//! names. C-Blosc2 finds out by itself what SIMD the processor has. Both sides are set up once for a
-//! cell, and each reads its own chunks.
+//! `cargo bench --features blosc2-rs --bench chunk2 [-- WORD..]` prints and accepts the same as `chunk.rs`.
+//! The two cannot be one program, because C-Blosc and C-Blosc2 have functions of the same names. C-Blosc2
+//! detects SIMD at run time. Both sides are set up once for a cell, and each reads its own chunks.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -22,7 +21,7 @@ mod measure;
 use data::{Kind, Random};
 use measure::{Cell, Engines};
 
-/// All that Blosc 2 has, with their numbers in C-Blosc2.
+/// The compressors of Blosc 2; [`NUMBERS`] has their numbers in C-Blosc2.
 const COMPRESSORS: [Compressor; 5] = [
     Compressor::Blosclz,
     Compressor::Lz4,
@@ -32,7 +31,7 @@ const COMPRESSORS: [Compressor; 5] = [
 ];
 const NUMBERS: [u8; 5] = [0, 1, 2, 4, 5];
 
-/// Ours, and two contexts of C-Blosc2.
+/// Our engine, and two contexts of C-Blosc2.
 struct Blosc2 {
     encoder: Blosc2Encoder,
     decoder: ChunkDecoder,
@@ -49,7 +48,7 @@ impl Blosc2 {
             .typesize(cell.typesize);
         let numbers = COMPRESSORS.into_iter().zip(NUMBERS);
         let number = numbers.into_iter().find(|of| of.0 == cell.compressor);
-        // SAFETY: both functions give values and have no conditions.
+        // SAFETY: both functions return values and have no preconditions.
         let (mut params, to_decode) = unsafe {
             (
                 ffi::blosc2_get_blosc2_cparams_defaults(),
@@ -83,7 +82,7 @@ impl Blosc2 {
 impl Drop for Blosc2 {
     fn drop(&mut self) {
         for context in [self.compressing, self.decompressing] {
-            // SAFETY: made by the library, and nobody else's.
+            // SAFETY: made by the library and not shared.
             unsafe { ffi::blosc2_free_ctx(context) };
         }
     }
@@ -111,13 +110,13 @@ impl Engines for Blosc2 {
                 room.len().try_into().unwrap(),
             )
         };
-        assert!(len > 0, "C-Blosc2 gave {len}");
+        assert!(len > 0, "C-Blosc2 returned {len}");
         len as usize
     }
 
     fn decode_theirs(&mut self, chunk: &[u8], data: &mut [u8]) {
         // SAFETY: the context is one for decompressing; both pointers are valid for the lengths given
-        // with them, and do not overlap; the chunk is one that C-Blosc2 has made.
+        // with them, and do not overlap; the chunk was made by C-Blosc2.
         let len = unsafe {
             ffi::blosc2_decompress_ctx(
                 self.decompressing,
@@ -132,7 +131,7 @@ impl Engines for Blosc2 {
 }
 
 fn main() {
-    // SAFETY: called once, before anything else of the library.
+    // SAFETY: called once, before any other function of the library.
     unsafe { ffi::blosc2_init() };
     measure::run("C-Blosc2", &COMPRESSORS, Blosc2::new);
 }

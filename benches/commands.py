@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whole commands beside their peers: python-bloscpack, python-blosc2, zstd, lz4, pigz, cp.
+"""Times whole commands against python-bloscpack, python-blosc2, zstd, lz4, pigz and cp.
 
-    cargo build --release --locked && benches/commands.py
+    cargo build --release --locked --package blpk && benches/commands.py
 
-All run in turn on the same files, warm, several rounds; docs/benchmarks.md tells what the figures mean. The first run makes an
-environment of Python with the peers below target/bench-commands, which needs the network.
+All programs run in turn on the same files, with warm caches, for several rounds. docs/benchmarks.md explains the figures. The
+first run creates a Python environment with the peers in target/bench-commands, which needs network access.
 """
 
 import argparse
@@ -19,34 +19,37 @@ from kit.measure import say
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--blpk", metavar="FILE", help="the command [default: target/release/blpk]")
-    parser.add_argument("--sizes", default="256M,1G", help="of the data, with commas between [default: %(default)s]")
-    parser.add_argument("--data", default=",".join(KINDS), help="kinds of data [default: %(default)s]")
-    parser.add_argument("--without", default="", metavar="NAMES", help="programs of the path that are left out: pigz takes long")
-    parser.add_argument("--rounds", type=int, default=5, help="that are counted [default: %(default)s]")
-    parser.add_argument("--threads", type=int, default=2, help="for those who can [default: %(default)s]")
+    parser.add_argument("--blpk", metavar="FILE", help="command to measure [default: target/release/blpk]")
+    parser.add_argument("--sizes", default="256M,1G", help="data sizes, separated by commas [default: %(default)s]")
+    parser.add_argument("--data", default=",".join(KINDS), help="kinds of data, separated by commas [default: %(default)s]")
+    parser.add_argument("--without", default="", metavar="NAMES", help="programs to leave out, for example pigz, which is slow")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds that count [default: %(default)s]")
+    parser.add_argument("--threads", type=int, default=2, help="threads for programs that support them [default: %(default)s]")
     parser.add_argument("--slow", type=float, default=8, metavar="SECONDS",
-                        help="what takes longer has three rounds [default: %(default)s]")
-    parser.add_argument("--folder", help="for the files [default: /dev/shm if there is room, else below target/]")
-    parser.add_argument("--disk", help="a folder on a disk, for cp [default: below target/, unless that is in memory]")
-    parser.add_argument("--json", metavar="FILE", help="for all that is measured [default: target/bench-commands/commands.json]")
-    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing: report what such a file has")
-    parser.add_argument("--docs", metavar="FOLDER", help="write the tables and the chart of FOLDER/benchmarks.md")
-    parser.add_argument("--smoke", action="store_true", help="little data, one round, no program is installed: does it run?")
+                        help="programs slower than this run at most three rounds [default: %(default)s]")
+    parser.add_argument("--folder", help="folder for the files [default: /dev/shm if it has room, otherwise in target/]")
+    parser.add_argument("--disk",
+                        help="folder on a disk, for the comparison with cp [default: in target/, unless that is in memory]")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write all measurements to FILE [default: target/bench-commands/commands.json]")
+    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing; report the measurements in FILE")
+    parser.add_argument("--docs", metavar="FOLDER", help="update FOLDER/commands.md and FOLDER/commands.svg")
+    parser.add_argument("--smoke", action="store_true",
+                        help="quick check that everything runs: little data, one round, nothing installed")
     chosen = parser.parse_args()
     if chosen.smoke:
         chosen.sizes, chosen.data, chosen.rounds = "4M", "ticks", 1
     unknown = set(chosen.data.split(",")) - set(KINDS)
     if unknown:
-        parser.error(f"no such data: {', '.join(unknown)}")
+        parser.error(f"unknown kind of data: {', '.join(unknown)}")
     return chosen
 
 
 def disk_folder(chosen):
-    """A new folder on a disk, or nothing where none is known."""
+    """A new folder on a disk, or None if no disk is known."""
     place = chosen.disk or places.BASE
     if not chosen.disk and places.filesystem(place) in ("tmpfs", "ramfs"):
-        say("no --disk given: cp on a disk is left out")
+        say("no --disk given: skipping the comparison with cp on a disk")
         return None
     os.makedirs(place, exist_ok=True)
     return tempfile.TemporaryDirectory(prefix="disk-", dir=place)
@@ -75,7 +78,7 @@ def measured(chosen):
     tools = places.tools(install=not chosen.smoke)
     tools = {name: path for name, path in tools.items() if name not in chosen.without.split(",")}
     python = places.python()
-    # The raw file, what comes back, and the files of eleven peers, none of which is much longer than the raw one.
+    # The raw file, the decompressed copy, and one file for each of eleven peers; none is much longer than the raw file.
     need = 13 * max(places.size(one) for one in chosen.sizes.split(","))
     disk = disk_folder(chosen)
     with places.scratch(chosen.folder, need) as folder:
@@ -96,7 +99,7 @@ def main():
     chosen = options()
     found = docs.reported(chosen, measured, report.summary, "commands")
     if chosen.docs:
-        with open(os.path.join(chosen.docs, "benchmarks.svg"), "w") as file:
+        with open(os.path.join(chosen.docs, "commands.svg"), "w") as file:
             file.write(chart.drawn(found))
 
 

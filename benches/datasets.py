@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Datasets beside bcolz-zipline, in one run: each task by both in turn, several rounds.
+"""Times datasets against bcolz-zipline: each task by both in turn, for several rounds.
 
 usage: datasets.py PROGRAM PYTHON [ROUNDS] [VALUES]
 
-PROGRAM is the bench `datasets` as cargo has built it, PYTHON an interpreter with bcolz-zipline and numpy. Prints for each task the
-medians in seconds and how many times faster PROGRAM is, with the range of the paired rounds."""
+PROGRAM is the bench `datasets` as built by cargo, PYTHON an interpreter with bcolz-zipline and numpy. For each task, prints the
+median seconds and how many times faster PROGRAM is, with the range over the paired rounds."""
 
 import statistics
 import subprocess

@@ -1,7 +1,7 @@
-//! Datasets beside bcolz: one task a call, so that `benches/datasets.py` can run both in turn.
+//! Times datasets against bcolz: one task per call, so that `benches/datasets.py` can run both in turn.
 //!
-//! `datasets TASK FOLDER` does a task and prints the seconds that it took. The folder holds `values.f64`, the float64 that both
-//! work on, and what `create` and `table` have made.
+//! `datasets TASK FOLDER` runs a task and prints the seconds it took. The folder contains `values.f64`, the float64 values
+//! that both programs use, and the output of `create` and `table`.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -26,7 +26,7 @@ fn values(folder: &Path) -> Vec<f64> {
         .collect()
 }
 
-/// The same places for both programs.
+/// Random positions, the same for both programs.
 struct Places(u64);
 
 impl Places {
@@ -128,7 +128,7 @@ fn scan(folder: &Path) -> f64 {
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, task, folder, ..] = arguments.as_slice() else {
-        // `cargo bench` and `cargo test --benches` call it with nothing to do.
+        // `cargo bench` and `cargo test --benches` run it without a task.
         return;
     };
     let folder = Path::new(folder);

@@ -1,9 +1,8 @@
-//! What the default compressor and level stand on.
+//! The measurements behind the default compressor and level.
 //!
 //! `cargo bench --bench defaults` prints, for each compressor and level, the geometric mean of the
-//! ratios, the speed of one thread, and the seconds that it takes to write a gigabyte to a disk and
-//! read it back, with two threads, through disks of 1 and of 0.2 GB/s. `docs/defaults.md` has a run
-//! and what follows from it.
+//! ratios, the speed of one thread, and the seconds to write a gigabyte to a disk and read it back, with
+//! two threads and disks of 1 and of 0.2 GB/s. `docs/defaults.md` has a run and the conclusions.
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 
 use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};

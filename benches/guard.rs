@@ -1,7 +1,7 @@
-//! The hot paths, one in each run, for `guard.py` to count the instructions of.
+//! The hot paths, one in each run, so that `guard.py` can count their instructions.
 //!
-//! `guard --list` prints the names of all cases; `guard NAME` does the case's work once, within
-//! `measured`, which is all that callgrind collects. Times are not taken.
+//! `guard --list` prints the names of all cases; `guard NAME` runs the case once, within `measured`,
+//! the only function that callgrind collects. Times are not measured.
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 
 use std::hint::black_box;
@@ -22,18 +22,18 @@ const CHUNK: usize = 256 << 10;
 /// Bytes of a stream of chunks.
 const STREAM: usize = 2 << 20;
 
-/// What callgrind collects.
+/// The function that callgrind collects.
 #[inline(never)]
 fn measured(work: &mut dyn FnMut()) {
     work();
 }
 
-/// Numbers that wander.
+/// A random walk.
 fn walk(len: usize) -> Vec<u8> {
     Kind::Walk.data(&mut Random::new(31), len)
 }
 
-/// One number over and over: nothing is left to a compressor, and nearly all is the filter's work.
+/// One number over and over: it leaves hardly anything to the compressor, so nearly all work is the filter's.
 fn alike(len: usize) -> Vec<u8> {
     [1, 2, 3, 4, 5, 6, 7, 8]
         .into_iter()
@@ -53,7 +53,7 @@ fn settings(compressor: Compressor, filter: Filter) -> ChunkSettings {
 fn encode(settings: ChunkSettings, data: &[u8]) {
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     let mut chunk = Vec::new();
-    // Once before, so that its memory is there.
+    // A first run allocates the memory.
     encoder.encode(data, &mut chunk).unwrap();
     measured(&mut || {
         chunk.clear();
@@ -79,7 +79,7 @@ fn decode_chunk(chunk: &[u8], data: &[u8]) {
     assert!(out == data);
 }
 
-/// Encodes or decodes a chunk of Blosc 2.
+/// Encodes or decodes a Blosc 2 chunk.
 fn blosc2(is_encoding: bool) {
     let (data, mut chunk) = (walk(CHUNK), Vec::new());
     let mut encoder = Blosc2Encoder::new(Blosc2Settings::default().typesize(8)).unwrap();
@@ -112,7 +112,7 @@ fn stream(data: &[u8]) -> Vec<u8> {
         .checksum(Checksum::Crc32)
         .threads(1);
     let mut encoder = builder.write_to(Vec::new()).unwrap();
-    // In pieces that are no chunks.
+    // In pieces that do not match the chunks.
     for piece in data.chunks(100_000) {
         encoder.write_all(piece).unwrap();
     }
@@ -150,7 +150,7 @@ fn read_ranges() {
     });
 }
 
-/// Words of a text, as records.
+/// Pieces of a text, as records.
 fn records() -> Vec<Vec<u8>> {
     let text = Kind::Text.data(&mut Random::new(5), 300_000);
     text.chunks(60).map(<[u8]>::to_vec).collect()
@@ -185,7 +185,7 @@ fn get_records() {
     });
 }
 
-/// A name and what it does.
+/// The name of a case, and its work.
 type Case = (String, Box<dyn Fn()>);
 
 fn cases() -> Vec<Case> {
@@ -223,7 +223,7 @@ fn cases() -> Vec<Case> {
 
 fn main() {
     let arguments = std::env::args().skip(1);
-    // What `cargo bench` adds is no name.
+    // `cargo bench` adds an option, which is not a name.
     let name = arguments.into_iter().find(|argument| argument != "--bench");
     match name.as_deref() {
         None | Some("--list") => cases().iter().for_each(|(name, _)| println!("{name}")),
@@ -237,6 +237,6 @@ fn main() {
 }
 
 fn unknown(name: &str) -> ! {
-    eprintln!("guard: no case is named {name:?}; --list names them");
+    eprintln!("guard: no case named {name:?}; --list prints the names");
     std::process::exit(2)
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A hundred bytes out of a large file: this project beside the real Bloscpack and python-blosc2.
+"""Reads a hundred bytes from a large file, against the original Bloscpack and python-blosc2.
 
-    cargo build --release --bins --examples
+    cargo build --release --workspace --bins --examples
     benches/ranges.py target/release PYTHON_WITH_BLOSCPACK PYTHON_WITH_BLOSC2 [MIB]
 
-All in one run, in turn, five rounds, medians. The libraries count from opening the file on; `blpk
-cat --range` as a whole process, its start included. The figure to look at is the ratio. Where `strace` is installed, the bytes that `blpk` reads of the file are counted.
+All programs run in turn for five rounds; prints medians. The libraries are timed from opening the file;
+`blpk cat --range` is timed as a whole process, including its startup. The figure to look at is the ratio. If
+`strace` is installed, it also counts the bytes that `blpk` reads from the file.
 """
 
 import os
@@ -55,7 +56,7 @@ with open(sys.argv[1], "rb") as file:
 
 
 def write_walk(path, mib):
-    """A walk of float64 in steps of an eighth."""
+    """A float64 random walk in steps of 1/8."""
     rng = random.Random(1)
     with open(path, "wb") as file:
         for _ in range(mib):
@@ -68,7 +69,7 @@ def write_walk(path, mib):
 
 
 def timed(*command):
-    # What lets the old package be imported by a Python of today.
+    # Lets a current Python import the old package.
     site = Path(__file__).resolve().parent.parent / "tests/interop/site"
     done = subprocess.run([str(part) for part in command], capture_output=True, check=True, text=True,
                           env=dict(os.environ, PYTHONPATH=str(site)))
@@ -83,7 +84,7 @@ def blpk_range(blpk, path, begin, end):
 
 
 def bytes_read(blpk, path, begin, end):
-    """What the kernel gave of the file to one `blpk cat --range`."""
+    """The bytes that one `blpk cat --range` reads from the file, and the number of calls."""
     command = ["strace", "-f", "-y", "-e", "trace=read,pread64", blpk, "cat", "--range", f"{begin}..{end}", path]
     trace = subprocess.run(command, capture_output=True, check=True).stderr.decode(errors="replace")
     lines = [line for line in trace.splitlines() if f"<{os.path.realpath(path)}>" in line]
@@ -115,7 +116,7 @@ def main():
                 "blosc2": timed(python_blosc2, "-c", BLOSC2, frame, *span),
             }
             for name, (seconds, part) in found.items():
-                assert part == expected, f"{name} gives other bytes at {begin}"
+                assert part == expected, f"{name} returns wrong bytes at {begin}"
                 times[name].append(seconds)
         base = statistics.median(times["library"])
         for name, seconds in times.items():
@@ -123,7 +124,7 @@ def main():
             print(f"{name:10} {middle * 1000:10.2f} ms   {middle / base:9.2f} x")
         if shutil.which("strace"):
             count, calls = bytes_read(blpk, ours, begin, begin + LEN)
-            print(f"blpk reads {count} bytes of the file in {calls} calls")
+            print(f"blpk reads {count} bytes from the file in {calls} calls")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What `blpk` costs as the work grows: bytes through a pipe, chunks, records, random access, memory.
+"""Measures how the cost of `blpk` grows with the work: bytes through a pipe, chunks, records, random access, memory.
 
-    cargo build --release --locked && benches/scaling.py
+    cargo build --release --locked --package blpk && benches/scaling.py
 
-docs/benchmarks.md tells what the figures mean.
+docs/benchmarks.md explains the figures.
 """
 
 import argparse
@@ -15,14 +15,15 @@ from kit.measure import say
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--blpk", metavar="FILE", help="the command [default: target/release/blpk]")
-    parser.add_argument("--rounds", type=int, help="that are counted [default: 3, of --quick 1]")
-    parser.add_argument("--threads", type=int, default=2, help="[default: %(default)s]")
-    parser.add_argument("--folder", help="for the files [default: /dev/shm if there is room, else below target/]")
-    parser.add_argument("--quick", action="store_true", help="a small version")
-    parser.add_argument("--json", metavar="FILE", help="for all that is measured [default: target/bench-commands/scaling.json]")
-    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing: report what such a file has")
-    parser.add_argument("--docs", metavar="FOLDER", help="write the tables of FOLDER/benchmarks.md")
+    parser.add_argument("--blpk", metavar="FILE", help="command to measure [default: target/release/blpk]")
+    parser.add_argument("--rounds", type=int, help="rounds that count [default: 3; with --quick 1]")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads [default: %(default)s]")
+    parser.add_argument("--folder", help="folder for the files [default: /dev/shm if it has room, otherwise in target/]")
+    parser.add_argument("--quick", action="store_true", help="run a small version")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write all measurements to FILE [default: target/bench-commands/scaling.json]")
+    parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing; report the measurements in FILE")
+    parser.add_argument("--docs", metavar="FOLDER", help="update the tables in FOLDER/scaling.md")
     return parser.parse_args()
 
 
@@ -30,7 +31,7 @@ def measured(chosen):
     plan, rounds = (growth.QUICK, 1) if chosen.quick else (growth.Plan(), 3)
     rounds = chosen.rounds or rounds
     command, tools, python = places.command(chosen.blpk), places.tools(install=False), places.python()
-    # The content of the chunks, what comes back, and the files; or those for the ranges, a quarter of their content.
+    # For the chunks: the content, the decompressed copy and the files. For the ranges: files of a quarter of their content.
     need = max(4 * 1024 * max(plan.chunks), max(plan.totals) // 2, 150 * max(plan.records), 3 * plan.memory)
     with places.scratch(chosen.folder, need) as folder:
         setting = peers.Setting(command, python, tools, chosen.threads, folder)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Small real files as inputs of the fuzz targets, in a new folder: seeds.py FOLDER
+"""Writes small real files as inputs of the fuzz targets to a new folder: seeds.py FOLDER
 
-FOLDER/TARGET is for the target of that name, FOLDER/files for all that have none of their own. The
-files come from testdata, from fuzz/seeds, and from target/corpus where that is unpacked.
+FOLDER/TARGET is for the target of that name, FOLDER/files for targets without a folder of their
+own. The files come from testdata, from fuzz/seeds, and from target/corpus if that is unpacked.
 """
 
 import shutil
@@ -14,17 +14,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PLACES = [ROOT / "testdata", ROOT / "fuzz/seeds", ROOT / "target/corpus"]
 LONGEST = 8 << 10
 
-# Endings and names of what a target takes as it is.
+# Suffixes and names of files that are inputs without any change.
 FILES = {".blp", ".chunk2"}
 FRAMES = {".cat", ".b2nd", ".frame"}
 TABLES = {".npy", ".csv"}
 WIRE = {"sizes", "storage", "shape", "attributes", "__attrs__", "__rootdirs__", "__0.blp", "__1__.bin"}
-# Of these, what is before a file tells what is done to it: three changes; how much of it is no journal.
+# Bytes that these targets read before the file: three changes; the share of the input that is the file, not its journal.
 BEFORE = {
     "changed_file": bytes([3, 0, 0, 40, 7, 1, 60, 9, 5, 2, 20, 0, 0]),
     "any_journal": b"\xff",
 }
-# Inputs of these tell what is to be done, which real files do not: something is done by chance.
+# These targets read a list of operations, which real files do not contain: they get random ones.
 CHANCE = ["append_patch_crash_reopen", "dataset_ops", "frame_ops", "offsets", "packed_records",
         "record_round_trip", "round_trip"]
 
@@ -37,7 +37,7 @@ def files():
 
 
 def directory(root):
-    """A dataset as fuzz/properties/directory/edits.rs has it; None if it is too large for that."""
+    """A dataset in the encoding of fuzz/properties/directory/edits.rs; None if it is too large."""
     edits = b"\0"
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix().encode()
@@ -52,13 +52,13 @@ def directory(root):
         if len(edits) > LONGEST:
             return None
     if (root / "meta").is_dir() and not (root / "data").exists():
-        # Git keeps no empty folders.
+        # Git does not track empty folders.
         edits += b"\5" + bytes([128 + 4]) + b"data"
     return edits
 
 
 def datasets():
-    """Folders that are a dataset and not a part of one."""
+    """Folders that are a dataset, not a part of one."""
     for place in PLACES:
         for path in sorted(place.rglob("*")):
             signs = ["__rootdirs__", "meta/sizes", "meta/shape"]
@@ -83,7 +83,7 @@ def main(to):
         if path.name in WIRE or path.suffix == ".npy":
             shutil.copyfile(path, to / "dataset_wire" / name)
         if path.suffix in TABLES:
-            # The first byte is for the options.
+            # The first byte selects the options.
             (to / "import" / name).write_bytes(b"\0" + path.read_bytes())
     for number, root in enumerate(datasets()):
         edits = directory(root)
@@ -92,8 +92,8 @@ def main(to):
     random = Random(1)
     for target in CHANCE:
         for number in range(40):
-            told = random.randbytes(random.randrange(20, 600))
-            (to / target / f"chance_{number}").write_bytes(told)
+            operations = random.randbytes(random.randrange(20, 600))
+            (to / target / f"chance_{number}").write_bytes(operations)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,10 @@
 pub use bloscpack_exchange::*;
 
 use crate::IndexedReader;
-use blosc1::Fault;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{Metadata, NumpyArray, NumpyOrder};
+use bloscpack_wire::{FormatError, Metadata, NumpyArray, NumpyOrder};
 use std::ops::Range;
 
 /// The array in a Bloscpack file, as its metadata describes it: what Bloscpack's `pack_ndarray` writes.
@@ -53,13 +52,13 @@ impl<S: ReadAt> FileSource<S> {
         let dtype = dtype_of(metadata)?;
         if dtype.has_object() {
             let what = "the elements are Python objects: pickles, which nothing here reads";
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(FormatError::Unsupported { what: what.into() }.into());
         }
         let (said, there) = (array.content_len(), reader.content_len());
         if said != there || dtype.itemsize() != array.itemsize {
-            let what =
+            let why =
                 format!("the array of {dtype} should have {said} bytes, but {there} are there");
-            return Err(Error::dataset(Fault::Damaged, what));
+            return Err(FormatError::MetadataData { why }.into());
         }
         let fortran = array.order == NumpyOrder::F;
         let flat = Flat::new(reader, dtype, &array.shape, fortran)?;
@@ -77,7 +76,7 @@ impl<S: ReadAt> FileSource<S> {
 }
 
 fn dtype_of(metadata: &Metadata) -> Result<DType> {
-    let wrong = |what: String| Error::dataset(Fault::Damaged, what);
+    let wrong = |why: String| FormatError::MetadataData { why };
     // The rest may have what only Python knows, and be long.
     let text = metadata.get_text("dtype");
     let text = text.ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;

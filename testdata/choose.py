@@ -3,9 +3,9 @@
 
     python3 testdata/choose.py CORPUS/bloscpack testdata/bloscpack
 
-Takes the smallest files that together show every trait of the corpus (see
-`traits`), and writes the part of the manifest that the tests need. Files made
-from prose stay out.
+Selects the smallest files that together show every trait of the corpus (see
+`traits`), and writes the part of the manifest that the tests need. Leaves out
+files made from prose.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ DIGEST = {"None": 0, "adler32": 4, "crc32": 4, "md5": 16, "sha1": 20, "sha224": 
 CODEC = ("blosclz", "lz4", "snappy", "zlib", "zstd")
 WHOLE_GROUPS = ("appended", "handmade-spec-valid", "metadata-values",
                 "metadata-rewritten", "bcolz-chunk-file")
-WHOLE_GROUP_LIMIT = 13_000   # bytes a file, in those
+WHOLE_GROUP_LIMIT = 13_000   # bytes per file in those groups
 
 
 def chunks(entry, content):
@@ -40,7 +40,7 @@ def chunks(entry, content):
 
 
 def offsets(entry, content):
-    """The counted entries of the offset table, read from the file itself."""
+    """The counted entries of the table of offsets, read from the file itself."""
     header = entry["header"]
     if not (header.get("offsets") or header.get("options", 0) & 1):
         return []
@@ -81,7 +81,7 @@ def traits(entry, content):
         flags, typesize = chunk["flags"], chunk["typesize"]
         blocks = -(-chunk["nbytes"] // max(chunk["blocksize"], 1))
         tail = bool(chunk["nbytes"] % max(chunk["blocksize"], 1))
-        if flags & 2:   # pure copies are large, and all alike
+        if flags & 2:   # pure copies are large and all alike
             yield "copy", layout, chunk["nbytes"] > 0
             continue
         codec = CODEC[flags >> 5]
@@ -92,7 +92,7 @@ def traits(entry, content):
 
 
 def cover(candidates, always):
-    """The smallest of `(entry, content, traits)` that show all traits, and those always taken."""
+    """The smallest of the candidates `(entry, content, traits)` that show all traits, plus those always taken."""
     candidates, chosen, seen = list(candidates), [], set()
 
     def take(one):

@@ -3,9 +3,9 @@
 
     python3 testdata/choose_datasets.py CORPUS testdata/datasets
 
-Takes, as `choose.py` does, the smallest datasets that together show every trait
-of the corpora (see `traits`), and writes the part of each manifest that the
-tests need.
+Like `choose.py`, selects the smallest datasets that together show every trait of
+the corpora (see `traits`), and writes the part of each manifest that the tests
+need.
 """
 
 import json
@@ -26,13 +26,13 @@ KEPT_OF_ARRAY = ("name", "dtype", "shape", "attrs", "storage", "sizes", "sha256_
 
 
 def files(folder):
-    """Paths below a dataset's folder, with their bytes."""
+    """The paths of the files below a dataset's folder, with their bytes."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def arrays(entry):
-    """The array, or the columns, each with where it is."""
+    """The array, or the columns, each with its path prefix."""
     if "columns" in entry:
         return [(column, column["name"] + "/") for column in entry["columns"]]
     return [(entry, "")] if "dtype" in entry else []
@@ -43,7 +43,7 @@ def length(rows, chunklen):
 
 
 def traits(entry, content):
-    """What a dataset shows."""
+    """The traits of a dataset."""
     writer = re.sub(r" .*1\.13.*", " 1.13", entry["writer"])
     yield "writer", entry["writer"], entry["kind"]
     yield "note", entry["kind"], entry["note"]
@@ -86,7 +86,7 @@ def chunk_traits(writer, file):
 
 
 def candidates(corpus):
-    """`(entry, bytes, traits)` of all datasets; `cover` asks no more of the bytes than their number."""
+    """`(entry, bytes, traits)` of all datasets; `cover` uses only the number of bytes."""
     for entry in json.loads((corpus / "manifest.json").read_text())["datasets"]:
         content = files(corpus / entry["name"])
         found = {json.dumps(trait) for trait in traits(entry, content)}
@@ -108,7 +108,7 @@ def write(corpus, target, entries):
 
 
 def keep(entry, corpus, target):
-    """Copies a dataset, and gives its part of the manifest."""
+    """Copies a dataset, and returns its part of the manifest."""
     for path, content in files(corpus / entry["name"]).items():
         copy = target / entry["name"] / path
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 
     python3 testdata/choose_frames.py CORPUS testdata/frames
 
-Takes, as `choose.py` does, the smallest frames that together show every trait of
+Like `choose.py`, selects the smallest frames that together show every trait of
 the corpora (see `traits`), and writes the part of each manifest that the tests
 need. A sparse frame is a folder.
 """
@@ -22,17 +22,17 @@ CORPORA = ("caterva", "b2nd")
 KEPT = ("file", "layout", "metalayer", "shape", "chunkshape", "blockshape", "typesize", "dtype",
         "dtype_hint", "codec", "clevel", "filters", "nbytes", "sha256", "metalayers",
         "vlmetalayers", "writer", "note")
-HEADER = struct.Struct(">10x xIxQ xBBBB xqxqxixixixhxhB")   # up to "are there vlmetalayers"
+HEADER = struct.Struct(">10x xIxQ xBBBB xqxqxixixixhxhB")   # up to the flag for vlmetalayers
 REPEATED = 3
 
 
 def contents(path):
-    """The files of a frame; a contiguous one is without a name."""
+    """The files of a frame by name; the name of a contiguous frame is empty."""
     return files(path) if path.is_dir() else {"": path.read_bytes()}
 
 
 def traits(entry, content):
-    """What a frame shows: of its header, its index, and its metalayers."""
+    """The traits of a frame: of its header, its index, and its metalayers."""
     frame = content.get("", content.get("chunks.b2frame"))
     fields = HEADER.unpack_from(frame)
     header_len, _, flags, kind, _, _, content_len, section_len, _, _, chunk_size, *_ = fields
@@ -56,7 +56,7 @@ def traits(entry, content):
 
 
 def candidates(corpus):
-    """`(entry, bytes, traits)` of all frames; `cover` asks no more of the bytes than their number."""
+    """`(entry, bytes, traits)` of all frames; `cover` uses only the number of bytes."""
     for entry in json.loads((corpus / "manifest.json").read_text())["entries"]:
         content = contents(corpus / entry["file"])
         found = {json.dumps(trait) for trait in traits(entry, content)}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes `blosc2/chunks.bin` and `blosc2/manifest.json`: chunks as python-blosc2 4.14.1 (C-Blosc2
-3.3.5) writes them, and what C-Blosc2 makes of them.
+"""Makes `blosc2/chunks.bin` and `blosc2/manifest.json`: chunks written by python-blosc2 4.14.1 (C-Blosc2
+3.3.5), and the data that C-Blosc2 decodes them to.
 usage: make_blosc2.py [DIRECTORY [all]]
-  DIRECTORY   default: blosc2 beside this script
-  all         every combination instead of the chosen few: some 10 MB
+  DIRECTORY   default: blosc2 next to this script
+  all         every combination instead of a selection: some 10 MB
 Needs `pip install blosc2==4.14.1`.
 """
 import hashlib
@@ -24,14 +24,14 @@ CODECS = {"blosclz": blosc2.Codec.BLOSCLZ, "lz4": blosc2.Codec.LZ4, "lz4hc": blo
           "zlib": blosc2.Codec.ZLIB, "zstd": blosc2.Codec.ZSTD}
 PIPELINES = {"none": [], "shuffle": [SHUFFLE], "bit": [BIT], "delta": [DELTA],
              "delta+shuffle": [DELTA, SHUFFLE], "delta+bit": [DELTA, BIT],
-             # No three that move bytes: C-Blosc2 3.3.5 does not always read those it wrote.
+             # Never three filters that move bytes: C-Blosc2 3.3.5 cannot always read such chunks that it wrote.
              "shuffle+bit": [SHUFFLE, BIT]}
 SPLITS = {"always": blosc2.SplitMode.ALWAYS_SPLIT, "never": blosc2.SplitMode.NEVER_SPLIT,
           "auto": blosc2.SplitMode.AUTO_SPLIT}
 
 
 def wander(size, typesize, seed):
-    """Integers of `typesize` bytes that wander, cut off at `size` bytes."""
+    """A random walk of integers of `typesize` bytes, cut off at `size` bytes."""
     draw, value, out = random.Random(seed), 1 << 20, bytearray()
     while len(out) < size:
         value += draw.randrange(-90, 100)
@@ -121,12 +121,12 @@ def main():
         if data is None:
             data = back
         elif back != data and not label.startswith("special UNINIT"):
-            # Blocks that are no whole elements are not safe with C-Blosc2 3.3.5.
+            # C-Blosc2 3.3.5 is unreliable with blocks that are not whole elements.
             left_out.append(label)
             continue
         blocksize, = struct.unpack_from("<I", chunk, 8)
         if not chunk[2] & 0x12 and not chunk[31] & 0x70 and blocksize % chunk[3]:
-            # The last bytes of each block are in no stream: they were right by chance.
+            # The last bytes of each block are in no stream, so they were right only by chance.
             left_out.append(label)
             continue
         entries.append({"chunk": label, "at": len(blob), "len": len(chunk), "raw_len": len(data),

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""What readers make of damaged files: our containers beside others.
+"""Reads damaged files: our containers, compared with others.
 
     tests/damage.py [--quick] [--flips N] [--cuts N] [--seed N] [--json FILE] [target/release/blpk]
 
-Every container gets the same 20,000 integers. Then one bit of it is flipped, at random, or it is cut
-at a random byte, and its own reader is asked for all of the content, with the type and shape of the
-elements where the container keeps these. That goes well with the same content; it goes well with
-another (silently wrong); there is an error; or the process of the reader crashes. In a directory
-any bit of any file is flipped, and one of the files is cut, those that are longer more often.
+Every container gets the same 20,000 integers. Then one random bit of it is flipped, or it is cut at a
+random byte, and its own reader is asked for all of the content, with the type and shape of the elements
+if the container stores these. There are four outcomes: the same content; other content without an error
+(silently wrong); an error; or a crash of the reader's process. In a directory, a bit of any file is
+flipped, or any of the files is cut, longer files more often.
 
-Prints a table in Markdown, and writes JSON where it is asked to. Other formats are read by what is
-pinned in tests/damage/requirements.txt, in an environment below target/damage/, which is made when
-it is missing, and by the commands zstd, lz4, gzip and xz, if they are there.
+Prints a table in Markdown, and writes JSON on request. Other formats are read with the packages pinned in
+tests/damage/requirements.txt, in an environment below target/damage/ that is created when needed, and
+with the commands zstd, lz4, gzip and xz if they are installed.
 
-Fails if one of our containers whose checksums cover all of it gives wrong content, or one that
-checks only its chunks gives some after a flip in these, or if the command crashes. `--quick` is for that
-alone: our containers only, and few flips.
+Fails if one of our containers with full checksums returns wrong content, if one that checks only its
+chunks does so after damage to its chunks, or if the command crashes. `--quick` does only this check: our
+containers only, with fewer flips and cuts.
 """
 
 import argparse
@@ -34,16 +34,16 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 ELEMENTS = 20_000
-LONGEST_RUN = 30  # seconds; a reader that hangs is counted with those that crash
+LONGEST_RUN = 30  # seconds; a reader that hangs counts as crashed
 SAME, WRONG, ERROR, CRASH = "same", "wrong", "error", "crash"
 OUTCOMES = (SAME, WRONG, ERROR, CRASH)
-SHOWN = 20  # silently wrong ones told in the JSON, for each container
-# What the checksums of a container cover: everything, the chunks alone, or nothing.
+SHOWN = 20  # silently wrong outcomes listed in the JSON, for each container
+# The part of a container that its checksums cover: everything, only the chunks, or nothing.
 ALL, CHUNKS, NONE = "all", "chunks", "none"
 
 
 def numbers():
-    """A walk with noise on it, as int32."""
+    """A random walk, as int32."""
     rng = random.Random(20_000)
     level, walk = 0, []
     for _ in range(ELEMENTS):
@@ -63,7 +63,7 @@ def lines(data):
 
 
 class Container:
-    """A file or directory, and who reads it."""
+    """A file or directory, and its reader."""
 
     def __init__(self, name, write, reader, covers=NONE, ours=True):
         self.name, self.write, self.reader = name, write, reader
@@ -71,19 +71,19 @@ class Container:
 
 
 class Command:
-    """A reader that is started anew for each file, and writes the content to standard output."""
+    """A reader that is started for each file and writes the content to standard output."""
 
     def __init__(self, *command):
         self.command = command
 
     def read(self, path):
-        """A digest of the content; ERROR or CRASH."""
+        """Returns a digest of the content, ERROR or CRASH."""
         command = [path if word == "PATH" else word for word in self.command]
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_RUN)
         except subprocess.TimeoutExpired:
             return CRASH
-        # 101 is a panic.
+        # A panic ends with status 101.
         if done.returncode < 0 or done.returncode == 101:
             return CRASH
         return hashlib.sha256(done.stdout).hexdigest() if done.returncode == 0 else ERROR
@@ -93,7 +93,7 @@ class Command:
 
 
 class Worker:
-    """A reader that stays, until it crashes: then the next one takes over."""
+    """A reader process that serves many files; after a crash a new one takes over."""
 
     def __init__(self, *command):
         self.command, self.process = command, None
@@ -102,7 +102,7 @@ class Worker:
         if self.process is None:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=subprocess.DEVNULL, text=True)
-        # A hanging one is killed, and has then crashed.
+        # A hanging reader is killed, and so counts as crashed.
         watch = threading.Timer(LONGEST_RUN, self.process.kill)
         watch.start()
         try:
@@ -137,7 +137,7 @@ def run(*command, **options):
 
 
 def ours(blpk, folder):
-    """Our containers, written and read by the command."""
+    """Our own containers, written and read by the command."""
     raw, array, text = (os.path.join(folder, name) for name in ("data", "data.npy", "data.txt"))
     quiet = [blpk, "-q", "-n", "1"]
     content, elements = Command(*quiet, "d", "-e", "PATH", "-"), Command(*quiet, "export", "PATH", "-", "--to", "npy")
@@ -174,7 +174,7 @@ def ours(blpk, folder):
 
 
 def peers(blpk, folder):
-    """Those of others."""
+    """The containers of others."""
     python, script = environment(), os.path.join(HERE, "damage", "peers.py")
     raw = os.path.join(folder, "data")
 
@@ -209,7 +209,7 @@ def peers(blpk, folder):
 
 
 def environment():
-    """A Python with the peers in it; made anew when what it needs has changed."""
+    """A Python environment with the peers, created again when its requirements have changed."""
     venv, wanted = os.path.join(ROOT, "target", "damage", "venv"), os.path.join(HERE, "damage", "requirements.txt")
     installed, python = os.path.join(venv, "requirements.installed"), os.path.join(venv, "bin", "python")
     with open(wanted, "rb") as file:
@@ -220,14 +220,14 @@ def environment():
         run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", wanted)
         with open(installed, "wb") as file:
             file.write(told)
-    # Bloscpack 0.16 asks NumPy for names that it has no longer.
+    # Bloscpack 0.16 uses names that later versions of Python have removed.
     os.environ["PYTHONPATH"] = os.path.join(HERE, "interop", "site")
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     return python
 
 
 def files_of(path):
-    """The files of a container that have something to damage, each with its content."""
+    """The non-empty files of a container, each with its content."""
     if os.path.isfile(path):
         found = [path]
     else:
@@ -237,17 +237,17 @@ def files_of(path):
 
 
 def measure(container, folder, flips, cuts, seed):
-    """All damages of one container; gives the counts and what was silently wrong."""
+    """Damages one container in all ways; returns the counts and the silently wrong outcomes."""
     path = os.path.join(folder, "container")
     container.write(path)
     sound = container.reader.read(path)
     if sound in (ERROR, CRASH):
-        sys.exit(f"damage.py: {container.name}: cannot be read while it is sound")
+        sys.exit(f"damage.py: {container.name}: cannot be read even without damage")
     files = files_of(path)
     weights = [len(content) for _, content in files]
     result = {"name": container.name, "bytes": sum(weights), "flips": dict.fromkeys(OUTCOMES, 0),
               "cuts": dict.fromkeys(OUTCOMES, 0), "wrong": [], "crashed": [], "broken": 0}
-    # Not `hash`, which is another one each time.
+    # Not `hash`, which differs from run to run.
     rng = random.Random(f"{seed} {container.name}")
     for kind, count in (("flips", flips), ("cuts", cuts)):
         for _ in range(count):
@@ -257,7 +257,7 @@ def measure(container, folder, flips, cuts, seed):
             found = container.reader.read(path)
             outcome = found if found in (ERROR, CRASH) else SAME if found == sound else WRONG
             result[kind][outcome] += 1
-            # A dataset keeps its chunks in `data`.
+            # A dataset stores its chunks in `data`.
             is_chunk = os.sep + "data" + os.sep in name[len(folder):]
             promised = container.covers == ALL or container.covers == CHUNKS and is_chunk
             result["broken"] += container.ours and outcome == CRASH or promised and outcome == WRONG
@@ -299,12 +299,13 @@ def table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("blpk", nargs="?", default=os.path.join(ROOT, "target", "release", "blpk"))
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--flips", type=int)
-    parser.add_argument("--cuts", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("blpk", nargs="?", default=os.path.join(ROOT, "target", "release", "blpk"),
+                        help="the command under test (default: target/release/blpk)")
+    parser.add_argument("--quick", action="store_true", help="our containers only, with fewer flips and cuts")
+    parser.add_argument("--flips", type=int, help="flips for each container (default 1000, with --quick 100)")
+    parser.add_argument("--cuts", type=int, help="cuts for each container (default 300, with --quick 40)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random damage (default 1)")
+    parser.add_argument("--json", metavar="FILE", help="also write the results to this file")
     chosen = parser.parse_args()
     flips = chosen.flips if chosen.flips is not None else 100 if chosen.quick else 1_000
     cuts = chosen.cuts if chosen.cuts is not None else 40 if chosen.quick else 300
@@ -326,7 +327,7 @@ def main():
             file.write("\n")
     broken = [result for result in results if result["broken"]]
     for result in broken:
-        print(f"damage.py: {result['name']}: {result['broken']} times what was promised did not hold: "
+        print(f"damage.py: {result['name']}: the promise was broken {result['broken']} times: "
               f"{result['wrong']} {result['crashed']}", file=sys.stderr)
     sys.exit(1 if broken else 0)
 

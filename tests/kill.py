@@ -5,11 +5,11 @@
 
 Parts: kill, errors, signals, short, full (all by default). Whatever happens, the file or dataset is
 the old one or the new one, sound, and can be changed again; the exit status is that of a failure (1),
-or of success with the new content. After an error nothing else is left in the folder either. Every
-verb that writes is tried (tests/kill/cases.py), at some of its system calls, or with `--all` at each of
-them. Only what the standard library of Python has is used, and strace (parts kill, errors, signals) and
-a C compiler (part short). Where one of these is missing this fails, unless
-BLOSCPACK_ALLOW_MISSING_TOOLS is set; then it says what was left out.
+or that of success with the new content. After an error nothing else remains in the folder. Every verb
+that writes is tried (tests/kill/cases.py), at some of its system calls, or with `--all` at each of them.
+Needs only Python's standard library, strace (parts kill, errors, signals) and a C compiler (part short).
+If one of these is missing the script fails, unless BLOSCPACK_ALLOW_MISSING_TOOLS is set; then it reports
+what it left out.
 """
 
 import argparse
@@ -34,12 +34,12 @@ from kit import KILLED, LONGEST_RUN, Failure, Kit, expect, remove
 CHANGING = ("openat", "write", "pwrite64", "ftruncate", "fsync", "fchmod", "fchown", "linkat", "mkdir", "mkdirat",
             "rename", "renameat", "renameat2", "rmdir", "unlink", "unlinkat", "flock")
 READING = ("read", "pread64", "statx", "lseek", "getdents64")
-# What is called to clear up.
+# Calls that clean up.
 CLEARING = ("getdents64", "rmdir", "unlink", "unlinkat")
-# How many of its system calls come to grief in each case, unless all do.
+# How many system calls fail in each case, unless all do.
 SAMPLES = {"kill": 14, "errors": 20, "signals": 6, "full": 6, "disk": 2}
 
-# A write or read of more than seven bytes is one of seven, as on a slow pipe.
+# Writes and reads transfer at most seven bytes, as on a slow pipe.
 SHORT = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,7 +59,7 @@ ssize_t pread64(int f, void *b, size_t n, off_t o) { return CALL(get_at, "pread6
 
 
 def calls(kit, case, names):
-    """The system calls that the command makes since it sees the folder, each with its number within its thread."""
+    """The system calls that the command makes from its first look at the folder on, each with its number within its thread."""
     kit.put(case.files)
     with tempfile.NamedTemporaryFile(prefix="blpk-trace-") as trace:
         wrapper = ["strace", "-f", "-qq", "-o", trace.name, "-e", "trace=" + ",".join(names)]
@@ -75,7 +75,7 @@ def calls(kit, case, names):
         call, number = made.group(2), counts.get(made.groups(), 0) + 1
         counts[made.groups()] = number
         begun = begun or any(name in line for name in ours)
-        # A number counts in every thread: of those, none may be from before.
+        # strace counts in every thread, so a number used before that moment in any thread is excluded.
         if not begun:
             before[call] = max(number, before.get(call, 0))
         elif number > before.get(call, 0):
@@ -84,27 +84,27 @@ def calls(kit, case, names):
 
 
 def inject(kit, case, call, what):
-    """Runs the command; its system call `call` comes to grief."""
+    """Runs the command with a fault in its system call `call`."""
     kit.put(case.files)
-    # Nothing is written but the traces, and these into nothing.
+    # The trace itself is discarded.
     wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e", f"inject={call}:{what}"]
     return kit.run_case(case, wrapper)
 
 
 class Part:
-    """What comes to grief: done with one case after the other, two at a time."""
+    """The parts, each a method that runs one case and returns the number of runs."""
 
     def __init__(self, blpk, wants_all, seed):
         self.blpk, self.wants_all, self.seed = blpk, wants_all, seed
 
     def some(self, case, of, part):
-        """As many of these as there is time for."""
+        """A sample of these, or all with `--all`."""
         if self.wants_all or len(of) <= SAMPLES[part]:
             return of
         return random.Random(f"{self.seed} {part} {case.name}").sample(of, SAMPLES[part])
 
     def each(self, kit, case, part, names, whats, wanted=None):
-        """Lets calls fail in each way; gives how many runs there were."""
+        """Injects each fault into the calls; returns the number of runs."""
         wanted_calls = calls(kit, case, names)
         tries = [(call, what) for call, number in wanted_calls for what in whats(call, number)]
         tries = self.some(case, tries, part)
@@ -112,9 +112,9 @@ class Part:
             status, errors = inject(kit, case, call, what)
             try:
                 if wanted is not None:
-                    # Threads may have shared out what they do in another way.
+                    # The call may not happen if threads shared the work differently.
                     expect(status in (wanted, case.done), "status", status, errors)
-                # Where all else went well, what failed may have been to clear up.
+                # If everything else succeeded, the failed call may have been part of the cleanup.
                 failed = "error=" in what and status != case.done
                 is_tidy = failed and not what.endswith("+") and call not in CLEARING
                 kit.check(case, status, errors, is_tidy)
@@ -131,17 +131,17 @@ class Part:
         def whats(call, number):
             full = call in ("openat", "write", "pwrite64", "ftruncate", "linkat", "fsync", "mkdir", "mkdirat")
             kinds = ["EIO"] + ["ENOSPC"] * full
-            # Once, and from then on.
+            # Only this call, or this one and all later ones.
             return [f"error={kind}:when={number}{on}" for kind in kinds for on in ("", "+")]
         return self.each(kit, case, "errors", CHANGING + READING, whats)
 
     def signals(self, kit, case):
-        """Calls that a signal may interrupt are made again, as if nothing had happened."""
+        """Calls interrupted by a signal are repeated as if nothing had happened."""
         names = ("openat", "read", "write", "pread64", "pwrite64", "ftruncate", "fsync", "flock")
         return self.each(kit, case, "signals", names, lambda call, number: [f"error=EINTR:when={number}"], case.done)
 
     def short(self, kit, case):
-        """Nothing is lost where few bytes go at once."""
+        """Nothing is lost if each call transfers only a few bytes."""
         with short_calls() as library:
             kit.put(case.files)
             status, errors = kit.run_case(case, env=dict(os.environ, LD_PRELOAD=library))
@@ -150,9 +150,9 @@ class Part:
         return 1
 
     def full(self, kit, case):
-        """The disk is full at every length; a last write is then a short one."""
+        """The disk is full at various lengths; the last write is then a short one."""
         lengths = [1, 31, 33, 100, 500, 2_000, 4_095, 4_097, 9_000, 15_000]
-        # Python ignores the signal that tells of it; others are killed by it.
+        # Python ignores SIGXFSZ, and so do its children unless signals are restored; then the signal kills them.
         tries = self.some(case, [(length, killed) for length in lengths for killed in (False, True)], "full")
         for length, killed in tries:
             kit.put(case.files)
@@ -162,12 +162,12 @@ class Part:
                 expect(killed or status in (case.done, 1), "status", status, errors)
                 kit.check(case, status, errors, is_tidy=not killed)
             except Failure as failure:
-                raise Failure(f"{case.name}: none beyond {length} bytes: {failure}") from None
+                raise Failure(f"{case.name}: files limited to {length} bytes: {failure}") from None
         return len(tries)
 
 
 def one(told):
-    """A case of a part, in a process of its own: its runs and what was found, or what was wrong."""
+    """Runs a case of a part in a process of its own; returns the number of runs and what was found, or the failure."""
     part, name, case = told
     with tempfile.TemporaryDirectory(prefix="blpk-kill-") as folder:
         kit = Kit(part.blpk, folder)
@@ -182,7 +182,7 @@ def one(told):
 
 @contextlib.contextmanager
 def short_calls():
-    """A library that makes reads and writes short."""
+    """Compiles a library that makes reads and writes short."""
     with tempfile.TemporaryDirectory(prefix="blpk-short-") as folder:
         source, library = os.path.join(folder, "short.c"), os.path.join(folder, "short.so")
         with open(source, "w", encoding="ascii") as file:
@@ -193,7 +193,7 @@ def short_calls():
 
 @contextlib.contextmanager
 def longest_file(length):
-    """Files may not become longer, in processes that are started meanwhile."""
+    """Limits the length of files in processes started within the context."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (length, old[1]))
     try:
@@ -203,7 +203,7 @@ def longest_file(length):
 
 
 def small_disk(part):
-    """A disk of 256 KiB on which less and less is free."""
+    """Runs the cases on a disk of 256 KiB with 0 to 19 free pages."""
     inside = ["unshare", "--mount", "--map-root-user", sys.executable, __file__, "--seed", str(part.seed),
               *["--all"] * part.wants_all, part.blpk]
     with tempfile.TemporaryDirectory(prefix="blpk-disk-") as disk:
@@ -217,11 +217,11 @@ def small_disk(part):
 
 
 def on_disk(part, disk):
-    """Runs in a name space of its own, in which it may mount."""
+    """Runs in a namespace of its own, where it may mount."""
     mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk]
     if subprocess.run(mount, stderr=subprocess.DEVNULL).returncode != 0:
         sys.exit(77)
-    # What is checked needs room, and gets it elsewhere.
+    # The checks need room, so they run on a copy elsewhere.
     with tempfile.TemporaryDirectory(prefix="blpk-room-") as room:
         tight, roomy, runs = Kit(part.blpk, disk), Kit(part.blpk, room), 0
         for case in cases(roomy):
@@ -242,7 +242,7 @@ def on_disk(part, disk):
 
 
 def fill(disk, pages):
-    """Takes all of a disk but some pages."""
+    """Fills a disk except for some pages."""
     page = resource.getpagesize()
     with open(os.path.join(disk, "filler"), "wb", buffering=0) as file:
         try:
@@ -258,14 +258,14 @@ NEEDS = {"kill": "strace", "errors": "strace", "signals": "strace", "short": "cc
 
 
 def missing(what):
-    """Says what cannot be tested here, and goes on only where that is allowed."""
+    """Reports what cannot be tested here, and continues only if that is allowed."""
     print(f"kill.py: {what}", flush=True)
     if not os.environ.get("BLOSCPACK_ALLOW_MISSING_TOOLS"):
-        sys.exit(f"kill.py: set BLOSCPACK_ALLOW_MISSING_TOOLS to go on without")
+        sys.exit(f"kill.py: set BLOSCPACK_ALLOW_MISSING_TOOLS to continue without it")
 
 
 def works(tool):
-    """Whether a tool is there, and may do its work: strace needs leave to trace."""
+    """Whether a tool is installed and works: strace needs permission to trace."""
     command = {"strace": ["strace", "-qq", "-o", "/dev/null", "-e", "inject=fsync:error=EIO", "true"],
                "cc": ["cc", "--version"]}[tool]
     try:
@@ -276,15 +276,15 @@ def works(tool):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--all", action="store_true", help="try every system call instead of a sample")
+    parser.add_argument("--seed", type=int, default=1, help="selects the sample (default 1)")
     parser.add_argument("--disk", help=argparse.SUPPRESS)
-    parser.add_argument("--only", metavar="WORDS", default="", help="cases with these words in their names")
-    parser.add_argument("blpk")
-    parser.add_argument("parts", nargs="*", metavar="PART", default=PARTS)
+    parser.add_argument("--only", metavar="WORDS", default="", help="only cases with these words in their names")
+    parser.add_argument("blpk", help="the command under test")
+    parser.add_argument("parts", nargs="*", metavar="PART", default=PARTS, help="parts to run (default: all)")
     chosen = parser.parse_args()
     part = Part(os.path.abspath(chosen.blpk), chosen.all, chosen.seed)
-    # What is lost with the power is not tried here: a folder in memory does as well as one on a disk.
+    # Power cuts are not tested here, so a folder in memory is as good as one on a disk.
     if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK):
         tempfile.tempdir = "/dev/shm"
     if chosen.disk:
@@ -295,14 +295,14 @@ def main():
     for name in chosen.parts:
         tool = NEEDS.get(name)
         if tool and not works(tool):
-            missing(f"no {tool} that works; part '{name}' is left out")
+            missing(f"no working {tool}; leaving out part '{name}'")
             continue
         failed += not done(part, name, every, bool(chosen.only))
     sys.exit(1 if failed else 0)
 
 
 def done(part, name, every, is_selection):
-    """Does one part; gives whether all was well."""
+    """Runs one part; returns whether everything passed."""
     with multiprocessing.Pool(2) as pool:
         found = pool.map(one, [(part, name, case) for case in every], chunksize=1)
     wrong = [told for told in found if isinstance(told, str)]
@@ -313,7 +313,7 @@ def done(part, name, every, is_selection):
         if name == "full" and not is_selection:
             runs += small_disk(part)
         if name == "kill" and not is_selection:
-            expect(old and new and marked, "not every state was there to be found")
+            expect(old and new and marked, "not every state was found")
     except Failure as failure:
         wrong.append(failure)
         print(f"kill.py: {name}: {failure}", flush=True)

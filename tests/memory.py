@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Peak memory of the command, which must not depend on the length.
+"""Peak memory of the command, which must not depend on the length of the data.
 
     tests/memory.py [--long] [--pipes] target/release/blpk [GIB] [THREADS ...]
 
-`producer | blpk c | blpk d | consumer`, the same with lines as records, then `producer | blpk append FILE`, many small appends and
-many patches; more of these with `--long`, none with `--pipes`, which needs no room on a disk. Prints the peak of each and fails
-if one is above what docs/design.md says, or if a byte is lost.
+Runs `producer | blpk append FILE`, many small appends and many patches (more of these with `--long`, none with `--pipes`, which
+needs no disk space), then `producer | blpk c | blpk d | consumer`, then the same with lines as records; by default with 1 GiB
+and with 1, 2 and 8 threads. Prints the peak of each, and fails if one exceeds the limit in docs/design.md or if a byte is lost.
 """
 
 import os
@@ -24,12 +24,12 @@ MIB = 1 << 20
 CHUNK_KIB = 1024
 # The program itself, the buffers of input and output, and the stacks.
 BASE_KIB = 10 * 1024
-# For each thread: a filtered block, which LZ4 at level 9 has of 1 MiB, a compressed stream of it (an eighth), and LZ4's own tables.
+# Per thread: a filtered block (1 MiB for LZ4 at level 9), a compressed stream of it (an eighth), and LZ4's own tables.
 CONTEXT_KIB = 1024 + 128 + 64
 
 
 def samples():
-    """64 MiB of a float64 walk, noise and zeros, in pieces of 1 MiB."""
+    """64 MiB of a float64 random walk, noise and zeros, in pieces of 1 MiB."""
     rng = random.Random(7)
     level, walk = 0.0, []
     for _ in range(MIB // 8):
@@ -41,7 +41,7 @@ def samples():
 
 
 def peak_kib(pid):
-    """The peak that the kernel counts for a running process; 0 once it has ended."""
+    """The peak memory of a running process according to the kernel; 0 once it has ended."""
     try:
         with open(f"/proc/{pid}/status") as status:
             return int(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1))
@@ -97,16 +97,16 @@ def run(blpk, pieces, total, threads, there=("c",), back=("d",)):
     seconds = time.monotonic() - start
     for process in (compress, decompress):
         assert process.wait() == 0, f"exit status {process.returncode}"
-    assert (received, crc) == (total, sent[0]), "what comes out is not what went in"
+    assert (received, crc) == (total, sent[0]), "the output differs from the input"
     return peaks, seconds
 
 
 def append_limit(threads):
-    """(threads + 3) x 2 x chunk, and each thread's block and compressor."""
+    """(threads + 3) x 2 x chunk, plus the block and compressor of each thread."""
     return BASE_KIB + (threads + 3) * 2 * CHUNK_KIB + threads * CONTEXT_KIB
 
 
-# Old and new chunk, both compressed too, what is to be written, and a second try at level 9.
+# The old and the new chunk, both also compressed, the output, and a second attempt at level 9.
 PATCH_LIMIT = BASE_KIB + 6 * CHUNK_KIB + CONTEXT_KIB
 
 
@@ -131,11 +131,11 @@ def feed(out, produce):
 
 
 def content(blpk, path, model):
-    """Whether the file holds what the model says."""
+    """Checks that the file has the content of the model."""
     process = subprocess.Popen([blpk, "cat", path], stdout=subprocess.PIPE)
     for piece in model:
-        assert process.stdout.read(len(piece)) == piece, "other bytes than were written"
-    assert process.stdout.read() == b"", "more bytes than were written"
+        assert process.stdout.read(len(piece)) == piece, "the file has other bytes than were written"
+    assert process.stdout.read() == b"", "the file has more bytes than were written"
     assert process.wait() == 0
 
 
@@ -147,7 +147,7 @@ def told(what, peak, limit, seconds):
 
 
 def changes(blpk, folder, pieces, gib, threads, long, wants_patches):
-    """Appends through a pipe, small ones by a command each, patches; returns failures."""
+    """Appends from a pipe, small appends with one command each, and patches; returns the number of failures."""
     path, failed = os.path.join(folder, "a.blp"), 0
     count = max(1, int(gib * 1024))
     model = [pieces[i % len(pieces)] for i in range(count)]
@@ -177,7 +177,7 @@ def patches(blpk, path, model, count):
     for _ in range(count):
         length = int(2 ** rng.uniform(0, 20))
         at = rng.randrange(total - length)
-        # Half of them noise, the other half taken from elsewhere.
+        # Half of the patches are noise, the others are copied from elsewhere.
         data = rng.randbytes(length) if rng.random() < 0.5 else model[rng.randrange(len(model))][:length]
         peak = max(peak, watched([blpk, "patch", "-q", "--at", str(at), path], lambda: [data]))
         overwrite(model, at, data)
@@ -196,7 +196,7 @@ def overwrite(model, at, data):
 
 
 def records(blpk, gib, all_threads):
-    """Lines as records through both processes, in each form; returns failures."""
+    """Lines as records through both processes, in each form; returns the number of failures."""
     pieces, failed = lines(), 0
     total = max(1, int(gib * 1024)) * MIB
     for threads in all_threads:
@@ -218,7 +218,7 @@ def main():
     all_threads = [int(n) for n in arguments[2:]] or [1, 2, 8]
     with tempfile.TemporaryDirectory(prefix="blpk-memory-") as folder:
         for threads in [] if only_pipes else all_threads:
-            # A patch uses one thread.
+            # A patch uses only one thread.
             patches_too = threads == all_threads[0]
             failed += changes(blpk, folder, pieces, gib, threads, long, patches_too)
     for threads in all_threads:

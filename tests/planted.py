@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Plants known bugs, one at a time, and shows that the tests catch each of them.
 
-    tests/planted.py [--every N] [NAME ...]
+    tests/planted.py [--check | --every N] [NAME ...]
 
-Each file of `tests/planted/` is a patch with a few words on top: what is wrong, and the command that
-has to notice. All of it happens in a copy of the tracked files below `target/planted/`. First the
-commands are run on the sound copy, where they have to succeed; then each bug is planted, has to
-compile, and its command has to fail. Names choose some of the bugs, `--every 4` every fourth; the status is
-0 if all of them were caught. All take half an hour.
+Each file in `tests/planted/` is a patch with a short header: a description of the bug, and the command
+that must catch it. Everything happens in a copy of the tracked files below `target/planted/`. First the
+commands run on the sound copy, where they must succeed; then each bug is planted, must compile, and its
+command must fail. Names select bugs, `--every 4` selects every fourth; the status is 0 if all of them were
+caught. The whole run takes about an hour. `--check` only checks that each patch still applies.
 """
 
 import os
@@ -22,13 +22,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATCHES = ROOT / "tests" / "planted"
 SCRATCH = ROOT / "target" / "planted"
 TREE = SCRATCH / "tree"
-# Seconds; a test that takes longer hangs.
+# Seconds; a test that takes longer counts as hanging.
 PATIENCE = 300
 FAILED = 101
 
 
 class Planted:
-    """A bug, and what has to catch it."""
+    """A bug, and the command that must catch it."""
 
     def __init__(self, path):
         self.name, self.patch = path.stem, path
@@ -37,18 +37,18 @@ class Planted:
         self.what, self.command = " ".join(what.split()), tuple(command.split())
 
     def apply(self, *options):
-        # Without the limit git would take the copy for a part of the repository around it.
+        # Without this limit git would treat the copy as a part of the repository around it.
         environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(TREE.parent)}
         done = subprocess.run(["git", "apply", *options, str(self.patch)], cwd=TREE, env=environment,
                               capture_output=True, text=True)
         if done.returncode:
-            sys.exit(f"{self.name}: the patch does not fit any more: {done.stderr.strip()}")
+            sys.exit(f"{self.name}: the patch no longer applies: {done.stderr.strip()}")
 
 
 def run(words, patience=None):
-    """Runs a command in the copy; gives its status and its output."""
-    # A place of its own: cargo would take what is built here for that of the sound sources. Time goes into compiling
-    # here, not into running.
+    """Runs a command in the copy; returns its status and its output."""
+    # A build folder of its own: otherwise cargo would reuse what is built here for the sound sources. Compiling takes
+    # more time here than running.
     environment = {"CARGO_TARGET_DIR": str(SCRATCH / "build"), "CARGO_PROFILE_TEST_OPT_LEVEL": "1",
                    "BLOSCPACK_SCHEDULES": "3000", **os.environ}
     try:
@@ -60,11 +60,12 @@ def run(words, patience=None):
 
 
 def build_and_run(command):
-    """Runs what has to notice a bug; what does not compile is neither success nor failure."""
+    """Runs the command that must catch a bug; returns no status if it does not compile."""
     if command[:2] == ("cargo", "test"):
-        target = command[2:3] if command[2] == "--lib" else command[2:4]
+        # As in `cargo test -p bloscpack --test codec records::`, where the last word chooses some of the tests.
+        last = command.index("--lib") + 1 if "--lib" in command else command.index("--test") + 2
         words = ["cargo", "test", "--locked", "--quiet"]
-        build, words = [*words, "--no-run", *target], [*words, *command[2:]]
+        build, words = [*words, "--no-run", *command[2:last]], [*words, *command[2:]]
     else:
         build, words = [command[0], "build"], command
     status, output = run(build)
@@ -72,7 +73,7 @@ def build_and_run(command):
 
 
 def copy_tree():
-    """Brings the copy up to date; what has not changed keeps its time, so that it is not built again."""
+    """Brings the copy up to date; unchanged files keep their time, so that they are not built again."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
     wanted = {name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()}
     for name in wanted:
@@ -83,7 +84,7 @@ def copy_tree():
     for path in TREE.rglob("*"):
         if path.is_file() and path.relative_to(TREE).as_posix() not in wanted:
             path.unlink()
-    # Some tests read files by real tools, where these are at hand.
+    # Some tests read files written by real tools, where they are available.
     corpus = TREE / "target" / "corpus"
     if (ROOT / "target" / "corpus").exists() and not corpus.exists():
         corpus.parent.mkdir(exist_ok=True)
@@ -91,12 +92,12 @@ def copy_tree():
 
 
 def caught_by(output):
-    """The tests that have failed."""
+    """The names of the failed tests."""
     return sorted(set(re.findall(r"^    (\S+)$", output, re.MULTILINE)))
 
 
 def check_sound(commands):
-    """The tests pass where nothing was planted."""
+    """Checks that the commands succeed without a bug."""
     for command in commands:
         status, output = build_and_run(command)
         if status != 0:
@@ -104,7 +105,7 @@ def check_sound(commands):
 
 
 def check(bug):
-    """Plants a bug, runs its command, and takes it away; gives what came of it and whether it was caught."""
+    """Plants a bug, runs its command, and removes the bug; returns a report and whether it was caught."""
     bug.apply()
     try:
         status, output = build_and_run(bug.command)
@@ -121,14 +122,22 @@ def check(bug):
 
 def main(names):
     step = 1
+    only_check = names[:1] == ["--check"]
+    if only_check:
+        names = names[1:]
     if names[:1] == ["--every"]:
         step, names = int(names[1]), names[2:]
     bugs = [Planted(path) for path in sorted(PATCHES.glob("*.patch"))]
     unknown = set(names) - {bug.name for bug in bugs}
     if unknown:
-        sys.exit(f"no such bug: {', '.join(sorted(unknown))}")
+        sys.exit(f"unknown bug: {', '.join(sorted(unknown))}")
     bugs = [bug for bug in bugs if not names or bug.name in names][::step]
     copy_tree()
+    if only_check:
+        for bug in bugs:
+            bug.apply("--check")
+        print(f"{len(bugs)} patches apply")
+        return 0
     check_sound(sorted({bug.command for bug in bugs}))
     missed = 0
     for bug in bugs:

@@ -1,7 +1,8 @@
-//! What the fuzz targets assert, for every input that is kept: the corpus, and all that was ever found.
+//! Checks what the fuzz targets assert, for every input that is kept: the corpus and all past findings.
 //!
-//! Each target of `fuzz/` has its property in `fuzz/properties/`; here the same code runs without a fuzzer, over the files
-//! of `fuzz/corpus/TARGET/` and `fuzz/findings/TARGET/`. `fuzz/README.md` says where these come from.
+//! Each target of `fuzz/` has its property in `fuzz/properties/`. Here the same code runs without a fuzzer, over the
+//! inputs in `fuzz/corpus/TARGET.tar.gz` and the files of `fuzz/findings/TARGET/`. `fuzz/README.md` says where these
+//! come from.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,7 +18,8 @@
     reason = "each property brings along what it needs"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -84,18 +86,60 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Runs all inputs that are kept for a target, and tells each that fails.
+/// The archive of a target's corpus.
+fn archive(target: &str) -> PathBuf {
+    fuzz().join("corpus").join(format!("{target}.tar.gz"))
+}
+
+/// The corpus of a target by name: every target has one, and it is not empty.
+fn corpus(target: &str) -> BTreeMap<String, Vec<u8>> {
+    let path = archive(target);
+    let packed = std::fs::read(&path)
+        .unwrap_or_else(|error| panic!("{target} has no corpus: {}: {error}", path.display()));
+    // Unpacked in full, so that gzip's checksum is compared.
+    let mut unpacked = Vec::new();
+    flate2::read::GzDecoder::new(packed.as_slice())
+        .read_to_end(&mut unpacked)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut inputs = BTreeMap::new();
+    for entry in tar::Archive::new(unpacked.as_slice()).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().to_str().unwrap().to_owned();
+        assert!(entry.header().entry_type().is_file(), "{name}");
+        let mut input = Vec::new();
+        entry.read_to_end(&mut input).unwrap();
+        let earlier = inputs.insert(name, input);
+        assert!(
+            earlier.is_none(),
+            "{} contains a name twice",
+            path.display()
+        );
+    }
+    assert!(!inputs.is_empty(), "{} is empty", path.display());
+    inputs
+}
+
+/// The findings of a target by path; most targets have none.
+fn findings(target: &str) -> BTreeMap<String, Vec<u8>> {
+    entries(&fuzz().join("findings").join(target))
+        .into_iter()
+        .map(|path| (path.display().to_string(), std::fs::read(&path).unwrap()))
+        .collect()
+}
+
+/// Runs all inputs that are kept for a target, and names each that fails.
 fn replay(target: &str, check: fn(&[u8])) {
-    let corpus = entries(&fuzz().join("corpus").join(target));
-    assert!(!corpus.is_empty(), "{target} has no corpus");
-    let findings = entries(&fuzz().join("findings").join(target));
+    let (corpus, findings) = (corpus(target), findings(target));
+    println!(
+        "{target}: {} inputs of the corpus, {} findings",
+        corpus.len(),
+        findings.len()
+    );
     let failed: Vec<_> = corpus
         .into_iter()
         .chain(findings)
-        .filter(|path| {
-            let input = std::fs::read(path).unwrap();
-            catch_unwind(AssertUnwindSafe(|| check(&input))).is_err()
-        })
+        .filter(|(_, input)| catch_unwind(AssertUnwindSafe(|| check(input))).is_err())
+        .map(|(name, _)| name)
         .collect();
     assert!(failed.is_empty(), "{target} fails for {failed:#?}");
 }
@@ -127,21 +171,24 @@ fn every_target_is_replayed() {
 }
 
 #[test]
-fn nothing_is_kept_for_what_is_no_target() {
-    for folder in ["corpus", "findings"] {
-        for path in entries(&fuzz().join(folder)) {
-            let is_of_target = path.is_dir() && TARGETS.contains(&stem(&path).as_str());
-            assert!(is_of_target, "{} is of no target", path.display());
-            assert!(entries(&path).iter().all(|path| path.is_file()));
-        }
+fn inputs_are_kept_for_targets_only() {
+    let archives: BTreeSet<_> = TARGETS.iter().map(|target| archive(target)).collect();
+    for path in entries(&fuzz().join("corpus")) {
+        let is_of_target = archives.contains(&path);
+        assert!(is_of_target, "{} is not a target's archive", path.display());
+    }
+    for path in entries(&fuzz().join("findings")) {
+        let is_of_target = path.is_dir() && TARGETS.contains(&stem(&path).as_str());
+        assert!(is_of_target, "{} is not a target's", path.display());
+        assert!(entries(&path).iter().all(|path| path.is_file()));
     }
 }
 
-/// As `fuzz/README.md` says of it: small enough to be copied with the sources.
+/// The limit that `fuzz/README.md` states, for the inputs unpacked. It reads the archives of all targets, also of those
+/// that these features leave out.
 #[test]
 fn the_corpus_is_small() {
-    let folders = entries(&fuzz().join("corpus"));
-    let files = folders.iter().flat_map(|folder| entries(folder));
-    let bytes: u64 = files.map(|path| path.metadata().unwrap().len()).sum();
+    let inputs = TARGETS.iter().flat_map(|target| corpus(target));
+    let bytes: usize = inputs.map(|(_, input)| input.len()).sum();
     assert!(bytes <= 2 << 20, "{bytes} bytes");
 }

@@ -1,5 +1,5 @@
-//! The figures of the cost model: what a byte of a stream costs each compressor at each level, by how
-//! far the stream shrinks, and what the filters cost.
+//! The figures of the cost model: the cost of a stream's byte for each compressor and level, depending on
+//! how far the stream shrinks, and the cost of the filters.
 
 use std::hint::black_box;
 
@@ -10,13 +10,13 @@ use super::data::{self, Data};
 
 /// Bytes of a stream.
 const STREAM: usize = 128 << 10;
-/// Bytes for the filters.
+/// Bytes that the filters are measured with.
 const CHUNK: usize = 1 << 20;
 const ROUNDS: usize = 7;
-/// Fractions that the model has a figure for; between them it is drawn in straight lines.
+/// Fractions that the model has figures for; it interpolates linearly between them.
 const KNOTS: [f64; 8] = [0.005, 0.015, 0.04, 0.1, 0.25, 0.5, 0.75, 1.0];
 
-/// One stream compressed: to which fraction, and picoseconds a byte.
+/// One compressed stream: the fraction that is left, and picoseconds per byte.
 #[derive(Clone, Copy)]
 struct Point {
     fraction: f64,
@@ -53,8 +53,8 @@ pub fn run(raw: bool) {
     filters();
 }
 
-/// A line of the table: picoseconds a byte of streams of one value, at each knot, and of streams that
-/// are stored.
+/// A row of the table: picoseconds per byte of constant streams, at each knot, and of streams that are
+/// stored.
 fn row(compressor: Compressor, level: u8, points: &[Point]) {
     let line = |of: fn(&Point) -> f64| {
         let of_all = |kind: fn(&&Point) -> bool| {
@@ -76,7 +76,7 @@ fn row(compressor: Compressor, level: u8, points: &[Point]) {
     );
 }
 
-/// The mean of what is near a fraction, nearer points counting more.
+/// The mean cost near a fraction; nearer points count more.
 fn at(fraction: f64, points: &[(f64, f64)]) -> f64 {
     let width = 0.004 + fraction * 0.12;
     let weigh = |x: f64| (-((x - fraction) / width).powi(2) / 2.0).exp() + 1e-9;
@@ -105,7 +105,7 @@ fn point(settings: ChunkSettings, stream: &[u8]) -> Point {
     }
 }
 
-/// Best seconds to encode and to decode, and the length.
+/// Best seconds to encode and to decode, and the compressed length.
 fn time(settings: ChunkSettings, data: &[u8]) -> (f64, f64, usize) {
     let (mut encoder, mut decoder) = (ChunkEncoder::new(settings).unwrap(), ChunkDecoder::new());
     let mut chunk = Vec::with_capacity(data.len() + 16);
@@ -140,7 +140,7 @@ fn streams() -> Vec<(String, Vec<u8>)> {
             if typesize > 1 {
                 streams.push((format!("{name} byte {rank}"), plane.to_vec()));
             }
-            // Half of those would be noise, half of them nothing.
+            // In narrow bytes, bit planes are either noise or zeros.
             if name != data::NARROW {
                 streams.push((format!("{name} bit {rank}"), bits(plane)));
             }
@@ -149,7 +149,7 @@ fn streams() -> Vec<(String, Vec<u8>)> {
     streams
 }
 
-/// The bits of equal rank put together.
+/// Groups the bits of equal rank.
 fn bits(plane: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(plane.len());
     for rank in 0..8 {
@@ -161,7 +161,7 @@ fn bits(plane: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What the filters cost: chunks of zeros with and without.
+/// The cost of the filters: chunks of zeros with and without them.
 fn filters() {
     let data = vec![0; CHUNK];
     for typesize in [1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 32] {

@@ -1,4 +1,4 @@
-//! Time that this thread has worked: other programs disturb it less than the time on the wall.
+//! The CPU time of this thread, which other programs disturb less than wall time.
 
 #[cfg(unix)]
 pub fn seconds() -> f64 {

@@ -1,4 +1,4 @@
-//! What the automatic settings cost beside the best fixed ones.
+//! Compares the cost of the automatic settings with that of the best fixed ones.
 
 use bloscpack::blosc::{
     Aim, ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter, Tuned, Tuner,
@@ -10,11 +10,11 @@ use super::data::{self, Data};
 const CHUNK: usize = 1 << 20;
 const CHUNKS: usize = 4;
 const ROUNDS: usize = 7;
-/// Seconds after which once is enough.
+/// Runs longer than this many seconds are not repeated.
 const LONG: f64 = 0.2;
 const THREADS: f64 = 2.0;
 
-/// Settings, measured: seconds and compressed bytes for each byte of data.
+/// Measured settings: seconds and compressed bytes per byte of data.
 #[derive(Clone, Copy)]
 struct Run {
     settings: ChunkSettings,
@@ -24,7 +24,7 @@ struct Run {
 }
 
 impl Run {
-    /// What the aim makes least, by its formula: seconds a gigabyte, or compressed bytes a byte.
+    /// The quantity that the aim minimizes, by its formula: seconds per gigabyte, or compressed bytes per byte.
     fn score(&self, aim: Aim) -> f64 {
         let disk = match aim {
             Aim::Speed => 1e9,
@@ -106,14 +106,14 @@ fn words(settings: &ChunkSettings) -> String {
     format!("{compressor} {level} {filter} {typesize}")
 }
 
-/// The choice, and the seconds it took.
+/// The automatic choice, and the seconds it took.
 fn tune(aim: Aim, data: &[u8]) -> (Tuned, f64) {
     let start = seconds();
     let tuned = Tuner::new(aim).tune(data).unwrap();
     (tuned, seconds() - start)
 }
 
-/// Every compressor, level and filter, with the size of the elements, with 1, and with the default.
+/// Every compressor, level and filter, with the true typesize, with 1 and with the default.
 fn grid(typesize: u8) -> impl Iterator<Item = ChunkSettings> {
     let mut typesizes = vec![1, typesize, ChunkSettings::default().typesize];
     typesizes.sort_unstable();

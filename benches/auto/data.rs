@@ -1,8 +1,8 @@
-//! What is compressed.
+//! The data to compress.
 
 use super::oracle::{Kind, Random};
 
-/// Bytes that use few of their bits.
+/// Bytes that use only a few of their bits.
 pub const NARROW: &str = "narrow bytes";
 
 /// Data of one kind.
@@ -29,7 +29,7 @@ pub fn all(len: usize) -> Vec<Data> {
     ]
 }
 
-/// Those, and some whose streams are of other densities.
+/// The six kinds, and more whose streams have other densities.
 pub fn for_calibration(len: usize) -> Vec<Data> {
     let mut data = all(len);
     data.push(Data {
@@ -43,7 +43,7 @@ pub fn for_calibration(len: usize) -> Vec<Data> {
     data
 }
 
-/// Temperatures over a grid of 1024 points a row, with noise in the last digits: float32.
+/// float32 temperatures over a grid of 1024 points per row, with noise in the last digits.
 fn field(len: usize) -> Data {
     let mut random = Random::new(31);
     let mut bytes = Vec::with_capacity(len + 4);
@@ -63,7 +63,7 @@ fn field(len: usize) -> Data {
     }
 }
 
-/// Bytes of which only the lowest bits are taken up, by noise.
+/// Bytes with noise in the lowest bits and zeros above.
 fn narrow(bits: u32, len: usize) -> Data {
     let mut random = Random::new(31);
     let bytes = std::iter::repeat_with(|| (random.next() >> 32) as u8 >> (8 - bits));

@@ -1,4 +1,4 @@
-//! Two engines for chunks, measured in turn: every cell of compressor, filter and data.
+//! Measures two chunk engines in turn, in every cell of compressor, filter and data.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ mod clock;
 
 const CHUNK: usize = 1 << 20;
 const CHUNKS: usize = 4;
-/// A measured stretch is repeated until it takes at least this long.
+/// Work is repeated until a measurement takes at least this long.
 const STRETCH: Duration = Duration::from_millis(4);
 
 const KINDS: [Kind; 5] = [
@@ -24,7 +24,7 @@ const KINDS: [Kind; 5] = [
     Kind::Noise,
 ];
 
-/// What a cell is about.
+/// The settings of a cell.
 #[derive(Clone, Copy)]
 pub struct Cell {
     pub compressor: Compressor,
@@ -33,18 +33,17 @@ pub struct Cell {
     pub level: u8,
 }
 
-/// Our engine and another, set up for a cell.
+/// Our engine and a peer, set up for a cell.
 pub trait Engines {
     /// Appends `data` to `out` as one chunk.
     fn encode(&mut self, data: &[u8], out: &mut Vec<u8>);
     fn decode(&mut self, chunk: &[u8], data: &mut [u8]);
-    /// Writes `data` to the beginning of `room` as one chunk and gives its length.
+    /// Writes `data` to the beginning of `room` as one chunk and returns its length.
     fn encode_theirs(&mut self, data: &[u8], room: &mut [u8]) -> usize;
     fn decode_theirs(&mut self, chunk: &[u8], data: &mut [u8]);
 }
 
-/// Compressors for which both sides call the same C library, so that what is compared is all the
-/// rest.
+/// Whether both sides call the same C library, so that only the code around it is compared.
 fn is_shared(compressor: Compressor) -> bool {
     matches!(
         compressor,
@@ -61,15 +60,15 @@ fn seconds(times: u32, work: &mut dyn FnMut()) -> f64 {
     (clock::seconds() - start) / f64::from(times)
 }
 
-/// Median seconds of both and median of the rounds' ratios theirs / ours. `run` is given whether it
-/// is our turn.
+/// Median seconds of both, and the median of the rounds' ratios theirs / ours. The argument of `run`
+/// says whether it is our turn.
 fn compare(rounds: usize, run: &mut dyn FnMut(bool)) -> [f64; 3] {
     run(true);
     let once = seconds(1, &mut || run(false)).max(1e-7);
     let times = (STRETCH.as_secs_f64() / once).ceil().clamp(1.0, 1e6) as u32;
     let mut rows = [vec![], vec![], vec![]];
     for round in 0..rounds {
-        // Who goes first alternates, so that neither always finds the caches warm.
+        // The order alternates, so that neither always finds warm caches.
         let first = round % 2 == 0;
         let one = seconds(times, &mut || run(first));
         let other = seconds(times, &mut || run(!first));
@@ -84,14 +83,14 @@ fn compare(rounds: usize, run: &mut dyn FnMut(bool)) -> [f64; 3] {
     })
 }
 
-/// One line of the table: encode, decode, and sizes.
+/// One row of the table: encode, decode and sizes.
 fn measure(engines: &mut dyn Engines, data: &[u8], rounds: usize) -> [[f64; 3]; 3] {
     let mut room = vec![0; CHUNK + 64];
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for part in data.chunks(CHUNK) {
         let mut out = Vec::new();
         engines.encode(part, &mut out);
-        // Both copied, so that they lie in memory of the same kind.
+        // Both are copied, so that they are in the same kind of memory.
         ours.push(out.clone());
         let len = engines.encode_theirs(part, &mut room);
         theirs.push(room[..len].to_vec());
@@ -113,7 +112,7 @@ fn measure(engines: &mut dyn Engines, data: &[u8], rounds: usize) -> [[f64; 3]; 
         }
     });
 
-    // One buffer for both: where memory lies decides about some of the speed of moving it.
+    // One buffer for both, because the speed of a copy depends on where the memory is.
     let mut decoded = data.to_vec();
     let mut is_same = true;
     for (our, (their, part)) in ours.iter().zip(theirs.iter().zip(data.chunks(CHUNK))) {
@@ -139,16 +138,16 @@ fn measure(engines: &mut dyn Engines, data: &[u8], rounds: usize) -> [[f64; 3]; 
     [encode, decode, sizes]
 }
 
-/// Logarithms of ratios under a name, for their geometric mean.
+/// Logarithms of ratios by name, for their geometric mean.
 type Means = BTreeMap<String, Vec<f64>>;
 
-/// What the ratios of all cells come to.
+/// Summary of the ratios of all cells.
 struct Summary {
     means: Means,
-    /// The least ratios, with what they are of.
+    /// The lowest ratios, with the names of their cells.
     least: BTreeMap<&'static str, (f64, String)>,
     largest_size: (f64, String),
-    /// Cells that are in no other figure: only one side compresses there.
+    /// Cells that are not counted, because only one side compresses there.
     one_sided: Vec<String>,
 }
 
@@ -158,9 +157,9 @@ impl Summary {
             compressor, filter, ..
         } = cell;
         let set = if is_shared(*compressor) {
-            "of shared libraries"
+            "shared libraries"
         } else {
-            "of own code"
+            "own code"
         };
         for (what, ratio) in [("encode", encode), ("decode", decode)] {
             let names = ["all", set, compressor.name(), filter.name()];
@@ -190,20 +189,18 @@ impl Summary {
             println!("{name:27} {mean:.3}  ({} cells)", logs.len());
         }
         println!(
-            "of shared libraries: lz4, lz4hc and zstd, for which both sides call the same C library; \
-             of own code: the others"
+            "shared libraries: lz4, lz4hc and zstd, for which both sides call the same C library; \
+             own code: the others"
         );
         if !self.one_sided.is_empty() {
             let names = self.one_sided.join(", ");
-            println!(
-                "only one side compresses, so that speeds do not compare, not counted: {names}"
-            );
+            println!("not counted, because only one side compresses: {names}");
         }
-        println!("\naims");
+        println!("\ntargets");
         for (what, aim, floor) in [("decode", 1.25, 0.85), ("encode", 1.1, 0.8)] {
-            if let Some(mean) = self.mean(&format!("{what} of own code")) {
+            if let Some(mean) = self.mean(&format!("{what} own code")) {
                 let says = verdict(mean >= aim);
-                println!("{what} of own code, mean at least {aim}: {mean:.3}, {says}");
+                println!("{what}, own code, mean at least {aim}: {mean:.3}, {says}");
             }
             if let Some((least, name)) = self.least.get(what) {
                 let says = verdict(*least >= floor);
@@ -212,7 +209,7 @@ impl Summary {
         }
         let (largest, name) = &self.largest_size;
         let says = verdict(*largest <= 1.02);
-        println!("size at most 1.02: {largest:.3} ({name}), {says}");
+        println!("size at most 1.02 times: {largest:.3} ({name}), {says}");
     }
 }
 
@@ -253,7 +250,7 @@ pub fn run<E: Engines>(peer: &str, compressors: &[Compressor], engines: impl Fn(
                 };
                 let rows = measure(&mut engines(cell), &data, rounds);
                 print(&name, data.len(), &rows);
-                // To store a chunk as it is takes a fraction of the time, whoever does it.
+                // Storing a chunk takes a fraction of the time on either side.
                 let is_stored = |size: f64| size >= data.len() as f64;
                 if is_stored(rows[2][0]) == is_stored(rows[2][1]) {
                     summary.note(&cell, &name, rows.map(|row| row[2]));

@@ -1,1 +1,1 @@
-"""What the benchmarks of whole commands share: `commands.py` and `scaling.py` beside this folder."""
+"""Shared by the benchmarks of whole commands, `commands.py` and `scaling.py` in the parent folder."""

@@ -1,12 +1,12 @@
-"""The aims of this project that whole commands can answer: what was measured, and whether it is met."""
+"""The performance targets that whole commands can check: what was measured, and whether the target is met."""
 
 from . import figures
 from .peers import AUTO, OURS, OURS_ZSTD
-from .places import told
+from .places import threads_of, told
 
 
 class Aims:
-    """Rows of a table."""
+    """The rows of a table."""
 
     def __init__(self):
         self.rows = []
@@ -18,7 +18,7 @@ class Aims:
         self.add(what, f"at least {aim}", ratio, ratio.middle >= aim)
 
     def table(self):
-        return ["| what | aim | measured | |", "|---|---|---|---|", *self.rows]
+        return ["| measurement | target | measured | |", "|---|---|---|---|", *self.rows]
 
 
 def table(found):
@@ -30,10 +30,10 @@ def table(found):
 
 
 def files(aims, found):
-    """Those against peers, on float64."""
+    """Targets against peers, on float64 data."""
     for which in ("compress", "decompress"):
         for cell in figures.largest(figures.select(found, which, data="walk")):
-            there = f"{which} {told(cell['bytes'])} of float64 (walk), {cell['threads']} threads"
+            there = f"{which} {told(cell['bytes'])} of float64 (walk), {threads_of(cell)}"
             for peer, aim in (("python blpk", 3), ("python-blosc2", 1.5), (AUTO, 1.5)):
                 if peer in cell["results"]:
                     aims.at_least(f"{there}, LZ4: {peer} / ours", figures.ratio(cell, peer, OURS), aim)
@@ -44,7 +44,7 @@ def files(aims, found):
                     continue
                 part = cell["lengths"][OURS_ZSTD] / cell["lengths"]["zstd -3"]
                 what = (f"{which} {told(cell['bytes'])} of float64 ({data}), Zstd level {cell['zstd_level']}, "
-                        f"{part:.2f} of the size: zstd -3 / ours")
+                        f"{part:.2f} of its size: zstd -3 / ours")
                 aims.at_least(what, figures.ratio(cell, "zstd -3", OURS_ZSTD), aim)
 
 
@@ -54,7 +54,7 @@ def disk(aims, found):
             for peer in ("cp", "cp, synced"):
                 ratio = figures.ratio(cell, ours, peer)
                 factor = cell["bytes"] / cell["length"]
-                what = f"`{ours}` on a disk, {told(cell['bytes'])} of {cell['data']} ({factor:.1f} : 1): ours, synced / {peer}"
+                what = f"`{ours}` on a disk, {told(cell['bytes'])} of {cell['data']} ({factor:.1f} : 1): ours (synced) / {peer}"
                 if peer == "cp":
                     aims.add(what, "at most 1", ratio, ratio.middle <= 1)
                 else:
@@ -63,7 +63,7 @@ def disk(aims, found):
 
 def others(aims, found):
     for cell in figures.largest(figures.select(found, "null")):
-        what = f"`blpk d` of {cell['data']} to /dev/null: its speed / that of a copy in memory"
+        what = f"`blpk d` of {cell['data']} to /dev/null: speed / speed of a memory copy"
         aims.at_least(what, figures.ratio(cell, "memory copy", "blpk d"), 0.7)
     for cell in figures.select(found, "threads"):
         faster = figures.ratio(cell, "1 thread", "2 threads")
@@ -72,4 +72,4 @@ def others(aims, found):
         aims.at_least(what, faster, 1.8)
     for cell in figures.select(found, "start"):
         more = 1000 * (figures.middle(cell, "blpk --version") - figures.middle(cell, "true"))
-        aims.add("start: `blpk --version` less `true`", "below 5 ms", f"{more:.1f} ms", more < 5)
+        aims.add("startup: `blpk --version` minus `true`", "below 5 ms", f"{more:.1f} ms", more < 5)

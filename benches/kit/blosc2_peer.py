@@ -1,8 +1,8 @@
 """usage: blosc2_peer.py save|load IN OUT TYPESIZE CHUNK THREADS; runs with python-blosc2.
 
-Saves a file as a contiguous frame, or loads one and writes the file, and tells how long that took without the start of
-the interpreter and the imports. LZ4 at level 9 with shuffle; CHUNK 0 is its own choice. Of the ways there are (all at once or chunk
-by chunk, with NumPy or without), these were the fastest.
+Saves a file as a contiguous frame, or loads a frame and writes the file, and prints how long that took, without the startup
+of the interpreter and the imports. LZ4 at level 9 with shuffle; CHUNK 0 lets python-blosc2 choose. Of the available ways (all at
+once or chunk by chunk, with or without NumPy) these were the fastest.
 """
 
 import json

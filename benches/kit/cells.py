@@ -1,4 +1,4 @@
-"""The other figures of whole commands: to /dev/null, by threads, at the start, on a disk."""
+"""The other measurements of whole commands: to /dev/null, by threads, startup, on a disk."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from functools import partial
 from . import measure, places
 from .measure import Run, in_turn, say
 
-# Default levels: bound by the processor, not by memory.
+# At their default levels these are bound by the processor, not by memory.
 CODECS = ("zstd", "zlib", "lz4hc", "blosclz")
 
 
@@ -16,7 +16,7 @@ def cell(kind, results, **more):
 
 
 def to_null(setting, kind, raw, rounds):
-    """Decompression without a file, beside a copy in memory of as many bytes."""
+    """Decompression without writing a file, against a memory copy of the same number of bytes."""
     packed, count = os.path.join(setting.folder, "null.blp"), os.path.getsize(raw)
     measure.run(setting.ours("-f", "c", "-t", str(kind.typesize), raw, packed))
     copy = (setting.python, os.path.join(os.path.dirname(__file__), "copy_peer.py"), str(count))
@@ -31,7 +31,7 @@ def to_null(setting, kind, raw, rounds):
 
 
 def pair(argv):
-    """The same command twice at the same time: what the processors give to two threads that share nothing."""
+    """The same command twice at the same time: the best that the processors give to two threads that share nothing."""
     begun = time.perf_counter()
     pids = [measure.started(argv) for _ in range(2)]
     runs = [measure.ended(pid, argv, begun) for pid in pids]
@@ -40,7 +40,7 @@ def pair(argv):
 
 
 def by_threads(setting, kind, raw, rounds):
-    """Each codec that is bound by the processor with one thread and with two, to /dev/null."""
+    """Each processor-bound codec with one thread and with two, to /dev/null."""
     cells = []
     for codec in CODECS:
         say(f"threads: {codec}")
@@ -63,7 +63,7 @@ def at_start(setting, rounds=50):
 
 
 def on_disk(setting, kind, raw, disk, rounds):
-    """Files on a disk beside `cp` of the raw file, which is not synced, and with a sync as ours always is."""
+    """Files on a disk, against `cp` of the raw file without a sync, and with the sync that `blpk` always does."""
     here = {name: os.path.join(disk, name) for name in ("raw", "packed.blp", "out", "out.blp")}
     measure.run((setting.tools["cp"], raw, here["raw"]))
     measure.run(setting.ours("-f", "c", "-t", str(kind.typesize), here["raw"], here["packed.blp"]))
@@ -75,7 +75,7 @@ def on_disk(setting, kind, raw, disk, rounds):
         "cp": (copy, here["out"]),
         "cp, synced": (synced, here["out"]),
     }
-    # What was made before is on the disk, and in memory.
+    # The files are on the disk now, and in the page cache.
     os.sync()
     for name in ("raw", "packed.blp"):
         measure.run((setting.tools["cp"], here[name], os.devnull))
@@ -91,6 +91,6 @@ def on_disk(setting, kind, raw, disk, rounds):
 def disk_step(argv, out, _):
     done = measure.run(argv)
     os.remove(out)
-    # Nothing of this one is still to be written when the next one begins.
+    # Nothing is left to be written when the next run begins.
     os.sync()
     return done

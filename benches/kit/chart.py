@@ -1,11 +1,11 @@
-"""A chart of the speeds as SVG: bars on a logarithmic scale, on a background of its own."""
+"""An SVG chart of the speeds: bars on a logarithmic scale, on a background of its own."""
 
 import math
 from html import escape
 
 from . import figures
 from .peers import AUTO, OURS, OURS_ZSTD
-from .places import told
+from .places import threads_of, told
 
 COLOURS = {OURS: "#c2410c", OURS_ZSTD: "#f59e0b", "python blpk": "#1d4ed8", "python-blosc2": "#60a5fa", AUTO: "#a5b4fc",
            "lz4 -1": "#047857", "zstd -1": "#4d7c0f", "zstd -3": "#84cc16", "pigz": "#7e22ce", "cp": "#9ca3af"}
@@ -14,7 +14,7 @@ STYLE = "font-family: system-ui, sans-serif; font-size: 12px; fill: #111827"
 
 
 class Scale:
-    """MB/s to pixels: logarithmic, from a round number (1, 2, 5, 10 ...) to another."""
+    """MB/s to pixels: logarithmic, between two round numbers (1, 2, 5, 10 ...)."""
 
     def __init__(self, values):
         round_ones = [step * 10.0 ** power for power in range(-3, 7) for step in (1, 2, 5)]
@@ -42,7 +42,7 @@ def drawn(found):
              f'<title>Speed of compression and decompression, MB/s</title>'
              f'<rect width="{width}" height="{height}" rx="8" fill="#ffffff"/>']
     size = told(cells["compress"][0]["bytes"])
-    parts.append(text(LEFT, 24, f"MB of data a second, {size} files, {cells['compress'][0]['threads']} threads, logarithmic; "
+    parts.append(text(LEFT, 24, f"MB of data per second, {size} files, {threads_of(cells['compress'][0])}, logarithmic scale; "
                                 "longer is faster", "font-weight: bold; font-size: 14px"))
     parts += legend(names)
     for number, which in enumerate(cells):

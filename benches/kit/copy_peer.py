@@ -1,4 +1,7 @@
-"""usage: copy_peer.py BYTES; runs with NumPy. How long a copy of so many bytes in memory takes, both sides touched before."""
+"""usage: copy_peer.py BYTES; runs with NumPy.
+
+Prints how long a memory copy of BYTES bytes takes, with both sides touched before.
+"""
 
 import json
 import resource

@@ -1,4 +1,4 @@
-"""Where results go: a file of JSON, and a page, between two marks, where what stands around them is left alone."""
+"""Where results go: a JSON file, and a page of tables, which are replaced between two marks; the rest of the page is kept."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from .measure import Failed
 
 
 def keep(found, path):
-    """All that was measured until now, whole at every moment."""
+    """Saves all measurements so far; the file is complete at every moment."""
     beside = f"{path}.part"
     with open(beside, "w") as file:
         json.dump(found, file, indent=1)
@@ -26,13 +26,13 @@ def write(path, name, lines):
     before, found, rest = text.partition(begin)
     _, ended, after = rest.partition(end)
     if not found or not ended:
-        sys.exit(f"'{path}' has no lines '{begin}' and '{end}'")
+        sys.exit(f"'{path}' does not contain the lines '{begin}' and '{end}'")
     with open(path, "w") as file:
         file.write("\n".join([before + begin, "", *lines, "", end + after]))
 
 
 def reported(chosen, measured, summary, part):
-    """Measures, or takes what was kept; prints the tables and puts them on the page if asked to. Gives what was found."""
+    """Measures, or loads saved measurements; prints the tables, and updates the page if asked to. Returns the measurements."""
     if chosen.made:
         with open(chosen.made) as file:
             found = json.load(file)
@@ -40,9 +40,9 @@ def reported(chosen, measured, summary, part):
         try:
             found = measured(chosen)
         except Failed as why:
-            sys.exit(f"it failed, what there is until now is kept: {why}")
+            sys.exit(f"benchmark failed; the measurements so far are saved: {why}")
     tables = summary(found)
     print("\n".join(tables))
     if chosen.docs:
-        write(os.path.join(chosen.docs, "benchmarks.md"), part, tables)
+        write(os.path.join(chosen.docs, f"{part}.md"), part, tables)
     return found

@@ -1,4 +1,4 @@
-"""What follows from the runs: medians, and ratios of runs of the same round with their spread."""
+"""Figures computed from the runs: medians, and ratios of runs of the same round with their spread."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -11,14 +11,14 @@ class Ratio:
     most: float
 
     def __str__(self):
-        # A spread that the digits do not show is none.
+        # A spread too small for the digits shown is left out.
         if f"{self.least:.2f}" == f"{self.most:.2f}":
             return f"{self.middle:.2f}"
         return f"{self.middle:.2f} ({self.least:.2f}..{self.most:.2f})"
 
 
 def runs(cell, name):
-    """Those that count; of one round, which is for trying the programs, there may be nothing else."""
+    """The runs that count, without the warm-up round."""
     return cell["results"][name]["runs"]
 
 
@@ -31,20 +31,20 @@ def middle(cell, name, what="wall"):
 
 
 def peak(cell, name):
-    """KiB. The round that is not counted counts here: it alone was watched, which matters for the small ones; the peak of
-    another one that is higher is right, unless it is no more than the memory of the program that measures."""
+    """KiB, from the warm-up round: only that round is watched, which matters for small processes. The peak of an unwatched run
+    is right only if it exceeds the memory of the measuring program."""
     return cell["results"][name]["warm"]["peak"]
 
 
 def ratio(cell, peer, ours, what="wall", factor=1.0):
-    """The peer's time divided by ours, of the same rounds."""
+    """The peer's time divided by ours, round by round."""
     mine = {run["round"]: one(run, what) for run in runs(cell, ours)}
     both = [factor * one(run, what) / max(mine[run["round"]], 1e-9) for run in runs(cell, peer) if run["round"] in mine]
     return Ratio(median(both), min(both), max(both))
 
 
 def speed(cell, name):
-    """MB of raw data a second."""
+    """MB of raw data per second."""
     return cell["bytes"] / 1e6 / middle(cell, name)
 
 
@@ -54,7 +54,7 @@ def select(found, kind, **wanted):
 
 
 def largest(cells):
-    """Of those, the ones of the most data."""
+    """The cells with the most data."""
     most = max((cell["bytes"] for cell in cells), default=0)
     return [cell for cell in cells if cell["bytes"] == most]
 

@@ -1,4 +1,4 @@
-"""What the command costs as the work grows: bytes, chunks, records; and at random places."""
+"""Measures how the cost of the command grows with the work: bytes, chunks, records, and random access."""
 
 import os
 import random
@@ -24,9 +24,9 @@ FORMS = {"default": (), "--packed": ("--packed",), "--quick": ("--quick",), "--s
 
 @dataclass(frozen=True)
 class Plan:
-    """How much of everything."""
+    """How much work of each kind."""
     totals: tuple = (64 * MIB, 1024 * MIB, 8192 * MIB)
-    # Bytes by chunks: the largest number has chunks of 1 KiB.
+    # The same bytes in so many chunks; the largest number gives chunks of 1 KiB.
     chunks: tuple = (10, 10**4, 10**5, 10**6)
     records: tuple = (10**3, 10**4, 10**5, 10**6, 10**7)
     places: int = 20
@@ -38,26 +38,26 @@ QUICK = Plan((16 * MIB, 64 * MIB, 256 * MIB), (10, 10**3, 10**4), (10**3, 10**4,
 
 
 def pieces(setting: Setting):
-    """64 MiB of a float64 walk, of which longer inputs are made; each chunk is compressed by itself."""
+    """64 MiB of a float64 walk, repeated for longer inputs; each chunk is compressed on its own, so repetition gains nothing."""
     path = os.path.join(setting.folder, "pieces")
     make(setting.python, "ticks", 64 * MIB, path)
     return path
 
 
 class Pipe:
-    """A generator into commands, one into the other."""
+    """A generator piped through a chain of commands."""
 
     def __init__(self, path, count):
         script = os.path.join(os.path.dirname(__file__), "repeat.py")
         self.argv = (sys.executable, "-I", "-S", script, path, str(count))
 
     def into(self, *commands, stdout=os.devnull, watch=False):
-        """A run for each command, and the seconds of all."""
+        """Returns a run for each command, and the seconds of the whole pipe."""
         begun, source, running = time.perf_counter(), os.devnull, []
         for argv in (self.argv, *commands):
             there, here = os.pipe() if argv is not commands[-1] else (None, stdout)
             pid = measure.started(argv, here, stdin=source)
-            # In this program they would keep the pipe open.
+            # Copies left open in this program would keep the pipe open.
             for one in (source, here):
                 if isinstance(one, int):
                     os.close(one)
@@ -82,7 +82,7 @@ def by_bytes(setting, plan, rounds):
 
 
 def memory(setting, plan, _):
-    """Peaks at the defaults, through a pipe and from file to file."""
+    """Peak memory at the defaults, through a pipe and from file to file."""
     path, cells = os.path.join(setting.folder, "raw"), []
     make(setting.python, "walk", 64 * MIB, path)
     whole = os.path.join(setting.folder, "whole")
@@ -104,7 +104,7 @@ def memory(setting, plan, _):
 
 
 def by_chunks(setting, plan, rounds):
-    """The same bytes in few chunks and in many: the whole there and back, and 100 bytes of it."""
+    """The same bytes in few and in many chunks: compressing and decompressing all of it, and reading 100 bytes."""
     total = max(plan.chunks) * 1024
     raw, back = (os.path.join(setting.folder, name) for name in ("raw", "back"))
     make(setting.python, "ticks", total, raw)
@@ -142,7 +142,7 @@ def made_anew(argv, out, number):
 
 
 def by_ranges(setting, plan, rounds):
-    """100 bytes out of files of different lengths."""
+    """100 bytes from files of different lengths."""
     path, kept = pieces(setting), {}
     for total in plan.totals:
         say(f"range: {told(total)}")
@@ -156,7 +156,7 @@ def by_ranges(setting, plan, rounds):
 
 
 def at_places(setting, plan, rounds, kind, kept, asked):
-    """Something small at random places of each file, each by a process of its own; and the bytes that are read for it."""
+    """Small reads at random positions of each file, each by a process of its own, and the bytes it reads from the file."""
     cells, found = [], {size: Results() for size in kept}
     places = {}
     for size in kept:
@@ -175,7 +175,7 @@ def at_places(setting, plan, rounds, kind, kept, asked):
 
 
 def bytes_read(setting, argv, path):
-    """What a command reads of a file, by strace, where there is one that may trace."""
+    """The bytes that a command reads from a file, by strace; None without strace or without permission to trace."""
     if "strace" not in setting.tools:
         return None
     log = os.path.join(setting.folder, "strace")
@@ -192,7 +192,7 @@ def bytes_read(setting, argv, path):
 
 
 def by_records(setting, plan, rounds):
-    """Lines packed in each form, written back, and one of them got."""
+    """Lines packed in each form, all of them unpacked, and single records fetched."""
     cells = []
     for form, options in FORMS.items():
         say(f"records {form}")

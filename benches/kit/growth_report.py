@@ -1,14 +1,14 @@
-"""Tables of what the command costs as the work grows, and whether that is linear, or constant."""
+"""Tables of how the cost of the command grows with the work, and whether that is linear or constant."""
 
 from . import figures, machine
 from .aims import Aims
 from .growth import LINE, TASKS
-from .places import MIB, told
+from .places import MIB, threads_of, told
 from .report import table
 
 GIB = 1024 * MIB
 MEMORY_LIMIT = 64 * 1024
-# By so much more may a unit of work cost at the next step, and something small in a larger file: noise.
+# Allowed growth, for noise: of the cost of a unit of work at the next step, and of a small read in a larger file.
 LINEAR, CONSTANT = 1.25, 1.5
 
 
@@ -25,29 +25,29 @@ def verdicts(found):
     aims = Aims()
     pipes = figures.select(found, "pipe")
     for name in ("blpk c", "blpk d"):
-        grown(aims, f"`{name}` in a pipe, CPU seconds a byte", pipes, "bytes", name)
+        grown(aims, f"`{name}` in a pipe, CPU seconds per byte", pipes, "bytes", name)
     many = figures.select(found, "chunks")
     for name in TASKS:
         by_chunk(aims, name, many)
     for form in forms(found):
         cells = figures.select(found, "records", form=form)
         for name in ("pack", "unpack"):
-            grown(aims, f"`records {name}` {form}, CPU seconds a record", cells, "records", name)
-    constant(aims, "100 bytes of a file, by its length", figures.select(found, "range of bytes"))
-    # Of the first one the chunks are so large that one of them is most of what is read.
-    constant(aims, "100 bytes of a file, by its chunks", figures.select(found, "range of chunks")[1:])
+            grown(aims, f"`records {name}` {form}, CPU seconds per record", cells, "records", name)
+    constant(aims, "100 bytes from a file, by file length", figures.select(found, "range of bytes"))
+    # The first file is left out: its chunks are so large that a single chunk is most of what is read.
+    constant(aims, "100 bytes from a file, by number of chunks", figures.select(found, "range of chunks")[1:])
     for form in forms(found):
         cells = figures.select(found, "get of records", form=form)
-        # Those with less have no whole chunk of --small, and less to read and to unpack.
+        # Smaller files do not fill one chunk of --small, so there is less to read and unpack.
         constant(aims, f"one record, {form}", [cell for cell in cells if cell["size"] * LINE >= 2 * MIB])
     for cell in figures.select(found, "memory"):
         most = max(cell["peaks"].values())
-        aims.add(f"peak memory, {told(cell['bytes'])}, {cell['threads']} threads", "below 64 MiB", f"{most / 1024:.1f} MiB",
+        aims.add(f"peak memory, {told(cell['bytes'])}, {threads_of(cell)}", "below 64 MiB", f"{most / 1024:.1f} MiB",
                  most < MEMORY_LIMIT)
     for cell in many[-1:]:
-        # The table of offsets, which a file of the default chunks has at a thousand times the length, too.
+        # With default chunks, a file needs a thousand times the length to have such a table of offsets.
         most = max(figures.peak(cell, name) for name in TASKS)
-        aims.add(f"peak memory, {short(cell['chunks'])} chunks (with the default ones {told(cell['chunks'] * MIB)})",
+        aims.add(f"peak memory, {short(cell['chunks'])} chunks ({told(cell['chunks'] * MIB)} with default chunks)",
                  "below 64 MiB", f"{most / 1024:.1f} MiB", most < MEMORY_LIMIT)
     return aims
 
@@ -57,13 +57,13 @@ def forms(found):
 
 
 def short(count):
-    """`10^6`, or as bytes are told."""
+    """`10^6` for a power of ten, otherwise as a number of bytes."""
     power = len(str(count)) - 1
     return f"10^{power}" if count == 10**power else told(count)
 
 
 def grown(aims, what, cells, unit, name):
-    """Whether a unit of work costs as much at the last step as at the one before."""
+    """Whether a unit of work costs the same at the last step as at the step before."""
     before, last = cells[-2:]
     costs = [figures.middle(cell, name, "cpu") / cell[unit] for cell in (before, last)]
     ratio = costs[1] / costs[0]
@@ -71,15 +71,15 @@ def grown(aims, what, cells, unit, name):
 
 
 def by_chunk(aims, name, cells):
-    """What one chunk more costs, where there are many, and where there are very many."""
+    """The cost of an additional chunk, with many chunks and with very many."""
     if len(cells) < 4:
         return
     cpu = [figures.middle(cell, name, "cpu") for cell in cells]
     steps = [(cpu[at] - cpu[at - 1]) / (cells[at]["chunks"] - cells[at - 1]["chunks"]) for at in (-2, -1)]
-    figure = f"{steps[1] * 1e6:.2f} µs a chunk, {steps[0] * 1e6:.2f} before"
+    figure = f"{steps[1] * 1e6:.2f} µs per chunk, {steps[0] * 1e6:.2f} in the step before"
     counts = [short(cell["chunks"]) for cell in cells[-3:]]
-    # Below a tenth of a microsecond there is nothing to compare.
-    aims.add(f"`{name}`, CPU seconds of one chunk more: {counts[1]} to {counts[2]} / {counts[0]} to {counts[1]}",
+    # Costs below a tenth of a microsecond are too small to compare.
+    aims.add(f"`{name}`, CPU seconds per additional chunk: {counts[1]} to {counts[2]} / {counts[0]} to {counts[1]}",
              f"at most {LINEAR}", figure, steps[1] <= LINEAR * max(steps[0], 1e-7))
 
 
@@ -102,7 +102,7 @@ def pipe(found):
             rows.append([told(cell["bytes"]), name, f"{figures.middle(cell, name, 'cpu') / gib:.3f}",
                          f"{figures.middle(cell, name) / gib:.3f}", f"{figures.peak(cell, name) / 1024:.1f}"])
     return ["### `generator | blpk c | blpk d > /dev/null`", "",
-            *table(["length", "command", "CPU s a GiB", "s a GiB, of all", "peak MiB"], rows)]
+            *table(["length", "command", "CPU s per GiB", "s per GiB, whole pipe", "peak MiB"], rows)]
 
 
 def memory(found):
@@ -120,9 +120,9 @@ def chunks(found):
         rows.append([short(cell["chunks"]), told(cell["bytes"] // cell["chunks"]), *both, " / ".join(peaks), cell["length"]])
     cells = figures.select(found, "chunks")
     size = told(cells[0]["bytes"]) if cells else ""
-    threads = f", {cells[0]['threads']} threads" if cells else ""
-    return [f"### {size} in few chunks and in many{threads}: s / CPU s", "",
-            *table(["chunks", "of", *TASKS, "peak MiB, c / d", "bytes"], rows)]
+    threads = f", {threads_of(cells[0])}" if cells else ""
+    return [f"### {size} in few and in many chunks{threads}: s / CPU s", "",
+            *table(["chunks", "chunk size", *TASKS, "peak MiB, c / d", "file bytes"], rows)]
 
 
 def gotten(cell):
@@ -133,8 +133,8 @@ def gotten(cell):
 def ranges(found):
     rows = [["length" if cell["kind"] == "range of bytes" else "chunks", short(cell["size"]), *gotten(cell)]
             for kind in ("range of bytes", "range of chunks") for cell in figures.select(found, kind)]
-    return ["### `blpk cat --range A..A+100`, at random places, each a process", "",
-            *table(["by", "", "ms", "CPU ms", "bytes read", "of"], rows)]
+    return ["### `blpk cat --range A..A+100` at random positions, one process each", "",
+            *table(["by", "", "ms", "CPU ms", "bytes read", "file bytes"], rows)]
 
 
 def records(found):
@@ -144,10 +144,11 @@ def records(found):
         seconds = [f"{figures.middle(cell, name):.3f}" for name in ("pack", "unpack")]
         rows.append([cell["form"], short(cell["records"]), *seconds, *unit, f"{cell['length'] / cell['records']:.1f}"])
     return ["### Records: lines of 38 bytes", "",
-            *table(["form", "records", "pack s", "unpack s", "pack, CPU ns each", "unpack, CPU ns each", "bytes each"], rows)]
+            *table(["form", "records", "pack s", "unpack s", "pack, CPU ns per record", "unpack, CPU ns per record",
+                    "bytes per record"], rows)]
 
 
 def gets(found):
     rows = [[cell["form"], short(cell["size"]), *gotten(cell)] for cell in figures.select(found, "get of records")]
-    return ["### `blpk records get`, one at random, each a process", "",
-            *table(["form", "records", "ms", "CPU ms", "bytes read", "of"], rows)]
+    return ["### `blpk records get` of one random record, one process each", "",
+            *table(["form", "records", "ms", "CPU ms", "bytes read", "file bytes"], rows)]

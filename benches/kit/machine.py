@@ -1,4 +1,4 @@
-"""What the figures were measured on, and with which versions."""
+"""The machine and the versions that the figures were measured with."""
 
 import os
 import platform
@@ -37,7 +37,7 @@ def read(path):
 
 
 def cpu():
-    """The model as the processor tells it; virtual machines often keep part of it back."""
+    """The model name that the processor reports; virtual machines often shorten it."""
     found = re.search(r"^model name\s*:\s*(.*)$", read("/proc/cpuinfo"), re.MULTILINE)
     return found.group(1).strip() if found else platform.machine()
 
@@ -68,20 +68,20 @@ def versions(setting):
 
 
 def version(argv):
-    """The first number with a dot."""
+    """The first number with a dot in the output."""
     told = re.search(r"\d+\.\d+(\.\d+)?", output(argv))
     return told.group(0) if told else "unknown"
 
 
 def stolen():
-    """Ticks of all processors, and those of them that the host gave to others."""
+    """Ticks of all processors, and how many of these the host gave to other guests."""
     words = read("/proc/stat").split("\n", 1)[0].split()[1:9]
     ticks = [int(word) for word in words]
     return (sum(ticks), ticks[7]) if len(ticks) == 8 else (1, 0)
 
 
 class Clock:
-    """How long it takes, and what the host took meanwhile."""
+    """Measures the duration, and the share of CPU time that the host took meanwhile."""
 
     def __init__(self):
         self.begun, self.before = time.monotonic(), stolen()
@@ -93,14 +93,14 @@ class Clock:
 
 
 def described(facts):
-    """Lines of Markdown."""
+    """The machine as lines of Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     disk = f", disk {facts['disk']}" if facts["disk"] else ""
     kind = "virtual machine, " if facts["virtual"] else ""
     return [
         f"- {facts['date']}: {facts['cpu']}, {facts['cores']} cores, {kind}"
         f"{places.told(facts['memory'])} of memory, {facts['kernel']}",
-        f"- files on {facts['files']}{disk}; load at the start {facts['load']:.1f}, "
-        f"taken by the host meanwhile {facts.get('stolen', 0):.1%}",
+        f"- files on {facts['files']}{disk}; load {facts['load']:.1f} at the start, "
+        f"{facts.get('stolen', 0):.1%} of CPU time taken by the host",
         f"- {versions}",
     ]

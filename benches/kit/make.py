@@ -1,4 +1,4 @@
-"""usage: make.py KIND BYTES PATH; runs with NumPy. Writes data that is the same each time, in pieces of some MiB."""
+"""usage: make.py KIND BYTES PATH; runs with NumPy. Writes data, the same each time, in pieces of a few MiB."""
 
 import sys
 
@@ -8,7 +8,7 @@ PIECE = 4 << 20
 
 
 def walk(rng, _):
-    """Steps of a normal distribution, all 52 bits of the mantissa in use."""
+    """Normally distributed steps; uses all 52 bits of the mantissa."""
     level = 0.0
     while True:
         steps = level + np.cumsum(rng.normal(size=PIECE // 8))
@@ -17,7 +17,7 @@ def walk(rng, _):
 
 
 def ticks(rng, _):
-    """The same in steps of 1/64, as instruments and some exchanges have them: most of the mantissa is zero."""
+    """The walk rounded to steps of 1/64, as from instruments and some exchanges: most of the mantissa is zero."""
     for steps in walk(rng, _):
         yield np.round(steps * 64) / 64
 
@@ -30,7 +30,7 @@ def ramp(_, __):
 
 
 def sensor(rng, _):
-    """A 16-bit converter: slow waves and a noise of a few steps."""
+    """A 16-bit converter: slow waves with noise of a few steps."""
     begin = 0
     while True:
         time = np.arange(begin, begin + PIECE // 2)
@@ -40,7 +40,7 @@ def sensor(rng, _):
 
 
 def text(rng, _):
-    """Words of a made-up language, frequent as words are (Zipf), in sentences on lines."""
+    """Words of a made-up language with natural (Zipf) frequencies, in sentences and lines."""
     letters = np.frombuffer(b"eeeeeeeeeeeetttttttttaaaaaaaaooooooooiiiiiiinnnnnnnsssssshhhhhhrrrrrrddddllllcccuuummmwwffggyyppbbvk", "u1")
     words = [bytes(rng.choice(letters, size=n)) for n in 1 + rng.poisson(4.5, size=30000)]
     weight = 1 / (np.arange(len(words)) + 2.7)
@@ -50,7 +50,7 @@ def text(rng, _):
         while len(left) < PIECE:
             chosen = rng.choice(len(words), size=200_000, p=weight)
             ends = rng.random(chosen.size)
-            # A word ends with a blank, a comma, a full stop or a new line.
+            # A word ends with a space, a comma, a full stop or a newline.
             left += b"".join(words[w] + (b" " if e > 0.15 else b", " if e > 0.08 else b". " if e > 0.02 else b".\n")
                              for w, e in zip(chosen.tolist(), ends.tolist(), strict=True))
         yield np.frombuffer(left[:PIECE], "u1")
@@ -63,7 +63,7 @@ def noise(rng, _):
 
 
 def field(rng, size):
-    """A smooth field in three dimensions, planes of 512 x 512 float32, with a noise of a ten-thousandth."""
+    """A smooth three-dimensional field, planes of 512 x 512 float32, with noise of one part in ten thousand."""
     side, modes = 512, 16
     y, x = np.ogrid[0:side, 0:side]
     waves = rng.normal(size=(modes, 3)) * 2 * np.pi * 6 / side
@@ -75,7 +75,7 @@ def field(rng, size):
 
 
 def lines(rng, _):
-    """A log: one record a line of 38 bytes."""
+    """A log: one record per line of 38 bytes."""
     number = 0
     while True:
         values = rng.integers(0, 10**6, size=100_000).tolist()

@@ -1,4 +1,4 @@
-"""One process measured: wall time, time on processors, peak memory; and several in turn."""
+"""Measures one process (wall time, CPU time, peak memory), or several in turn."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass
 class Run:
-    """Seconds, and KiB at the peak."""
+    """Times in seconds, peak memory in KiB."""
     wall: float
     user: float
     system: float
@@ -23,11 +23,11 @@ class Run:
 
 
 class Failed(Exception):
-    """A process ended with another status than 0."""
+    """A process ended with a status other than 0."""
 
 
 def started(argv, stdout=os.devnull, env=None, stdin=os.devnull):
-    """The process id. `stdin` and `stdout` are paths, or open files by number."""
+    """Starts a process and returns its id. `stdin` and `stdout` are paths or file descriptors."""
     actions = []
     for number, at, flags in ((0, stdin, os.O_RDONLY), (1, stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)):
         if isinstance(at, int):
@@ -39,10 +39,10 @@ def started(argv, stdout=os.devnull, env=None, stdin=os.devnull):
 
 
 class Peak(threading.Thread):
-    """Looks at the peak of a process while it runs.
+    """Watches the peak memory of a process while it runs.
 
-    `wait4` counts, for a small process, the memory of the one that started it: until the new program is loaded, both
-    are the same. What the kernel tells of the running program has nothing of that, but it has to be looked at often.
+    For a small process, `wait4` reports the memory of its parent, because the two are the same until the new program is
+    loaded. The kernel's figure for the running program is free of that, but has to be read often.
     """
 
     def __init__(self, pid):
@@ -54,7 +54,7 @@ class Peak(threading.Thread):
         argv0 = os.readlink("/proc/self/exe")
         while True:
             try:
-                # Still this program, before the other one is loaded.
+                # Until the other program is loaded, this is still our own.
                 if os.readlink(self.path.replace("status", "exe")) != argv0:
                     with open(self.path) as status:
                         found = [line for line in status if line.startswith("VmHWM:")]
@@ -65,7 +65,7 @@ class Peak(threading.Thread):
 
 
 def ended(pid, argv, begun, watch=None):
-    """Waits for a process and tells what it took."""
+    """Waits for a process and returns what it used."""
     _, status, used = os.wait4(pid, 0)
     wall = time.perf_counter() - begun
     code = os.waitstatus_to_exitcode(status)
@@ -80,14 +80,14 @@ def ended(pid, argv, begun, watch=None):
 
 
 def run(argv, stdout=os.devnull, env=None, watch=False):
-    """Runs a command. With `watch` its peak memory is right however small it is, and its time may be disturbed."""
+    """Runs a command. With `watch`, the peak memory is right even for a small process, but the time may be disturbed."""
     begun = time.perf_counter()
     pid = started(argv, stdout, env)
     return ended(pid, argv, begun, Peak(pid) if watch else None)
 
 
 def run_inside(argv, folder, env=None):
-    """Runs a program that times itself and prints `{"wall": s, "user": s, "system": s, ...}`; that, and the rest."""
+    """Runs a program that times itself and prints `{"wall": s, "user": s, "system": s, ...}`; returns both."""
     said = os.path.join(folder, "said.json")
     whole = run(argv, said, env)
     with open(said) as file:
@@ -97,7 +97,7 @@ def run_inside(argv, folder, env=None):
 
 
 def turns(names, rounds):
-    """`(round, name)`: all of them in turn, each round begins with the next one. Round 0 is not to be counted."""
+    """Yields `(round, name)`: all names in turn, each round starting with the next name. Round 0 is a warm-up."""
     names = list(names)
     for number in range(rounds + 1):
         first = number % len(names)
@@ -106,7 +106,7 @@ def turns(names, rounds):
 
 
 class Results(dict):
-    """Runs by name; what is written as JSON."""
+    """Runs by name, as they are written to JSON."""
 
     def add(self, number, name, done):
         one = self.setdefault(name, {"warm": None, "runs": []})
@@ -116,12 +116,12 @@ class Results(dict):
             one["warm"] = asdict(done)
 
     def too_slow(self, number, name, seconds):
-        """Whether three rounds are enough of something that takes that long."""
+        """Whether the program takes so long that three rounds are enough."""
         return number > 3 and self[name]["warm"]["wall"] > seconds
 
 
 def in_turn(steps, rounds, slow=float("inf")):
-    """Runs each of `steps`, a dict of functions `round -> Run`, in turn; returns the results."""
+    """Runs `steps`, a dict of functions `round -> Run`, in turn; returns the results."""
     results = Results()
     for number, name in turns(steps, rounds):
         if not results.too_slow(number, name, slow):

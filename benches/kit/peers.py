@@ -1,4 +1,4 @@
-"""The ways to compress a file and to get it back: ours, and those of others."""
+"""The programs that compress and decompress a file: ours and the peers."""
 
 import os
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from pathlib import Path
 from . import measure, places
 from .measure import Failed, say
 
-# Our default for LZ4; the peers get the same.
+# Our default for LZ4; the peers use the same.
 LEVEL = 9
 CHUNK = 1 << 20
-# Above this, Zstd costs more than anybody would compare.
+# Above this level, Zstd is too slow for a useful comparison.
 MAX_LEVEL = 7
-# Files whose lengths differ by less are as long: nothing compresses noise, and what surrounds it differs.
+# Files whose lengths differ by less count as equal: noise does not compress, and the framing around it differs.
 SAME = 1.001
 OURS, OURS_ZSTD = "blpk lz4", "blpk zstd"
 AUTO = "python-blosc2, own chunks"
@@ -21,13 +21,13 @@ AUTO = "python-blosc2, own chunks"
 
 @dataclass(frozen=True)
 class Peer:
-    """Arguments with `{in}` and `{out}`; those without `{out}` write to standard output."""
+    """A program; its arguments contain `{in}` and `{out}`. Without `{out}` it writes to standard output."""
     name: str
     ending: str
     there: tuple
     back: tuple
     env: dict = field(default_factory=dict)
-    # It tells its time itself, without the start of its interpreter.
+    # It reports its own time, without the startup of its interpreter.
     inside: bool = False
 
     def run(self, folder, which, path, to, watch=False):
@@ -39,14 +39,14 @@ class Peer:
         return measure.run(argv, stdout, self.env, watch)
 
     def shown(self, which):
-        """The command as one would type it, without this machine's folders."""
+        """The command as typed, without the folders of this machine."""
         words = self.there if which == "compress" else self.back
         shown = {"{in}": "IN", "{out}": "OUT"}
         return " ".join(shown.get(word, os.path.basename(word) if word.startswith("/") else word) for word in words)
 
 
 class Setting:
-    """What is the same in all cells."""
+    """The settings that all cells share."""
 
     def __init__(self, command, python, tools, threads, folder):
         self.command, self.python, self.tools = command, python, tools
@@ -77,7 +77,7 @@ def python_blosc2(setting, name, typesize, chunk):
 
 
 def others(setting):
-    """The programs on the path, of those that are there."""
+    """The programs that were found on the path."""
     tools, threads = setting.tools, setting.threads
     if "lz4" in tools:
         yield Peer("lz4 -1", "lz4", (tools["lz4"], "-q", "-1", "{in}", "{out}"), (tools["lz4"], "-q", "-d", "{in}", "{out}"))
@@ -91,8 +91,8 @@ def others(setting):
 
 
 def equal_level(setting, typesize, raw):
-    """The lowest level of Zstd with which our file is at most as long as that of `zstd -3`; the highest one that is tried if
-    none is, and whether it is; without `zstd` nobody knows."""
+    """The lowest level of Zstd at which our file is no longer than that of `zstd -3`, and True. If there is none, the highest
+    level tried, and False. Without `zstd`, a fixed level and None."""
     if "zstd" not in setting.tools:
         return 4, None
     [reference] = [peer for peer in others(setting) if peer.name == "zstd -3"]
@@ -101,7 +101,7 @@ def equal_level(setting, typesize, raw):
         for _ in range(32):
             part.write(whole.read(places.MIB))
     level = 1
-    # A sample tells most of it, and the whole the rest.
+    # Search on a sample first, then confirm on the whole file.
     for path in (sample, raw):
         goal = SAME * length(setting, reference, path)
         while not (small := length(setting, zstd(setting, typesize, level), path) <= goal) and level < MAX_LEVEL:
@@ -134,7 +134,7 @@ def all_of(setting, typesize, level):
 
 
 def compared(setting, kind, raw, rounds, slow):
-    """Two cells, compress and decompress: all peers in turn, each checked once."""
+    """Two cells, compress and decompress, with all peers in turn; each peer is checked once."""
     level, small = equal_level(setting, kind.typesize, raw)
     peers = {peer.name: peer for peer in all_of(setting, kind.typesize, level)}
     kept = {name: os.path.join(setting.folder, f"kept{i}.{peer.ending}") for i, (name, peer) in enumerate(peers.items())}
@@ -154,7 +154,7 @@ def compared(setting, kind, raw, rounds, slow):
 
 
 def usable(setting, peers, kept, raw):
-    """Makes the file of each peer and checks that the same bytes come back; leaves out those of others that fail."""
+    """Makes the file of each peer and checks that it decompresses to the same bytes; drops peers that fail, but not ours."""
     back = os.path.join(setting.folder, "back")
     for name, peer in list(peers.items()):
         try:
@@ -164,7 +164,7 @@ def usable(setting, peers, kept, raw):
         except Failed as why:
             if name in (OURS, OURS_ZSTD):
                 raise
-            say(f"{name}: left out: {why}")
+            say(f"{name}: skipped: {why}")
             del peers[name]
             if os.path.exists(kept[name]):
                 os.remove(kept[name])
@@ -173,7 +173,7 @@ def usable(setting, peers, kept, raw):
 
 
 def step(setting, peer, which, path, number):
-    """One run into a new file, which is removed afterwards. The round that is not counted is watched for its memory."""
+    """One run into a new file, which is removed afterwards. In the warm-up round the memory is watched."""
     to = os.path.join(setting.folder, f"out.{peer.ending}" if which == "compress" else "out")
     done = peer.run(setting.folder, which, path, to, watch=not number)
     os.remove(to)

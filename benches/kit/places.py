@@ -1,4 +1,4 @@
-"""Where things are: the command, the Python of the peers, tools, and folders with room."""
+"""Finds the command, the Python with the peers, the tools, and folders with enough room."""
 
 import os
 import shutil
@@ -21,23 +21,29 @@ def size(text):
 
 
 def told(count):
-    """Bytes as one says them: `256 MiB`."""
+    """A number of bytes for people: `256 MiB`."""
     for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if count >= unit:
             return f"{count / unit:.4g} {name}"
     return f"{count} bytes"
 
 
+def threads_of(cell):
+    """`1 thread`, `2 threads`."""
+    count = cell["threads"]
+    return f"{count} thread{'' if count == 1 else 's'}"
+
+
 def command(path):
-    """The command to measure; ends the program if it is not there."""
+    """The command to measure; exits if it is missing."""
     path = Path(path) if path else ROOT / "target" / "release" / "blpk"
     if not os.access(path, os.X_OK):
-        sys.exit(f"no command at '{path}': cargo build --release --locked")
+        sys.exit(f"no command at '{path}': run cargo build --release --locked --package blpk")
     return str(path.resolve())
 
 
 def python():
-    """The interpreter of an environment with the peers, which is made anew when what it needs has changed."""
+    """The interpreter of an environment with the peers; the environment is rebuilt when requirements.txt has changed."""
     needs = Path(__file__).with_name("requirements.txt")
     venv = BASE / "venv"
     has = venv / "requirements.installed"
@@ -52,21 +58,21 @@ def python():
 
 
 def tools(install):
-    """The programs on the path, by name; root has the missing ones installed, if it wants to."""
+    """The programs on the path, by name. With `install`, root gets missing programs from apt-get."""
     missing = [name for name in TOOLS if not shutil.which(name)]
     if missing and install and os.geteuid() == 0 and shutil.which("apt-get"):
         done = subprocess.run(["apt-get", "install", "--yes", "--no-install-recommends", *missing],
                               stdout=subprocess.DEVNULL, check=False)
         if done.returncode:
-            print("apt-get failed (after `apt-get update` it may not)", file=sys.stderr)
+            print("apt-get failed; `apt-get update` may help", file=sys.stderr)
     for name in TOOLS:
         if not shutil.which(name):
-            print(f"{name}: not on the path, left out", file=sys.stderr)
+            print(f"{name}: not on the path, skipped", file=sys.stderr)
     return {name: path for name in (*TOOLS, "cp", "cat", "cmp", "true", "sh", "strace") if (path := shutil.which(name))}
 
 
 def filesystem(path):
-    """The kind of file system that a path lies on, as the kernel tells it."""
+    """The file system type of a path, as reported by the kernel."""
     path, best, kind = str(Path(path).resolve()), "", "unknown"
     try:
         mounts = Path("/proc/mounts").read_text().splitlines()
@@ -81,7 +87,7 @@ def filesystem(path):
 
 
 def available():
-    """Bytes of memory that may still be taken."""
+    """Bytes of memory that are still available."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -89,14 +95,14 @@ def available():
 
 
 def scratch(wanted, need):
-    """A new folder: below `wanted`, or in /dev/shm if that has room for `need` bytes, or else below target/."""
+    """A new folder: in `wanted`, otherwise in /dev/shm if that has room for `need` bytes, otherwise in target/."""
     if wanted:
         Path(wanted).mkdir(parents=True, exist_ok=True)
     elif (os.path.isdir("/dev/shm") and filesystem("/dev/shm") == "tmpfs"
           and min(shutil.disk_usage("/dev/shm").free, available() - (2 << 30)) > need):
         wanted = "/dev/shm"
     else:
-        print(f"/dev/shm has no room for {told(need)}: files lie below target/", file=sys.stderr)
+        print(f"/dev/shm has no room for {told(need)}: using target/ for the files", file=sys.stderr)
         wanted = BASE
         wanted.mkdir(parents=True, exist_ok=True)
     return tempfile.TemporaryDirectory(prefix="bench-commands-", dir=wanted)

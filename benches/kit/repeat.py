@@ -1,4 +1,4 @@
-"""usage: repeat.py FILE BYTES: the content of a file again and again to a pipe, as fast as the pipe takes it."""
+"""usage: repeat.py FILE BYTES; writes the content of a file to a pipe again and again, as fast as the pipe takes it."""
 
 import contextlib
 import fcntl
@@ -11,7 +11,7 @@ F_SETPIPE_SZ = 1031
 
 def main():
     path, left = sys.argv[1], int(sys.argv[2])
-    # A pipe of its first size, where the system allows no other.
+    # Where the system does not allow it, the pipe keeps its size.
     with contextlib.suppress(OSError):
         fcntl.fcntl(1, F_SETPIPE_SZ, PIECE)
     with open(path, "rb") as file, open(1, "wb", buffering=0) as out:

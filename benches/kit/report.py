@@ -1,27 +1,27 @@
-"""Tables of Markdown: of one cell while it is measured, and of all."""
+"""Markdown tables: of a single cell while the benchmark runs, and of all cells."""
 
 from . import aims, figures, machine
 from .data import KINDS
 from .peers import AUTO, OURS, OURS_ZSTD
-from .places import told
+from .places import threads_of, told
 
 LIKE_LZ4 = ("python blpk", "python-blosc2", AUTO, "lz4 -1", "cp")
 LIKE_ZSTD = ("zstd -1", "zstd -3", "pigz")
-# By what the tables of a cell divide.
+# The results that the tables of a cell divide by.
 BASES = {"compress": (OURS, OURS_ZSTD), "decompress": (OURS, OURS_ZSTD), "null": ("blpk d",), "threads": ("2 threads",),
          "start": ("true",), "disk": ("blpk c", "blpk d")}
 
 
 def table(heads, rows):
     rows = [[str(one) for one in row] for row in rows]
-    # Words to the left, numbers to the right.
+    # Words are aligned left, numbers right.
     words = [not number or any(row[number][:1].isalpha() or row[number][:1] == "`" for row in rows) for number in range(len(heads))]
     return ["| " + " | ".join(heads) + " |", "|" + "|".join("---" if one else "--:" for one in words) + "|",
             *("| " + " | ".join(row) + " |" for row in rows)]
 
 
 def detailed(cell):
-    """All that was measured in a cell."""
+    """All measurements of a cell."""
     bases = [base for base in BASES[cell["kind"]] if base in cell["results"]]
     words = [cell["kind"], cell.get("data"), cell.get("codec"), told(cell["bytes"]) if "bytes" in cell else None,
              f"load {cell['load']:.1f}"]
@@ -38,17 +38,17 @@ def detailed(cell):
 
 
 def summary(found):
-    """All of the page that is made by the program."""
+    """The generated part of the page."""
     lines = [*machine.described(found["machine"]),
-             f"- rounds: {found['rounds']}{', three of what takes long' if found['rounds'] > 3 else ''}; "
+             f"- rounds: {found['rounds']}{', three for slow programs' if found['rounds'] > 3 else ''}; "
              f"{found['seconds'] / 60:.0f} minutes", "",
-             "### The aims", "", *aims.table(found), "", *slower(found), *sizes_of_files(found)]
+             "### Targets", "", *aims.table(found), "", *slower(found), *sizes_of_files(found)]
     for size in reversed(figures.sizes(found)):
         for which in ("compress", "decompress"):
             lines += of_size(figures.select(found, which, bytes=size), which, size, size == max(figures.sizes(found)))
     lines += ["### Peak memory", "", *memory(found), ""]
     lines += start_and_disk(found)
-    lines += ["### The commands", "", *commands(found)]
+    lines += ["### Commands", "", *commands(found)]
     return lines
 
 
@@ -57,7 +57,7 @@ def names_of(cells):
 
 
 def grid(cells, names, value, first=()):
-    """A row for each kind of data, a column for each peer."""
+    """A table with a row for each kind of data and a column for each peer."""
     names = [name for name in names if name in names_of(cells)]
     rows = [[cell["data"], *(more(cell) for _, more in first),
              *(value(cell, name) if name in cell["results"] else "" for name in names)] for cell in cells]
@@ -68,22 +68,23 @@ def of_size(cells, which, size, whole):
     if not cells:
         return []
     level = ("level", lambda cell: f"{cell['zstd_level']}{', larger' if cell['zstd_small_enough'] is False else ''}")
-    lines = [f"### {which.capitalize()} {told(size)}, {cells[0]['threads']} threads", "",
+    lines = [f"### {which.capitalize()} {told(size)}, {threads_of(cells[0])}", "",
              "The peer's time divided by that of `blpk` with LZ4; above 1, `blpk` is faster:", "",
              *grid(cells, LIKE_LZ4, lambda cell, name: figures.ratio(cell, name, OURS)), "",
-             "Divided by that of `blpk` with Zstd, at the level whose file is at most as long as that of `zstd -3`:", "",
+             "The peer's time divided by that of `blpk` with Zstd, at the lowest level whose file is no larger than that of "
+             "`zstd -3`:", "",
              *grid(cells, LIKE_ZSTD, lambda cell, name: figures.ratio(cell, name, OURS_ZSTD), [level]), ""]
     if whole:
-        lines += ["Speed, MB of data a second:", "",
+        lines += ["Speed, MB of raw data per second:", "",
                   *grid(cells, names_of(cells), lambda cell, name: f"{figures.speed(cell, name):.0f}"), "",
-                  "Seconds of processors, divided by those of `blpk` with LZ4:", "",
+                  "CPU seconds, divided by those of `blpk` with LZ4:", "",
                   *grid(cells, [name for name in names_of(cells) if name != OURS],
                         lambda cell, name: f"{figures.ratio(cell, name, OURS, 'cpu').middle:.2f}"), ""]
     return lines
 
 
 def slower(found):
-    """Where a peer is faster, of the largest size."""
+    """Where a peer is faster, at the largest size."""
     lines = []
     for which in ("compress", "decompress"):
         for ours, peers in ((OURS, LIKE_LZ4), (OURS_ZSTD, LIKE_ZSTD)):
@@ -91,16 +92,16 @@ def slower(found):
                 ratios = {name: figures.ratio(cell, name, ours) for name in peers if name in cell["results"]}
                 told_of = ", ".join(f"{name} {ratio}" for name, ratio in ratios.items() if ratio.middle < 1)
                 if told_of:
-                    lines.append(f"- {which} {cell['data']}, beside {ours}: {told_of}")
-    return ["### Where a peer takes less time", "", *lines, ""] if lines else []
+                    lines.append(f"- {which} {cell['data']}, against {ours}: {told_of}")
+    return ["### Where a peer is faster", "", *lines, ""] if lines else []
 
 
 def sizes_of_files(found):
     cells = figures.largest(figures.select(found, "compress"))
     if not cells:
         return []
-    kinds = [("what", lambda cell: KINDS[cell["data"]].about), ("bytes", lambda cell: cell["typesize"])]
-    return [f"### Data, and how many times smaller the files are ({told(cells[0]['bytes'])})", "",
+    kinds = [("description", lambda cell: KINDS[cell["data"]].about), ("element bytes", lambda cell: cell["typesize"])]
+    return [f"### Data and compression ratios ({told(cells[0]['bytes'])})", "",
             *grid(cells, [name for name in names_of(cells) if name != "cp"],
                   lambda cell, name: f"{cell['bytes'] / cell['lengths'][name]:.2f}", kinds), ""]
 
@@ -112,14 +113,14 @@ def memory(found):
         peaks = [max((figures.peak(cell, name) for cell in figures.select(found, which) if name in cell["results"]), default=0)
                  for which in ("compress", "decompress")]
         rows.append([name, *(f"{peak / 1024:.0f}" if peak else "" for peak in peaks)])
-    return ["The highest of all data and sizes, in MiB, interpreters included:", "",
+    return ["The maximum over all data and sizes, in MiB, including interpreters:", "",
             *table(["", "compress", "decompress"], rows)]
 
 
 def start_and_disk(found):
     lines = []
-    for kind, title in (("null", "To /dev/null, beside a copy in memory"), ("disk", "On a disk"), ("threads", "Threads"),
-                        ("start", "Start")):
+    for kind, title in (("null", "To /dev/null, against a memory copy"), ("disk", "On a disk"), ("threads", "Threads"),
+                        ("start", "Startup")):
         for number, cell in enumerate(figures.select(found, kind)):
             lines += [f"### {title}", ""] if not number else []
             lines += detailed(cell) + [""]
@@ -127,8 +128,8 @@ def start_and_disk(found):
 
 
 def commands(found):
-    """As of the first kind of data; the typesize is that of the data."""
+    """The commands for the first kind of data; only the typesize depends on the data."""
     cells = figures.select(found, "compress")[:1] + figures.select(found, "decompress")[:1]
     names = names_of(cells)
     rows = [[name, *(f"`{cell['commands'][name]}`" for cell in cells)] for name in names]
-    return ["As for " + cells[0]["data"] + ":", "", *table(["", "compress", "decompress"], rows)] if cells else []
+    return ["For " + cells[0]["data"] + ":", "", *table(["", "compress", "decompress"], rows)] if cells else []

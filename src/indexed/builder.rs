@@ -4,8 +4,9 @@ use super::IndexedReader;
 use super::cache::Cache;
 use super::fetch::Fetcher;
 use super::index::Index;
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::ReadAt;
+use bloscpack_wire::Limit;
 use bloscpack_wire::{FormatError, Hashers, Limits};
 use std::sync::{Arc, Mutex};
 
@@ -76,18 +77,23 @@ impl IndexedReaderBuilder {
     /// # Errors
     /// Those of the source, and whatever is wrong with the structure of the input.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
-        let index = Index::of(&source, &self.limits, self.allow_unterminated)?;
+        let index = Index::of(&source, &self.limits, self.allow_unterminated).reading()?;
         index.check_content()?;
         self.check_total(index.content_len())?;
         Ok(self.with_index(source, index.into()))
     }
 
     fn check_total(&self, found: u64) -> Result<()> {
-        let (what, limit) = ("the content", self.limits.total);
-        match found <= limit {
-            true => Ok(()),
-            false => Err(FormatError::Limit { what, found, limit }.into()),
+        let (limit, allowed) = (Limit::Total, self.limits.total);
+        if found > allowed {
+            return Err(FormatError::Limit {
+                limit,
+                found,
+                allowed,
+            }
+            .into());
         }
+        Ok(())
     }
 
     /// A reader for a source of which it is known where everything lies.

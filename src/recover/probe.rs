@@ -1,12 +1,12 @@
 //! Whether there is a sound chunk at a position.
 
-use super::shape::{Shape, shape};
+use super::block_layout::{Shape, shape};
+use super::budget::Work;
 use super::window::{Window, len_of};
-use super::work::Work;
-use blosc1::internal::has_blocks;
-use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN};
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_blocks};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
+use bloscpack_wire::Limit;
 use bloscpack_wire::{
     Checksum, Digest, FormatError, Hashers, Limits, checksum::MAX_DIGEST_LEN, header::MAGIC,
 };
@@ -414,9 +414,9 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let (found, limit) = (header.nbytes, self.limits.chunk);
         if found > limit {
             return Ok(FormatError::Limit {
-                what: "a chunk",
+                limit: Limit::Chunk,
                 found: found.into(),
-                limit: limit.into(),
+                allowed: limit.into(),
             });
         }
         let chunk = self.window.whole(bytes)?;

@@ -8,6 +8,7 @@ use blosc1::internal::has_blocks;
 use blosc1::{ChunkDecoder, ChunkHeader};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
+use bloscpack_wire::Limit;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Limits, Section};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -135,9 +136,9 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         let (found, limit) = (nbytes.into(), self.limits.chunk.into());
         if found > limit {
             let error = FormatError::Limit {
-                what: "a chunk",
+                limit: Limit::Chunk,
                 found,
-                limit,
+                allowed: limit,
             };
             self.drain(taker)?;
             return taker.gap(pending.member, pending.gap(error));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """One peer of tests/damage.py, in a process of its own, which may crash.
 
-    peers.py NAME write DATA PATH     DATA: int32, little-endian; makes the file or directory PATH
-    peers.py NAME read                reads a path a line; answers with a digest of dtype, shape and bytes, or `error`
+    peers.py NAME write DATA PATH     writes DATA (int32, little-endian) to the file or directory PATH
+    peers.py NAME read                takes one path per line; answers each with a digest of dtype, shape and bytes, or `error`
 """
 
 import hashlib
@@ -66,7 +66,7 @@ def parquet(write, read):
 
 def of_table(table):
     if table.column_names != ["a"] or table.column(0).null_count:
-        # Not what was written, and nobody was told: a digest of its own.
+        # Wrong content without an error: return a digest that differs.
         return numpy.array([str(table.schema)])
     return table.column(0).to_numpy()
 
@@ -129,7 +129,7 @@ def main():
     for line in sys.stdin:
         try:
             answer = digest(peer.read(line.rstrip("\n")))
-        except Exception as error:  # Whatever it is called, the caller was told.
+        except Exception as error:  # Any exception counts as a reported error.
             answer = f"error {type(error).__name__}"
         print(answer, flush=True)
 

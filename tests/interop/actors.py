@@ -1,4 +1,4 @@
-"""Who changes a dataset: our library or bcolz, with the same calls; and what has to come of them."""
+"""The actors that change a dataset, our library and bcolz, with the same methods; and random steps with their expected result."""
 
 import bcolz
 
@@ -86,7 +86,7 @@ class OursTable(OursArray):
         self._ours.call("delete", column=name, keep=keep)
 
     def replace(self, name, elements):
-        """bcolz cannot: the folder is there."""
+        """Not possible with bcolz: the folder already exists."""
         self._ours.call("replace", elements, column=name)
 
     def attribute(self, key, value, column=None):
@@ -117,18 +117,18 @@ class BcolzTable(BcolzArray):
 # The steps ------------------------------------------------------------------
 
 def new_length(rng, rows, chunk):
-    """Fewer or more rows, often at the border of a chunk."""
+    """A smaller or larger number of rows, often at a chunk boundary."""
     border = int(rng.integers(0, rows // chunk + 3)) * chunk
     return [border, min(border + 1, rows + chunk), int(rng.integers(0, rows + 2 * chunk + 1)),
             int(rng.integers(max(rows - 3, 0), rows + 4)), rows][rng.integers(0, 5)]
 
 
 def step_array(actor, wanted, chunk, rng):
-    """One change, made by the actor and in memory."""
+    """Makes one change, through the actor and in memory."""
     rows = len(wanted)
     kind = rng.choice(["append", "append", "set", "set", "trim", "resize", "attribute", "unset"])
     if kind in ("trim", "resize") and wanted.dtype.kind == "V" and actor.name == "bcolz":
-        # It cannot: the default of raw bytes that it reads is a text.
+        # bcolz cannot do this: it reads the default of raw bytes as text.
         kind = "append"
     if kind == "append":
         more = max(new_length(rng, rows, chunk) - rows, 0)

@@ -1,7 +1,7 @@
 """Files that grow and change: by `blpk append`, `patch` and `append -m`, and by
 the reference's own append, in any order.
 
-A sequence creates a file and changes it step by step, beside a model of its
+A sequence creates a file and changes it step by step, along with a model of its
 content in memory. After each step both tools must read that content.
 """
 
@@ -24,7 +24,7 @@ STOCK = numbers(400_000, seed=11)
 
 
 def run(tally, blpk, reference, place):
-    # Its own chunks of Snappy are read in the same way as in its reader.
+    # The reference's append reads Snappy chunks in the same way as its reader.
     reference_append.blosc = bloscpack.file_io.blosc
     for cases in (sequences, arrays, in_turns):
         tally.cases(cases(blpk, place))
@@ -49,13 +49,13 @@ def sequence(blpk, folder, seed):
 
 
 class State:
-    """A file, and what it must hold."""
+    """A file, and its expected content."""
 
     def __init__(self, blpk, folder, rng):
         self.blpk, self.rng = blpk, rng
         self.path, self.more = folder / "a.blp", folder / "more"
         self.model, self.metadata = bytearray(), None
-        self.foreign = False   # layouts that Bloscpack 0.16 does not read
+        self.foreign = False   # a layout that Bloscpack 0.16 does not read
 
     def piece(self, most):
         length = min(self.rng.choice((0, 1, 7, 500, 3000, 20_000)), most)
@@ -138,7 +138,7 @@ class State:
         if self.foreign or not data or not self.model:
             return self.append()
         header = Look(self.path).header
-        # What it cannot do: no table, no room, an empty file.
+        # The reference cannot append without a table, without room, or to an empty file.
         room = header.max_app_chunks * header.chunk_size + header.chunk_size - header.last_chunk
         if not header.offsets or len(data) > room:
             return self.append()
@@ -161,7 +161,7 @@ class State:
 # Arrays -------------------------------------------------------------------
 
 def arrays(blpk, place):
-    """Rows appended to what `pack_ndarray_to_file` wrote."""
+    """Rows appended to arrays written by `pack_ndarray_to_file`."""
     rng = numpy.random.default_rng(5)
     fields = numpy.dtype([("a", "<i4"), ("b", "S5"), ("c", ">f8", (2,))])
     for dtype, tail, order, chunk in itertools.product(
@@ -186,13 +186,13 @@ def array_grows(blpk, path, array, chunk):
     arguments = dict(chunk_size=chunk) if chunk else {}
     bloscpack.pack_ndarray_to_file(array, str(path), **arguments)
     fortran = numpy.isfortran(array)
-    # Rows of an array in Fortran's order lie along its last axis.
+    # The rows of an array in Fortran order are along its last axis.
     axis, order = (array.ndim - 1, "F") if fortran else (0, "C")
     for count in (1, 3, 200):
         index = numpy.arange(count) % array.shape[axis]
         more = numpy.take(array, index, axis)
         blpk.ok("append", path, stdin=more.tobytes(order))
-        # Which forgets the order of bytes.
+        # `concatenate` loses the byte order.
         array = numpy.concatenate([array, more], axis).astype(array.dtype)
         if fortran:
             array = numpy.asfortranarray(array)
@@ -206,7 +206,7 @@ def array_grows(blpk, path, array, chunk):
 # In turns -----------------------------------------------------------------
 
 def in_turns(blpk, place):
-    """Stale bytes behind what the reference appended, then ours, then its again."""
+    """Stale bytes after the reference's append, then our append, then the reference's again."""
     for checksum in CHECKSUMS:
         for metadata in (None, {"a": 1}):
             name = "turns-%s-%s" % (checksum, metadata)
@@ -224,7 +224,7 @@ def stale(blpk, path, checksum, metadata):
         reference_append.append(str(path), str(more), blosc_args=BloscArgs(clevel=9))
         model += b"\1"
         look = Look(path)
-        expect(turn > 0 or look.size > look.end, "no bytes left behind the last chunk")
+        expect(turn > 0 or look.size > look.end, "no bytes left after the last chunk")
         added = STOCK[turn * 5000:][:(1, 2600, 9000)[turn]]
         blpk.ok("append", path, stdin=added)
         model += added

@@ -1,8 +1,8 @@
-"""What an array is to hold: bytes of elements, in NumPy. The last axis of `elements` is the bytes of one."""
+"""The expected content of an array, in NumPy: the bytes of its elements. The last axis of `elements` is the bytes of one element."""
 
 import numpy
 
-# For each number of axes: shape, chunks and blocks, none of which divides the other.
+# For each number of axes: shape, chunks and blocks, none of which divides another.
 FORMS = {
     1: ((1003,), (130,), (17,)),
     2: ((50, 41), (13, 17), (5, 7)),
@@ -13,9 +13,9 @@ FORMS = {
     7: ((2, 3, 2, 3, 2, 3, 4), (2, 2, 1, 2, 2, 2, 3), (1, 2, 1, 1, 2, 2, 2)),
     8: ((2, 3, 2, 2, 1, 3, 2, 3), (1, 2, 2, 1, 1, 2, 2, 2), (1, 1, 2, 1, 1, 2, 1, 2)),
 }
-# What an element of so many bytes is called where a type has to be told.
+# The dtype for each element size, where one has to be given.
 DTYPES = {1: "|u1", 2: "<i2", 3: "|V3", 4: "<f4", 7: "|V7", 8: "<f8", 16: "<c16", 255: "|V255"}
-# Bits of the mantissa.
+# Bits of the mantissa, by element size.
 MANTISSA = {4: 23, 8: 52}
 
 
@@ -51,7 +51,7 @@ class Model:
         self.elements = numpy.delete(self.elements, slice(begin, end), axis)
 
     def from_chunks(self, chunks):
-        """The elements, put together from the bytes of all chunks: blocks in C order in each, and padding at the ends."""
+        """The elements, assembled from the bytes of all chunks: blocks in C order within each, and padding at the ends."""
         found = numpy.zeros(self.elements.shape, "u1")
         counts = [-(-length // chunk) for length, chunk in zip(self.shape, self.chunks)]
         blocks = [-(-chunk // block) for chunk, block in zip(self.chunks, self.blocks)]
@@ -73,7 +73,7 @@ def slices(where):
 
 
 def elements(rng, shape, itemsize):
-    """Half of it compresses well and half does not; those of 4 and 8 bytes are finite floats."""
+    """Elements of which half compress well; those of 4 and 8 bytes are finite floats."""
     count = int(numpy.prod(shape))
     if itemsize in MANTISSA:
         found = numpy.arange(count) * 0.25
@@ -87,7 +87,7 @@ def elements(rng, shape, itemsize):
 
 
 def truncated(data, bits):
-    """What is left of floats of which so many bits of the mantissa are kept."""
+    """Floats with only this many bits of the mantissa kept."""
     itemsize = data.shape[-1]
     words = numpy.ascontiguousarray(data).view("<u%d" % itemsize)
     mask = (1 << 8 * itemsize) - (1 << MANTISSA[itemsize] - bits)
@@ -95,7 +95,7 @@ def truncated(data, bits):
 
 
 def box(rng, shape):
-    """Any box, of at least one element where there is one."""
+    """A random box of at least one element, if the array has any."""
     where = []
     for length in shape:
         begin = int(rng.integers(0, max(length, 1)))

@@ -1,10 +1,10 @@
 """Arrays as the library, Caterva and python-blosc2 write and read them.
 
-Where one of them is known to read its own arrays wrong, it is asked in another way, or not at all:
+Where one of them is known to misread its own arrays, it is asked in another way, or not at all:
 
-- with the filter delta, slices of both, and whole reads of python-blosc2, decode blocks without the first, which they need:
-  Caterva's `to_buffer` and single chunks of python-blosc2 are right;
-- python-blosc2 opens arrays of Caterva as plain chunks, which are put together here.
+- with the delta filter, slices of both, and whole reads of python-blosc2, decode blocks without the first one, which they
+  need; Caterva's `to_buffer` and single chunks of python-blosc2 are right;
+- python-blosc2 opens Caterva arrays as plain chunks, which are assembled here.
 """
 
 import blosc2
@@ -20,7 +20,7 @@ META = {"unit": msgpack.packb("metres"), "axes": msgpack.packb([1, {"t": None}])
 VLMETA = {"note": msgpack.packb("x" * 5000), "n": msgpack.packb(3)}
 
 
-# Who writes ------------------------------------------------------------------
+# Writers ---------------------------------------------------------------------
 
 def create(ours, path, model, fields):
     told = {"meta": hexed(META), "vlmeta": hexed(VLMETA)}
@@ -38,7 +38,7 @@ def hexed(layers):
 
 
 def theirs(peers, path, model, fields):
-    """Has the one whose kind it is write an array."""
+    """Has Caterva or python-blosc2, depending on the kind, write an array."""
     if fields["kind"] == "caterva":
         peers.caterva.call("create", model.elements, path=str(path), shape=model.shape, itemsize=model.itemsize,
                            chunks=model.chunks, blocks=model.blocks, meta=hexed(META),
@@ -51,7 +51,7 @@ def theirs(peers, path, model, fields):
 
 
 def as_typed(model):
-    """As NumPy has them, of a type that has a name in `b2nd`."""
+    """The elements as a NumPy array, of a dtype that `b2nd` can name."""
     return numpy.ascontiguousarray(model.elements).view(DTYPES[model.itemsize])[..., 0]
 
 
@@ -62,10 +62,10 @@ def cparams(fields):
             "filters_meta": [0 for _ in fields["filters"]], "nthreads": 1}
 
 
-# Who reads -------------------------------------------------------------------
+# Readers ---------------------------------------------------------------------
 
 def all_read(peers, path, model, fields, rng, meta=META, vlmeta=VLMETA):
-    """Everybody who can reads the same."""
+    """Every reader that supports the array reads the same."""
     has_delta = "delta" in fields["filters"]
     ours_reads(peers.ours, path, model, fields["kind"], rng, meta, vlmeta)
     if fields["kind"] == "b2nd":

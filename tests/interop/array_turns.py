@@ -1,6 +1,6 @@
 """Our library and the real tools change the same array in turns, at random; after every step all of them read it.
 
-`BLPK_STEPS` and `BLPK_SEED` in the environment make it longer, or another one.
+`BLPK_STEPS` and `BLPK_SEED` in the environment set the number of steps and the seed.
 """
 
 import itertools
@@ -85,7 +85,7 @@ class Blosc2:
         self.array.resize(tuple(shape))
 
     def append(self, data):
-        # It joins them as if both had one axis.
+        # `append` joins the arrays as if both had one axis.
         if data.ndim == 2:
             self.array.append(self.typed(data))
         else:
@@ -125,7 +125,7 @@ def turns(peers, path, kind, sparse, axes, seed):
 
 
 def step(actor, model, rng):
-    """One change, by whoever it is; what was done."""
+    """Makes one change through the actor; returns what was done."""
     what = str(rng.choice(["set", "set", "resize", "append"]))
     if what == "append" and actor.append is None:
         what = "resize"
@@ -153,7 +153,7 @@ def step(actor, model, rng):
 
 
 def taken_over(actor, model, old):
-    """The real tools do not clear what an array has cut off, and show it again when it grows: that is the array then."""
+    """The real tools do not clear what a smaller shape cut off, and show it again when the array grows: the model takes that over."""
     found = numpy.frombuffer(actor.read(model), "u1").reshape(model.elements.shape)
     kept = tuple(slice(0, min(pair)) for pair in zip(old, model.shape))
     expect((found[kept] == model.elements[kept]).all(), "%s: a resize changes elements" % actor.name)

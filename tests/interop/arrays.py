@@ -1,5 +1,5 @@
-"""N-dimensional arrays: the real Caterva and python-blosc2 open, slice, change and open again what the library has written,
-and the library what they have."""
+"""N-dimensional arrays: the real Caterva and python-blosc2 open, slice, change and reopen arrays written by the library, and
+the library does the same with theirs."""
 
 import itertools
 import os
@@ -22,7 +22,7 @@ FILTERS = ((), ("shuffle",), ("bitshuffle",), ("delta",), ("delta", "shuffle"), 
 
 
 class Peers:
-    """The library, in two processes, and the real tools; `caterva` may be missing."""
+    """The library, in two processes, and the real tools; `caterva` is None if it is missing."""
 
     def __init__(self, blpk, python_caterva):
         self.ours = Ours.beside(blpk, "array_driver")
@@ -39,8 +39,8 @@ class Peers:
 def run(tally, blpk, *_):
     python_caterva = os.environ.get("BLPK_CATERVA")
     if not python_caterva:
-        print("arrays: NO CATERVA HERE: there are wheels of it for Python 3.8 to 3.11 only; "
-              "all that needs it is left out", file=sys.stderr, flush=True)
+        print("arrays: CATERVA IS MISSING: it has wheels for Python 3.8 to 3.11 only; "
+              "the cases that need it are left out", file=sys.stderr, flush=True)
         if sys.version_info[:2] == (3, 11):
             tally.failed += 1
     blosc2.set_nthreads(2)
@@ -55,10 +55,10 @@ def run(tally, blpk, *_):
     peers.end()
 
 
-# What is written by the library ----------------------------------------------
+# Written by the library ------------------------------------------------------
 
 def written():
-    """Each number of axes with each size of elements and codec; what goes together with what else is different for each."""
+    """Each number of axes with each element size and codec; the other settings vary from case to case."""
     number = itertools.count()
     for axes, itemsize, codec in itertools.product(FORMS, DTYPES, CODECS):
         at = next(number)
@@ -87,7 +87,7 @@ def is_read(peers, path, axes, itemsize, fields):
 
 
 def with_less_precision(ours, path, model):
-    """What is there: chunks that do not become smaller are stored as they were, and no filter has seen them."""
+    """The elements as stored: chunks that do not become smaller are stored unchanged, without going through a filter."""
     ours.open(path)
     found = numpy.frombuffer(ours.read(slice=[(0, length) for length in model.shape]), "u1")
     ours.close()
@@ -97,7 +97,7 @@ def with_less_precision(ours, path, model):
 
 
 def is_read_of(peers, path, axes, number, fields):
-    """Axes that are as long as a chunk, shorter, a multiple, and without any elements."""
+    """Axes as long as a chunk, shorter, a multiple of it, and empty."""
     rng = numpy.random.default_rng(number)
     _, chunks, blocks = FORMS[axes]
     shape = [(chunk, 1 if block == 1 else block - 1, 2 * chunk, 0)[number]
@@ -135,7 +135,7 @@ def is_special(peers, path, axes, itemsize, kind, sparse, content):
                     content=content, meta=hexed(META), vlmeta=hexed(VLMETA), **dtype, **fields)
     peers.ours.close()
     if content == "empty":
-        # What was never written may be anything, but can be read.
+        # Unwritten elements may have any value, but can be read.
         equal(len(reread(peers, path, model, kind)), model.elements.size, "blosc2: bytes")
         ours_reads(peers.ours, path, model, kind, rng)
     else:
@@ -174,7 +174,7 @@ def changed():
 
 
 def is_changed(peers, path, axes, itemsize, fields):
-    """All that can be done to an array, one after the other, and others read it after each."""
+    """Every operation on an array, one after another; the other tools read the array after each."""
     rng = numpy.random.default_rng(axes)
     shape, chunks, blocks = FORMS[axes]
     model, ours = Model(elements(rng, shape, itemsize), chunks, blocks), peers.ours
@@ -216,7 +216,7 @@ def is_changed(peers, path, axes, itemsize, fields):
         ours.call("unset", layer="n")
 
     def overwrite():
-        # Often enough that more of the file is dead than alive.
+        # Often enough that more than half of the file is dead.
         for _ in range(3):
             set_([(0, length) for length in model.shape])
             ours.call("flush")
@@ -251,7 +251,7 @@ def is_changed(peers, path, axes, itemsize, fields):
 
 
 def squeezed_and_copied(peers, path, model, fields, rng, meta, vlmeta):
-    """A copy in other chunks, of one element along a new axis, which is taken away then."""
+    """A copy with a new axis of one element, which is then squeezed; and a copy with other chunks."""
     shape = (1, *model.shape)
     single = Model(model.elements[None], (1, *model.chunks), (1, *model.blocks))
     other = path.with_name("single")
@@ -275,7 +275,7 @@ def squeezed_and_copied(peers, path, model, fields, rng, meta, vlmeta):
     all_read(peers, third, copy, fields, rng, meta, vlmeta)
 
 
-# Types of b2nd -----------------------------------------------------------------
+# Dtypes of b2nd ----------------------------------------------------------------
 
 TYPES = ("|b1", "<i2", ">i4", "<u8", "<f2", "<f4", ">f8", "<c8", "|S5", "<U3", "<M8[ns]", "<m8[s]",
          [("a", "<i4"), ("b", "<f8")], [("x", "|S3"), ("y", ">u2"), ("z", "<f4", (2,))])
@@ -315,7 +315,7 @@ def is_typed_by_blosc2(peers, path, dtype, number):
     ours_reads(peers.ours, path, model, "b2nd", rng)
 
 
-# What is written by the others ----------------------------------------------------
+# Written by the others ------------------------------------------------------------
 
 def foreign():
     number = itertools.count()
@@ -328,7 +328,7 @@ def foreign():
             for kind in KINDS:
                 yield "theirs-%s-%s" % (kind, name), is_foreign, axes, itemsize, dict(fields, kind=kind)
     for kind, sparse, content in itertools.product(KINDS, (False, True), ("zeros", "full", "empty", "nans")):
-        # Caterva knows no NaNs.
+        # Caterva has no NaN arrays.
         if (kind, content) != ("caterva", "nans"):
             yield "theirs-%s-%s-%s" % (kind, content, sparse), is_foreign_special, kind, sparse, content
 
@@ -339,7 +339,7 @@ def is_foreign(peers, path, axes, itemsize, fields):
     model = Model(elements(rng, shape, itemsize), chunks, blocks)
     theirs(peers, path, model, fields)
     ours_reads(peers.ours, path, model, fields["kind"], rng, META, {})
-    # Changed by ours, and read by those who wrote it.
+    # Changed by the library, and read by the tool that wrote it.
     peers.ours.open(path, edit=True)
     where = box(rng, model.shape)
     data = elements(rng, [end - begin for begin, end in where], itemsize)

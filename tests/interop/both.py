@@ -1,4 +1,4 @@
-"""What bcolz and our library say of the same directory, each compared with an array in memory."""
+"""Reads the same directory with bcolz and with our library, and compares each with an array in memory."""
 
 import ast
 import json
@@ -10,11 +10,11 @@ import numpy
 from common import equal, expect
 
 bcolz.set_nthreads(1)
-ITEM_LIMIT = 7      # single elements looked at, each time
+ITEM_LIMIT = 7      # single elements compared, each time
 
 
 class Wanted:
-    """An array as it has to be: its elements, default and attributes."""
+    """The expected array: its elements, default and attributes."""
 
     def __init__(self, elements, default=None, attributes=None):
         self.elements = elements
@@ -40,7 +40,7 @@ class Wanted:
         self.elements[begin:end] = elements
 
     def resize(self, rows):
-        """What comes anew is the default."""
+        """New elements have the default value."""
         missing = max(rows - len(self), 0)
         blank = self.default.tobytes() * (missing * math.prod(self.row_shape))
         self.elements = self.elements[:rows]
@@ -48,14 +48,14 @@ class Wanted:
 
 
 def joined(dtype, parts):
-    """A copy, one part behind the other, byte by byte: NumPy would turn what is big-endian, and leave
-    out what lies between fields."""
+    """A copy of the parts, concatenated byte by byte: NumPy would swap big-endian elements, and drop
+    the bytes between fields."""
     copied = bytearray().join(numpy.ascontiguousarray(part).tobytes() for part in parts)
     return numpy.frombuffer(copied, dtype).reshape(-1, *parts[0].shape[1:])
 
 
 def same(found, wanted, what):
-    """Byte by byte: of NaN there are many."""
+    """Compares byte by byte, since NaN has many representations."""
     found = numpy.asarray(found)
     equal(found.dtype, wanted.dtype, "dtype of " + what)
     equal(found.shape, wanted.shape, "shape of " + what)
@@ -66,7 +66,7 @@ def same(found, wanted, what):
 
 
 def ranges(rng, rows, chunk, count=8):
-    """Rows around the borders of chunks, and any."""
+    """Rows around chunk boundaries, and random ones."""
     found = {(0, rows), (0, min(1, rows)), (max(rows - 1, 0), rows)}
     for border in (chunk, rows // chunk * chunk, rng.integers(0, rows + 1)):
         found.add((max(min(border, rows) - 3, 0), min(border + 3, rows)))
@@ -79,7 +79,7 @@ def ranges(rng, rows, chunk, count=8):
 # bcolz --------------------------------------------------------------------
 
 def bcolz_has(path, wanted, rng, modes="ra"):
-    """Opens the array as a user would, and reads it in every way that bcolz has."""
+    """Opens the array as a user would, and reads it in every way that bcolz offers."""
     for mode in modes:
         bcolz_reads(bcolz.carray(rootdir=str(path), mode=mode), wanted, rng)
     opened = bcolz.open(str(path), mode="r")
@@ -91,7 +91,7 @@ def bcolz_reads(array, wanted, rng):
     elements, rows = wanted.elements, len(wanted)
     equal(array.dtype, wanted.dtype, "dtype in bcolz")
     equal(array.shape, elements.shape, "shape in bcolz")
-    # Of raw bytes it keeps the text that JSON has for them.
+    # For raw bytes bcolz keeps their JSON text.
     if wanted.dtype.kind != "V":
         equal(numpy.asarray(array.dflt, wanted.dtype).tobytes(), wanted.default.tobytes(),
               "default in bcolz")
@@ -103,15 +103,15 @@ def bcolz_reads(array, wanted, rng):
         step = int(rng.integers(2, 5))
         same(array[begin:end:step], elements[begin:end:step],
              "bcolz %d:%d:%d" % (begin, end, step))
-    # Of moments without a unit it loses single ones.
+    # bcolz loses single datetimes without a unit.
     items = 0 if wanted.dtype.str[1:] == "M8" else min(rows, ITEM_LIMIT)
     for row in rng.integers(0, rows, items).tolist():
         found = numpy.asarray(array[row], wanted.dtype).reshape(1, *wanted.row_shape)
         expected = elements[row:row + 1]
-        # On its way through a number of Python's or the processor's, a NaN becomes a quiet one.
+        # Conversion through a Python or processor number makes a signalling NaN quiet.
         if wanted.dtype.kind != "f" or not numpy.array_equal(found, expected, equal_nan=True):
             same(found, expected, "bcolz %d" % row)
-    # It takes the first axis off blocks of one row, and the order of bytes.
+    # bcolz drops the first axis of blocks of one row, and the byte order.
     blocks = [numpy.asarray(block, wanted.dtype).reshape(-1, *wanted.row_shape) for block in
               bcolz.iterblocks(array, blen=max(array.chunklen // 2, 1))]
     if blocks:
@@ -137,7 +137,7 @@ def bcolz_table_has(path, columns, attributes, rng, modes="ra"):
 # Ours ---------------------------------------------------------------------
 
 def ours_has(ours, path, wanted, rng):
-    """Opens the array anew, for reading, and reads it in every way that there is."""
+    """Opens the array again, for reading, and reads it in every way that the library offers."""
     ours = ours.reader
     ours.open(path)
     ours_reads(ours, ours.info(), wanted, rng)

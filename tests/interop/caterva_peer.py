@@ -1,4 +1,4 @@
-"""The real Caterva by command, for `arrays.py`: it needs another NumPy than all the rest, so it has a process of its own.
+"""The real Caterva, driven by commands, for `arrays.py`: it needs another NumPy than the rest, so it has its own process.
 
 Commands and answers are those of `array_driver.rs`."""
 
@@ -67,7 +67,7 @@ class Peer:
         self.array.meta[command["layer"]] = data[0]
 
     def flush(self, *_):
-        """It has no such thing: all is written at once."""
+        """Caterva has no flush: everything is written at once."""
 
 
 def slices(command):

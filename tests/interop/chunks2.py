@@ -1,5 +1,5 @@
-"""Chunks of Blosc 2: C-Blosc2, by way of python-blosc2, reads what the library writes, and the
-library what C-Blosc2 writes."""
+"""Chunks of Blosc 2: C-Blosc2, through python-blosc2, reads what the library writes, and the library
+reads what C-Blosc2 writes."""
 
 import itertools
 import json
@@ -53,12 +53,12 @@ def six(values):
 
 
 def theirs(chunk):
-    """What C-Blosc2 makes of a chunk by itself."""
+    """A chunk as C-Blosc2 decodes it."""
     return blosc2.decompress2(chunk) if struct.unpack_from("<I", chunk, 4)[0] else b""
 
 
 def in_slices(chunk, data, typesize):
-    """Puts a chunk into a superchunk of C-Blosc2 and takes items from it."""
+    """Puts a chunk into a C-Blosc2 superchunk and reads items from it."""
     items = len(data) // typesize
     if not items or len(data) % typesize:
         return
@@ -67,7 +67,7 @@ def in_slices(chunk, data, typesize):
     blocksize, = struct.unpack_from("<I", chunk, 8)
     for start, stop in ((0, 1), (items // 3, items // 2), (items - 1, items), (0, items)):
         if start and (stop - start) * typesize in (blocksize, len(data) % blocksize):
-            # C-Blosc2 3.3.5 takes items as long as a block for one, wherever they begin.
+            # C-Blosc2 3.3.5 treats items as long as a block as a block, wherever they begin.
             stop -= 1
         equal(bytes(schunk[start:stop]), data[start * typesize:stop * typesize],
               "items %d to %d" % (start, stop))
@@ -77,12 +77,12 @@ def written(ours, data, pipeline, typesize, **more):
     metas = more.pop("metas", [0] * len(pipeline))
     chunk = ours.call("encode", data, filters=six(pipeline), metas=six(metas),
                       typesize=typesize, **more)
-    expect(len(chunk) <= len(data) + 32, "a chunk longer than a copy")
+    expect(len(chunk) <= len(data) + 32, "a chunk longer than a pure copy")
     want = data if TRUNCATE not in pipeline else ours.decode(chunk, 0, len(data))
     equal(theirs(chunk), want, "what C-Blosc2 decodes")
     equal(ours.decode(chunk, 0, len(data)), want, "what the library decodes")
     if DELTA not in pipeline:
-        # C-Blosc2 does not decode the first block for the sake of others.
+        # C-Blosc2 does not decode the first block when others need it.
         in_slices(chunk, want, typesize)
 
 
@@ -92,7 +92,7 @@ def read(ours, data, pipeline, typesize, **more):
                              if pipeline else [blosc2.Filter.NOFILTER] * 6,
                              filters_meta=[0] * 6, **more)
     if theirs(chunk) != data:
-        # C-Blosc2 3.3.5 is not sure of blocks that are no whole elements.
+        # C-Blosc2 3.3.5 is unreliable with blocks that are not whole elements.
         expect(len(data) % typesize, "C-Blosc2 does not read its own chunk")
         return
     equal(ours.decode(chunk, 0, len(data)), data, "what the library decodes")

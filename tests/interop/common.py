@@ -1,4 +1,4 @@
-"""What every part shares: the tally, the command under test, the reference."""
+"""Shared by every part: the tally, the command under test, the reference."""
 
 import json
 import os
@@ -29,7 +29,7 @@ SHOWN = 12          # failures printed in full, for each part
 
 
 class Failure(Exception):
-    """One case did not come out as it must."""
+    """The result of one case is not the expected one."""
 
 
 def expect(condition, *message):
@@ -90,7 +90,7 @@ class Command:
             raise Failure("%s: hangs" % " ".join(command)) from late
 
     def ok(self, *arguments, stdin=b"", cwd=None):
-        """Runs it, wants status 0, gives what it wrote to standard output."""
+        """Runs the command, requires status 0, and returns its standard output."""
         return self.status(0, *arguments, stdin=stdin, cwd=cwd).stdout
 
     def status(self, wanted, *arguments, stdin=b"", cwd=None):
@@ -106,7 +106,7 @@ class Command:
 
 
 class Place:
-    """A folder of its own for one run, gone afterwards."""
+    """A temporary folder for one run, removed afterwards."""
 
     def __init__(self):
         self._kept = tempfile.TemporaryDirectory(prefix="blpk-interop-")
@@ -128,7 +128,7 @@ class Place:
 # Inputs -------------------------------------------------------------------
 
 def numbers(length, seed=7):
-    """Compressible and not, in turns: ramps, a random walk, noise, zeros."""
+    """Alternately compressible and incompressible data: ramps, a random walk, noise, zeros."""
     rng = numpy.random.default_rng(seed)
     parts = [
         numpy.arange(600, dtype="<i4") * 3,
@@ -144,8 +144,8 @@ def numbers(length, seed=7):
 # The reference ------------------------------------------------------------
 
 class _Chunks:
-    """Stands in for the module `blosc` inside Bloscpack's reader, so that
-    chunks of a compressor that the wheel lacks can be opened too."""
+    """Replaces the module `blosc` inside Bloscpack's reader, so that chunks of a
+    compressor that the wheel lacks can be opened too."""
 
     def __getattr__(self, name):
         return getattr(blosc, name)
@@ -160,17 +160,17 @@ class _Chunks:
 def prepare_reference():
     file_io.blosc = _Chunks()
     blosc.set_nthreads(1)
-    # The inputs are smaller than what it takes to be worth giving up the lock.
+    # The inputs are too small for releasing the lock to pay off.
     blosc.set_releasegil(False)
 
 
 def reference_unpack(path):
-    """Content and metadata, as Bloscpack's reader sees them."""
+    """Content and metadata as Bloscpack's reader returns them."""
     return bloscpack.unpack_bytes_from_file(str(path))
 
 
 class Look:
-    """Everything the reference reads of a file: header, metadata header,
+    """Everything that the reference reads from a file: header, metadata header,
     offsets, and each chunk's position and Blosc header."""
 
     def __init__(self, path):

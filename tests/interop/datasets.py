@@ -1,5 +1,5 @@
-"""Arrays and tables in directories: the real bcolz opens, slices, changes and opens again what the
-library has created and changed, and the library what bcolz has."""
+"""Arrays and tables in directories: the real bcolz opens, slices, changes and reopens datasets that the
+library has created and changed, and the library does the same with those of bcolz."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ ATTRIBUTES = {"temp": 22.5, "n": [1, {"\u00e9": None}]}
 
 def run(tally, blpk, *_):
     ours = Ours.beside(blpk)
-    # In memory where there is such a place: every flush waits for the disk several times.
+    # In memory where possible: every flush waits for the disk several times.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     for cases in (created, changed, tables, zipline, unflushed, watched, foreign, turns.cases):
         for name, check, *arguments in cases():
@@ -35,22 +35,22 @@ def run(tally, blpk, *_):
     ours.end()
 
 
-# What is created ------------------------------------------------------------
+# Created --------------------------------------------------------------------
 
 def chunk_lengths(row_bytes):
-    """Chunks of one row, of a few, of a multiple of 8 and not, and of several blocks."""
+    """Chunks of one row, of a few, of a multiple of 8 rows or not, and of several blocks."""
     many = 400_000 // row_bytes
     return 1, 7, 64, 100, many // 8 * 8, many // 8 * 8 + 3
 
 
 def sizes(chunk):
-    """Nothing, a row, whole chunks, and chunks with something left over."""
+    """No rows, one row, whole chunks, and chunks with a remainder."""
     return 0, 1, chunk, 3 * chunk, 2 * chunk + chunk // 3, chunk - 1
 
 
 def created():
-    """Each dtype with each codec and filter, with each length of chunks and each size; what goes
-    together with what is different for each."""
+    """Each dtype with each codec and filter, and with each chunk length and size; the other settings vary
+    from case to case."""
     number = itertools.count()
     for dtype, (codec, kind) in itertools.product(PERSISTED, itertools.product(CODECS, FILTERS)):
         at = next(number)
@@ -97,7 +97,7 @@ def create(ours, path, wanted, fields):
 
 
 def only_known_files(path):
-    """Nothing else is left behind: no journal, no lock."""
+    """Nothing else remains in the folder: no journal, no lock."""
     table = (path / "__rootdirs__").exists()
     for array in [found for found in path.iterdir() if found.is_dir()] if table else [path]:
         equal(sorted(found.name for found in array.iterdir()), ["__attrs__", "data", "meta"],
@@ -110,7 +110,7 @@ def only_known_files(path):
               {"__%d.blp" % number for number in range(-(-rows // chunk))}, "superchunks")
 
 
-# What is changed ------------------------------------------------------------
+# Changed --------------------------------------------------------------------
 
 def changed():
     for number, dtype in enumerate(PERSISTED):
@@ -122,7 +122,7 @@ def changed():
 
 
 def is_changed(ours, path, dtype, row_shape, chunk):
-    """One change after the other, each seen by bcolz."""
+    """One change after another, each checked with bcolz."""
     rng = numpy.random.default_rng(chunk)
     wanted = Wanted(values(rng, dtype, (0, *row_shape)), default(rng, dtype))
     create(ours, path, wanted, {"chunk_rows": chunk, "compressor": CODECS[chunk % 5],
@@ -266,7 +266,7 @@ def zipline():
 
 
 def is_daily(ours, path):
-    """A table of counts, columns of which are opened by their own path."""
+    """A table of counts, with columns opened by their own path."""
     rng = numpy.random.default_rng(3)
     days = {name: rng.integers(0, 1 << 32, 20_000, "u4") for name in DAILY}
     first_row = {str(sid): sid * 100 for sid in range(200)}
@@ -285,21 +285,21 @@ def is_daily(ours, path):
         same(column[:], wanted, name)
         same(column[19_900:20_001], wanted[19_900:], name)
         equal(column[7], wanted[7], name)
-        # The column as it lies there, which is also what our library opens.
+        # The folder of a column, which our library opens as an array too.
         ours.open(path / name)
         ours_reads(ours, ours.info(), Wanted(wanted), rng)
         ours.close()
-    # Its shape is what the file says, which zipline parses itself.
+    # zipline parses this file itself to get the shape.
     sizes = json.loads((path / "close" / "meta" / "sizes").read_text())
     equal((sizes["shape"], sizes["nbytes"]), ([20_000], 80_000), "sizes")
-    # bcolz writes the chunks of full columns as long as this.
+    # The chunk length that bcolz chooses for full columns.
     for name in DAILY:
         other = bcolz.carray(days[name], expectedlen=20_000)
         equal(bcolz.carray(rootdir=str(path / name), mode="r").chunklen, other.chunklen, "chunklen")
 
 
 def is_minutes(ours, path):
-    """Created empty, filled day by day by both, cut by bcolz, with an `expectedlen` of years."""
+    """Created empty with an `expectedlen` of years, filled day by day by both, shortened by bcolz."""
     rng = numpy.random.default_rng(4)
     names = DAILY[:5]
     rows = {name: Wanted(numpy.zeros(0, "u4")) for name in names}
@@ -332,7 +332,7 @@ def is_minutes(ours, path):
         ours_table_has(ours, path, rows, {}, rng)
 
 
-# What bcolz has not flushed -------------------------------------------------
+# Not flushed by bcolz -------------------------------------------------------
 
 def unflushed():
     for seed in range(30):
@@ -340,8 +340,8 @@ def unflushed():
 
 
 def is_unflushed(ours, path, seed):
-    """bcolz is ended before it flushes. The next bcolz tells what is there then; ours reads the
-    same, and goes on from there."""
+    """bcolz ends before it flushes. The next bcolz shows what is there; our library reads the same
+    and continues from there."""
     rng = numpy.random.default_rng(seed)
     chunk = int(rng.choice([4, 10, 16]))
     wanted = Wanted(values(rng, "<i8", (int(rng.integers(0, 4 * chunk)),)), numpy.array(-1))
@@ -370,7 +370,7 @@ def watched():
 
 
 def is_watched(ours, path):
-    """While bcolz has it open and changes it, ours opens what is flushed."""
+    """While bcolz has the array open and changes it, our library opens what has been flushed."""
     rng = numpy.random.default_rng(1)
     wanted = Wanted(values(rng, "<f4", (25, 2)), numpy.array(2.5, "f4"))
     array = bcolz.carray(wanted.elements, dflt=2.5, chunklen=10, rootdir=str(path))
@@ -391,12 +391,12 @@ def is_watched(ours, path):
     ours_has(ours, path, wanted, rng)
 
 
-# What bcolz does not open ---------------------------------------------------
+# Not opened by bcolz --------------------------------------------------------
 
-# Of structured ones bcolz does not even open its own.
+# bcolz does not even open its own structured arrays.
 STRUCTURED = ([("a", "<i4"), ("b", "<f8"), ("c", "<u2")], [("s", "|S3"), ("n", "<i2", (2,))],
               numpy.dtype([("a", "i1"), ("b", "<f8")], align=True))
-# These it does not write, but has nothing against them.
+# bcolz does not write these, but reads them.
 READABLE = ("complex64", "complex128", ">c8", "datetime64[s]", "datetime64[D]", "timedelta64[ms]")
 
 
@@ -427,4 +427,4 @@ def is_foreign(ours, path, dtype, refusal):
     except (TypeError, ValueError) as error:
         expect(re.search(refusal, str(error)), "another error of bcolz:", error)
     else:
-        expect(False, "bcolz opens %s by now" % dtype)
+        expect(False, "bcolz now opens %s" % dtype)

@@ -1,15 +1,15 @@
-"""Elements of every dtype that bcolz can persist, with the values that are special to it."""
+"""Elements of every dtype that bcolz can persist, including its special values."""
 
 import numpy
 
-# Single elements; rows of several come on top.
+# Single elements; `ROW_SHAPES` adds rows of several.
 PERSISTED = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "bool", ">i2", ">i4", ">i8", ">u2", ">u8", ">f4", ">f8",
     "|S1", "|S10", "|S300", "<U1", "<U7", ">U3", "<U100", "datetime64[ns]", "timedelta64[ns]",
     ">M8[ns]", "datetime64", "timedelta64", "|V7", "|V300",
 )
-# NaT, as the integer that it is.
+# NaT as an integer.
 MISSING = -1 << 63
 ROW_SHAPES = ((), (3,), (2, 5), (4, 1, 3))
 
@@ -45,7 +45,7 @@ def values(rng, dtype, shape):
 
 
 def fields(rng, dtype, shape):
-    """Nothing lies between them."""
+    """Structured elements without bytes between the fields."""
     found = numpy.zeros(shape, dtype)
     for name in dtype.names:
         found[name] = values(rng, dtype[name].base, found[name].shape)
@@ -59,13 +59,13 @@ def specials(dtype):
 
 
 def moments(numbers, dtype):
-    """By the integers that they are stored as: without a unit NumPy does not convert them."""
+    """Datetimes from the integers that represent them: without a unit NumPy does not convert them."""
     order = ">" if dtype.str[0] == ">" else "<"
     return numpy.array(numbers, order + "i8").view(dtype)
 
 
 def default(rng, dtype):
-    """A default that is not zero, where bcolz can write and read it."""
+    """A default that is not zero, if bcolz can write and read it."""
     dtype = numpy.dtype(dtype)
     if dtype.kind == "f":
         return numpy.array(rng.choice([numpy.nan, numpy.inf, -numpy.inf, 1.5, -0.1]), dtype)

@@ -1,5 +1,5 @@
-"""Out to the formats of other programs and in from them: NumPy, pyarrow and the modules csv and json read what
-`blpk export` writes, and `blpk import` reads what they write. The command has to be built with the feature arrow."""
+"""Export and import: NumPy, pyarrow and the modules csv and json read what `blpk export` writes, and `blpk import`
+reads what they write. The command has to be built with the feature `arrow`."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ def run(tally, blpk, reference, place):
 
 
 def numbers(dtype, shape, seed=0):
-    """Elements of any bits, as far as that makes sense for the type."""
+    """Elements with random bits, as far as the dtype allows."""
     dtype, rng = numpy.dtype(dtype), numpy.random.default_rng(seed)
     if dtype.names:
         out = numpy.zeros(shape, dtype)
@@ -82,7 +82,7 @@ def same(found, wanted, what):
 
 
 def check_column(column, array, what):
-    """A column of Arrow against elements of NumPy."""
+    """Compares an Arrow column with NumPy elements."""
     column = column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
     equal(len(column), len(array), what + ": rows")
     for axis in array.shape[1:]:
@@ -133,7 +133,7 @@ def one_array(blpk, place, dtype, shape, number):
         blpk.ok("import", folder / ("out." + ending), folder / ending)
         blpk.ok("export", folder / ending, folder / (ending + ".npy"))
         back = numpy.load(folder / (ending + ".npy"))
-        # One column, as an array or as the only field.
+        # A single column, as an array or as the only field.
         back = back["value"] if back.dtype.names == ("value",) else back
         same(back, array, ending + " back")
     blpk.ok("export", folder / "d", folder / "out.jsonl")
@@ -149,7 +149,7 @@ def one_array(blpk, place, dtype, shape, number):
 def tables(blpk, place):
     fields = [("c%d" % number, dtype) for number, dtype in enumerate(TYPES)]
     for number, layout in enumerate(LAYOUTS):
-        # In the two documents fields are columns within columns.
+        # In the layouts of the two documents, fields are nested columns.
         simple = [field for field in fields if isinstance(field[1], str)]
         chosen = simple if layout.endswith("-doc") else fields
         yield "table " + layout, one_table, blpk, place, chosen, layout, number
@@ -265,7 +265,7 @@ def one_packed(blpk, place, number, order):
 
 
 def zipline(blpk, place):
-    """Bars of days, as the manifest of the corpus knows them."""
+    """Daily bars, compared with the attributes of the bundle."""
     yield "zipline", one_bundle, blpk, place
 
 

@@ -1,10 +1,10 @@
-"""The same arguments for both commands: what scripts written for the Python
-tool rely on must come out the same.
+"""The same arguments for both commands: everything that scripts written for the
+Python tool rely on must be the same.
 
-Each case runs both commands in a folder of their own with the same files in
-it. Compared are success or failure, the status where the reference's is one
-that scripts test for, the names of the files afterwards, the content of
-every plain file, and what the reference reads in every packed one.
+Each case runs each command in a folder of its own with the same files in it.
+It compares success or failure, the status if scripts can test for the
+reference's, the names of the files afterwards, the content of every plain
+file, and the content that the reference reads from every packed one.
 """
 
 import json
@@ -19,7 +19,7 @@ DATA, MORE = numbers(20_000), numbers(700, seed=3)
 FIELDS = ("format_version", "offsets", "metadata", "checksum", "typesize",
           "chunk_size", "last_chunk", "nchunks")
 
-# Name, files there before, arguments.
+# Name, files that exist before, arguments.
 PACKED, PLAIN = "in.blp", "in"
 SAME = (
     # file naming
@@ -36,7 +36,7 @@ SAME = (
     ("decompress-e-long", "in.dat", "d --no-check-extension in.dat out"),
     ("decompress-e-no-out", "in.dat", "decompress -e in.dat"),
     ("decompress-e-with-extension", PACKED, "d -e in.blp out"),
-    # what is there already
+    # existing files
     ("compress-exists", "in in.blp", "compress in"),
     ("compress-to-exists", "in out", "compress in out"),
     ("compress-force", "in in.blp", "-f compress in"),
@@ -93,8 +93,8 @@ SAME = (
     ("info-other", PLAIN, "info in"),
 )
 
-# The reference fails too, but may leave an output of nothing or half behind;
-# we must leave none.
+# The reference fails too, but may leave an empty or partial output; we must
+# leave none.
 REFUSED = (
     ("decompress-other", "other.blp", "decompress other.blp"),
     ("decompress-damaged", "damaged.blp", "decompress damaged.blp"),
@@ -126,7 +126,7 @@ APPEND = (
 
 
 def run(tally, blpk, reference, place):
-    # A reference that cannot even start would agree with every refusal.
+    # A reference that cannot even start would match every refusal.
     tally.case("reference", lambda: reference.ok("--version", cwd=place.folder()))
     stock = prepare(place)
     for check, cases in ((same, SAME), (same, APPEND), (refused, REFUSED)):
@@ -135,7 +135,7 @@ def run(tally, blpk, reference, place):
 
 
 def prepare(place):
-    """One of each file that a case may ask for."""
+    """Creates each file that a case may ask for."""
     stock = place.folder()
     for name, content in (("in", DATA), ("out", b"old"), ("more", MORE), ("empty.blp", b""),
                           ("other.blp", bytes(range(256)) * 9)):
@@ -155,7 +155,7 @@ def prepare(place):
 
 
 def both(blpk, reference, place, stock, files, arguments):
-    """Runs both; gives (folder, outcome) of each."""
+    """Runs both commands; yields (folder, result) for each."""
     for command in (reference, blpk):
         folder = place.folder()
         (folder / "sub").mkdir()
@@ -167,8 +167,8 @@ def both(blpk, reference, place, stock, files, arguments):
 def same(blpk, reference, place, stock, files, arguments):
     (theirs, wanted), (ours, found) = both(blpk, reference, place, stock, files, arguments)
     message = found.stderr.decode(errors="replace")
-    # Status 1 of the reference stands for everything but wrong usage, even
-    # its own tracebacks; only these two scripts can rely on.
+    # The reference's status 1 means everything except wrong usage, even its own
+    # tracebacks; scripts can rely only on these two messages.
     said = wanted.stdout
     if wanted.returncode in (0, 2) or b"exists!" in said or b"does not exist!" in said:
         equal(found.returncode, wanted.returncode, "status (%s)" % message)

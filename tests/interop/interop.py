@@ -34,11 +34,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--blpk", required=True, help="the command under test")
     parser.add_argument("--reference", required=True, help="the command of Bloscpack")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help="parts to run, all by default: " + " ".join(PARTS))
     chosen = parser.parse_args()
     for part in chosen.parts:
         if part not in PARTS:
-            parser.error("no part '%s'; there are %s" % (part, " ".join(PARTS)))
+            parser.error("unknown part '%s'; known parts: %s" % (part, " ".join(PARTS)))
 
     prepare_reference()
     print("reference: bloscpack %s, blosc %s (C-Blosc %s; %s)" % (

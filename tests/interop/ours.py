@@ -1,4 +1,4 @@
-"""Datasets and arrays through our library, by way of the programs `driver.rs` and `array_driver.rs`."""
+"""Datasets and arrays through our library, with the programs `driver.rs` and `array_driver.rs`."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from common import Failure, equal
 
 
 class Refused(Failure):
-    """The library gave an error."""
+    """The library returned an error."""
 
     def __init__(self, command, error):
         super().__init__("%s: %s" % (command, error["text"]))
@@ -22,7 +22,7 @@ def to_hex(element):
 
 
 class Ours:
-    """One process, in which one dataset or array is open at a time; another looks at it from outside."""
+    """One process, in which one dataset or array is open at a time; `reader` is another that reads it from outside."""
 
     def __init__(self, command, reader=None):
         self._process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE,
@@ -31,7 +31,7 @@ class Ours:
 
     @classmethod
     def beside(cls, blpk, name="dataset_driver"):
-        """The driver that was built with this command."""
+        """The driver built along with this command."""
         program = Path(blpk.program).parent / "examples" / name
         if not program.exists():
             raise Failure("no driver at '%s' (cargo build --release --examples)" % program)
@@ -44,7 +44,7 @@ class Ours:
         equal(self._process.wait(60), 0, "status of the driver")
 
     def call(self, name, *data, **fields):
-        """A command with pieces of data; gives the answer, and the bytes behind it."""
+        """Sends a command with pieces of data; returns the answer and the bytes that follow it."""
         data = [numpy.ascontiguousarray(piece).tobytes() for piece in data]
         command = dict(fields, do=name, data=[len(piece) for piece in data])
         pipe, answers = self._process.stdin, self._process.stdout

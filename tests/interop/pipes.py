@@ -16,7 +16,7 @@ from written import opened
 CASES = 75
 CHUNK = 1000
 LENGTHS = (0, 1, 999, 1000, 1001, 2000, 30_500)
-# Settled in the project's documents: a pure copy of nothing with typesize 0.
+# Defined in docs/format.md: a pure copy of nothing with typesize 0.
 END_MARK = struct.pack("<4B3I", 2, 1, 2, 0, 0, 0, 16)
 
 
@@ -26,7 +26,7 @@ def run(tally, blpk, reference, place):
 
 
 def through(blpk, place):
-    """`cat in | blpk c | blpk d`, three processes at once."""
+    """`cat in | blpk c | blpk d`: three concurrent processes."""
     for length in LENGTHS:
         yield ("through-%d" % length, piped, blpk, place, numbers(length), ["-z", CHUNK])
     for codec in CODECS:
@@ -87,15 +87,15 @@ def into_file(blpk, place, length, wanted):
               calculate_nchunks(length, CHUNK), "number of chunks, chunk size, last chunk")
     equal(blpk.ok("d", out, "-"), data, "content")
     blpk.ok("verify", out)
-    if length >= CHUNK:   # else the chunk size is the length, with no room to append
+    if length >= CHUNK:   # otherwise the chunk size is the length, without room to append
         more = place.file("more", b"more" * 99)
         reference_append.append(str(out), str(more))
         equal(blpk.ok("d", out, "-"), data + b"more" * 99, "content with what was appended")
 
 
 def sized(blpk, place):
-    """The length is known beforehand: a header that the reference can use,
-    although nothing can seek."""
+    """The length is known in advance: the header is one that the reference can
+    use, although the target cannot seek."""
     for length in LENGTHS:
         yield "size-%d" % length, with_size, blpk, place, length
         yield "file-to-stdout-%d" % length, from_file, blpk, place, length
@@ -122,7 +122,7 @@ def wrong_size(blpk, size):
 
 
 def streams(blpk, place):
-    """Length unknown: -1 chunks and an end mark, whose absence is told."""
+    """Length unknown: -1 chunks and an end mark, whose absence is reported."""
     for length in LENGTHS:
         yield "ended-%d" % length, ended, blpk, place, length
         yield "cut-%d" % length, cut, blpk, length
@@ -219,7 +219,7 @@ def slow_writer(blpk):
 
 
 def reader_leaves(blpk, place):
-    """`blpk d big.blp - | head -c 1` says nothing."""
+    """`blpk d big.blp - | head -c 1` prints no message."""
     out = place.folder() / "big.blp"
     blpk.ok("c", place.file("in", numbers(9_000_000)), out)
     unpacker = subprocess.Popen([blpk.program, "d", str(out), "-"],
@@ -234,7 +234,7 @@ def reader_leaves(blpk, place):
 
 
 def fifo_input(blpk, place):
-    """A FIFO by name: the reference writes a file of nothing, we the content."""
+    """A named FIFO: the reference writes an empty file, we write the content."""
     data = numbers(5000)
     fifo = place.folder() / "fifo"
     os.mkfifo(fifo)

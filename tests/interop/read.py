@@ -1,4 +1,4 @@
-"""What the reference writes, `blpk` opens: content, header, metadata, soundness."""
+"""`blpk` opens what the reference writes: content, header, metadata, soundness."""
 
 import itertools
 import math
@@ -51,7 +51,7 @@ def packed(place, data, metadata=None, blosc_args=None, bloscpack_args=None,
 
 
 def opens(blpk, path, data):
-    """`blpk` finds in `path` what was packed, and what the reference reads."""
+    """`blpk` reads from `path` what was packed and what the reference reads."""
     equal(reference_unpack(path)[0], data, "content for the reference")
     out = path.with_name("out")
     blpk.ok("decompress", path, out)
@@ -61,7 +61,7 @@ def opens(blpk, path, data):
 
 
 def described(info, look, data):
-    """`blpk info --json` says what the header says."""
+    """`blpk info --json` matches the header."""
     equal(info["kind"], "bloscpack", "kind")
     equal(info["state"], "complete", "state")
     for field in HEADER_FIELDS:
@@ -78,7 +78,7 @@ def described(info, look, data):
 
 
 def without_nan(value):
-    """JSON proper has no NaN and no Infinity: they are shown as null."""
+    """Standard JSON has no NaN or Infinity: they are shown as null."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, list):
@@ -138,7 +138,7 @@ def metadata_sections(blpk, place):
 
 
 def appended(blpk, place):
-    """Files that the reference has appended to: spare offsets, bytes left behind."""
+    """Files that the reference has appended to: spare offsets, leftover bytes."""
     data = numbers(LENGTH)
 
     def one(name, cuts, leaves=False, **bloscpack_args):
@@ -163,13 +163,13 @@ def appended(blpk, place):
 
 def appended_opens(blpk, path, data, leaves):
     look = Look(path)
-    equal(look.size > look.end, leaves, "bytes left behind the last chunk")
+    equal(look.size > look.end, leaves, "bytes left after the last chunk")
     opens(blpk, path, data)
 
 
 def shrunken(blpk, place):
-    """A last chunk that gets smaller as it grows: noise at level 0, then a
-    little more at level 9. The reference never shortens the file."""
+    """A last chunk whose compressed size shrinks as its content grows: noise at
+    level 0, then a little more at level 9. The reference never shortens the file."""
     data = bytes(4000) + b"\1"
     path = packed(place, data[:-1], None, dict(clevel=0), chunk_size=CHUNK)
     more = place.file("more", data[-1:])

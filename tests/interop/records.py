@@ -1,5 +1,5 @@
 """Files of records: read by a reader that has nothing but docs/format.md, `struct` and the real
-`blosc`; refused by the reference; a packed chunk taken over by Arrow as it is."""
+`blosc`; refused by the reference; and the values of a packed chunk used by Arrow unchanged."""
 
 import hashlib
 import itertools
@@ -15,7 +15,7 @@ import pyarrow
 from common import CHECKSUMS, CODECS, METADATA, equal, expect
 
 FORMS = ((), ("--packed",), ("--packed", "-z", 1000))
-# Those that the wheel of `blosc` can decode.
+# The codecs that the wheel of `blosc` can decode.
 KNOWN = tuple(codec for codec in CODECS if codec != "snappy")
 CASES = len(KNOWN) * len(FORMS) * len(CHECKSUMS) * 2 * 2 + 20
 OFFSETS, METADATA_BIT, VARLEN = 1, 2, 4
@@ -32,7 +32,7 @@ def run(tally, blpk, reference, place):
 # The reader ---------------------------------------------------------------
 
 def chunks_of(file):
-    """Metadata and contents of the chunks of a file of records, all of it checked."""
+    """The metadata and the contents of the chunks of a file of records, fully checked."""
     magic, version, options, checksum, _, size, last, count = struct.unpack_from("<4s4B2iq", file)
     assert magic == b"blpk" and version in (2, 3) and options & VARLEN
     assert (size, last) == (-1, -1)
@@ -70,7 +70,7 @@ def chunks_of(file):
 
 
 def digest(kind, data):
-    """By the table of checksums."""
+    """The digest of data, by the table of checksums in the format."""
     if kind in (1, 2):
         return struct.pack("<I", (zlib.adler32, zlib.crc32)[kind - 1](data))
     return hashlib.new(CHECKSUMS[kind], data).digest() if kind else b""
@@ -82,7 +82,7 @@ def check(kind, data, file, at):
 
 
 def packed(content):
-    """Number of the first record, lengths, and the records one behind the other."""
+    """The number of the first record, the lengths, and the concatenated records."""
     first, count, width, zero = struct.unpack_from("<QIB3s", content)
     equal(zero, bytes(3), "reserved bytes")
     lengths = numpy.frombuffer(content, "<u%d" % width, count, 16)
@@ -109,7 +109,7 @@ def records_of(file):
 # The cases ----------------------------------------------------------------
 
 def samples(seed=5):
-    """Empty ones, short ones, noise, and some that are longer than a packed chunk."""
+    """Empty records, short ones, noise, and some that are longer than a packed chunk."""
     rng = numpy.random.default_rng(seed)
     lengths = [0, 1, 0, 255, 256, 257, 65535, 65536, 70000] + rng.integers(0, 60, 300).tolist()
     return [(rng.integers(0, 256, length, "u1") if number % 3 else
@@ -153,7 +153,7 @@ def settings(blpk, place):
 
 
 def grows(blpk, place, records, options):
-    """What is appended can be read, too."""
+    """Appended records can be read too."""
     out = place.folder() / "out.blp"
     blpk.ok("records", "pack", "--lengths", *options, out, stdin=prefixed(records))
     more = samples(11)
@@ -173,7 +173,7 @@ def refusals(blpk, reference, place):
 
 
 def refused(blpk, reference, place, options, stream):
-    """The reference says no, in either of its ways, and gives nothing."""
+    """The reference refuses the file, as a library and as a command, and returns nothing."""
     path = place.folder() / "records.blp"
     given = blpk.ok("records", "pack", *options, "-" if stream else path, stdin=b"one\ntwo\n")
     if stream:
@@ -197,7 +197,7 @@ def arrow(blpk, place):
 
 
 def taken_over(blpk, place, options):
-    """The values of a packed chunk are those of an Arrow array, as they are; its offsets are sums."""
+    """The values of a packed chunk are the values of an Arrow array, unchanged; its offsets are sums of the lengths."""
     records = samples()
     file = blpk.ok("records", "pack", "--lengths", *options, "-", stdin=prefixed(records))
     for kind, offset in ((pyarrow.binary(), "<i4"), (pyarrow.large_binary(), "<i8")):

@@ -1,5 +1,5 @@
-"""What `blpk recover` makes of damaged files, the reference opens; the files are the reference's
-own, so that recovery reads what it wrote."""
+"""The reference opens the output of `blpk recover`; the damaged files are the reference's own, so
+recovery reads what the reference wrote."""
 
 import json
 
@@ -36,12 +36,12 @@ def grid(blpk, place):
 
 
 def header(file, look):
-    """Loses no content, only what the header says of its end."""
+    """Loses no content, only the header's information about its end."""
     return bytes(32) + file[32:], []
 
 
 def hole(file, look):
-    """In the body of chunk 4, and the whole of chunk 6."""
+    """Overwrites the body of chunk 4 and the whole of chunk 6."""
     for number in (4, 6):
         start = look.positions[number] + (30 if number == 4 else 0)
         end = look.positions[number + 1]

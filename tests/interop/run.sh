@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Checks the command against the real Bloscpack 0.16 and C-Blosc 1.21, datasets against bcolz, chunks of Blosc 2 against C-Blosc2,
-# and arrays against Caterva and python-blosc2.
+# Compares the command with the real Bloscpack 0.16 and C-Blosc 1.21, datasets with bcolz, chunks of Blosc 2 with C-Blosc2,
+# and arrays with Caterva and python-blosc2.
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
 #   PART           written read pipes append habits recovered records datasets arrays exchange chunks2
 #                  (default: all)
-# The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` beside the
-# command, in `examples/`;
-# the part `exchange` needs a command that was built with the feature `arrow`.
+# The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` in the folder
+# `examples/` next to the command; the part `exchange` needs a command built with the feature `arrow`.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,7 +19,7 @@ if [[ ! -x $blpk ]]; then
     exit 2
 fi
 
-# environment PYTHON VENV REQUIREMENTS: made anew when what it needs has changed
+# environment PYTHON VENV REQUIREMENTS: creates the environment, again if the requirements have changed
 environment() {
     cmp -s "$3" "$2/requirements.installed" && return
     rm -rf "$2"
@@ -31,7 +30,7 @@ environment() {
 
 environment python3 "$venv" "$here/requirements.txt"
 
-# Caterva has wheels for few Pythons only; any of those that is here will do.
+# Caterva has wheels for few versions of Python only; any that is installed will do.
 if [[ $# -lt 2 || " ${*:2} " == *" arrays "* ]]; then
     for python in python3 python3.11 python3.10 python3.9 python3.8; do
         if "$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 12))' 2> /dev/null; then
@@ -42,8 +41,8 @@ if [[ $# -lt 2 || " ${*:2} " == *" arrays "* ]]; then
     done
 fi
 
-# Before everything else on the path: some systems have a sitecustomize of
-# their own, which would hide one in the environment's site-packages.
+# First on the path: some systems have a sitecustomize of their own, which
+# would hide one in the environment's site-packages.
 export PYTHONPATH=$here/site
 export PYTHONDONTWRITEBYTECODE=1
 exec "$venv/bin/python" "$here/interop.py" --blpk "$blpk" \

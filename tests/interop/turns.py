@@ -1,6 +1,6 @@
 """Our library and bcolz change the same dataset in turns, at random; after every step both read it.
 
-`BLPK_STEPS` and `BLPK_SEED` in the environment make it longer, or another one.
+`BLPK_STEPS` and `BLPK_SEED` in the environment set the number of steps and the seed.
 """
 
 import os
@@ -36,7 +36,7 @@ def array_turns(ours, path, dtype, seed):
 
 
 def create(ours, path, wanted, chunk, rng):
-    """Either of the two."""
+    """Creates the array with bcolz or with our library."""
     codec = str(rng.choice(["blosclz", "lz4", "lz4hc", "zlib", "zstd"]))
     kind, level = int(rng.integers(0, 3)), int(rng.integers(0, 10))
     if rng.integers(0, 2):

@@ -1,4 +1,4 @@
-"""What `blpk` writes, the reference opens: content, metadata, header, offsets."""
+"""The reference opens what `blpk` writes: content, metadata, header, offsets."""
 
 import itertools
 import json
@@ -15,9 +15,9 @@ from common import (CHECKSUMS, CODECS, FILTERS, METADATA, Look, Failure, equal,
 GRID = len(CODECS) * len(FILTERS) * len(CHECKSUMS) * 2 * 2
 CASES = GRID + 90
 
+# Blocks of a multiple of 8 elements are bit-shuffled, others are stored as
+# they are: both must occur.
 TYPESIZE, CHUNK, LENGTH = 4, 3000, 10007
-# Those whose size is a multiple of 8 elements of 4 bytes are bit-shuffled,
-# the others stored in order: both must occur.
 OTHER_METADATA = ({}, [], 5, 0, "abc", "", True, 1.5e-300, {"a": None}, [1, [2, [3]]],
                   [0.1, 1e22, 2**53 + 1, -2**63, 2**64 - 1], 10**30,
                   {"k%d" % i: "value " * 9 for i in range(200)}, "x" * 70000)
@@ -47,7 +47,7 @@ def run(tally, blpk, reference, place):
 
 
 def written(blpk, place, data, source, wanted, options=()):
-    """Compresses `source` and compares what the reference finds with `wanted`."""
+    """Compresses `source` and compares what the reference reads with `wanted`."""
     out = place.folder() / "out.blp"
     arguments = ["compress", *options]
     for option, key in (("-c", "codec"), ("--shuffle", "filter"), ("-k", "checksum")):
@@ -62,7 +62,7 @@ def written(blpk, place, data, source, wanted, options=()):
 
 
 def opened(path, data, wanted):
-    """The reference opens `path` and finds `data`, and all that `wanted` names."""
+    """The reference opens `path` and reads `data`, and everything that `wanted` names."""
     content, metadata = reference_unpack(path)
     equal(content, data, "content")
     equal(metadata, wanted.get("metadata"), "metadata")
@@ -105,7 +105,7 @@ def chunk_as_wanted(chunk, header, wanted):
 
 
 def shapes(blpk, place):
-    """Lengths, chunk sizes, typesizes and levels beyond those of the grid."""
+    """Lengths, chunk sizes, typesizes and levels that are not in the grid."""
     sources = {}
 
     def one(name, length, wanted, *options):
@@ -150,7 +150,7 @@ def metadata_values(blpk, place):
 
 
 def edits(blpk, place):
-    """The reference edits a file of ours, and both still agree on it."""
+    """The reference edits one of our files, and both still agree on it."""
     data = numbers(LENGTH)
     first = 8200   # two chunks of 3000 and one of 2200
     for name, until, checksum in (
@@ -198,7 +198,7 @@ def arrays(blpk, place):
 
 
 def array_opened(blpk, place, array):
-    """Bytes and numpy metadata written by us are an array to the reference."""
+    """The reference reads bytes and NumPy metadata written by us as an array."""
     dtype = repr(array.dtype.descr) if array.dtype.names else repr(array.dtype.str)
     order = "F" if numpy.isfortran(array) else "C"
     metadata = place.file("meta.json", json.dumps(dict(

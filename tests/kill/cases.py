@@ -1,4 +1,4 @@
-"""What tests/kill.py does with the command: every verb that writes, and what there is before and after."""
+"""The cases of tests/kill.py: every verb that writes, with the files before and after."""
 
 import os
 import random
@@ -6,11 +6,11 @@ import struct
 
 
 class Case:
-    """A command, and what its target holds before and after.
+    """A command, and the content of its target before and after.
 
-    `kind` tells how the target is looked at: `plain` (its bytes), `content`, `records`, `array` (a dataset,
-    whose attributes count too) or `frame`. `old` is None where there is nothing yet; `piped` is what comes
-    through standard input; `done` is the status of success.
+    `kind` says how the target is read: `plain` (its bytes), `content`, `records`, `array` (a dataset,
+    including its attributes) or `frame`. `old` is None if the target does not exist yet; `piped` is the
+    standard input; `done` is the status of success.
     """
 
     def __init__(self, name, files, command, target, kind, contents, piped=None, done=0):
@@ -20,12 +20,12 @@ class Case:
 
     @property
     def changes_in_place(self):
-        """Whether the next change of the target puts everything in order."""
+        """Whether the next change of the target cleans up after an interrupted one."""
         return self.kind == "array" or self.command[:2] == ["records", "append"] or \
             self.command[0] in ("append", "patch", "reindex")
 
     def tops(self):
-        """The names in the folder before."""
+        """The names in the folder before the run."""
         return {name.split("/")[0] for name in self.files}
 
 
@@ -44,24 +44,24 @@ def array(values):
 
 
 class Maker:
-    """Has the command make what the cases begin with."""
+    """Makes the initial files of the cases with the command."""
 
     def __init__(self, kit):
         self.kit = kit
 
     def file(self, data, *options, command=("c",)):
-        """A file as the command makes it."""
+        """A file made by the command."""
         return self.tree({"plain": data}, [*command, *options, "plain", "packed"])[""]
 
     def tree(self, files, *commands):
-        """What the last of the commands has left under the name `packed`, by paths below it."""
+        """Runs the commands; returns the files below `packed` by their paths."""
         self.kit.put(files)
         for command in commands:
             self.kit.succeed(command)
         return self.kit.read("packed")
 
     def state(self, tree, kind):
-        """What is found in it."""
+        """The content of a tree as the command reads it."""
         self.kit.put(under("packed", tree))
         return self.kit.look("packed", kind)
 
@@ -72,7 +72,7 @@ def under(name, tree):
 
 
 def cases(kit):
-    """Everything that the command writes."""
+    """Cases for everything that the command writes."""
     make = Maker(kit)
     return [*files(make), *records(make), *datasets(make), *tables(make), *made(make)]
 
@@ -151,7 +151,7 @@ FEW = [-i for i in range(500)]
 
 
 def datasets(make):
-    """Arrays in directories, changed in their place."""
+    """Arrays in directories, changed in place."""
     found = []
     for layout, options in LAYOUTS.items():
         plain = {"plain.npy": array(OLD)}
@@ -208,7 +208,7 @@ def tables(make):
 
 
 def made(make):
-    """Datasets and frames that are made, of a file or of another one; and what is made of them."""
+    """Datasets and frames imported, converted and exported."""
     old, new = array(OLD), array(MORE)
     none = b"{}\n"
     rows = ["--chunklen", "600"]

@@ -1,4 +1,4 @@
-"""The command under test in a folder of its own, and what tests/kill.py expects of what it leaves."""
+"""The command under test in a folder of its own, and the checks of tests/kill.py on the files it leaves."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ MORE = b"more of it "
 
 
 class Failure(Exception):
-    """Something did not come out as it must."""
+    """A check of tests/kill.py failed."""
 
 
 def expect(condition, *message):
@@ -24,11 +24,11 @@ class Kit:
 
     def __init__(self, blpk, folder):
         self.blpk, self.folder = blpk, folder
-        # Targets that were found old, new, and in the middle of a change.
+        # Number of targets found old, new, and in the middle of a change.
         self.old = self.new = self.marked = 0
 
     def run(self, arguments, wrapper=(), piped=None, **options):
-        """Runs the command, in a wrapper if there is one; gives its status and its output."""
+        """Runs the command, in a wrapper if there is one; returns its status and its output."""
         command = [*wrapper, self.blpk, "-n", "1", *arguments]
         if piped is None:
             options.setdefault("stdin", subprocess.DEVNULL)
@@ -41,13 +41,13 @@ class Kit:
         return status, errors
 
     def succeed(self, arguments):
-        """What a command prints that must succeed."""
+        """Runs a command that must succeed; returns its standard output."""
         status, data, errors = self.run(arguments)
         expect(status == 0, *arguments, "gives", status, errors)
         return data
 
     def put(self, files):
-        """Puts the files into the emptied folder, in folders below it where their names say so."""
+        """Empties the folder and puts these files into it, in subfolders where their names have them."""
         for entry in os.scandir(self.folder):
             remove(entry)
         for name, data in files.items():
@@ -57,7 +57,7 @@ class Kit:
                 file.write(data)
 
     def read(self, name):
-        """The files below a folder by their paths, or the file itself by none."""
+        """The files below a folder by their paths, or a single file by the empty path."""
         top = os.path.join(self.folder, name)
         if os.path.isfile(top):
             with open(top, "rb") as file:
@@ -71,7 +71,7 @@ class Kit:
         return found
 
     def look(self, name, kind):
-        """What the command makes of a target; it must be sound."""
+        """The content of a target as the command reads it; the target must be sound."""
         if kind == "plain":
             with open(os.path.join(self.folder, name), "rb") as file:
                 return file.read()
@@ -84,27 +84,27 @@ class Kit:
         return elements if kind == "frame" else (elements, self.succeed(["dataset", "attrs", name]))
 
     def found(self, case):
-        """What there is now, which is old or new; None if there is nothing."""
+        """The present content, which must be old or new; None if there is no target."""
         path = os.path.join(self.folder, case.target)
         if not os.path.lexists(path):
-            expect(case.old is None, "it is gone")
+            expect(case.old is None, "the target is gone")
             return None
         self.marked += is_marked(path)
         data = self.look(case.target, case.kind)
-        expect(data in (case.old, case.new), "neither old nor new, but", shorten(data))
+        expect(data in (case.old, case.new), "neither the old nor the new content, but", shorten(data))
         self.old += data == case.old
         self.new += data == case.new
         return data
 
     def check(self, case, status, errors=b"", is_tidy=False):
-        """Checks what a run has left, and that the target can be changed again.
+        """Checks the files that a run left, and that the target can be changed again.
 
-        `is_tidy` says that nothing kept the command from clearing up. What was to be changed in its place may
-        still have a journal beside it, which goes with the next change.
+        `is_tidy` says that nothing kept the command from cleaning up. A target that is changed in place may
+        still have a journal next to it, which the next change removes.
         """
         data = self.found(case)
         if status == case.done:
-            expect(data == case.new, "status", status, "but the old content")
+            expect(data == case.new, "status", status, "with the old content")
         elif status not in KILLED:
             expect(status == 1, "status", status, errors)
         if is_tidy and not case.changes_in_place:
@@ -114,10 +114,10 @@ class Kit:
 
     def left(self, allowed):
         left = set(os.listdir(self.folder)) - allowed
-        expect(not left, "left behind:", left)
+        expect(not left, "left over:", left)
 
     def go_on(self, case, data):
-        """The next change succeeds, and nothing strange is left of the one before."""
+        """The next change succeeds, and removes the remains of the previous one."""
         if case.kind == "array":
             return self.go_on_in_directory(case, data)
         with open(os.path.join(self.folder, "more"), "wb") as file:
@@ -125,7 +125,7 @@ class Kit:
         is_records = case.kind == "records"
         self.succeed([*(["records"] if is_records else []), "append", case.target, "more"])
         grown = data + MORE + b"\n" * is_records
-        expect(self.look(case.target, case.kind) == grown, "append afterwards gives other bytes")
+        expect(self.look(case.target, case.kind) == grown, "the next append gives other bytes")
         self.left(case.tops() | {"more"})
 
     def go_on_in_directory(self, case, data):
@@ -133,17 +133,17 @@ class Kit:
             return
         self.succeed(["dataset", "attrs", case.target, "more", "1"])
         elements, attributes = self.look(case.target, case.kind)
-        expect(elements == data[0], "another change gives other elements")
-        expect(b'"more": 1' in attributes, "another change does not arrive")
+        expect(elements == data[0], "the next change gives other elements")
+        expect(b'"more": 1' in attributes, "the next change has no effect")
         expect(not os.path.exists(os.path.join(self.folder, case.target, ".blpk")), "a journal is left")
-        # What belongs to no dataset is a warning.
+        # Files that do not belong to a dataset cause a warning.
         status, _, errors = self.run(["verify", case.target])
         is_littered = "repair" in case.name
-        expect(status == 0 and (is_littered or not errors), "verify afterwards gives", status, errors)
+        expect(status == 0 and (is_littered or not errors), "the next verify gives", status, errors)
 
 
 def is_marked(path):
-    """Whether a change is being made."""
+    """Whether the target is marked as being changed."""
     if os.path.isdir(path):
         return os.path.exists(os.path.join(path, ".blpk", "journal"))
     with open(path, "rb") as file:

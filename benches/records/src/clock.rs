@@ -1,21 +1,21 @@
-//! How time is taken.
+//! Measuring time.
 
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
 
-/// What the clock that runs shows: all that is measured is done by one thread, and what others do on
-/// the machine meanwhile is nobody's time.
+/// The clock in use. All measured work is done by one thread, so the CPU time of that thread leaves out
+/// other work on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The time that this thread was given, in the kernel or not.
+    /// CPU time of this thread, in user and kernel mode.
     Thread,
-    /// The time of the day.
+    /// Wall time.
     Wall,
 }
 
 impl Clock {
-    /// Seconds that some work takes, and what comes of it.
+    /// The seconds that some work takes, and its result.
     pub fn time<T>(self, work: impl FnOnce() -> T) -> (f64, T) {
         let (wall, thread) = (Instant::now(), ThreadTime::now());
         let done = work();

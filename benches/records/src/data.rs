@@ -1,12 +1,12 @@
-//! Lines of a file as records.
+//! The lines of a file as records.
 
 use std::ops::Range;
 use std::path::Path;
 
-/// Records one behind the other, without their newlines.
+/// Records one after the other, without their newlines.
 pub struct Records {
     pub values: Vec<u8>,
-    /// Where each record begins, and where the last ends.
+    /// The start of each record, and the end of the last.
     offsets: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Records {
         Self { values, offsets }
     }
 
-    /// The first records, as many as fit in so many bytes.
+    /// The first records that fit in so many bytes.
     pub fn head(&self, bytes: usize) -> Self {
         let fit = self.offsets.partition_point(|&end| end <= bytes);
         let offsets = self.offsets[..fit].to_vec();
@@ -47,7 +47,7 @@ impl Records {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Ranges of records whose bytes fit in `bytes` together; a longer one stands alone.
+    /// Ranges of records that fit in `bytes` together; a longer record gets a range of its own.
     pub fn cut(&self, bytes: usize) -> Vec<Range<usize>> {
         let (mut ranges, mut from) = (vec![], 0);
         while from < self.len() {
@@ -60,12 +60,12 @@ impl Records {
         ranges
     }
 
-    /// The bytes of a range of records, as they follow each other.
+    /// The bytes of a range of records.
     pub fn bytes(&self, range: &Range<usize>) -> &[u8] {
         &self.values[self.offsets[range.start]..self.offsets[range.end]]
     }
 
-    /// The records with a newline behind each, as the file has them.
+    /// The records with a newline after each, as in the file.
     pub fn lines(&self) -> Vec<u8> {
         let mut lines = Vec::with_capacity(self.values.len() + self.len());
         for record in self.iter() {
@@ -76,7 +76,7 @@ impl Records {
     }
 }
 
-/// Numbers of records at random, the same ones whenever and for whomever it is called.
+/// Random record numbers, the same in every call.
 pub fn numbers(records: usize, count: usize) -> Vec<usize> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let numbers = (0..count).map(|_| {

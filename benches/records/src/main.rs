@@ -1,4 +1,4 @@
-//! Records beside Parquet, SQLite and zstd, on real data that `data.sh` fetches.
+//! Compares records with Parquet, SQLite and zstd, on real data that `data.sh` fetches.
 //!
 //! ```text
 //! cargo run --release -- bench|sweep FOLDER [words|log|json].. [--rounds N] [--only WORD] [--wall]
@@ -6,11 +6,11 @@
 //! cargo run --release -- packings FOLDER [words|log|json].. [--mib N]
 //! ```
 //!
-//! `bench` is the comparison; the others are what the format and its settings were chosen by:
-//! `sweep` compares chunk sizes, `sizes` what block and chunk size make of whole files beside zstd
-//! and Parquet, `packings` layouts of a chunk that holds many records, on the first N (16) MiB of
-//! each file. `--only` leaves all out but *quick* and what has the word in its name; `--wall` takes
-//! the time of the day instead of that of the thread. All prints are tables of Markdown.
+//! `bench` is the comparison. The others are the measurements that the format and its settings were
+//! chosen by: `sweep` compares chunk sizes, `sizes` the effect of block and chunk size on whole files,
+//! against zstd and Parquet, and `packings` layouts of a chunk that holds many records, on the first N
+//! (16) MiB of each file. `--only` runs only *quick* and the contenders whose names contain the word;
+//! `--wall` measures wall time instead of the CPU time of the thread. All output is Markdown tables.
 
 mod bench;
 mod clock;
@@ -32,7 +32,7 @@ const USAGE: &str = "usage: bloscpack-records bench|sweep|sizes|packings FOLDER 
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// What the command line asks for.
+/// The command line.
 struct Request {
     what: String,
     folder: PathBuf,
@@ -73,7 +73,7 @@ impl Request {
 }
 
 impl Request {
-    /// A measurement of those contenders that `--only` leaves.
+    /// A measurement of the contenders that `--only` selects.
     fn bench(&self, mut contenders: Vec<Contender>) -> Bench {
         contenders.retain(|contender| contender.has_view(&self.only));
         Bench {

@@ -1,4 +1,4 @@
-//! What chunks and blocks of several sizes make of a whole file, beside zstd and Parquet.
+//! The size of a whole file with chunks and blocks of several sizes, against zstd and Parquet.
 
 use bloscpack::blosc::Compressor;
 
@@ -9,7 +9,7 @@ use crate::packings::{Layout, Packed, settings};
 use crate::peers::{parquet, zstd_lines};
 use crate::table::{Table, binary, bytes};
 
-/// Chunks of so many KiB, with blocks as large as the chunk or as the level has them.
+/// Chunks of so many KiB, with blocks as large as the chunk or as chosen by the level.
 const OURS: [(u8, usize, bool); 6] = [
     (4, 64, false),
     (4, 1024, false),

@@ -1,6 +1,6 @@
-//! Tables of Markdown.
+//! Markdown tables.
 
-/// Rows that are printed with columns of one width.
+/// Rows that are printed with aligned columns.
 pub struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -55,7 +55,7 @@ pub fn bytes(count: usize) -> String {
     out
 }
 
-/// A power of two of bytes: `64 KiB`.
+/// A power of two in bytes: `64 KiB`.
 pub fn binary(count: usize) -> String {
     match count {
         0x10_0000.. => format!("{} MiB", count >> 20),
@@ -63,7 +63,7 @@ pub fn binary(count: usize) -> String {
     }
 }
 
-/// The median of some measurements, or no number where there are none.
+/// The median of some measurements, or NaN if there are none.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let [low, high] = [values.len().saturating_sub(1) / 2, values.len() / 2];

@@ -13,8 +13,8 @@ use std::fs;
 use std::path::Path;
 
 use bloscpack::{
-    Category, Error, ErrorKind,
-    dataset::{CArray, CTable, Dataset, DatasetOptions},
+    Category, Error,
+    dataset::{CArray, CTable, Dataset, DatasetError, DatasetOptions},
 };
 
 use crate::message::{Failure, plain, quoted};
@@ -79,9 +79,7 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
 
 /// Whether no dataset is there at all.
 fn is_no_dataset(path: &Path, error: &Error) -> bool {
-    is_directory(path)
-        && error.path().is_none()
-        && matches!(error.kind(), ErrorKind::Dataset { .. })
+    is_directory(path) && error.path().is_none() && error.detail::<DatasetError>().is_some()
 }
 
 /// The array that is meant: the one at the path, or a column of the table there.

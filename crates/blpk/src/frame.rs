@@ -53,7 +53,7 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
     match error.category() {
         Category::Damaged => failure.hint("blpk verify tells all that is wrong with it"),
         Category::OverLimit => {
-            failure.hint("if the input is to be trusted, raise the limit: --limit NAME=SIZE")
+            failure.hint("if you trust the input, raise the limit: --limit NAME=SIZE")
         }
         _ => failure,
     }

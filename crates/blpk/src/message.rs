@@ -5,7 +5,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use bloscpack::{ErrorKind, blosc::ChunkError, wire::FormatError};
+use bloscpack::{
+    ErrorKind,
+    wire::{FormatError, Limit},
+};
 
 use crate::status::Status;
 
@@ -113,22 +116,17 @@ impl Failure {
 
 /// What the user of the command can do: the library's advice, in terms of our options.
 fn advice(error: &bloscpack::Error) -> Option<String> {
-    let limit = match error.kind() {
-        ErrorKind::Format(FormatError::Limit { what, .. }) => match *what {
-            "metadata" => Some("metadata=SIZE"),
-            "table of offsets" => Some("offsets=SIZE"),
-            "the content" => Some("total=SIZE"),
-            _ => Some("chunk=SIZE"),
-        },
-        ErrorKind::Format(FormatError::Chunk(ChunkError::BlockOverLimit { .. })) => {
-            Some("block=SIZE")
-        }
-        ErrorKind::Format(FormatError::Chunk(ChunkError::RatioOverLimit { .. })) => Some("ratio=N"),
-        _ => None,
-    };
+    let limit = error.limit().map(|limit| match limit {
+        Limit::Chunk => "chunk=SIZE",
+        Limit::Block => "block=SIZE",
+        Limit::Metadata => "metadata=SIZE",
+        Limit::Offsets => "offsets=SIZE",
+        Limit::Ratio => "ratio=N",
+        Limit::Total => "total=SIZE",
+    });
     if let Some(limit) = limit {
         return Some(format!(
-            "if the input is to be trusted, raise the limit: --limit {limit}"
+            "if you trust the input, raise the limit: --limit {limit}"
         ));
     }
     if let ErrorKind::Format(FormatError::Magic { found }) = error.kind()

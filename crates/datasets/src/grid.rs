@@ -41,7 +41,7 @@ pub(crate) struct Part {
 }
 
 fn wrong(what: String) -> Error {
-    Error::dataset(Fault::Damaged, what)
+    crate::error::dataset(Fault::Damaged, what)
 }
 
 /// The product, if it is one that bytes can have.

@@ -9,6 +9,7 @@
 mod carray;
 mod create;
 mod ctable;
+mod error;
 mod grid;
 mod layout;
 mod leaf;
@@ -26,6 +27,7 @@ pub use crate::wire::Attributes;
 pub use bloscpack_dtype::Element;
 pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
+pub use error::DatasetError;
 pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
@@ -35,7 +37,7 @@ pub use walk::{Found, walk};
 
 use blosc1::Fault;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, Root};
+use bloscpack_storage::{Access, JournaledStore, Key};
 use carray::Home;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,7 +56,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack_datasets::Dataset;
-    /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
+    /// let dataset = Dataset::open("../../testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
     /// assert_eq!(dataset.rows()?, 1000);
     /// # Ok::<(), bloscpack_error::Error>(())
@@ -75,14 +77,14 @@ impl Dataset {
     }
 
     pub(crate) fn open_beneath(
-        root: &Arc<Root>,
+        root: &Arc<JournaledStore>,
         at: &Key,
         options: &DatasetOptions,
         access: Access,
     ) -> Result<Self> {
         let Some(sign) = layout::detect(root, at)? else {
             let what = "no dataset is here: a directory with meta/sizes, meta/shape or __rootdirs__ in it would be one";
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(error::dataset(Fault::Unsupported, what));
         };
         let in_table = *at != Key::root();
         let home = Home {

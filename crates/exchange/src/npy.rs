@@ -13,13 +13,13 @@ use std::io::Write;
 use std::ops::Range;
 
 /// Writes an array as NumPy's `save` does, byte for byte, in C order. A table becomes an array whose elements have its
-/// columns as fields, one behind the other.
+/// columns as consecutive fields.
 ///
 /// ```
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, write_npy};
 ///
-/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
 /// let mut file = Vec::new();
 /// write_npy(&mut ArraySource::new(&array), &mut file, &mut |_| ())?;
 /// assert!(file[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }"));
@@ -27,7 +27,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for elements whose fields overlap, or several columns of one name, which the format cannot say; those of the
+/// Returns wrong usage for elements whose fields overlap, or several columns of one name, which the format cannot say; those of the
 /// source; those of the writer.
 pub fn write_npy(
     source: &mut dyn Source,
@@ -57,7 +57,7 @@ pub fn write_npy(
     Ok(to.flush()?)
 }
 
-/// Rows one behind the other, of columns one behind the other.
+/// Consecutive rows of consecutive columns.
 fn interleaved(schema: &Schema, batch: &Batch) -> Vec<u8> {
     let row = to_usize(schema.row_bytes());
     let mut out = vec![0; row.saturating_mul(to_usize(batch.rows))];
@@ -75,7 +75,7 @@ fn interleaved(schema: &Schema, batch: &Batch) -> Vec<u8> {
     out
 }
 
-/// The bytes of a file behind its header.
+/// The bytes of a file after its header.
 #[derive(Debug)]
 struct Behind<S> {
     bytes: S,
@@ -118,13 +118,13 @@ impl<S: ReadAt> NpyFile<S> {
     /// Opens it. The bytes must not change while it is read.
     ///
     /// # Errors
-    /// Unsupported if it is no such file; damage; those of the source of bytes.
+    /// Returns `Unsupported` if it is not an npy file, any damage found, and errors of the source of bytes.
     pub fn open_at(bytes: S) -> Result<Self> {
         let (header, flat) = opened(bytes)?;
         Ok(Self { header, flat })
     }
 
-    /// What an element is.
+    /// The dtype of an element.
     pub fn dtype(&self) -> &DType {
         &self.header.dtype
     }
@@ -137,7 +137,7 @@ impl<S: ReadAt> NpyFile<S> {
     /// The elements of a box, a range for each axis, in C order whatever that of the file is.
     ///
     /// # Errors
-    /// Wrong usage for a box that does not lie in the array; those of the source of bytes.
+    /// Returns wrong usage for a box outside of the array, and errors of the source of bytes.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         let shape = self.shape();
         let mut axes = slice.iter().zip(shape);
@@ -169,7 +169,7 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<Behind<S>>)> {
             ".npy: an array of {} with shape {:?} has {said} bytes, but {there} follow the header",
             header.dtype, header.shape
         );
-        return Err(Error::dataset(fault, what));
+        return Err(crate::error::exchange(fault, what));
     }
     let content = Behind {
         bytes,
@@ -180,24 +180,24 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<Behind<S>>)> {
     Ok((header, flat))
 }
 
-/// What every file begins with.
+/// The magic of every file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The header and its length; no more is read than that.
 fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
-    let wrong = |error: NpyError| Error::dataset(Fault::Damaged, error.to_string());
+    let wrong = |error: NpyError| crate::error::exchange(Fault::Damaged, error.to_string());
     let mut start = vec![0; to_usize(size.min(to_u64(NpyHeader::START)))];
     bytes.read_exact_at(0, &mut start)?;
     let cut = |len: usize| {
         let what = format!(".npy: cut short after {size} bytes of a header of {len}");
-        Error::dataset(Fault::CutShort, what)
+        crate::error::exchange(Fault::CutShort, what)
     };
     if MAGIC.starts_with(&start) {
         return Err(cut(NpyHeader::START));
     }
     if !start.starts_with(MAGIC) {
         let what = "this is no .npy file: it begins with something else";
-        return Err(Error::dataset(Fault::Unsupported, what));
+        return Err(crate::error::exchange(Fault::Unsupported, what));
     }
     let version = start.get(MAGIC.len()..);
     let len = match (NpyHeader::len_of(&start), version) {

@@ -135,7 +135,7 @@ impl Frame {
         drop(copy);
         memory
             .bytes(super::create::IN_MEMORY)
-            .ok_or_else(|| Error::frame(Fault::Damaged, "the copy in memory is gone"))
+            .ok_or_else(|| crate::error::frame(Fault::Damaged, "the copy in memory is gone"))
     }
 
     /// Refuses chunks that come to more bytes than there are, as those do that lie in one another.

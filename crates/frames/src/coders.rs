@@ -7,7 +7,7 @@ use blosc1::{
     ShuffleMeta,
 };
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::pool::Pool;
+use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
 
 /// Decoders, encoders and buffers that threads share, and how chunks are made.
@@ -70,7 +70,7 @@ impl Coders {
 
 /// How new chunks of a frame are made, as its header tells.
 pub(super) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
-    let unsupported = |what: String| Error::frame(Fault::Unsupported, what);
+    let unsupported = |what: String| crate::error::frame(Fault::Unsupported, what);
     let compressor = match header.codec {
         0 => Compressor::Blosclz,
         1 => Compressor::Lz4,

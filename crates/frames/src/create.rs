@@ -8,7 +8,9 @@ use super::{Frame, FrameOptions};
 use crate::wire::{ChunkPlace, FrameHeader, FrameKind, Metalayers, Trailer, chunk_file_name};
 use blosc1::{Blosc2Encoder, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Disk, DiskStore, Folder, Held, Key, Memory, Root, Store, WriteAt};
+use bloscpack_storage::{
+    Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Memory, Store, WriteAt,
+};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -178,7 +180,7 @@ impl FrameBuilder {
             let _ = folder.remove(name);
             return Err(error);
         }
-        let held = Held::open(folder, name, &self.options.patience)?;
+        let held = JournaledFile::open(folder, name, &self.options.patience)?;
         let home = FileHome::new(held, &outline)?;
         Frame::new(Box::new(home), outline, &self.options)
     }
@@ -203,7 +205,7 @@ impl FrameBuilder {
     pub fn create_in_store(self, store: impl Store + 'static) -> Result<Frame> {
         let (outline, [mut bytes, back]) = self.outline(FrameKind::Sparse)?;
         bytes.extend_from_slice(&back);
-        let root = Root::open_with(
+        let root = JournaledStore::open_with(
             Arc::new(store),
             Access::Write,
             self.options.patience.clone(),
@@ -354,7 +356,7 @@ impl Frame {
         let options = FrameOptions::default()
             .threads(self.coders.threads)
             .limits(self.coders.limits);
-        let held = Held::open(memory.clone(), name, &options.patience)?;
+        let held = JournaledFile::open(memory.clone(), name, &options.patience)?;
         let home = FileHome::new(held, &outline)?;
         Self::new(Box::new(home), outline, &options)
     }

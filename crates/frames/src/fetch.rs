@@ -49,7 +49,7 @@ fn outside(stored: &Stored<'_>, len: u64) -> Error {
         true => Fault::CutShort,
         false => Fault::Damaged,
     };
-    Error::frame(fault, what)
+    crate::error::frame(fault, what)
 }
 
 /// The longest chunk with this header that anybody makes: with all streams as long as C-Blosc lets Snappy make them. Many
@@ -68,11 +68,11 @@ pub(super) fn check(header: &ChunkHeader, limits: &Limits) -> Result<()> {
             "a chunk of {} bytes, which holds {} bytes of data",
             header.ctbytes, header.nbytes
         );
-        return Err(Error::frame(Fault::Damaged, what));
+        return Err(crate::error::frame(Fault::Damaged, what));
     }
     match header.nbytes <= limits.chunk {
         true => Ok(()),
-        false => Err(Error::frame(
+        false => Err(crate::error::frame(
             Fault::OverLimit,
             format!(
                 "a chunk of {} bytes, over the limit `chunk` of {}",
@@ -119,7 +119,8 @@ fn make_room(bytes: &mut Vec<u8>, len: u32) -> Result<()> {
     if bytes.capacity() < len {
         // Pages that are never touched cost nothing this way.
         let zeroed = bytemuck::allocation::try_zeroed_vec(len);
-        *bytes = zeroed.map_err(|()| Error::frame(Fault::OverLimit, "no memory for a chunk"))?;
+        *bytes =
+            zeroed.map_err(|()| crate::error::frame(Fault::OverLimit, "no memory for a chunk"))?;
     }
     bytes.resize(len, 0);
     Ok(())

@@ -63,14 +63,14 @@ impl Frame {
                 bloscpack_error::Category::Failed => Fault::Bug,
                 _ => Fault::Damaged,
             };
-            Error::frame(fault, format!("metadata {name:?}: {error}"))
+            crate::error::frame(fault, format!("metadata {name:?}: {error}"))
         };
         let first = chunk.first_chunk().ok_or_else(|| {
             let what = format!(
                 "metadata {name:?}: {} bytes, which are no chunk",
                 chunk.len()
             );
-            Error::frame(Fault::Damaged, what)
+            crate::error::frame(Fault::Damaged, what)
         })?;
         let header = ChunkHeader::parse(first).map_err(|error| wrong(error.into()))?;
         if header.nbytes > self.coders.limits.metadata {
@@ -79,7 +79,7 @@ impl Frame {
                 "metadata {name:?}: {} bytes, over the limit `metadata` of {limit}",
                 header.nbytes
             );
-            return Err(Error::frame(Fault::OverLimit, what));
+            return Err(crate::error::frame(Fault::OverLimit, what));
         }
         let mut data = vec![0; usize::try_from(header.nbytes).unwrap_or(0)];
         let decoded = self

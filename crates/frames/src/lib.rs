@@ -21,6 +21,7 @@
 mod change;
 mod coders;
 mod create;
+mod error;
 mod fetch;
 mod home;
 mod layers;
@@ -182,7 +183,7 @@ impl Frame {
     ///
     /// ```
     /// use bloscpack_frames::Frame;
-    /// let frame = Frame::open("testdata/frames/caterva/x_vlmeta_s.cat")?;
+    /// let frame = Frame::open("../../testdata/frames/caterva/x_vlmeta_s.cat")?;
     /// assert!(!frame.was_interrupted());
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```

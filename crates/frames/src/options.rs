@@ -5,9 +5,10 @@ use super::outline::Outline;
 use super::{Frame, NdArray};
 use crate::wire::FrameKind;
 use blosc1::Fault;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::{
-    Access, Disk, DiskStore, Folder, Held, Key, LockTimeout, ReadAt, Root, Snapshot, Store,
+    Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, LockTimeout, ReadAt,
+    Snapshot, Store,
 };
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -25,7 +26,7 @@ const DEFAULT_BUFFER: usize = 64 << 20;
 ///
 /// ```
 /// use bloscpack_frames::FrameOptions;
-/// let frame = FrameOptions::new().threads(2).open("testdata/frames/caterva/x_vlmeta_c.cat")?;
+/// let frame = FrameOptions::new().threads(2).open("../../testdata/frames/caterva/x_vlmeta_c.cat")?;
 /// assert!(frame.chunks() > 0);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
@@ -43,7 +44,7 @@ impl Default for FrameOptions {
             threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
-            patience: LockTimeout::of(PATIENCE),
+            patience: LockTimeout::new(PATIENCE),
         }
     }
 }
@@ -80,7 +81,7 @@ impl FrameOptions {
     /// How long [`flush`](Frame::flush) waits for those who are reading; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set(patience);
+        self.patience.set_limit(patience);
         self
     }
 
@@ -90,7 +91,7 @@ impl FrameOptions {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.ask(goes_on);
+        self.patience.keep_waiting_while(goes_on);
         self
     }
 
@@ -136,7 +137,7 @@ impl FrameOptions {
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        let held = Held::open(folder, name, &self.patience)?;
+        let held = JournaledFile::open(folder, name, &self.patience)?;
         let outline = read_file(held.file(), &self.limits)?;
         let home = FileHome::new(held, &outline)?;
         Frame::new(Box::new(home), outline, self)
@@ -191,14 +192,14 @@ impl FrameOptions {
         if store.kind(&key)?.is_none() {
             let what =
                 format!("no Blosc2 frame is here: a directory with {OUTLINE} in it would be one");
-            return Err(Error::frame(Fault::Unsupported, what));
+            return Err(crate::error::frame(Fault::Unsupported, what));
         }
-        let root = Root::open_with(store, access, self.patience.clone())?;
+        let root = JournaledStore::open_with(store, access, self.patience.clone())?;
         let outline = Outline::read(&*root.read(&key)?, &self.limits);
         let outline = outline.map_err(|error| error.in_file(&key))?;
         if outline.header.kind != FrameKind::Sparse {
             let what = "a contiguous frame, where that of a sparse one should be";
-            return Err(Error::frame(Fault::Damaged, what).in_file(&key));
+            return Err(crate::error::frame(Fault::Damaged, what).in_file(&key));
         }
         let interrupted = root.was_interrupted();
         let home = FolderHome::new(root, access, &outline)?;
@@ -215,7 +216,7 @@ fn read_file(source: &(impl ReadAt + Send + Sync), limits: &Limits) -> Result<Ou
     let outline = Outline::read(source, limits)?;
     match outline.header.kind {
         FrameKind::Contiguous => Ok(outline),
-        FrameKind::Sparse => Err(Error::frame(
+        FrameKind::Sparse => Err(crate::error::frame(
             Fault::Unsupported,
             "the outline of a sparse frame: open the directory that it lies in",
         )),

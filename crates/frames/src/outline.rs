@@ -135,7 +135,7 @@ fn check_total(header: &FrameHeader, limits: &Limits) -> Result<()> {
         true => Ok(()),
         false => {
             let what = format!("content of {found} bytes, over the limit `total` of {limit}");
-            Err(Error::frame(Fault::OverLimit, what))
+            Err(crate::error::frame(Fault::OverLimit, what))
         }
     }
 }
@@ -150,7 +150,7 @@ fn trailer_at(source: &dyn Object, frame_len: u64, limits: &Limits) -> Result<u6
     within(len, limits.metadata, TRAILER)?;
     frame_len.checked_sub(len).ok_or_else(|| {
         let what = format!("trailer: {len} bytes in a frame of {frame_len}");
-        Error::frame(Fault::Damaged, what)
+        crate::error::frame(Fault::Damaged, what)
     })
 }
 
@@ -164,7 +164,7 @@ fn read_index(
     let len = nchunks.saturating_mul(ENTRY_LEN);
     if len > limits.offsets {
         let what = format!("index: {len} bytes, over the limit of {}", limits.offsets);
-        return Err(Error::frame(Fault::OverLimit, what));
+        return Err(crate::error::frame(Fault::OverLimit, what));
     }
     let failed = |error| {
         let position = Position {
@@ -180,7 +180,7 @@ fn read_index(
     let first = first.first_chunk().unwrap_or(&[0; HEADER_LEN]);
     let header = ChunkHeader::parse(first).map_err(|error| failed(error.into()))?;
     if u64::from(header.nbytes) != len {
-        return Err(Error::frame(
+        return Err(crate::error::frame(
             Fault::Damaged,
             format!(
                 "index (byte {}): {} bytes, expected {len} for {nchunks} chunks",
@@ -211,7 +211,7 @@ fn all_alike(entry: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
         && nchunks > MOST_SHARED
     {
         let what = format!("index: all of {nchunks} chunks are stored at {at}");
-        return Err(Error::frame(Fault::Damaged, what));
+        return Err(crate::error::frame(Fault::Damaged, what));
     }
     let len = usize::try_from(nchunks).unwrap_or(usize::MAX);
     let more = len.saturating_sub(places.len());
@@ -227,15 +227,15 @@ fn within(len: u64, limit: u32, what: &str) -> Result<()> {
         true => Ok(()),
         false => {
             let what = format!("{what} of {len} bytes, over the limit `metadata` of {limit}");
-            Err(Error::frame(Fault::OverLimit, what))
+            Err(crate::error::frame(Fault::OverLimit, what))
         }
     }
 }
 
 fn too_long(what: &str) -> Error {
-    Error::frame(Fault::OverLimit, format!("{what}: no memory for it"))
+    crate::error::frame(Fault::OverLimit, format!("{what}: no memory for it"))
 }
 
 fn cut(what: String) -> Error {
-    Error::frame(Fault::CutShort, format!("cut short: {what}"))
+    crate::error::frame(Fault::CutShort, format!("cut short: {what}"))
 }

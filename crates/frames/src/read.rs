@@ -17,7 +17,7 @@ impl Frame {
         if len > self.coders.limits.chunk {
             let limit = self.coders.limits.chunk;
             let what = format!("a chunk of {len} bytes, over the limit `chunk` of {limit}");
-            return Err(Error::frame(Fault::OverLimit, what));
+            return Err(crate::error::frame(Fault::OverLimit, what));
         }
         self.check_backed(number)?;
         let mut data = vec![0; to_usize(len)];
@@ -112,7 +112,7 @@ impl Frame {
         let blocksize = self.outline.header.blocksize;
         special_chunk(value, len, typesize.unwrap_or(1), blocksize).map_err(|error| {
             let what = format!("chunk {number}, which only the index tells of: {error}");
-            Error::frame(Fault::Damaged, what)
+            crate::error::frame(Fault::Damaged, what)
         })
     }
 
@@ -177,7 +177,7 @@ impl Frame {
                 stored.byte(),
                 header.nbytes
             );
-            return Err(Error::frame(Fault::Damaged, what));
+            return Err(crate::error::frame(Fault::Damaged, what));
         }
         Ok(header)
     }
@@ -215,7 +215,7 @@ impl Frame {
                     8 => &NAN_F64,
                     other => {
                         let what = format!("a chunk of NaNs with elements of {other} bytes");
-                        return Err(Error::frame(Fault::Damaged, what));
+                        return Err(crate::error::frame(Fault::Damaged, what));
                     }
                 };
                 let bytes = nan.iter().cycle().skip(to_usize(start) % nan.len());

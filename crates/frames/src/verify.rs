@@ -4,7 +4,7 @@ use super::home::Stored;
 use super::{Frame, fetch};
 use crate::wire::ChunkPlace;
 use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::sync::{Mutex, PoisonError};
 
 /// Damages after which nobody wants to know more.
@@ -40,7 +40,7 @@ impl Frame {
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
         let found = Mutex::new((FrameReport::default(), Vec::new()));
         let numbers = 0..self.outline.places.len();
-        let done = crew::each(self.coders.threads, numbers.into_iter(), |number| {
+        let done = parallel::for_each(self.coders.threads, numbers.into_iter(), |number| {
             let number = u64::try_from(number).unwrap_or(u64::MAX);
             let checked = self.check_chunk(number);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -137,7 +137,7 @@ impl Frame {
             }
             if *next < end {
                 let what = format!("chunks {one} and {other} lie over one another");
-                damages.push(Error::frame(blosc1::Fault::Damaged, what));
+                damages.push(crate::error::frame(blosc1::Fault::Damaged, what));
             }
         }
         Ok(())

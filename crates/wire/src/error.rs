@@ -1,52 +1,61 @@
-//! What can be wrong with the bytes of a Bloscpack file.
+//! [`FormatError`]: what can be wrong with the bytes of a Bloscpack file.
 
 use super::checksum::{Checksum, Digest};
+use super::limits::Limit;
 use super::position::Position;
 use super::version::FormatVersion;
 use blosc1::{ChunkError, Fault};
-use std::fmt;
+use thiserror::Error;
 
-/// What is wrong, without the place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error in the bytes of a Bloscpack file, without its position.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormatError {
     /// The input has not a single byte.
+    #[error("the input is empty")]
     Empty,
     /// The input does not begin with `blpk`.
+    #[error("{}", magic(found))]
     Magic {
-        /// Up to four bytes that stand there instead.
+        /// Up to four bytes found instead.
         found: Vec<u8>,
     },
-    /// What follows a member is nearly, but not quite, another one.
+    /// The bytes after a member are nearly, but not quite, another one.
+    #[error("the next member begins with {found:02x?} instead of \"blpk\"")]
     MemberMagic {
         /// The four bytes found.
         found: [u8; 4],
     },
     /// The input ends inside a header.
+    #[error("cut short after {found} bytes of the header")]
     TornHeader {
-        /// Bytes of the header that are there.
+        /// Bytes of the header that are present.
         found: usize,
     },
-    /// A format version that is not known.
+    /// An unknown format version.
+    #[error("unknown format version {found}; known versions are 1, 2 and 3")]
     Version {
         /// The version byte.
         found: u8,
     },
-    /// Option bits that are not known.
+    /// Unknown option bits.
+    #[error("unknown options: {version} has no bits {unknown:#04x} (options are {found:#04x})")]
     Options {
-        /// The layout whose options they are.
-        layout: FormatVersion,
+        /// The format version whose options they are.
+        version: FormatVersion,
         /// The options byte.
         found: u8,
-        /// Those of its bits that are not known.
+        /// Its unknown bits.
         unknown: u8,
     },
     /// A checksum id above 8.
+    #[error("unknown checksum id {found}; known ids are 0 to 8")]
     ChecksumId {
         /// The id.
         found: u8,
     },
-    /// A field out of range, or in contradiction to another.
+    /// A field that is out of range, or contradicts another.
+    #[error("{name} is {found}, should be {expected}")]
     Field {
         /// Its name.
         name: &'static str,
@@ -55,24 +64,30 @@ pub enum FormatError {
         /// What it should be.
         expected: &'static str,
     },
-    /// Header, metadata and offsets do not fit their seal.
+    /// Header, metadata and offsets do not match their seal.
+    #[error(
+        "header, metadata or offsets damaged: the seal is {found:08x}, the bytes give {expected:08x}"
+    )]
     Seal {
         /// The crc32 that the header holds.
         found: u32,
-        /// The crc32 of what is there.
+        /// The crc32 of the bytes.
         expected: u32,
     },
     /// Metadata in a format other than JSON.
+    #[error("unknown metadata format \"{}\"; only \"JSON\" is known", found.escape_ascii())]
     MetadataFormat {
         /// Its eight-byte magic.
         found: [u8; 8],
     },
     /// The stored metadata does not unpack to what its header says.
+    #[error("bad metadata: {why}")]
     MetadataData {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// An entry of the offset table that cannot be.
+    /// An impossible entry of the offset table.
+    #[error("entry {entry} is {found}, should be {expected}")]
     Offset {
         /// Number of the entry.
         entry: u64,
@@ -82,99 +97,120 @@ pub enum FormatError {
         expected: String,
     },
     /// A chunk that is wrong in itself.
-    Chunk(ChunkError),
+    #[error(transparent)]
+    Chunk(#[from] ChunkError),
     /// A chunk whose uncompressed length is not the one the header gives.
+    #[error("the chunk holds {found} bytes, but should hold {expected} according to the header")]
     ChunkSize {
         /// Its `nbytes`.
         found: u32,
-        /// What the header says.
+        /// The length according to the header.
         expected: u32,
     },
-    /// A chunk of packed records that cannot be.
+    /// An impossible chunk of packed records.
+    #[error("bad packed records: {why}")]
     Packing {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// A digest that does not fit what it stands behind.
+    /// A digest that does not match the bytes before it.
+    #[error(transparent)]
     Digest(Box<DigestMismatch>),
     /// Spare space with something in it.
+    #[error("spare space holds {found:#04x}, should be zero")]
     Spare {
         /// The byte found where zero should be.
         found: u8,
     },
-    /// A further sound chunk behind the last one that the header counts.
+    /// A further sound chunk after the last one that the header counts.
+    #[error("a sound chunk follows, but the header counts only {counted}")]
     UncountedChunk {
-        /// How many the header counts.
+        /// The number of chunks that the header counts.
         counted: u64,
     },
-    /// Sound chunks in the bytes behind the last chunk that the header counts, which otherwise mean
+    /// Sound chunks in the bytes after the last chunk that the header counts, which otherwise mean
     /// nothing.
+    #[error(
+        "sound chunks follow the last chunk that the header counts: they may belong to a member whose header is damaged"
+    )]
     HiddenChunks,
     /// An end mark where the header counts further chunks.
+    #[error("an end mark follows {found} chunks, but the header counts {expected}")]
     EarlyEndMark {
         /// Chunks before the mark.
         found: u64,
         /// Chunks that the header counts.
         expected: u64,
     },
-    /// Bytes behind the last chunk that belong to nothing.
+    /// Bytes after the last chunk that belong to nothing.
+    #[error("unexpected bytes follow the last chunk")]
     Trailing,
     /// The input ends, or another member begins, before the counted chunks are complete.
+    #[error("cut short: {found} of {expected} bytes are present")]
     Cut {
-        /// Bytes of the part that are there.
+        /// Bytes of the part that are present.
         found: u64,
         /// Bytes that the part should have.
         expected: u64,
     },
     /// Fewer chunks than counted, between two whole ones.
+    #[error("cut short: {found} of {expected} chunks are present")]
     MissingChunks {
-        /// Whole chunks that are there.
+        /// Whole chunks that are present.
         found: u64,
         /// Chunks that the header counts.
         expected: u64,
     },
     /// A stream of unknown length that ends without its end mark.
+    #[error("the stream ends without its end mark: it was cut")]
     Unterminated,
     /// A file whose writer did not finish: its offsets are still -1, and chunks are missing.
+    #[error("unfinished: its writer stopped after {found} whole chunks")]
     Unfinished {
-        /// Whole chunks that are there.
+        /// Whole chunks that are present.
         found: u64,
     },
     /// A change to the file was interrupted, and cannot be completed.
+    #[error("a change to this file was interrupted, and {why}")]
     Interrupted {
-        /// What is missing.
+        /// The reason.
         why: &'static str,
     },
     /// More than a limit allows.
+    #[error("{limit} of {found} bytes exceeds the limit of {allowed}")]
     Limit {
-        /// What is too large.
-        what: &'static str,
-        /// How large it is.
-        found: u64,
         /// The limit.
-        limit: u64,
+        limit: Limit,
+        /// Bytes found.
+        found: u64,
+        /// Bytes allowed.
+        allowed: u64,
     },
     /// A part that this build cannot read.
+    #[error("{what}")]
     Unsupported {
-        /// What and why.
+        /// The part, and the reason.
         what: String,
     },
-    /// A layout that is read but not written.
+    /// A format version that is read but not written.
+    #[error("format version {version} can be read but not written")]
     ReadOnly {
-        /// The layout.
-        layout: FormatVersion,
+        /// The version.
+        version: FormatVersion,
     },
-    /// A layout that cannot express what it is to hold.
+    /// A format version that cannot express what the file is to hold.
+    #[error("format version {version} has no place for {what}")]
     NoPlace {
-        /// The layout.
-        layout: FormatVersion,
-        /// What it has no place for.
+        /// The version.
+        version: FormatVersion,
+        /// The part it has no place for.
         what: &'static str,
     },
 }
 
-/// A digest in a file, and the one that its data really has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A digest in a file, and the one of the data as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{checksum} mismatch: file has {found}, data gives {computed}")]
 pub struct DigestMismatch {
     /// The kind.
     pub checksum: Checksum,
@@ -184,25 +220,11 @@ pub struct DigestMismatch {
     pub computed: Digest,
 }
 
-impl fmt::Display for DigestMismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            checksum,
-            found,
-            computed,
-        } = self;
-        write!(
-            f,
-            "{checksum} mismatch: file has {found}, data gives {computed}"
-        )
-    }
-}
-
 impl FormatError {
     /// Compares a digest in the file with that of the data.
     ///
     /// # Errors
-    /// [`FormatError::Digest`] if they differ.
+    /// Returns [`FormatError::Digest`] if they differ.
     pub fn check_digest(checksum: Checksum, found: Digest, computed: Digest) -> Result<(), Self> {
         if found == computed {
             return Ok(());
@@ -264,6 +286,17 @@ impl FormatError {
         }
     }
 
+    /// The limit that the input exceeds, if it exceeds one.
+    #[must_use]
+    pub fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::Limit { limit, .. } => Some(*limit),
+            Self::Chunk(ChunkError::BlockOverLimit { .. }) => Some(Limit::Block),
+            Self::Chunk(ChunkError::RatioOverLimit { .. }) => Some(Limit::Ratio),
+            _ => None,
+        }
+    }
+
     /// Whether all that is missing is the writer's last word: data so far may be read if asked for.
     #[must_use]
     pub fn is_unended(&self) -> bool {
@@ -271,161 +304,27 @@ impl FormatError {
     }
 }
 
-impl fmt::Display for FormatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("the input is empty"),
-            Self::Magic { found } => write_magic(f, found),
-            Self::MemberMagic { found } => {
-                write!(
-                    f,
-                    "the next member begins with {found:02x?} instead of \"blpk\""
-                )
-            }
-            Self::TornHeader { found } => write!(f, "cut short after {found} bytes of the header"),
-            Self::Version { found } => {
-                write!(f, "unknown format version {found}; known are 1, 2 and 3")
-            }
-            Self::Options {
-                layout,
-                found,
-                unknown,
-            } => {
-                write!(
-                    f,
-                    "unknown options: {layout} has no bits {unknown:#04x} (options are {found:#04x})"
-                )
-            }
-            Self::ChecksumId { found } => {
-                write!(f, "unknown checksum id {found}; known are 0 to 8")
-            }
-            Self::Field {
-                name,
-                found,
-                expected,
-            } => write!(f, "{name} is {found}, should be {expected}"),
-            Self::Seal { found, expected } => {
-                write!(
-                    f,
-                    "header, metadata or offsets damaged: the seal is {found:08x}, they give {expected:08x}"
-                )
-            }
-            Self::MetadataFormat { found } => {
-                write!(
-                    f,
-                    "unknown metadata format \"{}\"; known is \"JSON\"",
-                    found.escape_ascii()
-                )
-            }
-            Self::MetadataData { why } => write!(f, "bad metadata: {why}"),
-            Self::Offset {
-                entry,
-                found,
-                expected,
-            } => {
-                write!(f, "entry {entry} is {found}, should be {expected}")
-            }
-            Self::Chunk(error) => error.fmt(f),
-            Self::ChunkSize { found, expected } => {
-                write!(
-                    f,
-                    "it holds {found} bytes, by the header it should hold {expected}"
-                )
-            }
-            Self::Packing { why } => write!(f, "bad packed records: {why}"),
-            Self::Digest(mismatch) => mismatch.fmt(f),
-
-            Self::Spare { found } => write!(f, "spare space holds {found:#04x}, should be zero"),
-            Self::UncountedChunk { counted } => {
-                write!(
-                    f,
-                    "a sound chunk follows, but the header counts only {counted}"
-                )
-            }
-            Self::HiddenChunks => f.write_str(
-                "sound chunks lie behind the last chunk that the header counts: perhaps of a member whose header is damaged",
-            ),
-            Self::EarlyEndMark { found, expected } => {
-                write!(
-                    f,
-                    "an end mark follows {found} chunks, but the header counts {expected}"
-                )
-            }
-            Self::Trailing => f.write_str("bytes that belong to nothing follow the last chunk"),
-            Self::Cut { found, expected } => {
-                write!(f, "cut short: {found} of {expected} bytes are there")
-            }
-            Self::MissingChunks { found, expected } => {
-                write!(f, "cut short: {found} of {expected} chunks are there")
-            }
-            Self::Unterminated => f.write_str("the stream ends without its end mark: it was cut"),
-            Self::Interrupted { why } => {
-                write!(f, "a change to this file was interrupted, and {why}")
-            }
-            Self::Unfinished { found } => {
-                write!(
-                    f,
-                    "unfinished: its writer stopped after {found} whole chunks"
-                )
-            }
-            Self::Limit { what, found, limit } => {
-                write!(f, "{what} of {found} bytes is over the limit of {limit}")
-            }
-            Self::Unsupported { what } => f.write_str(what),
-            Self::ReadOnly { layout } => write!(f, "layout {layout} is read but never written"),
-            Self::NoPlace { layout, what } => write!(f, "layout {layout} has no place for {what}"),
-        }
-    }
-}
-
-/// Says what the file might be instead: `.blp` is also the ending of a texture format.
-fn write_magic(f: &mut fmt::Formatter<'_>, found: &[u8]) -> fmt::Result {
-    write!(
-        f,
-        "not a Bloscpack file: it begins with \"{}\"",
+/// Says what the file may be instead: `.blp` is also the extension of a texture format.
+fn magic(found: &[u8]) -> String {
+    let guess = match found {
+        [b'B', b'L', b'P', b'0'..=b'2'] => " (a Blizzard texture)",
+        [0x1f, 0x8b, ..] => " (gzip data)",
+        [0x28, 0xb5, 0x2f, 0xfd] => " (a zstd frame)",
+        _ => "",
+    };
+    format!(
+        "not a Bloscpack file: it begins with \"{}\"{guess}",
         found.escape_ascii()
-    )?;
-    match found {
-        [b'B', b'L', b'P', b'0'..=b'2'] => f.write_str(" (a Blizzard texture)"),
-        [0x1f, 0x8b, ..] => f.write_str(" (gzip data)"),
-        [0x28, 0xb5, 0x2f, 0xfd] => f.write_str(" (a zstd frame)"),
-        _ => Ok(()),
-    }
+    )
 }
 
-impl std::error::Error for FormatError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let Self::Chunk(error) = self {
-            Some(error)
-        } else {
-            None
-        }
-    }
-}
-
-impl From<ChunkError> for FormatError {
-    fn from(error: ChunkError) -> Self {
-        Self::Chunk(error)
-    }
-}
-
-/// What is wrong, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error in the bytes of a Bloscpack file, and its position.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{position}: {error}")]
 pub struct ParseError {
-    /// What is wrong.
+    /// The error.
+    #[source]
     pub error: FormatError,
-    /// Where the part begins that is wrong.
+    /// Where the part that is wrong begins.
     pub position: Position,
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.position, self.error)
-    }
-}
-
-impl std::error::Error for ParseError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
 }

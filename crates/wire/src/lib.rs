@@ -6,10 +6,11 @@
 //! ```
 //!
 //! Each part has its file: [`header`], [`metadata`], [`offsets`], [`checksum`] with [`hasher`],
-//! and [`geometry`], which says where the parts lie. [`parser`] puts them together: bytes in,
+//! and [`geometry`], which says where the parts are. [`parser`] puts them together: bytes in,
 //! events out, in whatever pieces the bytes arrive. Nothing here reads, writes, or waits.
 //! [`dataset`] and [`frame`] have the bytes of what is no Bloscpack file.
 
+#![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod checksum;
@@ -36,7 +37,7 @@ pub use geometry::Geometry;
 pub use hasher::{Hasher, Hashers};
 pub use header::MARK;
 pub use header::{Header, MetadataPlace};
-pub use limits::Limits;
+pub use limits::{Limit, Limits};
 pub use metadata::{Metadata, MetadataCodec, MetadataHeader};
 pub use numpy::{NumpyArray, Order as NumpyOrder, with_shape};
 pub use offsets::Offsets;
@@ -45,3 +46,8 @@ pub use position::{Position, Section};
 pub use records::{Form, PackHead, Packing};
 pub use records::{counted, declared};
 pub use version::FormatVersion;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

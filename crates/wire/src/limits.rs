@@ -1,5 +1,7 @@
 //! How much an input may ask for.
 
+use std::fmt;
+
 use blosc1::{ChunkDecoder, MAX_NBYTES};
 
 /// Bounds on what a reader accepts from an input; more is an error that names the bound.
@@ -24,10 +26,10 @@ pub struct Limits {
     /// memory, each chunk of a frame takes 16 bytes, 24 while its index is read.
     pub offsets: u64,
     /// Uncompressed bytes of a chunk for each that is stored; anything by default, since a chunk of nothing but zeros takes 32
-    /// bytes whatever its length. Of chunks that a frame's index alone tells, nothing is stored, and nothing counted.
+    /// bytes whatever its length. A chunk that exists only in a frame's index stores nothing and is not counted.
     pub ratio: u32,
-    /// Uncompressed bytes of all chunks of an input together; anything by default. Who reads in order gets what lies before
-    /// the chunk that goes beyond it; readers by position, frames and arrays of datasets are not opened. Records that are read
+    /// Uncompressed bytes of all chunks of an input together; anything by default. Sequential readers return
+    /// all data before the chunk that exceeds it; readers by position, frames and datasets are not opened. Records that are read
     /// by number are bounded by `chunk` alone, and [`recover`](bloscpack::recover()) does not look at this one.
     pub total: u64,
 }
@@ -49,5 +51,36 @@ impl Default for Limits {
             ratio: u32::MAX,
             total: u64::MAX,
         }
+    }
+}
+
+/// One of the [`Limits`], by the name of its field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// [`Limits::chunk`].
+    Chunk,
+    /// [`Limits::block`].
+    Block,
+    /// [`Limits::metadata`].
+    Metadata,
+    /// [`Limits::offsets`].
+    Offsets,
+    /// [`Limits::ratio`].
+    Ratio,
+    /// [`Limits::total`].
+    Total,
+}
+
+impl fmt::Display for Limit {
+    /// The part of the input that the limit bounds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Chunk => "a chunk",
+            Self::Block => "a block",
+            Self::Metadata => "metadata",
+            Self::Offsets => "an offset table",
+            Self::Ratio => "a compression ratio",
+            Self::Total => "content",
+        })
     }
 }

@@ -1,4 +1,4 @@
-# Bloscpack 0.16 uses the names that Python 3.10 took out of `collections`.
+# Bloscpack 0.16 uses names that Python 3.10 removed from `collections`.
 import collections
 import collections.abc
 

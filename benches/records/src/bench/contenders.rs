@@ -1,4 +1,4 @@
-//! Who takes part, and with which settings.
+//! The contenders and their settings.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::peers::sqlite::Pages;
 use crate::peers::{Store, ours, parquet, sqlite, zstd_lines};
 use crate::table::binary;
 
-/// Gets of all that are made for single records.
+/// Number of gets for files made for single records.
 const GETS: usize = 1_000_000;
-/// Gets of those that decode a chunk or a page for each.
+/// Number of gets where each decodes a chunk or a page.
 const FEW: usize = 1_000;
-/// Gets of *small*, which are as slow where not all records fit the cache.
+/// Number of gets of *small*, which are as slow where not all records fit in the cache.
 const SOME: usize = 20_000;
-/// Bytes that caches may hold: what SQLite's may by default, what ours may, and more than all
-/// records here take.
+/// Bytes that caches may hold: the default of SQLite, our default, and more than all records here
+/// take.
 const SMALL_CACHE: usize = 2 << 20;
 const CACHE: usize = 64 << 20;
 const LARGE_CACHE: usize = 128 << 20;
@@ -31,14 +31,14 @@ use Source::{File, Mapped};
 /// A way to write a file, and the ways in which it is read.
 pub struct Contender {
     pub pack: Pack,
-    /// The same without compression, where that is possible.
+    /// The same without compression, where possible.
     pub store: Option<Pack>,
     pub views: Vec<View>,
 }
 
 pub struct View {
     pub name: String,
-    /// How many records are got by number.
+    /// The number of records fetched by number.
     pub gets: usize,
     pub open: Open,
 }
@@ -50,11 +50,11 @@ impl View {
     }
 }
 
-/// Levels of zstd for Parquet: what the crate takes if told nothing, what zstd does, what *small*
-/// and its highest level are made with.
+/// Levels of zstd for Parquet: the default of the crate, the default of zstd, and the levels of *small*
+/// and of its highest setting.
 const PARQUET_LEVELS: [i32; 4] = [1, 3, 11, 22];
 
-/// All of them.
+/// All contenders.
 pub fn all() -> Result<Vec<Contender>> {
     let builder = RecordWriter::builder;
     let quick = [SMALL_CACHE, CACHE, LARGE_CACHE].map(|cache| (File(cache), GETS));
@@ -86,7 +86,7 @@ pub fn all() -> Result<Vec<Contender>> {
     Ok(all)
 }
 
-/// Ours with chunks of several sizes, beside SQLite, to choose the settings by.
+/// Ours with chunks of several sizes, and SQLite, to choose the settings.
 pub fn sweep() -> Vec<Contender> {
     let codecs = [
         (Compressor::Lz4, 9, [2, 4, 8, 16, 32, 64]),
@@ -114,14 +114,14 @@ pub fn sweep() -> Vec<Contender> {
     fixed.into_iter().chain(codecs).collect()
 }
 
-/// How a file of ours is read, and with a cache of how many bytes.
+/// How a file of ours is read, and the bytes of its cache.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     File(usize),
     Mapped(usize),
 }
 
-/// Read in each of these ways, with as many gets.
+/// Read in each of these ways, with so many gets.
 fn of_ours(
     name: &str,
     options: RecordWriterBuilder,

@@ -1,4 +1,4 @@
-//! Time and space of records beside their peers, on whole files.
+//! Time and space of records and of their peers, on whole files.
 
 mod contenders;
 
@@ -12,10 +12,10 @@ use crate::data::{Records, numbers};
 use crate::table::{Table, bytes, median};
 pub use contenders::{Contender, View, all, sweep};
 
-/// The view that others are compared with, and that always takes part.
+/// The view that the others are compared with; it is always measured.
 const QUICK: &str = "quick";
 
-/// What is measured, and how.
+/// What to measure, and how.
 pub struct Bench {
     pub contenders: Vec<Contender>,
     pub rounds: usize,
@@ -78,7 +78,7 @@ impl Bench {
         Ok(runs)
     }
 
-    /// Seconds for a scan and for one get of those wanted, each by a reader that was just opened.
+    /// Seconds for a scan, and seconds per get, each with a newly opened reader.
     fn read(&self, view: &View, path: &Path, numbers: &[usize]) -> Result<(f64, Option<f64>)> {
         let mut each = |record: &[u8]| {
             black_box(record);
@@ -97,25 +97,25 @@ impl Bench {
 }
 
 impl Contender {
-    /// Whether it is what others are compared with, or has a view with this word in its name.
+    /// Whether it is the reference, or has a view whose name contains this word.
     pub fn has_view(&self, word: &str) -> bool {
         let mut names = self.views.iter().map(|view| view.name.as_str());
         names.any(|name| name == QUICK || name.contains(word))
     }
 }
 
-/// What one round shows of one way to read a file.
+/// The measurements of one round for one way to read a file.
 struct Run {
     size: usize,
-    /// Bytes that a record takes beside its own before compression.
+    /// Bytes per record in addition to its own, before compression.
     overhead: Option<f64>,
     pack: f64,
     scan: f64,
-    /// Seconds for one get.
+    /// Seconds per get.
     get: Option<f64>,
 }
 
-/// What is stored without compression, less the records themselves, for each of them.
+/// The bytes stored without compression, minus the records themselves, per record.
 fn overhead(contender: &Contender, records: &Records, path: &Path) -> Result<Option<f64>> {
     let Some(store) = &contender.store else {
         return Ok(None);
@@ -127,7 +127,7 @@ fn overhead(contender: &Contender, records: &Records, path: &Path) -> Result<Opt
     Ok(Some(beside as f64 / records.len() as f64))
 }
 
-/// A scan gives all records, and gets those that were asked for.
+/// Checks that a scan returns all records, and gets return the requested ones.
 fn check_all(records: &Records, view: &View, path: &Path, numbers: &[usize]) -> Result<()> {
     let mut next = 0;
     (view.open)(path)?.scan(&mut |record| {
@@ -160,7 +160,7 @@ fn print(records: &Records, contenders: &[Contender], rows: &BTreeMap<(usize, us
     for (&(place, view), runs) in rows {
         let of = |each: fn(&Run) -> f64| median(runs.iter().map(each).collect());
         let get = |run: &Run| run.get.unwrap_or(f64::NAN);
-        // How many times as long as ours it took in the same round.
+        // Time divided by ours in the same round.
         let times = |each: fn(&Run) -> f64| {
             let pairs = runs.iter().zip(quick.into_iter().flatten());
             median(pairs.map(|(run, ours)| each(run) / each(ours)).collect())
@@ -182,7 +182,7 @@ fn print(records: &Records, contenders: &[Contender], rows: &BTreeMap<(usize, us
     table.print();
 }
 
-/// A number with so many digits behind its point, if it is one.
+/// A number with so many decimals, or nothing for NaN.
 fn number(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "–".into();
@@ -190,7 +190,7 @@ fn number(value: f64, digits: usize) -> String {
     format!("{value:.digits$}")
 }
 
-/// A folder for files that are measured.
+/// A folder for the measured files.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -203,7 +203,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left of a failed run is the system's to clear.
+        // The system clears the remains of a failed run.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,12 +1,12 @@
-//! Where the lengths of records stand in a chunk.
+//! Layouts of the lengths of records in a chunk.
 
 use std::ops::Range;
 
 use crate::data::Records;
 
-/// Bytes of the head that each payload begins with.
+/// Bytes of the head of each payload.
 const HEAD: usize = 16;
-/// A byte that no line has.
+/// A byte that does not occur in a line.
 const MARK: u8 = b'\n';
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,18 +15,18 @@ pub enum Layout {
     Arrow,
     /// A length for each record, all of 1, 2 or 4 bytes, then the records.
     Lengths,
-    /// The same, but all low bytes of the lengths before all next bytes.
+    /// The same, but with all low bytes of the lengths first, then all next bytes.
     Planes,
-    /// Before each record its length, seven bits to a byte.
+    /// The length before each record, seven bits per byte.
     Varints,
-    /// Behind each record a byte that no record of the chunk has: not for records in general.
+    /// After each record a byte that does not occur in the chunk; not possible for records in general.
     Marks,
-    /// Of each record what it shares with the one before is left out: the lengths of that, the
-    /// lengths of what is left, then what is left.
+    /// Each record without the prefix that it shares with the previous one: the lengths of the
+    /// prefixes, the lengths of the rest, then the rest.
     Fronts,
 }
 
-/// The records of a chunk as Arrow has them.
+/// The records of a chunk as in Arrow.
 #[derive(Default)]
 pub struct Unpacked {
     offsets: Vec<i32>,
@@ -117,8 +117,8 @@ impl Layout {
         out.extend_from_slice(record);
     }
 
-    /// Makes a payload into what Arrow wants. Of layouts that have all records in one piece, that
-    /// piece is copied by none that really reads so; it is here by all, to be fair to the others.
+    /// Converts a payload to the form of Arrow. A real reader would not copy the records where they are
+    /// in one piece already; here all layouts copy, to be fair to the others.
     pub fn unpack(self, payload: &[u8], out: &mut Unpacked) {
         let width = usize::from(payload[0]);
         let count = u32::from_le_bytes(payload[4..8].try_into().expect("four bytes")) as usize;
@@ -156,7 +156,7 @@ impl Layout {
     }
 }
 
-/// The payload of a chunk after its head, each record without its front, and the bytes of a
+/// The payload of a chunk after its head, each record without its shared prefix, and the bytes of a
 /// length of both kinds.
 fn pack_fronts(records: &Records, range: &Range<usize>, out: &mut Vec<u8>) -> [u8; 2] {
     let mut last: &[u8] = &[];
@@ -179,7 +179,7 @@ fn pack_fronts(records: &Records, range: &Range<usize>, out: &mut Vec<u8>) -> [u
     widths
 }
 
-/// How many bytes the largest of some lengths takes: 1, 2 or 4.
+/// The bytes that the largest of some lengths needs: 1, 2 or 4.
 fn width(lens: &[u32]) -> usize {
     match lens.iter().max() {
         Some(0..=0xff) | None => 1,
@@ -188,7 +188,7 @@ fn width(lens: &[u32]) -> usize {
     }
 }
 
-/// Numbers of which each plane holds one byte.
+/// Numbers stored in planes of one byte each.
 fn planes(lens: &[u8], count: usize) -> impl Iterator<Item = i32> {
     (0..count).map(move |index| {
         let bytes = lens[index..].iter().step_by(count);

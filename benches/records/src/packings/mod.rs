@@ -1,5 +1,5 @@
-//! Layouts of a chunk that holds many records, beside one record a chunk and one a zstd frame with
-//! a dictionary.
+//! Layouts of a chunk that holds many records, against one record per chunk and one record per zstd
+//! frame with a dictionary.
 
 mod layout;
 mod single;
@@ -14,7 +14,7 @@ use crate::data::Records;
 use crate::table::{Table, binary, bytes, median};
 pub use layout::{Layout, Unpacked};
 
-/// What a chunk costs beside its own bytes: a crc32 and an entry in the table of offsets.
+/// The cost of a chunk in addition to its own bytes: a crc32 and an entry in the table of offsets.
 pub const BESIDE_CHUNK: usize = 4 + 8;
 const ROUNDS: usize = 5;
 
@@ -23,7 +23,7 @@ const CODECS: [(Compressor, u8); 3] = [
     (Compressor::Zstd, 4),
     (Compressor::Zstd, 9),
 ];
-/// Bytes of records in a chunk.
+/// Bytes of records per chunk.
 const SIZES: [usize; 8] = [4, 8, 16, 32, 64, 256, 1024, 4096];
 
 /// Prints the table of one data set.
@@ -70,7 +70,7 @@ pub fn run(name: &str, records: &Records) -> Result<()> {
     Ok(())
 }
 
-/// Unfiltered bytes with a compressor, a level and perhaps a block size.
+/// Unfiltered bytes with a compressor, a level and possibly a block size.
 pub fn settings(compressor: Compressor, level: u8, blocksize: Option<u32>) -> ChunkSettings {
     ChunkSettings::default()
         .compressor(compressor)
@@ -84,7 +84,7 @@ pub fn settings(compressor: Compressor, level: u8, blocksize: Option<u32>) -> Ch
 pub struct Packed {
     layout: Layout,
     chunks: Vec<Chunk>,
-    /// Bytes in payloads beyond those of the records; fewer than none without fronts.
+    /// Bytes of payloads in addition to those of the records; negative if shared prefixes are left out.
     overhead: i64,
 }
 
@@ -133,7 +133,7 @@ impl Packed {
         each.sum()
     }
 
-    /// The records come back as they were.
+    /// Checks that the records come back unchanged.
     pub fn check(&self, records: &Records) -> Result<()> {
         let mut number = 0;
         self.decode(|unpacked| {

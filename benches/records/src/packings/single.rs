@@ -1,4 +1,4 @@
-//! One record a chunk, and one record a zstd frame.
+//! One record per chunk, and one record per zstd frame.
 
 use std::hint::black_box;
 
@@ -13,9 +13,9 @@ use crate::table::{Table, bytes, median};
 
 /// Bytes of the dictionary.
 const DICTIONARY: usize = 64 << 10;
-/// About so many records train it.
+/// The dictionary is trained with about so many records.
 const SAMPLES: usize = 50_000;
-/// The levels of zstd behind levels 4 and 9 of a chunk.
+/// The levels of zstd that levels 4 and 9 of a chunk use.
 const LEVELS: [i32; 2] = [7, 22];
 
 /// Adds the rows of both.
@@ -61,7 +61,7 @@ pub fn rows(records: &Records, table: &mut Table) -> Result<()> {
                 .map(drop)
                 .map_err(Into::into)
         })?;
-        // As if a chunk could hold such a frame.
+        // As if a chunk could contain such a frame.
         let beside = dictionary.len() + HEADER_LEN * frames.len();
         row(
             format!("zstd -{level}"),
@@ -76,7 +76,7 @@ pub fn rows(records: &Records, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Median time to check and decode all, which have to be the records.
+/// Median time to check and decode everything; the results must be the records.
 fn time(
     records: &Records,
     chunks: &[Vec<u8>],
@@ -90,7 +90,7 @@ fn time(
                 black_box(crc32fast::hash(chunk));
                 out.resize(record.len(), 0);
                 decode(chunk, &mut out)?;
-                // The first round is the one that checks.
+                // Only the first round compares the results.
                 assert!(round > 0 || out == record);
             }
             Result::Ok(())

@@ -1,4 +1,4 @@
-//! Files of records, ours and those they are measured beside.
+//! Files of records: ours and those of the peers.
 
 pub mod ours;
 pub mod parquet;
@@ -7,11 +7,11 @@ pub mod zstd_lines;
 
 use crate::Result;
 
-/// A file of records that is open for reading.
+/// A file of records, open for reading.
 pub trait Store {
-    /// Gives all records in order, and whatever it allots for that is part of the time.
+    /// Returns all records in order; its allocations are part of the time.
     fn scan(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<()>;
 
-    /// Gives the records of these numbers, in this order.
+    /// Returns the records with these numbers, in this order.
     fn gets(&mut self, numbers: &[usize], each: &mut dyn FnMut(&[u8])) -> Result<()>;
 }

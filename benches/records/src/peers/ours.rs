@@ -25,7 +25,7 @@ pub fn write(records: &Records, path: &Path, options: RecordWriterBuilder) -> Re
     Ok(())
 }
 
-/// A file, read as it is or mapped into memory.
+/// A file, read directly or mapped into memory.
 pub struct Reader<S> {
     path: PathBuf,
     indexed: IndexedRecordReader<S>,

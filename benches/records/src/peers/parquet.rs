@@ -22,13 +22,13 @@ use crate::data::Records;
 /// How a column of bytes is written before it is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// What the writer does if told nothing: a dictionary, and plain when it is full.
+    /// The writer's default: a dictionary, and plain once it is full.
     Default,
     /// The same without a dictionary: a length of four bytes before each value.
     Plain,
     /// All lengths, bit-packed, then all values.
     DeltaLength,
-    /// What a value shares with the one before is left out.
+    /// Without the prefix that a value shares with the previous one.
     Delta,
 }
 
@@ -45,7 +45,7 @@ impl Encoding {
     }
 }
 
-/// How a file is written; what is not said is as the writer has it.
+/// How a file is written; the rest is the writer's default.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub encoding: Encoding,
@@ -64,7 +64,7 @@ impl Settings {
         })
     }
 
-    /// What suits single rows: small pages, no dictionary that is read first, a quick compressor.
+    /// Suited to single rows: small pages, no dictionary to read first, a fast compressor.
     pub const fn small_pages(bytes: usize) -> Self {
         Self {
             encoding: Encoding::Plain,
@@ -84,7 +84,7 @@ impl Settings {
             Encoding::Delta => properties.set_encoding(Coded::DELTA_BYTE_ARRAY),
         };
         if let Some(page) = self.page {
-            // The size is looked at once a batch.
+            // The size is checked once per batch.
             properties = properties
                 .set_data_page_size_limit(page)
                 .set_write_batch_size(16);
@@ -93,7 +93,7 @@ impl Settings {
     }
 }
 
-/// Records put into one batch for the writer, and given in one by a scan.
+/// Records per batch, for the writer and for a scan.
 const BATCH: usize = 64 << 10;
 
 /// The bytes of a file.
@@ -114,11 +114,11 @@ pub fn write(records: &Records, settings: Settings) -> Result<Vec<u8>> {
     Ok(writer.into_inner()?)
 }
 
-/// A file in memory, its footer and page index read.
+/// A file in memory, with its footer and page index.
 pub struct Reader {
     file: Bytes,
     metadata: ArrowReaderMetadata,
-    /// The pages of all row groups, and where the rows of the last end.
+    /// The pages of all row groups, and the end of the last rows.
     pages: Vec<Page>,
     rows: usize,
     cache: Option<Cache>,
@@ -134,8 +134,8 @@ struct Page {
 }
 
 impl Reader {
-    /// Either one row at a time is read, as the crate does it, or decoded pages are kept, up to so
-    /// many bytes: a cache that this bench puts before the reader, which has none.
+    /// Reads one row at a time, as the crate does, or keeps decoded pages up to so many bytes, in a
+    /// cache that this bench adds, because the reader has none.
     pub fn open(file: Vec<u8>, cache: Option<usize>) -> Result<Self> {
         let file = Bytes::from(file);
         let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Required);
@@ -167,7 +167,7 @@ impl Reader {
         ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
     }
 
-    /// Reads some rows of one row group; only pages that hold them are decoded.
+    /// Reads some rows of one row group, and decodes only the pages that contain them.
     fn rows(&self, page: Page, from: usize, len: usize) -> Result<ParquetRecordBatchReader> {
         let selection = vec![
             RowSelector::skip(from - page.group_row),
@@ -224,7 +224,7 @@ impl Store for Reader {
     }
 }
 
-/// Decoded pages, up to so many bytes; the oldest goes first.
+/// Decoded pages, up to so many bytes; the oldest is dropped first.
 struct Cache {
     pages: HashMap<usize, BinaryArray>,
     order: VecDeque<usize>,

@@ -1,4 +1,4 @@
-//! A table of SQLite with the number of a record as its key.
+//! An SQLite table with the number of a record as its key.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use super::Store;
 use crate::Result;
 use crate::data::Records;
 
-/// Writes a new database, all rows by one prepared statement in one transaction, without a journal
-/// and without waiting for the disk, as the others do.
+/// Writes a new database: all rows by one prepared statement in one transaction, without a journal, and
+/// like the others without waiting for the disk.
 pub fn write(records: &Records, path: &Path) -> Result<()> {
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "OFF")?;
@@ -27,10 +27,10 @@ pub fn write(records: &Records, path: &Path) -> Result<()> {
     Ok(transaction.commit()?)
 }
 
-/// How pages come into memory.
+/// How pages are brought into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
-    /// Through the cache of 2 MB that SQLite has if told nothing.
+    /// Through SQLite's default cache of 2 MB.
     Default,
     /// Through a cache of so many KiB.
     Cache(usize),

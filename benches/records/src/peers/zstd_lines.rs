@@ -1,4 +1,4 @@
-//! The lines of a file through zstd, as the command does it.
+//! The lines of a file through zstd, like the command `zstd`.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ pub fn compress(lines: &[u8], level: i32) -> Result<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-/// Compressed lines, which can only be read from the first on.
+/// Compressed lines, which can only be read from the beginning.
 pub struct Reader(pub Vec<u8>);
 
 impl Store for Reader {

@@ -200,7 +200,7 @@ impl CTable {
             // Those that are described together have no columns elsewhere, and columns elsewhere are none of them.
             Some(sign) if !sign.is_table && sign.layout.columns_are_datasets() => sign.layout,
             _ => {
-                return Err(Error::dataset(
+                return Err(crate::error::dataset(
                     blosc1::Fault::Damaged,
                     "there is no array where this column should be",
                 )

@@ -32,7 +32,7 @@ fn too_deep() -> String {
 
 fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) -> Result<()> {
     if names.len() > MAX_DEPTH {
-        return Err(Error::dataset(Fault::OverLimit, too_deep()));
+        return Err(crate::error::dataset(Fault::OverLimit, too_deep()));
     }
     for field in dtype.fields().unwrap_or_default() {
         // Padding between fields is no column.
@@ -40,7 +40,7 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
             continue;
         }
         if let Some(what) = odd_name(&field.name) {
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(crate::error::dataset(Fault::Unsupported, what));
         }
         names.push(field.name.clone());
         match field.dtype.kind() {
@@ -68,7 +68,7 @@ fn odd_name(name: &str) -> Option<String> {
 /// Refuses names of columns that were read and would be confused.
 pub(super) fn check_names(names: &[&str]) -> Result<()> {
     match names.iter().find_map(|name| odd_name(name)) {
-        Some(what) => Err(Error::dataset(Fault::Unsupported, what)),
+        Some(what) => Err(crate::error::dataset(Fault::Unsupported, what)),
         None => Ok(()),
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn check_names(names: &[&str]) -> Result<()> {
 /// The folder of a column whose names were read.
 pub(super) fn folder<'a>(at: &Key, names: impl IntoIterator<Item = &'a str>) -> Result<Key> {
     let unusable = |error: std::io::Error| {
-        Error::dataset(Fault::Damaged, format!("the name of a column: {error}"))
+        crate::error::dataset(Fault::Damaged, format!("the name of a column: {error}"))
     };
     names
         .into_iter()

@@ -12,7 +12,7 @@ use append::Tail;
 use blosc1::{ChunkSettings, Compressor, Fault, Filter};
 use bloscpack_dtype::{DType, Kind, boxes::to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{EntryKind, Key, Object, Root};
+use bloscpack_storage::{EntryKind, JournaledStore, Key, Object};
 use bloscpack_wire::Limits;
 use cache::Cache;
 use pool::{Decoders, Encoders};
@@ -74,7 +74,7 @@ pub(crate) struct Means {
 /// The chunks of an array: any box of elements out, and rows in.
 #[derive(Debug)]
 pub(crate) struct Leaf {
-    root: Arc<Root>,
+    root: Arc<JournaledStore>,
     spec: Spec,
     means: Means,
     cache: Cache,
@@ -115,7 +115,7 @@ impl Naming {
 }
 
 impl Leaf {
-    pub(crate) fn new(root: Arc<Root>, spec: Spec, means: Means) -> Self {
+    pub(crate) fn new(root: Arc<JournaledStore>, spec: Spec, means: Means) -> Self {
         Self {
             root,
             encoders: Encoders::new(spec.chunk_settings(), means.keeps_idle),
@@ -200,7 +200,7 @@ impl Leaf {
                 && begun.saturating_add(expected) < self.spec.grid.chunks())
         {
             let what = format!("{found} chunks, where {expected} should be");
-            return Err(Error::dataset(Fault::Damaged, what));
+            return Err(crate::error::dataset(Fault::Damaged, what));
         }
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Leaf {
                     && self.root.kind(&key)? != Some(EntryKind::File) =>
             {
                 let what = "this superchunk is no regular file: links are not followed";
-                Err(Error::dataset(Fault::Damaged, what))
+                Err(crate::error::dataset(Fault::Damaged, what))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let rows = self.spec.grid.rows();
@@ -242,7 +242,7 @@ impl Leaf {
                     "this superchunk is missing, which should hold chunk {chunk} of the {} that {rows} rows have",
                     self.spec.grid.chunks()
                 );
-                Err(Error::dataset(Fault::Damaged, what))
+                Err(crate::error::dataset(Fault::Damaged, what))
             }
             file => Ok(file?),
         }
@@ -266,7 +266,7 @@ impl Leaf {
             let what = format!(
                 "chunk {chunk} has {found} bytes of data, more than the limit `chunk` of {limit}"
             );
-            return Err(Error::dataset(Fault::OverLimit, what));
+            return Err(crate::error::dataset(Fault::OverLimit, what));
         }
         let expected = self.spec.grid.bytes_of(chunk);
         let found = u64::from(found);
@@ -279,7 +279,7 @@ impl Leaf {
             return Ok(());
         }
         let what = format!("chunk {chunk} has {found} bytes of data, where {expected} should be");
-        Err(Error::dataset(Fault::Damaged, what))
+        Err(crate::error::dataset(Fault::Damaged, what))
     }
 
     /// The first chunk of a superchunk, whatever the array should have there.
@@ -364,7 +364,7 @@ impl Leaf {
     pub(crate) fn check_plain(&self) -> Result<()> {
         if self.spec.dtype.has_object() {
             let what = "the elements are Python objects, stored as pickles, which are never opened here: export them with the Python that wrote them";
-            return Err(Error::dataset(Fault::Unsupported, what));
+            return Err(crate::error::dataset(Fault::Unsupported, what));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::layout::{self, DatasetLayout};
 use super::options::{DatasetOptions, beneath};
 use super::{CArray, CTable, Dataset};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, Root, Store};
+use bloscpack_storage::{Access, JournaledStore, Key, Store};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ impl RepairOptions {
 
     fn repair_at(&self, store: Arc<dyn Store>, at: &Key) -> Result<Vec<Finding>> {
         // Of a dry run nothing is ever committed.
-        let root = Arc::new(Root::open(store, Access::Write)?);
+        let root = Arc::new(JournaledStore::open(store, Access::Write)?);
         let mut found = Vec::new();
         if root.was_interrupted() {
             note(
@@ -272,7 +272,7 @@ fn put_sizes(array: &CArray) -> Result<()> {
 
 fn put_shared_sizes(
     layout: DatasetLayout,
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     columns: &[&mut CArray],
 ) -> Result<()> {
@@ -290,14 +290,13 @@ fn note(found: &mut Vec<Finding>, path: impl ToString, what: impl Into<String>, 
 
 /// What is told of an error that nothing can be done about.
 fn leave(found: &mut Vec<Finding>, error: &Error, advice: &str) {
-    let path = error.path().unwrap_or_default().to_owned();
-    let what = error.to_string();
-    let what = what
-        .strip_prefix(&format!("{path}: "))
-        .unwrap_or(&what)
-        .to_owned();
+    let path = error.path().map(|path| path.display().to_string());
+    let what = match error.position() {
+        Some(position) => format!("{position}: {}", error.kind()),
+        None => error.kind().to_string(),
+    };
     found.push(Finding {
-        path,
+        path: path.unwrap_or_default(),
         what,
         remedy: Remedy::Left(advice.to_owned()),
     });

@@ -7,7 +7,7 @@
 use super::{Contents, Framing, Place, damaged, places, read_all, walk, with_digest};
 use blosc1::{ChunkHeader, Fault, HEADER_LEN};
 use bloscpack_dtype::boxes::to_usize;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::Object;
 use bloscpack_wire::{FormatError, FormatVersion, Header, MetadataPlace, Offsets};
 
@@ -42,7 +42,7 @@ pub(super) fn read(file: &dyn Object) -> Result<Contents> {
     // No more is read than the file has, whatever the header counts.
     if first.saturating_add(count.saturating_mul(16)) > size {
         let what = format!("{count} chunks cannot be in {size} bytes");
-        return Err(Error::dataset(Fault::CutShort, what));
+        return Err(crate::error::dataset(Fault::CutShort, what));
     }
     let behind = read_all(file, HEAD_LEN, first.saturating_sub(HEAD_LEN))?;
     check_seal(&header, &head, &behind)?;
@@ -98,13 +98,13 @@ fn table(bytes: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Place>>
     if entries.contains(&u64::MAX) {
         let what =
             "the table of offsets has entries of -1: its writer did not finish this superchunk";
-        return Err(Error::dataset(Fault::CutShort, what));
+        return Err(crate::error::dataset(Fault::CutShort, what));
     }
     // A sealed table is as it was written: a chunk that it tells of and that is not there was cut off.
     let last = entries.last().copied().unwrap_or(0);
     if sealed && entries.is_sorted() && last.saturating_add(16) > end {
         let what = format!("the file ends at byte {end}, before the chunk at byte {last}");
-        return Err(Error::dataset(Fault::CutShort, what));
+        return Err(crate::error::dataset(Fault::CutShort, what));
     }
     places(&entries, first, end)
 }

@@ -82,7 +82,7 @@ fn at(byte: u64, section: Section, chunk: Option<u64>, error: impl Into<FormatEr
 }
 
 fn damaged(what: String) -> Error {
-    Error::dataset(Fault::Damaged, what)
+    crate::error::dataset(Fault::Damaged, what)
 }
 
 impl Container {
@@ -193,7 +193,7 @@ impl Contents {
                 "chunk {number} says that it has {len} bytes, where {} are",
                 place.room
             );
-            return Err(Error::dataset(Fault::CutShort, what));
+            return Err(crate::error::dataset(Fault::CutShort, what));
         };
         if behind > 0 && !self.spare {
             return Err(damaged(format!(
@@ -280,7 +280,7 @@ fn walk(file: &dyn Object, first: u64, count: u64, checksum: Checksum) -> Result
             let what = format!(
                 "the file ends before chunk {number} of the {count} that its header counts"
             );
-            return Err(Error::dataset(Fault::CutShort, what));
+            return Err(crate::error::dataset(Fault::CutShort, what));
         }
         file.read_exact_at(position, &mut head)?;
         let header = ChunkHeader::parse(&head)
@@ -292,7 +292,7 @@ fn walk(file: &dyn Object, first: u64, count: u64, checksum: Checksum) -> Result
     if position != end {
         let what = format!("the chunks end at byte {position}, the file at {end}");
         return Err(match position > end {
-            true => Error::dataset(Fault::CutShort, what),
+            true => crate::error::dataset(Fault::CutShort, what),
             false => damaged(what),
         });
     }

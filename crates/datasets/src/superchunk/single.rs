@@ -6,7 +6,7 @@
 
 use super::{Contents, Place, damaged};
 use blosc1::{ChunkHeader, Fault};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, FormatVersion, Header};
 
@@ -17,7 +17,7 @@ pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<Contents> {
     let size = file.size()?;
     if size < 32 {
         let what = format!("{size} bytes, where a header and a chunk have at least 32");
-        return Err(Error::dataset(Fault::CutShort, what));
+        return Err(crate::error::dataset(Fault::CutShort, what));
     }
     file.read_exact_at(0, &mut head)?;
     let (head, chunk) = head.split_at(HEAD_LEN);

@@ -1,7 +1,7 @@
 //! What can be wrong with the small files of a dataset.
 
 use blosc1::Fault;
-use bloscpack_error::Error;
+use bloscpack_error::Detail;
 use std::fmt;
 
 /// What is wrong with one of a dataset's small files: what was found in it, what was expected, and where.
@@ -91,8 +91,8 @@ pub(super) fn place(text: &str, at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-impl From<MetaError> for Error {
-    fn from(error: MetaError) -> Self {
-        Self::dataset(error.fault(), error.to_string())
+impl Detail for MetaError {
+    fn fault(&self) -> Fault {
+        self.fault
     }
 }

@@ -22,13 +22,13 @@ pub(super) struct Input<S> {
     place: Place,
 }
 
-/// Where in a cell a byte stands.
+/// The position of a byte in a cell.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Start,
     Plain,
     Quoted,
-    /// Behind a quote within quotes, which ends them or stands for itself.
+    /// After a quote within quotes, which ends them or is escaped by another.
     Quote,
 }
 
@@ -50,7 +50,7 @@ impl<S: ReadAt> Read for Input<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             let what = format!("CSV: a line of more than {MAX_LINE} bytes: is a quote missing?");
-            return Err(Error::dataset(Fault::OverLimit, what).into());
+            return Err(crate::error::exchange(Fault::OverLimit, what).into());
         }
         let len = loop {
             match self.bytes.read_at(self.at, buf) {
@@ -88,7 +88,7 @@ impl<S: ReadAt> Lines<S> {
         }
     }
 
-    /// The next line and its number; `None` behind the last.
+    /// The next line and its number; `None` after the last.
     pub fn next(&mut self) -> Result<Option<(u64, &ByteRecord)>> {
         self.reader.get_mut().left = MAX_LINE;
         let more = self.reader.read_byte_record(&mut self.cells);
@@ -96,7 +96,7 @@ impl<S: ReadAt> Lines<S> {
             return match self.reader.get_ref().place {
                 Place::Quoted => {
                     let what = "CSV: cut short: it ends within quotes";
-                    Err(Error::dataset(Fault::CutShort, what))
+                    Err(crate::error::exchange(Fault::CutShort, what))
                 }
                 _ => Ok(None),
             };
@@ -112,7 +112,7 @@ fn error(error: csv::Error) -> Error {
         ErrorKind::Io(error) => error.into(),
         ErrorKind::UnequalLengths {
             expected_len, len, ..
-        } => wrong(line, &format!("{len} cells where {expected_len} should be")),
+        } => wrong(line, &format!("expected {expected_len} cells, found {len}")),
         other => wrong(line, &format!("{other:?}")),
     }
 }

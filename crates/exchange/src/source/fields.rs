@@ -3,7 +3,7 @@
 use super::{Batch, BoxedSource, Schema, Source, to_usize};
 use crate::schema::Column;
 use blosc1::Fault;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 
 /// An array whose elements have fields, as a table that has them as columns.
 pub struct FieldsSource<'a> {
@@ -41,8 +41,8 @@ impl<'a> FieldsSource<'a> {
             part.row_shape.clone_from(&field.shape);
             let end = field.offset.checked_add(part.row_bytes());
             if end.is_none_or(|end| end > column.dtype.itemsize()) {
-                let what = format!("field {:?} lies outside of its element", field.name);
-                return Err(Error::dataset(Fault::Damaged, what));
+                let what = format!("field {:?} reaches outside of its element", field.name);
+                return Err(crate::error::exchange(Fault::Damaged, what));
             }
             starts.push(to_usize(field.offset));
             columns.push(part);

@@ -5,8 +5,9 @@ use crate::fetch;
 use crate::outline::Outline;
 use crate::wire::{ChunkPlace, is_frame};
 use blosc1::Fault;
-use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Draft, Folder, Held, ReadAt, Replacement};
+use bloscpack_error::Result;
+use bloscpack_storage::internal::Draft;
+use bloscpack_storage::{Folder, JournaledFile, ReadAt, Replacement};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -34,7 +35,7 @@ pub(crate) struct FileHome<F: Folder> {
 
 /// A held file with the change that is being made to it.
 struct Pending<F: Folder> {
-    held: Held<F>,
+    held: JournaledFile<F>,
     draft: Option<Draft>,
 }
 
@@ -56,7 +57,7 @@ where
     F: Folder<File: Send + Sync> + Send + Sync,
 {
     /// A file that this frame lies in.
-    pub(crate) fn new(held: Held<F>, outline: &Outline) -> Result<Self> {
+    pub(crate) fn new(held: JournaledFile<F>, outline: &Outline) -> Result<Self> {
         let frame_len = outline.header.frame_len;
         refuse_followers(held.file(), frame_len)?;
         let chunks_at = outline.header_len();
@@ -119,7 +120,7 @@ where
         outline.header.frame_len = frame_len;
         let header = outline.header.encode()?;
         let draft = self.draft()?;
-        let mut change = self.pending.held.go_on(draft);
+        let mut change = self.pending.held.resume(draft);
         change.put(self.chunks_end, &back)?;
         change.put(0, &header)?;
         change.commit(frame_len)?;
@@ -131,7 +132,7 @@ where
     fn rewrite(&mut self, outline: &mut Outline, live: &BTreeMap<u64, u64>) -> Result<()> {
         let chunks_at = outline.header_len();
         let draft = self.draft()?;
-        let replacement = self.pending.held.go_on(draft).into_replacement()?;
+        let replacement = self.pending.held.resume(draft).into_replacement()?;
         let mut moved = BTreeMap::new();
         let mut end = chunks_at;
         for place in &mut outline.places {
@@ -173,7 +174,7 @@ where
 
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {
         let draft = self.draft()?;
-        let mut change = self.pending.held.go_on(draft);
+        let mut change = self.pending.held.resume(draft);
         let put = change.put(self.chunks_end, chunk);
         self.pending.draft = Some(change.pause());
         put?;
@@ -239,7 +240,7 @@ fn refuse_followers<S: ReadAt>(file: &S, frame_len: u64) -> Result<()> {
             let byte = at.saturating_add(u64::try_from(found).unwrap_or(0));
             let what =
                 format!("another frame follows at byte {byte}: files of several are only read");
-            return Err(Error::frame(Fault::Unsupported, what));
+            return Err(crate::error::frame(Fault::Unsupported, what));
         }
         // One may begin in the last bytes of a step.
         at = at

@@ -5,7 +5,7 @@ use crate::outline::Outline;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
 use blosc1::Fault;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, EntryKind, Key, Root};
+use bloscpack_storage::{Access, EntryKind, JournaledStore, Key};
 use std::collections::BTreeSet;
 
 /// The file with all but the chunks.
@@ -13,7 +13,7 @@ pub(crate) const OUTLINE: &str = "chunks.b2frame";
 
 /// A directory with a file for each chunk, and one that tells their order.
 pub(crate) struct FolderHome {
-    root: Root,
+    root: JournaledStore,
     access: Access,
     /// The number that the next chunk gets.
     next: u64,
@@ -26,7 +26,7 @@ pub(crate) struct FolderHome {
 }
 
 impl FolderHome {
-    pub(crate) fn new(root: Root, access: Access, outline: &Outline) -> Result<Self> {
+    pub(crate) fn new(root: JournaledStore, access: Access, outline: &Outline) -> Result<Self> {
         let mut home = Self {
             root,
             access,
@@ -66,7 +66,7 @@ impl Home for FolderHome {
         let key = Self::key(at)?;
         let object = self.root.read(&key).map_err(|error| {
             let error = match error.kind() {
-                std::io::ErrorKind::NotFound => Error::frame(
+                std::io::ErrorKind::NotFound => crate::error::frame(
                     Fault::Damaged,
                     "the index tells of this chunk, but it is not there",
                 ),

@@ -6,7 +6,7 @@ mod folder;
 
 use super::outline::Outline;
 use blosc1::Fault;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::{Object, ReadAt};
 use std::io;
 
@@ -20,7 +20,7 @@ pub(super) fn check_apart(used: u64, room: u64) -> Result<()> {
         true => Ok(()),
         false => {
             let what = format!("chunks of {used} bytes in {room}: they lie in one another");
-            Err(Error::frame(Fault::Damaged, what))
+            Err(crate::error::frame(Fault::Damaged, what))
         }
     }
 }

@@ -18,7 +18,7 @@ use super::{Frame, FrameOptions};
 use crate::wire::{ArrayKind, ArrayMeta};
 use blosc1::Fault;
 use bloscpack_dtype::DType;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use grid::Grid;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl NdArray {
         let Some(meta) = frame.array_meta()? else {
             let what =
                 "this frame holds no array: it has neither a \"caterva\" nor a \"b2nd\" layer";
-            return Err(Error::frame(Fault::Unsupported, what));
+            return Err(crate::error::frame(Fault::Unsupported, what));
         };
         meta.check(frame.header())?;
         let grid = Grid::of(&meta, frame.typesize());

@@ -9,7 +9,7 @@ use bloscpack_dtype::{
     strided::{self, Place, strides},
 };
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 
 /// Fewer bytes of blocks are not worth a second thread.
@@ -62,7 +62,7 @@ impl NdArray {
             false => self.frame.coders.threads,
         };
         let bands = self.bands(slice, out, threads);
-        crew::each(threads, bands.into_iter(), |band| self.read_band(band))
+        parallel::for_each(threads, bands.into_iter(), |band| self.read_band(band))
     }
 
     /// Cuts a box into stretches that threads can fill on their own.
@@ -166,7 +166,7 @@ impl NdArray {
             let limit = self.frame.coders.limits.block;
             return match header.blocksize <= limit {
                 true => Ok(()),
-                false => Err(Error::frame(
+                false => Err(crate::error::frame(
                     blosc1::Fault::OverLimit,
                     format!(
                         "chunk {number}: blocks of {found} bytes, over the limit `block` of {limit}"
@@ -178,7 +178,7 @@ impl NdArray {
             "chunk {number}: blocks of {found} bytes, expected {}",
             self.grid.block_len
         );
-        Err(Error::frame(blosc1::Fault::Damaged, what))
+        Err(crate::error::frame(blosc1::Fault::Damaged, what))
     }
 }
 

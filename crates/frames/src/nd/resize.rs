@@ -98,7 +98,7 @@ impl NdArray {
             {
                 Ok((grid, chunks))
             }
-            _ => Err(Error::frame(
+            _ => Err(crate::error::frame(
                 Fault::Usage,
                 format!(
                     "the shape {:?} would take more than {most} chunks, the limit `offsets`",

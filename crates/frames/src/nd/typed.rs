@@ -86,7 +86,7 @@ impl NdArray {
                     self.grid.itemsize,
                     std::any::type_name::<T>()
                 );
-                Err(Error::frame(Fault::Usage, what))
+                Err(crate::error::frame(Fault::Usage, what))
             }
         }
     }

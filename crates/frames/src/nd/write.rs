@@ -11,7 +11,7 @@ use bloscpack_dtype::{
     strided::{self, Place, strides},
 };
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 
 /// Where new elements come from.
@@ -99,7 +99,7 @@ impl NdArray {
         let (found, limit) = (self.grid.chunk_len, self.frame.coders.limits.chunk);
         match u32::try_from(found).is_ok_and(|found| found <= limit) {
             true => Ok(()),
-            false => Err(Error::frame(
+            false => Err(crate::error::frame(
                 Fault::OverLimit,
                 format!("chunks of {found} bytes, over the limit `chunk` of {limit}"),
             )),
@@ -140,7 +140,7 @@ impl NdArray {
         let (mut slots, coders, header) = frame.parts();
         let jobs = jobs.into_iter();
         let work = |(job, data)| work(grid, (coders, header), (job, data), (slice, source));
-        crew::in_order(coders.threads, jobs, work, |(number, made)| match made {
+        parallel::map_in_order(coders.threads, jobs, work, |(number, made)| match made {
             Made::Compressed(chunk) => slots.put(number, &chunk),
             Made::Dirty(data) => {
                 dirty.insert(number, data);
@@ -173,7 +173,7 @@ impl NdArray {
             .collect();
         let mut loaded = Vec::with_capacity(needed.len());
         let load = |number| Ok::<_, Error>((number, self.load(number)?));
-        crew::in_order(self.frame.coders.threads, needed.into_iter(), load, |one| {
+        parallel::map_in_order(self.frame.coders.threads, needed.into_iter(), load, |one| {
             loaded.push(one);
             Ok(())
         })?;
@@ -209,7 +209,7 @@ impl NdArray {
         let (mut slots, coders, header) = self.frame.parts();
         let work = |(number, data): (u64, Vec<u8>)| Ok((number, coders.encode(header, &data)?));
         let jobs: Vec<_> = dirty.into_iter().collect();
-        crew::in_order(coders.threads, jobs.into_iter(), work, |(number, chunk)| {
+        parallel::map_in_order(coders.threads, jobs.into_iter(), work, |(number, chunk)| {
             slots.put(number, &chunk)
         })?;
         self.frame.failed = false;

@@ -1,7 +1,7 @@
 //! What can be wrong with the bytes of a frame.
 
 use blosc1::Fault;
-use bloscpack_error::Error;
+use bloscpack_error::Detail;
 use std::fmt;
 
 /// What is wrong with a part of a frame: what was found in it, what was expected, and where.
@@ -71,8 +71,8 @@ impl fmt::Display for FrameError {
 
 impl std::error::Error for FrameError {}
 
-impl From<FrameError> for Error {
-    fn from(error: FrameError) -> Self {
-        Self::frame(error.fault(), error.to_string())
+impl Detail for FrameError {
+    fn fault(&self) -> Fault {
+        self.fault
     }
 }

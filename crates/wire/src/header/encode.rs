@@ -12,7 +12,7 @@ impl Header {
     /// The bytes of this header, as many as [`FormatVersion::header_len`] says.
     ///
     /// # Errors
-    /// The layout is one that is only read, or has no place for a field that is set.
+    /// Returns an error for the layout is one that is only read, or has no place for a field that is set.
     pub fn encode(&self) -> Result<Vec<u8>, FormatError> {
         self.check()?;
         let mut bytes = vec![0; self.layout.header_len()];
@@ -21,7 +21,7 @@ impl Header {
         match self.layout {
             FormatVersion::V0 | FormatVersion::Dev2012 => {
                 return Err(FormatError::ReadOnly {
-                    layout: self.layout,
+                    version: self.layout,
                 });
             }
             FormatVersion::V1 => self.encode_v1(&mut bytes)?,
@@ -46,7 +46,7 @@ impl Header {
             })
         {
             return Err(FormatError::NoPlace {
-                layout: FormatVersion::V1,
+                version: FormatVersion::V1,
                 what: "offsets, metadata or a checksum",
             });
         }
@@ -63,14 +63,14 @@ impl Header {
             }
             _ => {
                 return Err(FormatError::NoPlace {
-                    layout: FormatVersion::V2,
+                    version: FormatVersion::V2,
                     what: "metadata in this form",
                 });
             }
         }
         if self.max_app_chunks != 0 {
             return Err(FormatError::NoPlace {
-                layout: FormatVersion::V2,
+                version: FormatVersion::V2,
                 what: "spare offsets",
             });
         }
@@ -82,7 +82,7 @@ impl Header {
         self.encode_common(bytes)?;
         if matches!(self.metadata, MetadataPlace::Raw { .. }) || self.seal.is_some() {
             return Err(FormatError::NoPlace {
-                layout: FormatVersion::V3,
+                version: FormatVersion::V3,
                 what: "raw metadata or a seal",
             });
         }
@@ -110,7 +110,7 @@ impl Header {
         for (at, size) in [(CHUNK_SIZE, self.chunk_size), (LAST_CHUNK, self.last_chunk)] {
             let field = size.map_or(Ok(-1), i32::try_from);
             let field = field.map_err(|_| FormatError::NoPlace {
-                layout: self.layout,
+                version: self.layout,
                 what: "so large a chunk",
             })?;
             put(bytes, at, &field.to_le_bytes());

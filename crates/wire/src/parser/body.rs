@@ -4,6 +4,7 @@ use super::{Event, Parser, State, Step};
 use crate::checksum::Digest;
 use crate::error::FormatError;
 use crate::header::MAGIC;
+use crate::limits::Limit;
 use crate::offsets::CHUNK_HEADER_LEN;
 use crate::version::FormatVersion;
 use blosc1::ChunkHeader;
@@ -98,17 +99,17 @@ impl Parser {
         let (found, limit) = (chunk.nbytes, self.limits.chunk);
         if found > limit {
             return Err(FormatError::Limit {
-                what: "a chunk",
+                limit: Limit::Chunk,
                 found: found.into(),
-                limit: limit.into(),
+                allowed: limit.into(),
             });
         }
         self.content = self.content.saturating_add(found.into());
         if self.content > self.limits.total {
             return Err(FormatError::Limit {
-                what: "the content",
+                limit: Limit::Total,
                 found: self.content,
-                limit: self.limits.total,
+                allowed: self.limits.total,
             });
         }
         let header = &self.member.header;

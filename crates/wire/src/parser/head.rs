@@ -1,10 +1,11 @@
-//! What lies before the chunks: header, metadata, offsets.
+//! The part of a member before its chunks: header, metadata, offsets.
 
 use super::{Event, Member, Parser, State, Step};
 use crate::checksum::Digest;
 use crate::error::FormatError;
 use crate::geometry::Geometry;
 use crate::header::{Header, MAGIC, MetadataPlace};
+use crate::limits::Limit;
 use crate::metadata::{METADATA_HEADER_LEN, Metadata, MetadataHeader, inflate};
 use crate::offsets::{ENTRY_LEN, Offsets};
 
@@ -90,11 +91,10 @@ impl Parser {
 
     fn check_metadata_limit(&self, len: u32) -> Result<(), FormatError> {
         if len > self.limits.metadata {
-            let (found, limit) = (len.into(), self.limits.metadata.into());
             return Err(FormatError::Limit {
-                what: "metadata",
-                found,
-                limit,
+                limit: Limit::Metadata,
+                found: len.into(),
+                allowed: self.limits.metadata.into(),
             });
         }
         Ok(())
@@ -181,9 +181,9 @@ impl Parser {
         let open = header.offsets && header.nchunks.is_none();
         if header.offsets && counted > limit {
             return Err(FormatError::Limit {
-                what: "table of offsets",
+                limit: Limit::Offsets,
                 found: counted,
-                limit,
+                allowed: limit,
             });
         }
         Ok(self.enter(if open {

@@ -1,6 +1,8 @@
 //! Round trips, streams written by hand, and damage.
 //!
-//! `tests/blosclz_peer.rs` compares with C-Blosc.
+//! The comparison with C-Blosc is in [`peer`].
+
+mod peer;
 
 use super::*;
 

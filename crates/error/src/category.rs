@@ -1,0 +1,33 @@
+//! [`Category`]: what a caller can do about an error.
+
+use blosc1::Fault;
+
+/// What a caller can do about an error; the exit statuses of `blpk` are derived from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// The work failed: I/O, permission, no space, a broken promise, a bug. Status 1.
+    Failed,
+    /// Wrong usage. Status 2.
+    Usage,
+    /// The data is damaged: a digest does not match, or parts contradict each other. Status 3.
+    Damaged,
+    /// The data is cut short, unterminated or unfinished. Status 4.
+    CutShort,
+    /// Not a known format, or not supported by this build. Status 5.
+    Unsupported,
+    /// Over one of the [`Limits`](bloscpack_wire::Limits). Status 5.
+    OverLimit,
+}
+
+impl From<Fault> for Category {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Damaged => Self::Damaged,
+            Fault::CutShort => Self::CutShort,
+            Fault::Unsupported => Self::Unsupported,
+            Fault::OverLimit => Self::OverLimit,
+            Fault::Usage => Self::Usage,
+            Fault::Bug => Self::Failed,
+        }
+    }
+}

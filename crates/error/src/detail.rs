@@ -1,0 +1,36 @@
+//! [`Detail`]: errors of the crates above this one.
+
+use blosc1::Fault;
+use bloscpack_dtype::{DTypeError, WrongElement};
+use bloscpack_wire::Limit;
+
+/// A typed error of a crate above this one: of a dataset, a frame, or an exchange format.
+///
+/// It travels in [`ErrorKind::Detail`](crate::ErrorKind::Detail), and
+/// [`Error::detail`](crate::Error::detail) gives it back with its type.
+pub trait Detail: std::error::Error + Send + Sync + 'static {
+    /// Who has to act: the category of the error follows from it.
+    fn fault(&self) -> Fault;
+
+    /// The limit that the input exceeds, if it exceeds one.
+    fn limit(&self) -> Option<Limit> {
+        None
+    }
+
+    /// Advice on what to do next.
+    fn hint(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+impl Detail for DTypeError {
+    fn fault(&self) -> Fault {
+        Fault::Damaged
+    }
+}
+
+impl Detail for WrongElement {
+    fn fault(&self) -> Fault {
+        Fault::Usage
+    }
+}

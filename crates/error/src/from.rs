@@ -1,0 +1,103 @@
+//! Conversions from the errors of the layers below, and to and from [`io::Error`].
+
+use crate::{Category, Detail, Error, ErrorKind};
+use bloscpack_storage as storage;
+use bloscpack_storage::parallel::Panicked;
+use bloscpack_wire::{FormatError, ParseError};
+use std::io;
+
+/// The byte that marks a file in the middle of a change is part of two layers that do not know each other.
+const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
+
+impl<T: Detail> From<T> for Error {
+    fn from(detail: T) -> Self {
+        Self::new(ErrorKind::Detail(Box::new(detail)), None)
+    }
+}
+
+impl From<ParseError> for Error {
+    fn from(ParseError { error, position }: ParseError) -> Self {
+        Self::new(ErrorKind::Format(error), Some(position))
+    }
+}
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::new(ErrorKind::Format(error), None)
+    }
+}
+
+impl From<Panicked> for Error {
+    fn from(_: Panicked) -> Self {
+        Self::new(ErrorKind::Panicked, None)
+    }
+}
+
+impl From<storage::Error> for Error {
+    fn from(error: storage::Error) -> Self {
+        match error {
+            storage::Error::Io(error) => error.into(),
+            storage::Error::Interrupted { fault, .. } => {
+                let why = fault.as_str();
+                FormatError::Interrupted { why }.into()
+            }
+            storage::Error::Bug { found } => Self::bug(found),
+            other => Self::bug(other.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    /// An error that passed through [`io::Read`] or [`io::Write`] is itself again.
+    fn from(error: io::Error) -> Self {
+        error
+            .downcast::<Self>()
+            .unwrap_or_else(|error| Self::new(ErrorKind::Io(error), None))
+    }
+}
+
+impl From<Error> for io::Error {
+    /// An I/O error is itself again, with its code but without its side and path; any other is wrapped.
+    fn from(error: Error) -> Self {
+        let kind = match error.category() {
+            Category::CutShort => io::ErrorKind::UnexpectedEof,
+            Category::Damaged => io::ErrorKind::InvalidData,
+            Category::Unsupported | Category::OverLimit => io::ErrorKind::Unsupported,
+            Category::Usage => io::ErrorKind::InvalidInput,
+            Category::Failed => io::ErrorKind::Other,
+        };
+        match error.kind() {
+            ErrorKind::Io(_) => match error.into_kind() {
+                ErrorKind::Io(error) => error,
+                other => Self::new(kind, Error::new(other, None)),
+            },
+            _ => Self::new(kind, error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bloscpack_wire::{Position, Section};
+
+    #[test]
+    fn nothing_is_lost_on_the_way_through_io() {
+        let position = Position {
+            byte: 7,
+            member: 0,
+            chunk: Some(1),
+            section: Section::Chunk,
+        };
+        let error = Error::new(ErrorKind::Format(FormatError::Trailing), Some(position));
+        let through = Error::from(io::Error::from(error));
+        assert_eq!(through.position(), Some(&position));
+        assert!(matches!(
+            through.kind(),
+            ErrorKind::Format(FormatError::Trailing)
+        ));
+
+        let io = io::Error::from(Error::from(io::Error::from_raw_os_error(28)));
+        assert_eq!(io.raw_os_error(), Some(28));
+    }
+}

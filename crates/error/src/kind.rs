@@ -1,0 +1,75 @@
+//! [`ErrorKind`]: what went wrong.
+
+use crate::Detail;
+use bloscpack_wire::FormatError;
+use std::io;
+use thiserror::Error;
+
+/// What went wrong, by who has to act.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The environment: reading or writing failed. [`Error::side`](crate::Error::side) says which.
+    #[error(transparent)]
+    Io(io::Error),
+    /// The input: its bytes break the format, or exceed a limit.
+    #[error(transparent)]
+    Format(FormatError),
+    /// The caller: options that contradict each other, or a call that cannot be carried out.
+    #[error("{0}")]
+    Usage(String),
+    /// The caller announced another number of bytes than it gave.
+    #[error("{}", broken_promise("bytes", *promised, *given))]
+    WrongSize {
+        /// Bytes announced.
+        promised: u64,
+        /// Bytes given, or one more than announced where there were too many.
+        given: u64,
+    },
+    /// The caller announced another number of records than it gave.
+    #[error("{}", broken_promise("records", *promised, *given))]
+    WrongCount {
+        /// Records announced.
+        promised: u64,
+        /// Records given, or one more than announced where there were too many.
+        given: u64,
+    },
+    /// A record does not hold a value of the type asked for, or a value cannot be a record.
+    #[error("record {record}: {error}")]
+    Value {
+        /// The number of the record.
+        record: u64,
+        /// The reason.
+        #[source]
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// An error of a crate above: of a dataset, a frame, or an exchange format.
+    #[error("{0}")]
+    Detail(Box<dyn Detail>),
+    /// A worker panicked: a bug, in this library or in a plugged hasher.
+    #[error("a worker panicked")]
+    Panicked,
+    /// A broken invariant: a bug in this library. The work stops rather than going on with a made-up value.
+    #[error("internal error: {0}")]
+    Bug(String),
+}
+
+impl ErrorKind {
+    pub(crate) fn cause(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Format(error) => Some(error),
+            Self::Value { error, .. } => Some(error.as_ref()),
+            Self::Detail(detail) => Some(detail.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+fn broken_promise(unit: &str, promised: u64, given: u64) -> String {
+    if given > promised {
+        format!("expected {promised} {unit}, but there are more")
+    } else {
+        format!("expected {promised} {unit}, got only {given}")
+    }
+}
