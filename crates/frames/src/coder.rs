@@ -10,7 +10,7 @@ use blosc1::{
     ShuffleMeta,
 };
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::pool::Pool;
+use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
 
 /// Decoders, encoders and buffers that threads share.
@@ -95,13 +95,12 @@ pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
     }
     // Elements that are too large for a chunk's header are bytes to it, as in the C libraries.
     let typesize = u8::try_from(header.typesize).ok().filter(|size| *size > 0);
-    Ok(Blosc2Settings {
-        compressor,
-        level: header.level.min(9),
-        filters: FilterPipeline::from_ids(header.filters, plain)?,
-        typesize: typesize.unwrap_or(1),
-        blocksize: (header.blocksize > 0).then_some(header.blocksize),
-    })
+    Ok(Blosc2Settings::default()
+        .compressor(compressor)
+        .level(header.level.min(9))
+        .filters(FilterPipeline::from_ids(header.filters, plain)?)
+        .typesize(typesize.unwrap_or(1))
+        .blocksize((header.blocksize > 0).then_some(header.blocksize)))
 }
 
 /// The number of the shuffle filter.

@@ -295,7 +295,7 @@ impl FrameError {
                 found: FrameKind::Contiguous,
             } => Fault::Damaged,
             Self::Chunk { error, .. } => match error.fault() {
-                fault @ (Fault::OverLimit | Fault::Unsupported) => fault,
+                fault @ (Fault::OverLimit | Fault::Unsupported | Fault::Bug) => fault,
                 // All bytes of the frame are there, so that this chunk was not cut short but replaced.
                 _ => Fault::Damaged,
             },

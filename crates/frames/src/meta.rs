@@ -8,9 +8,10 @@ use crate::storage::Origin;
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::FrameKind;
 use crate::wire::{ChunkPlace, Trailer, decode_index, encode_index};
+use blosc1::internal::has_blocks;
 use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
-    HEADER_LEN, has_blocks,
+    HEADER_LEN,
 };
 use bloscpack_error::{Error, ErrorKind};
 use bloscpack_storage::Object;
@@ -114,13 +115,11 @@ impl FrameMeta {
 /// How indexes are compressed.
 fn index_settings() -> Blosc2Settings {
     let ChunkSettings { compressor, .. } = ChunkSettings::default();
-    Blosc2Settings {
-        compressor,
-        level: 5,
-        filters: FilterPipeline::default(),
-        typesize: 8,
-        blocksize: None,
-    }
+    Blosc2Settings::default()
+        .compressor(compressor)
+        .level(5)
+        .filters(FilterPipeline::default())
+        .typesize(8)
 }
 
 /// Reads the parts of a frame.

@@ -38,7 +38,7 @@ impl Default for FrameOptions {
             threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
-            patience: LockTimeout::of(DEFAULT_PATIENCE),
+            patience: LockTimeout::new(DEFAULT_PATIENCE),
         }
     }
 }
@@ -75,7 +75,7 @@ impl FrameOptions {
     /// How long [`flush`](crate::Frame::flush) waits for other programs that are reading (default ten seconds).
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set(patience);
+        self.patience.set_limit(patience);
         self
     }
 
@@ -86,7 +86,7 @@ impl FrameOptions {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.ask(goes_on);
+        self.patience.keep_waiting_while(goes_on);
         self
     }
 }

@@ -19,8 +19,7 @@ const FRAME: &str = "is a Blosc2 frame";
 
 /// Those of `testdata` and, where they are unpacked, of the corpora.
 fn frames() -> Vec<Frame> {
-    let all = frame_corpora::chosen().into_iter();
-    let all = all.chain(frame_corpora::whole());
+    let all = frame_corpora::all().into_iter();
     all.filter(|frame| !REFUSED.contains(&frame.name()))
         .collect()
 }

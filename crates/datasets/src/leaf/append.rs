@@ -9,7 +9,7 @@ use crate::grid::Grid;
 use blosc1::Fault;
 use bloscpack_dtype::boxes::{Frame, runs, to_usize};
 use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::borrow::Cow;
 use std::sync::PoisonError;
 
@@ -104,7 +104,7 @@ impl Leaf {
         }
         let mut chunks = vec![Vec::new(); pieces.len()];
         let jobs = pieces.iter().zip(chunks.iter_mut());
-        crew::each(self.means.threads, jobs, |(piece, chunk)| {
+        parallel::for_each(self.means.threads, jobs, |(piece, chunk)| {
             *chunk = self.compress(piece)?;
             Ok::<_, Error>(())
         })?;
@@ -120,7 +120,7 @@ impl Leaf {
     fn put_singles(&mut self, first: u64, pieces: &[Cow<'_, [u8]>]) -> Result<()> {
         let mut lens = vec![0; pieces.len()];
         let jobs: Vec<_> = (first..).zip(pieces.iter().zip(lens.iter_mut())).collect();
-        crew::each(
+        parallel::for_each(
             self.means.threads,
             jobs.into_iter(),
             |(number, (piece, len))| {

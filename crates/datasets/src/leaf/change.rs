@@ -5,7 +5,7 @@ use crate::grid::{Grid, Part};
 use crate::superchunk::{Contents, fitted};
 use bloscpack_dtype::boxes::{Frame, runs, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,7 +33,7 @@ impl Leaf {
         let by_file: Vec<&[Part]> = by_file.collect();
         let change = Mutex::new(0i64);
         let this = &*self;
-        crew::each(self.means.threads, by_file.into_iter(), |parts| {
+        parallel::for_each(self.means.threads, by_file.into_iter(), |parts| {
             let new = this.set_in_file(parts, wanted, data)?;
             let mut change = change.lock().unwrap_or_else(PoisonError::into_inner);
             *change = change.saturating_add(new);

@@ -7,7 +7,7 @@ use crate::superchunk::Stored;
 use blosc1::ChunkError;
 use bloscpack_dtype::boxes::{Frame, runs, to_usize};
 use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use bloscpack_wire::{Position, Section};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -99,7 +99,7 @@ impl Leaf {
                 out = rest;
                 row = row.saturating_add(count.max(1));
             }
-            crew::each(threads, stretches.into_iter(), |stretch| {
+            parallel::for_each(threads, stretches.into_iter(), |stretch| {
                 self.read_stretch(stretch)
             })?;
         }
@@ -155,7 +155,7 @@ impl Leaf {
             if some.is_empty() {
                 return Ok(());
             }
-            crew::each(threads, some.into_iter(), read)?;
+            parallel::for_each(threads, some.into_iter(), read)?;
         }
     }
 

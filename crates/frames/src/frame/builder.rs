@@ -15,7 +15,9 @@ use crate::wire::metalayers::Metalayers;
 use crate::wire::{ChunkPlace, Trailer, chunk_file_name};
 use blosc1::{Blosc2Encoder, ChunkError, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
 use bloscpack_error::Result;
-use bloscpack_storage::{Access, Disk, DiskStore, Folder, Held, Key, Memory, Root, Store, WriteAt};
+use bloscpack_storage::{
+    Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Memory, Store, WriteAt,
+};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -235,7 +237,7 @@ impl FrameBuilder {
             let _ = folder.remove(name);
             return origin.io(Err(error));
         }
-        let held = origin.io(Held::open(folder, name, &self.options.patience))?;
+        let held = origin.io(JournaledFile::open(folder, name, &self.options.patience))?;
         let storage = FileStorage::new(held, origin, &meta)?;
         Ok(Frame::new(Box::new(storage), meta, &self.options))
     }
@@ -264,7 +266,7 @@ impl FrameBuilder {
         bytes.extend_from_slice(&end);
         let (access, patience) = (Access::Write, self.options.patience.clone());
         let origin = Origin::of(access, None);
-        let root = origin.io(Root::open_with(Arc::new(store), access, patience))?;
+        let root = origin.io(JournaledStore::open_with(Arc::new(store), access, patience))?;
         if !origin.io(root.list(&Key::root()))?.is_empty() {
             let what = "the directory is not empty";
             let error = io::Error::new(io::ErrorKind::AlreadyExists, what);

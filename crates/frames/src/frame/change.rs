@@ -184,7 +184,7 @@ impl ChunkSlots<'_> {
 
     /// Stores a chunk, unless the index alone can describe it.
     fn keep(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        match blosc1::is_zeros(chunk) {
+        match blosc1::internal::is_zeros(chunk) {
             true => Ok(ChunkPlace::Zeros),
             false => Ok(ChunkPlace::At(self.storage.put(chunk)?)),
         }

@@ -8,7 +8,7 @@ use crate::storage::{FileStorage, Origin, check_apart};
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Folder, Held, Memory, WriteAt};
+use bloscpack_storage::{Folder, JournaledFile, Memory, WriteAt};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 
@@ -76,7 +76,7 @@ impl Frame {
         let options = FrameOptions::default()
             .threads(self.coder.threads)
             .limits(self.coder.limits);
-        let held = origin.io(Held::open(memory.clone(), name, &options.patience))?;
+        let held = origin.io(JournaledFile::open(memory.clone(), name, &options.patience))?;
         let storage = FileStorage::new(held, origin, &meta)?;
         Ok(Self::new(Box::new(storage), meta, &options))
     }

@@ -130,13 +130,11 @@ fn restore(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Resu
 
 /// The chunk as which a metalayer of varying length is stored.
 pub(super) fn vlmetalayer_chunk(bytes: &[u8]) -> Result<Vec<u8>> {
-    let settings = Blosc2Settings {
-        compressor: ChunkSettings::default().compressor,
-        level: 5,
-        filters: FilterPipeline::default(),
-        typesize: 1,
-        blocksize: None,
-    };
+    let settings = Blosc2Settings::default()
+        .compressor(ChunkSettings::default().compressor)
+        .level(5)
+        .filters(FilterPipeline::default())
+        .typesize(1);
     let mut chunk = Vec::new();
     Blosc2Encoder::new(settings)?.encode(bytes, &mut chunk)?;
     Ok(chunk)

@@ -8,7 +8,8 @@ use crate::storage::{FileStorage, METADATA_FILE, Origin, ReaderStorage, SparseSt
 use crate::wire::kind::FrameKind;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{
-    Access, Disk, DiskStore, Folder, Held, Key, Object, ReadAt, Root, Snapshot, Store,
+    Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Object, ReadAt, Snapshot,
+    Store,
 };
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -73,7 +74,7 @@ impl FrameOptions {
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        let held = origin.io(Held::open(folder, name, &self.patience))?;
+        let held = origin.io(JournaledFile::open(folder, name, &self.patience))?;
         let meta = read_contiguous(held.file(), &origin, &self.limits)?;
         let storage = FileStorage::new(held, origin, &meta)?;
         Ok(Frame::new(Box::new(storage), meta, self))
@@ -122,7 +123,7 @@ impl FrameOptions {
             let found = format!("a directory without a file {METADATA_FILE:?}");
             return Err(FrameError::NotAFrame { found }.into());
         }
-        let root = Root::open_with(store, access, self.patience.clone());
+        let root = JournaledStore::open_with(store, access, self.patience.clone());
         let root = Origin::of(access, None).io(root)?;
         let file = origin.io(root.read(&key))?;
         let meta = FrameMeta::read(&*file, &origin, &self.limits);

@@ -6,7 +6,7 @@ use crate::int::to_u64;
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew::{self, Panicked};
+use bloscpack_storage::parallel::{self, Panicked};
 use std::sync::{Mutex, PoisonError};
 
 /// The search ends after so many damages.
@@ -67,7 +67,7 @@ impl Frame {
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
         let found = Mutex::new((FrameReport::default(), Vec::new()));
         let slots = 0..self.meta.places.len();
-        let done = crew::each(self.coder.threads, slots, |slot| {
+        let done = parallel::for_each(self.coder.threads, slots, |slot| {
             let number = to_u64(slot);
             let checked = self.check_chunk(number);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

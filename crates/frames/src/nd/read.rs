@@ -10,7 +10,7 @@ use crate::wire::ChunkPlace;
 use blosc1::ChunkHeader;
 use bloscpack_dtype::strided::{Place, strides};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use bloscpack_wire::Limit;
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ impl NdArray {
             false => self.frame.coder.threads,
         };
         let bands = self.bands(slice, out, threads)?;
-        crew::each(threads, bands.into_iter(), |band| self.read_band(band))
+        parallel::for_each(threads, bands.into_iter(), |band| self.read_band(band))
     }
 
     /// Cuts a slice into parts that threads can read independently.

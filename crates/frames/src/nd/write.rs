@@ -13,7 +13,7 @@ use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use bloscpack_dtype::strided::{Place, strides};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 
 /// Where new elements come from.
@@ -133,7 +133,7 @@ impl NdArray {
         let (mut slots, coder, header) = frame.parts();
         let jobs = jobs.into_iter();
         let work = |(job, data)| change(grid, (coder, header), (job, data), (slice, source));
-        crew::in_order(
+        parallel::map_in_order(
             coder.threads,
             jobs,
             work,
@@ -171,7 +171,7 @@ impl NdArray {
             .collect();
         let mut loaded = Vec::with_capacity(needed.len());
         let load = |number| Ok::<_, Error>((number, self.load(number)?));
-        crew::in_order(self.frame.coder.threads, needed.into_iter(), load, |one| {
+        parallel::map_in_order(self.frame.coder.threads, needed.into_iter(), load, |one| {
             loaded.push(one);
             Ok(())
         })?;
@@ -203,7 +203,7 @@ impl NdArray {
         let (mut slots, coder, header) = self.frame.parts();
         let work = |(number, data): (u64, Vec<u8>)| Ok((number, coder.encode(header, &data)?));
         let jobs: Vec<_> = dirty.into_iter().collect();
-        crew::in_order(coder.threads, jobs.into_iter(), work, |(number, chunk)| {
+        parallel::map_in_order(coder.threads, jobs.into_iter(), work, |(number, chunk)| {
             slots.put(number, &chunk)
         })?;
         self.frame.poisoned = false;

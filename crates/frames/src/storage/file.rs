@@ -6,7 +6,8 @@ use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, is_frame};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Draft, Folder, Held, ReadAt, Replacement};
+use bloscpack_storage::internal::Draft;
+use bloscpack_storage::{Folder, JournaledFile, ReadAt, Replacement};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -41,7 +42,7 @@ type Live = BTreeMap<u64, u64>;
 
 /// A locked file with the change that is being made to it.
 struct Pending<F: Folder> {
-    held: Held<F>,
+    held: JournaledFile<F>,
     draft: Option<Draft>,
 }
 
@@ -73,7 +74,7 @@ where
     F: Folder<File: Send + Sync> + Send + Sync,
 {
     /// A file that contains the frame with this metadata.
-    pub(crate) fn new(held: Held<F>, origin: Origin, meta: &FrameMeta) -> Result<Self> {
+    pub(crate) fn new(held: JournaledFile<F>, origin: Origin, meta: &FrameMeta) -> Result<Self> {
         let frame_len = meta.header.frame_len;
         if let Some(at) = origin.io(next_frame(held.file(), frame_len))? {
             return Err(FrameError::SeveralFrames { at }.into());
@@ -132,7 +133,7 @@ where
         let header = meta.header.encode()?;
         let (pending, chunks_end) = (&mut self.pending, self.chunks_end);
         let draft = self.origin.io(pending.draft(self.frame_len))?;
-        let mut change = pending.held.go_on(draft);
+        let mut change = pending.held.resume(draft);
         let written = change
             .put(chunks_end, &end)
             .and_then(|()| change.put(0, &header))
@@ -147,7 +148,7 @@ where
         let origin = &self.origin;
         let chunks_at = meta.header_len();
         let draft = origin.io(self.pending.draft(self.frame_len))?;
-        let change = self.pending.held.go_on(draft);
+        let change = self.pending.held.resume(draft);
         let replacement = origin.io(change.into_replacement())?;
         let mut moved = BTreeMap::new();
         let mut end = chunks_at;
@@ -196,7 +197,7 @@ where
 
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {
         let draft = self.origin.io(self.pending.draft(self.frame_len))?;
-        let mut change = self.pending.held.go_on(draft);
+        let mut change = self.pending.held.resume(draft);
         let put = change.put(self.chunks_end, chunk);
         self.pending.draft = Some(change.pause());
         self.origin.io(put)?;

@@ -6,7 +6,7 @@ use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Entry, EntryKind, Key, Root};
+use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -17,7 +17,7 @@ pub(crate) const METADATA_FILE: &str = "chunks.b2frame";
 ///
 /// I/O errors name files relative to the directory.
 pub(crate) struct SparseStorage {
-    root: Root,
+    root: JournaledStore,
     access: Access,
     /// The number of the next new chunk's file.
     next: u64,
@@ -30,7 +30,7 @@ pub(crate) struct SparseStorage {
 }
 
 impl SparseStorage {
-    pub(crate) fn new(root: Root, access: Access, meta: &FrameMeta) -> Result<Self> {
+    pub(crate) fn new(root: JournaledStore, access: Access, meta: &FrameMeta) -> Result<Self> {
         let mut storage = Self {
             root,
             access,

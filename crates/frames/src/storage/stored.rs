@@ -152,10 +152,10 @@ impl<'a> StoredChunk<'a> {
             return self.read_all(header, bytes);
         }
         self.make_room(bytes, header.ctbytes)?;
-        let head_len = blosc1::head_len(header).min(bytes.len());
+        let head_len = blosc1::internal::head_len(header).min(bytes.len());
         let (head, _) = bytes.split_at_mut(head_len);
         self.read(0, head)?;
-        let extents = blosc1::extents(head, blocks).map_err(|error| self.error(error))?;
+        let extents = blosc1::internal::extents(head, blocks).map_err(|error| self.error(error))?;
         for extent in extents {
             let range = to_usize(extent.start)..to_usize(extent.end);
             let part = bytes.get_mut(range.clone()).ok_or_else(|| {
@@ -166,7 +166,7 @@ impl<'a> StoredChunk<'a> {
             })?;
             self.read(range.start, part)?;
         }
-        blosc1::check_extents(bytes, blocks).map_err(|error| self.error(error))
+        blosc1::internal::check_extents(bytes, blocks).map_err(|error| self.error(error))
     }
 
     /// Makes `bytes` as long as a chunk. Bytes that were there stay, whatever they are.

@@ -109,7 +109,7 @@ const TYPES: [(u64, &str); 81] = [
     (4, r#""  [('a', '<i4')] ""#),
 ];
 
-/// What NumPy refuses, what holds pointers, what differs from machine to machine, and what is none
+/// Types that NumPy refuses, that contain pointers, that differ from machine to machine, and that are none
 /// of the spellings of the reference.
 const NO_TYPES: [&str; 51] = [
     r#""<i3""#,
