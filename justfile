@@ -11,10 +11,6 @@ check *parts:
 test *options:
     tests/run.sh {{options}}
 
-# The tests, with the long searches in full.
-test-whole *options:
-    BLOSCPACK_TESTS=whole tests/run.sh {{options}}
-
 # The chunk engine against C-Blosc, in one process.
 bench:
     cargo bench --bench chunk
@@ -66,7 +62,7 @@ damage *options:
 
 # One process that works for so many seconds, and must not grow.
 soak seconds="60":
-    MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS={{seconds}} cargo test --locked --release --test soak -- --nocapture
+    MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS={{seconds}} cargo test --locked --release -p bloscpack --test soak -- --nocapture
 
 # Every verb that writes, killed and failing at system calls; `--all`: at each of them.
 kill *options:
@@ -91,7 +87,7 @@ sanitizers *args:
 
 # Which lines of the library the tests reach, by file; needs cargo-tarpaulin. Takes an hour.
 coverage *options:
-    BLOSCPACK_TESTS=whole BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' 'crates/*/src/*' \
+    BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' 'crates/*/src/*' \
         --exclude-files 'crates/blpk/*' 'crates/testkit/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
 
 # How large and how tangled the code is, as a table; `--api` and `--build` measure more, `--check` fails on missed aims.
@@ -104,7 +100,7 @@ side-by-side old new *args:
 
 # All that takes long, before a release: about a day, of which the fuzz targets have an hour each.
 long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21600")
-    BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release --test frames --test datasets model
+    BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release -p bloscpack-frames -p bloscpack-datasets model
     fuzz/run.sh 3600
 
 # The documentation, opened in a browser.

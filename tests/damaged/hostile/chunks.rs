@@ -64,7 +64,7 @@ fn chunks_that_cannot_be_are_refused_before_they_cost_anything() {
         &any.with(&blosc2),
         Unsupported,
         Section::Chunk,
-        "Chunk(Blosc2",
+        "Chunk(UnsupportedVersion",
     );
     let reserved = blosc(8, 8, 100, 100, 116);
     refused(
@@ -162,7 +162,7 @@ fn chunks_over_a_limit_name_it() {
                 offsets: 23,
                 ..Limits::default()
             },
-            "table of offsets",
+            "an offset table",
         ),
     ] {
         let decoder = Decoder::builder().limits(limits);

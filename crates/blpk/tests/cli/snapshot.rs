@@ -232,7 +232,7 @@ fn without_its_journal_such_a_file_is_4() {
     for command in commands {
         let ran = folder
             .run(command)
-            .failed(4, "its journal is not beside it");
+            .failed(4, "its journal is missing");
         assert!(
             ran.stderr.contains(&format!("'{JOURNAL}'")),
             "{}",
@@ -311,7 +311,7 @@ fn a_stale_journal_means_nothing() {
     assert_eq!(whole.run(["cat", "a.blp"]).succeeded(), b"some bytes");
     whole
         .run(["append", "a.blp"])
-        .failed(1, "no journal lies in the journal's place");
+        .failed(1, "is not a journal but has the name of one");
     assert_eq!(whole.read(JOURNAL), b"Dear diary");
 }
 

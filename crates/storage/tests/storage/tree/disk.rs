@@ -107,7 +107,7 @@ const READER: &str = "BLOSCPACK_TEST_READER";
 /// A process that runs this test again, in the role that the variable says.
 fn child(test: &str, variable: &str, path: &Path) -> Command {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "--nocapture", &format!("disk::{test}")]);
+    child.args(["--exact", "--nocapture", &format!("tree::disk::{test}")]);
     child.env(variable, path);
     child
 }
