@@ -621,7 +621,7 @@ fn frames_without_an_array_are_chunks_of_bytes() {
     assert_eq!(cat(&["--chunk", "2"]).succeeded(), content[2000..]);
     cat(&["--chunk", "3"]).failed(2, "no chunk 3");
     cat(&["--range", "..2501"]).failed(2, "past the end");
-    cat(&["--rows", "..1"]).failed(2, "contains no array");
+    cat(&["--rows", "..1"]).failed(2, "holds no array");
     folder
         .run(["export", "plain.b2frame", "a.npy"])
         .failed(5, "contains no array");

@@ -245,7 +245,7 @@ fn without_its_journal_such_a_file_is_4() {
     folder.write(JOURNAL, &journal[..journal.len() - 1]);
     folder
         .run(["cat", "a.blp"])
-        .failed(4, "not complete, or damaged");
+        .failed(4, "incomplete or damaged");
     folder.write(JOURNAL, journal);
     folder.run(["-q", "append", "a.blp"]).succeeded();
     assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), model);
