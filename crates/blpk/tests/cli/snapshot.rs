@@ -230,9 +230,7 @@ fn without_its_journal_such_a_file_is_4() {
         &["patch", "--at", "0", "a.blp"],
     ];
     for command in commands {
-        let ran = folder
-            .run(command)
-            .failed(4, "its journal is missing");
+        let ran = folder.run(command).failed(4, "its journal is missing");
         assert!(
             ran.stderr.contains(&format!("'{JOURNAL}'")),
             "{}",
