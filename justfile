@@ -66,7 +66,7 @@ damage *options:
 
 # One process that works for so many seconds, and must not grow.
 soak seconds="60":
-    MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS={{seconds}} cargo test --locked --release --test soak -- --nocapture
+    MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS={{seconds}} cargo test --locked --release -p bloscpack --test soak -- --nocapture
 
 # Every verb that writes, killed and failing at system calls; `--all`: at each of them.
 kill *options:
@@ -104,7 +104,7 @@ side-by-side old new *args:
 
 # All that takes long, before a release: about a day, of which the fuzz targets have an hour each.
 long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21600")
-    BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release --test frames --test datasets model
+    BLOSCPACK_TESTS=whole BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release -p bloscpack-frames -p bloscpack-datasets model
     fuzz/run.sh 3600
 
 # The documentation, opened in a browser.

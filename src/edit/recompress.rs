@@ -19,11 +19,7 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
         Compressor::Lz4 => Compressor::Lz4hc,
         other => other,
     };
-    let smallest = ChunkSettings {
-        compressor,
-        level: SMALLEST,
-        ..like
-    };
+    let smallest = like.compressor(compressor).level(SMALLEST);
     (smallest != like).then_some(smallest)
 }
 

@@ -156,11 +156,9 @@ fn like_header(header: &ChunkHeader) -> ChunkSettings {
         .into_iter()
         .find(writes)
         .unwrap_or(ChunkSettings::default().compressor);
-    ChunkSettings {
-        compressor,
-        level: compressor.default_level(),
-        typesize: header.typesize,
-        filter: header.filter(),
-        ..ChunkSettings::default()
-    }
+    ChunkSettings::default()
+        .compressor(compressor)
+        .level(compressor.default_level())
+        .typesize(header.typesize)
+        .filter(header.filter())
 }

@@ -289,7 +289,7 @@ impl ChunkDecoder {
     /// ```
     /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings};
     ///
-    /// let settings = ChunkSettings { blocksize: Some(4096), ..ChunkSettings::default() };
+    /// let settings = ChunkSettings::default().blocksize(Some(4096));
     /// let mut chunk = Vec::new();
     /// let header = ChunkEncoder::new(settings)?.encode(&[5; 10_000], &mut chunk)?;
     /// assert_eq!((header.nblocks(), header.blocksize), (3, 4096));

@@ -8,7 +8,7 @@
 //! use blosc1::{ChunkSettings, Compressor};
 //!
 //! let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
-//! let settings = ChunkSettings { compressor: Compressor::Zstd, typesize: 4, ..Default::default() };
+//! let settings = ChunkSettings::default().compressor(Compressor::Zstd).level(4).typesize(4);
 //! let chunk = blosc1::compress(&data, settings)?;
 //!
 //! let header = blosc1::read_header(&chunk)?; // nothing is decompressed

@@ -24,12 +24,7 @@ use super::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkHeader, ChunkSettings};
 /// use blosc1::{ChunkSettings, Compressor};
 ///
 /// let data: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
-/// let settings = ChunkSettings {
-///     compressor: Compressor::Zstd,
-///     level: 4,
-///     typesize: 4,
-///     ..ChunkSettings::default()
-/// };
+/// let settings = ChunkSettings::default().compressor(Compressor::Zstd).level(4).typesize(4);
 /// let chunk = blosc1::compress(&data, settings)?;
 /// assert!(chunk.len() < data.len() / 10);
 /// assert_eq!(blosc1::decompress(&chunk)?, data);
@@ -91,7 +86,7 @@ pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>, ChunkError> {
 /// use blosc1::{ChunkSettings, Fault};
 ///
 /// let data: Vec<u8> = (0..100_000_u64).flat_map(u64::to_le_bytes).collect();
-/// let chunk = blosc1::compress(&data, ChunkSettings { typesize: 8, ..Default::default() })?;
+/// let chunk = blosc1::compress(&data, ChunkSettings::default().typesize(8))?;
 ///
 /// let bytes = blosc1::getitem(&chunk, 70_000..70_002)?;
 /// assert_eq!(bytes, [70_000_u64.to_le_bytes(), 70_001_u64.to_le_bytes()].concat());

@@ -10,18 +10,17 @@ use super::{ChunkError, Compressor, Filter};
 /// ```
 /// use blosc1::{ChunkSettings, Compressor, Filter};
 ///
-/// let settings = ChunkSettings {
-///     compressor: Compressor::Zstd,
-///     level: 3,
-///     filter: Filter::Bit,
-///     typesize: 2,
-///     ..ChunkSettings::default()
-/// };
+/// let settings = ChunkSettings::default()
+///     .compressor(Compressor::Zstd)
+///     .level(3)
+///     .filter(Filter::Bit)
+///     .typesize(2);
 /// let chunk = blosc1::compress(&[7; 5000], settings)?;
 /// assert!(chunk.len() < 100);
 /// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ChunkSettings {
     /// The compressor, LZ4 by default.
     pub compressor: Compressor,
@@ -62,6 +61,41 @@ impl Default for ChunkSettings {
 }
 
 impl ChunkSettings {
+    /// Sets the compressor. The level stays; see [`Compressor::default_level`] for one that suits it.
+    #[must_use]
+    pub const fn compressor(mut self, compressor: Compressor) -> Self {
+        self.compressor = compressor;
+        self
+    }
+
+    /// Sets the compression level, 0 to 9.
+    #[must_use]
+    pub const fn level(mut self, level: u8) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets the filter.
+    #[must_use]
+    pub const fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Sets the bytes of one element, 1 to 255.
+    #[must_use]
+    pub const fn typesize(mut self, typesize: u8) -> Self {
+        self.typesize = typesize;
+        self
+    }
+
+    /// Sets the bytes of a block; `None` to choose them by compressor and level.
+    #[must_use]
+    pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
+        self.blocksize = blocksize;
+        self
+    }
+
     /// Refuses settings that no chunk can have.
     pub(super) fn check(&self) -> Result<(), ChunkError> {
         if self.level > 9 {

@@ -12,19 +12,19 @@ const MAX_BLOCKSIZE2: u32 = 536_866_816;
 /// ```
 /// use blosc1::{Blosc2Encoder, Blosc2Settings, Compressor, FilterPipeline, FilterStep};
 ///
-/// let settings = Blosc2Settings {
-///     compressor: Compressor::Zstd,
-///     level: 3,
-///     filters: FilterPipeline::new(&[FilterStep::Delta, FilterStep::Shuffle])?,
-///     typesize: 2,
-///     blocksize: Some(1000),
-/// };
+/// let settings = Blosc2Settings::default()
+///     .compressor(Compressor::Zstd)
+///     .level(3)
+///     .filters(FilterPipeline::new(&[FilterStep::Delta, FilterStep::Shuffle])?)
+///     .typesize(2)
+///     .blocksize(Some(1000));
 /// let mut encoder = Blosc2Encoder::new(settings)?;
 /// let header = encoder.encode(&[7; 5000], &mut Vec::new())?;
 /// assert_eq!(header.nblocks(), 5);
 /// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Blosc2Settings {
     /// The compressor: any except Snappy, which Blosc 2 does not have.
     pub compressor: Compressor,
@@ -55,6 +55,41 @@ impl Default for Blosc2Settings {
 }
 
 impl Blosc2Settings {
+    /// Sets the compressor. The level stays; see [`Compressor::default_level`] for one that suits it.
+    #[must_use]
+    pub const fn compressor(mut self, compressor: Compressor) -> Self {
+        self.compressor = compressor;
+        self
+    }
+
+    /// Sets the compression level, 0 to 9.
+    #[must_use]
+    pub const fn level(mut self, level: u8) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets the filters.
+    #[must_use]
+    pub const fn filters(mut self, filters: FilterPipeline) -> Self {
+        self.filters = filters;
+        self
+    }
+
+    /// Sets the bytes of one element, 1 to 255.
+    #[must_use]
+    pub const fn typesize(mut self, typesize: u8) -> Self {
+        self.typesize = typesize;
+        self
+    }
+
+    /// Sets the bytes of a block; `None` to choose them by compressor and level.
+    #[must_use]
+    pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
+        self.blocksize = blocksize;
+        self
+    }
+
     /// Refuses settings that no chunk can have.
     pub(super) fn check(&self) -> Result<(), ChunkError> {
         self.as_blosc1().check()?;

@@ -29,6 +29,7 @@ pub(super) struct ChunkView<'a> {
 
 impl<'a> ChunkView<'a> {
     /// Parses the header of a complete chunk and compares its length with the bytes given.
+    #[inline]
     pub fn open(chunk: &'a [u8]) -> Result<Self, ChunkError> {
         let view = Self::open_head(chunk)?;
         let (found, expected) = (chunk.len(), view.header.ctbytes as usize);
@@ -38,7 +39,7 @@ impl<'a> ChunkView<'a> {
         if found > expected {
             return Err(ChunkError::TooLong { found, expected });
         }
-        if view.dictionary.is_none() && view.dictionary_extent()?.is_some() {
+        if view.extension.is_some() && view.dictionary.is_none() && view.has_dictionary() {
             let what = "the dictionary of a complete chunk is missing";
             return Err(ChunkError::Bug { what });
         }
@@ -111,14 +112,17 @@ impl<'a> ChunkView<'a> {
 
     /// The position of the dictionary, if the chunk has one.
     pub fn dictionary_extent(&self) -> Result<Option<Range<u32>>, ChunkError> {
-        if !self.has_streams() {
+        if !self.has_dictionary() {
             return Ok(None);
         }
-        let (start, end) = (self.layout.table_end() + 4, self.body);
-        Ok(match start < end {
-            true => Some(to_u32(start)?..to_u32(end)?),
-            false => None,
-        })
+        let start = self.layout.table_end() + 4;
+        Ok(Some(to_u32(start)?..to_u32(self.body)?))
+    }
+
+    /// Whether there is a dictionary to decompress the streams with.
+    fn has_dictionary(&self) -> bool {
+        let extension = self.extension.as_ref();
+        extension.is_some_and(ChunkExtension::has_dictionary) && self.has_streams()
     }
 
     /// Whether there is anything to decompress.

@@ -227,10 +227,7 @@ impl ByHand {
 
 /// One Blosc chunk with elements of two bytes.
 pub fn chunk(data: &[u8]) -> Vec<u8> {
-    let settings = ChunkSettings {
-        typesize: 2,
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default().typesize(2);
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     encoder.encode(data, &mut chunk).unwrap();

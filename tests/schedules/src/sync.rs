@@ -1,8 +1,8 @@
-//! What the crate's own module of this name has, from the tool.
+//! The items of the module of the same name in `parallel`, from the tool.
 
 #[cfg(feature = "shuttle")]
 pub use shuttle::{
-    sync::{Condvar, Mutex, mpsc},
+    sync::{Condvar, Mutex, MutexGuard, mpsc},
     thread::{self, Scope, ScopedJoinHandle},
 };
 
@@ -18,9 +18,6 @@ pub fn start<'scope, T: Send + 'scope>(
 #[path = "loom_channel.rs"]
 pub mod mpsc;
 
-/// Loom has no threads that borrow, and so no crew.
+/// Loom has no threads that borrow, and therefore cannot run the rest of `parallel`.
 #[cfg(feature = "loom")]
 pub use loom::{sync::Mutex, thread};
-
-#[cfg(feature = "cache")]
-pub use shuttle::sync::MutexGuard;

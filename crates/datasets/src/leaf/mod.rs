@@ -379,13 +379,11 @@ impl Spec {
             level,
             filter,
         } = self.press;
-        ChunkSettings {
-            compressor,
-            level,
-            filter,
-            typesize: self.typesize(),
-            blocksize: None,
-        }
+        ChunkSettings::default()
+            .compressor(compressor)
+            .level(level)
+            .filter(filter)
+            .typesize(self.typesize())
     }
 
     /// The typesize of its chunks.

@@ -1,24 +1,27 @@
-//! Arrays of the crate `ndarray`, out and in.
+//! Arrays of the crate `ndarray`.
 
 use super::NdArray;
 use super::builder::NdArrayBuilder;
 use super::grid::lens;
+use crate::int::to_u64;
 use bloscpack_dtype::Element;
 use bloscpack_error::{Error, Result};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 use std::ops::Range;
 
 impl NdArray {
-    /// A box of elements as an array of the crate `ndarray`.
+    /// The elements of a slice as an array of the crate `ndarray`.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec).
+    /// Returns the errors of [`to_vec`](Self::to_vec).
     pub fn to_ndarray<T: Element>(&self, slice: &[Range<u64>]) -> Result<ArrayD<T>> {
         let values = self.to_vec(slice)?;
-        ArrayD::from_shape_vec(lens(slice), values).map_err(|error| Error::usage(error.to_string()))
+        ArrayD::from_shape_vec(lens(slice)?, values)
+            .map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// Sets the box that begins at this position to the elements of an array of the crate `ndarray`, however they lie in memory.
+    /// Replaces the elements of the slice that begins at this position with those of an array of the crate `ndarray`, whatever
+    /// its order in memory.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -30,36 +33,37 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn write_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(
         &mut self,
         at: &[u64],
         values: &ArrayBase<S, D>,
     ) -> Result<()> {
         if at.len() != values.ndim() {
-            let what = format!("position {at:?} for an array of {} axes", values.ndim());
-            return Err(Error::usage(what));
+            let axes = values.ndim();
+            return Err(Error::usage(format!(
+                "the position {at:?} has {} axes, but the values have {axes}",
+                at.len()
+            )));
         }
-        let ends = at.iter().zip(values.shape());
-        let slice: Vec<Range<u64>> = ends
-            .map(|(at, len)| *at..at.saturating_add(u64::try_from(*len).unwrap_or(u64::MAX)))
-            .collect();
+        let axes = at.iter().zip(values.shape());
+        let slice = axes.map(|(at, len)| Some(*at..at.checked_add(to_u64(*len))?));
+        let slice: Option<Vec<Range<u64>>> = slice.collect();
+        let slice =
+            slice.ok_or_else(|| Error::usage(format!("no array has elements after {at:?}")))?;
         match values.as_slice() {
             Some(values) => self.write(&slice, values),
             None => self.write(&slice, &values.iter().copied().collect::<Vec<T>>()),
         }
     }
 
-    /// How a new array with the shape and the elements' type of an array of the crate `ndarray` is to be;
-    /// [`write_ndarray`](Self::write_ndarray) fills it.
+    /// A builder for a new array with the shape and the element type of an array of the crate `ndarray`.
+    /// [`write_ndarray`](Self::write_ndarray) then copies the elements.
     #[must_use]
     pub fn of_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(
         values: &ArrayBase<S, D>,
     ) -> NdArrayBuilder {
-        let shape = values.shape().iter();
-        let shape: Vec<u64> = shape
-            .map(|len| u64::try_from(*len).unwrap_or(u64::MAX))
-            .collect();
+        let shape: Vec<u64> = values.shape().iter().map(|len| to_u64(*len)).collect();
         Self::of_type::<T>(&shape)
     }
 }
