@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::tree_crash;
 use crate::tree_faulty::{self, FaultyStore};
 use crate::tree_recorder::{Disk, TreeRecorder};
-use bloscpack_error::{Category, Error, Result};
+use bloscpack_error::{Category, Error, Result, Side};
 use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 use bloscpack_storage::{Folder, Memory, Snapshot};
 use std::ffi::OsStr;
@@ -395,9 +395,9 @@ fn a_crash_leaves_the_old_directory_or_the_new() {
     assert!(states > effort::cases(4000, 12), "{states}");
 }
 
-/// How an error of the system, and not one of the caller or the file, is told.
+/// Whether reading or writing the frame that is changed has failed, and nothing else.
 fn is_of_the_system(error: &Error) -> bool {
-    error.category() == Category::Failed
+    error.category() == Category::Failed && error.side() == Some(Side::Target)
 }
 
 /// What became of a change in which something fails: what was flushed before, and the error.
