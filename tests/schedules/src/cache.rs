@@ -13,12 +13,10 @@ use std::sync::{Arc, LazyLock};
 static CHUNKS: LazyLock<[(Vec<u8>, Vec<u8>); 2]> = LazyLock::new(|| {
     [3u8, 5].map(|step| {
         let data: Vec<u8> = (0..1200u32).map(|n| (n / 100) as u8 * step).collect();
-        let settings = ChunkSettings {
-            compressor: Compressor::Blosclz,
-            blocksize: Some(400),
-            typesize: 1,
-            ..ChunkSettings::default()
-        };
+        let settings = ChunkSettings::default()
+            .compressor(Compressor::Blosclz)
+            .blocksize(Some(400))
+            .typesize(1);
         let mut chunk = Vec::new();
         let mut encoder = ChunkEncoder::new(settings).unwrap();
         encoder.encode(&data, &mut chunk).unwrap();
