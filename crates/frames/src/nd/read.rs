@@ -6,7 +6,7 @@ use crate::wire::ChunkPlace;
 use crate::{fetch, read::located};
 use bloscpack_dtype::{
     boxes::to_usize,
-    strided::{self, Place, strides},
+    strided::{self, Strided, strides},
 };
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
@@ -99,7 +99,7 @@ impl NdArray {
         for at in self.grid.chunks_of(&wanted) {
             let part = common(&wanted, &self.grid.extent(&self.grid.origin(&at)));
             let start = offset(&relative(&part, &origin), &out_strides);
-            let to = Place {
+            let to = Strided {
                 bytes: &mut *out,
                 start,
                 strides: &out_strides,
@@ -114,7 +114,7 @@ impl NdArray {
         &self,
         at: &[u64],
         part: &[Range<u64>],
-        to: Place<'_, &mut [u8]>,
+        to: Strided<'_, &mut [u8]>,
     ) -> Result<()> {
         let (grid, number) = (&self.grid, self.grid.number(at));
         let inside = relative(part, &grid.origin(at));
@@ -122,15 +122,14 @@ impl NdArray {
             return each_block(grid, &inside, to, |block, at, out| {
                 let begin = to_usize(u64::from(block)).saturating_mul(grid.block_len);
                 let bytes = data.get(begin..begin.saturating_add(grid.block_len));
-                out(bytes.unwrap_or_default(), at);
-                Ok(())
+                out(bytes.unwrap_or_default(), at)
             });
         }
         let place = self.frame.place(number)?;
         let ChunkPlace::At(stored_at) = place else {
             let mut element = vec![0; grid.itemsize];
             self.frame.fill_from(place, 0, &mut element)?;
-            strided::fill(&lens(&inside), &element, to);
+            strided::fill(&lens(&inside), &element, to)?;
             return Ok(());
         };
         let stored = self.frame.home.chunk(stored_at)?;
@@ -150,8 +149,7 @@ impl NdArray {
                     each_block(grid, &inside, to, |block, at, out| {
                         let decoded = decoder.decode_block(bytes, block, block_bytes);
                         decoded.map_err(|error| fetch::failed(number, stored.byte(), error))?;
-                        out(block_bytes, at);
-                        Ok(())
+                        out(block_bytes, at)
                     })
                 })
             })
@@ -186,10 +184,10 @@ impl NdArray {
 fn each_block(
     grid: &Grid,
     inside: &[Range<u64>],
-    to: Place<'_, &mut [u8]>,
-    mut read: impl FnMut(u32, &[u64], &mut dyn FnMut(&[u8], &[u64])) -> Result<()>,
+    to: Strided<'_, &mut [u8]>,
+    mut read: impl FnMut(u32, &[u64], &mut dyn FnMut(&[u8], &[u64]) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
-    let Place {
+    let Strided {
         bytes,
         start,
         strides,
@@ -198,18 +196,18 @@ fn each_block(
     for at in grid.blocks_of(inside) {
         read(grid.block_number(&at), &at, &mut |block, at| {
             let part = grid.in_block(at, inside);
-            let from = Place {
+            let from = Strided {
                 bytes: block,
                 start: grid.block_start(at, &part),
                 strides: &grid.block_strides,
             };
             let start = start.saturating_add(offset(&relative(&part, &origin), strides));
-            let to = Place {
+            let to = Strided {
                 bytes: &mut *bytes,
                 start,
                 strides,
             };
-            strided::copy(&lens(&part), grid.itemsize, from, to);
+            Ok(strided::copy(&lens(&part), grid.itemsize, from, to)?)
         })?;
     }
     Ok(())

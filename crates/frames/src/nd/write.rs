@@ -8,7 +8,7 @@ use crate::wire::{ChunkPlace, FrameHeader};
 use blosc1::Fault;
 use bloscpack_dtype::{
     boxes::to_usize,
-    strided::{self, Place, strides},
+    strided::{self, Strided, strides},
 };
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
@@ -226,7 +226,7 @@ fn work(
 ) -> Result<(u64, Made)> {
     let put = |data: &mut [u8]| put_part(grid, (data, &job.origin), &job.part, slice, source);
     if let Some(mut data) = data.filter(|_| !job.is_whole) {
-        put(&mut data);
+        put(&mut data)?;
         return Ok((job.number, Made::Dirty(data)));
     }
     coders.with_bytes(|data| {
@@ -238,7 +238,7 @@ fn work(
         if !lens.eq(grid.stored.iter().copied()) {
             data.fill(0);
         }
-        put(data);
+        put(data)?;
         Ok((job.number, Made::Compressed(coders.encode(header, data)?)))
     })
 }
@@ -250,7 +250,7 @@ fn put_part(
     part: &[Range<u64>],
     slice: &[Range<u64>],
     source: Source<'_>,
-) {
+) -> Result<()> {
     let inside = relative(part, origin);
     let slice_origin: Vec<u64> = slice.iter().map(|range| range.start).collect();
     let part_start = relative(part, &slice_origin);
@@ -260,25 +260,26 @@ fn put_part(
         let in_block = grid.in_block(&at, &inside);
         let block = to_usize(u64::from(grid.block_number(&at))).saturating_mul(grid.block_len);
         let start = block.saturating_add(grid.block_start(&at, &in_block));
-        let to = Place {
+        let to = Strided {
             bytes: &mut *data,
             start,
             strides: &grid.block_strides,
         };
         let sizes = lens(&in_block);
         match source {
-            Source::Element(element) => strided::fill(&sizes, element, to),
+            Source::Element(element) => strided::fill(&sizes, element, to)?,
             Source::Data(bytes) => {
                 let start = offset(&part_start, &from_strides);
                 let start =
                     start.saturating_add(offset(&relative(&in_block, &begin), &from_strides));
-                let from = Place {
+                let from = Strided {
                     bytes,
                     start,
                     strides: &from_strides,
                 };
-                strided::copy(&sizes, grid.itemsize, from, to);
+                strided::copy(&sizes, grid.itemsize, from, to)?;
             }
         }
     }
+    Ok(())
 }
