@@ -3,7 +3,7 @@
 use super::Leaf;
 use crate::grid::{Grid, Part};
 use crate::superchunk::{Contents, fitted};
-use bloscpack_dtype::boxes::{Frame, runs, to_usize};
+use bloscpack_dtype::boxes::{Window, runs, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
@@ -87,22 +87,19 @@ impl Leaf {
             .iter()
             .map(|range| range.end.saturating_sub(range.start))
             .collect();
-        let from = Frame {
+        let from = Window {
             shape: &shape,
             origin: &origin,
         };
-        let to = Frame {
+        let to = Window {
             shape: &stored_shape,
             origin: &part.origin,
         };
-        let done = runs(&part.wanted, (from, to), grid.itemsize(), |run| {
+        runs(&part.wanted, (from, to), grid.itemsize(), |run| {
             super::read::copy(data, run.from, &mut all, run.to, run.len);
-            Ok::<_, std::convert::Infallible>(())
-        });
-        match done {
-            Ok(()) => Ok(all),
-            Err(never) => match never {},
-        }
+            Ok::<_, Error>(())
+        })?;
+        Ok(all)
     }
 
     /// Puts chunks into the places of the old ones, if they all fit; false if they do not.
