@@ -98,6 +98,8 @@ pub use blosc1 as blosc;
 pub use bloscpack_datasets as dataset;
 #[doc(inline)]
 pub use bloscpack_dtype as dtype;
+#[doc(inline)]
+pub use bloscpack_error as error;
 #[cfg(feature = "frames")]
 #[doc(inline)]
 pub use bloscpack_frames as frame;

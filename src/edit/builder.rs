@@ -5,7 +5,7 @@ use super::{Editor, RecordEditor};
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
 use blosc1::{Compressor, Filter};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Disk, Folder, Held, LockTimeout};
 use bloscpack_wire::{Hashers, Limits};
 use std::ffi::OsStr;
@@ -138,7 +138,7 @@ impl EditorBuilder {
     /// # Errors
     /// As [`open_in`](Self::open_in).
     pub fn open(self, path: impl AsRef<Path>) -> Result<Editor> {
-        let (folder, name) = Disk::of(path)?;
+        let (folder, name) = Disk::of(path).writing()?;
         self.open_in(folder, &name)
     }
 
@@ -151,7 +151,7 @@ impl EditorBuilder {
     /// that are only read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder
     /// takes.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
-        self.open_for(folder, name, Wanted::Content)
+        self.open_for(folder, name, Wanted::Content).writing()
     }
 
     /// Opens the file of records at this path, symbolic links followed.
@@ -159,7 +159,7 @@ impl EditorBuilder {
     /// # Errors
     /// As [`open_records_in`](Self::open_records_in).
     pub fn open_records(self, path: impl AsRef<Path>) -> Result<RecordEditor> {
-        let (folder, name) = Disk::of(path)?;
+        let (folder, name) = Disk::of(path).writing()?;
         self.open_records_in(folder, &name)
     }
 
@@ -169,7 +169,8 @@ impl EditorBuilder {
     /// As [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported) for a file
     /// without records, or with records packed in an unknown way.
     pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
-        RecordEditor::of(self.open_for(folder, name, Wanted::Records)?)
+        let editor = self.open_for(folder, name, Wanted::Records).writing()?;
+        RecordEditor::of(editor).writing()
     }
 
     fn open_for<F: Folder>(self, folder: F, name: &OsStr, wanted: Wanted) -> Result<Editor<F>> {

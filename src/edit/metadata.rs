@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::front::{self, NewMetadata};
 use super::{Editor, EditorBuilder};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Change, Folder, ReadAt};
 use bloscpack_wire::Metadata;
 use std::collections::BTreeMap;
@@ -17,6 +17,10 @@ impl<F: Folder> Editor<F> {
     /// metadata; [`OverLimit`](bloscpack_error::Category::OverLimit) for more than the editor's own limits
     /// let it read.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
+        self.change_metadata(metadata).writing()
+    }
+
+    fn change_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.held.check()?;
         if self.metadata() == Some(metadata) {
             return Ok(());

@@ -3,7 +3,7 @@
 use super::Editor;
 use super::front::{self, NewMetadata};
 use crate::indexed::Index;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::Offsets;
 
@@ -14,6 +14,10 @@ impl<F: Folder> Editor<F> {
     /// [`Usage`](bloscpack_error::Category::Usage) for a file without a table; those of the file, and a table
     /// that does not lead to its chunks.
     pub fn reindex(&mut self) -> Result<bool> {
+        self.fill_in_offsets().writing()
+    }
+
+    fn fill_in_offsets(&mut self) -> Result<bool> {
         self.held.check()?;
         if !self.header().offsets {
             return Err(Error::usage(

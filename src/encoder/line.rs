@@ -4,9 +4,8 @@ use crate::fill::Fill;
 use crate::pipeline::Pipeline;
 use crate::shared::Fetch;
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_wire::{Checksum, Hashers};
-use std::io;
 
 /// How chunks are made.
 #[derive(Clone, Copy)]
@@ -20,7 +19,7 @@ pub(crate) struct Recipe {
 /// Takes the chunks with their digests, in order.
 pub(crate) trait Sink {
     /// Takes some chunks that lie one behind the other, and where each of them ends.
-    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()>;
+    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()>;
 
     /// Hears before the first chunk how chunks are made, where the data was to decide that.
     fn tuned(&mut self, _settings: &ChunkSettings) -> Result<()> {
@@ -166,7 +165,7 @@ fn press(
     batch: &mut Batch,
 ) -> Result<()> {
     if let Some(fetch) = batch.fetch.take() {
-        batch.data.fetch(&fetch)?;
+        batch.data.fetch(&fetch).reading()?;
     }
     let data = batch.data.data();
     let cuts = batch.cuts.iter().copied().chain([data.len()]);

@@ -5,7 +5,7 @@ use super::line::{Batch, Line, Recipe, Sink};
 use crate::pipeline::BATCH;
 use crate::shared::{Fetch, Shared, in_order};
 use blosc1::Tuned;
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Stage {
             let len = match reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 // A reader that claims more than there was room for would have the header wrong.
-                result => result?.min(most),
+                result => result.reading()?.min(most),
             };
             if len == 0 {
                 return Ok(self.total_in.saturating_sub(before));
@@ -166,7 +166,7 @@ impl Stage {
         bytes: Range<u64>,
         sink: &mut impl Sink,
     ) -> Result<u64> {
-        let result = self.read_from(&mut in_order(source, bytes)?, sink);
+        let result = self.read_from(&mut in_order(source, bytes).reading()?, sink);
         if result.is_err() {
             self.line.break_off();
         }

@@ -21,7 +21,7 @@ use super::pipeline::{BATCH, Panicked, Pipeline};
 use super::shared::Fetch;
 use super::source::Source;
 use blosc1::{ChunkDecoder, ChunkHeader, has_blocks};
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_wire::{
     Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
     Position, Section,
@@ -160,7 +160,7 @@ impl<R> Engine<R> {
     fn done(&mut self, done: Done) -> Result<Piece> {
         self.spare_chunks.put(done.chunk);
         self.unread |= done.piece.is_err();
-        Ok(done.piece?)
+        done.piece.reading()
     }
 
     /// Those bytes of the chunk that begins at `content` which are wanted, if any.
@@ -191,7 +191,7 @@ impl<R: Read> Engine<R> {
             }
             if self.unread {
                 let gone = "a chunk could not be read, so that nothing follows";
-                return Err(io::Error::other(gone).into());
+                return Err(io::Error::other(gone)).reading();
             }
             match self.ready.pop_front() {
                 Some(Ok(done)) => return self.done(done).map(Some),
@@ -344,7 +344,7 @@ impl<R: Read> Engine<R> {
         if let Some(bodies) = &mut self.bodies {
             let most = std::mem::replace(&mut bodies.ahead, usize::MAX);
             // A file never lets anybody wait.
-            if !self.source.fill_up_to(most)? {
+            if !self.source.fill_up_to(most).reading()? {
                 let result = self.parser.finish();
                 self.end(result);
             }
@@ -362,7 +362,7 @@ impl<R: Read> Engine<R> {
             self.starving = self.source.was_short();
             return Ok(());
         }
-        if !self.source.fill()? {
+        if !self.source.fill().reading()? {
             let result = self.parser.finish();
             self.end(result);
         }

@@ -3,7 +3,7 @@
 use super::indexed::IndexedRecordReader;
 use crate::engine::Warning;
 use crate::indexed::{Fetcher, Index};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Form, FormatError, Hashers, Limits};
 use std::sync::Arc;
@@ -70,8 +70,8 @@ impl IndexedRecordReaderBuilder {
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) for chunks that hold no records, records packed
     /// in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
-        let index = Index::of_records(&source, &self.limits, self.allow_unterminated)?;
-        self.with_index(source, index.into())
+        let index = Index::of_records(&source, &self.limits, self.allow_unterminated).reading()?;
+        self.with_index(source, index.into()).reading()
     }
 
     /// A reader for a source of which it is known where everything lies.

@@ -31,7 +31,7 @@ pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
 
 use super::walk::Walk;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Checksum, Event, FormatError, Hashers, Limits, NumpyArray, ParseError, Position, Section,
@@ -158,25 +158,34 @@ where
     S: ReadAt + ?Sized,
     W: Read + Write + Seek,
 {
-    let mut findings = Findings::of(&source, options)?;
+    // The output says of its own errors that they are those of the target.
+    save(&source, target, options).reading()
+}
+
+fn save<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
+where
+    S: ReadAt,
+    W: Read + Write + Seek,
+{
+    let mut findings = Findings::of(source, options)?;
     let has_records = findings.has_records()?;
     let is_hopeless = |member: &Member| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
-        if !holds_nothing(&source, &options.limits)? {
+        if !holds_nothing(source, &options.limits)? {
             return Err(findings.hopeless());
         }
         // No chunks, and bytes behind them that are tolerated.
         findings.members.iter_mut().for_each(Member::empty);
     }
-    let array_lost = !has_records && findings.drop_torn_array(&source, options)?;
+    let array_lost = !has_records && findings.drop_torn_array(source, options)?;
     let metadata_lost = has_records && findings.drop_odd_metadata();
-    let output = Target::new(target, findings.builder(&source, options, has_records)?);
+    let output = Target::new(target, findings.builder(source, options, has_records)?);
     let mut taker = findings.taking(output, options).only(has_records);
     taker.recovery.array_lost = array_lost;
     taker.recovery.metadata_lost |= array_lost || metadata_lost;
-    findings.salvage(&source, options, &mut taker)?;
+    findings.salvage(source, options, &mut taker)?;
     if taker.recovery.damages.is_empty() {
-        taker.recovery.contradiction(&source, &options.limits)?;
+        taker.recovery.contradiction(source, &options.limits)?;
     }
     if taker.recovery.chunks == 0 && !taker.recovery.damages.is_empty() {
         let first = taker.recovery.damages.into_iter().next();
