@@ -12,15 +12,12 @@ fn help_documents_the_exit_statuses() {
         let ran = folder.run([flag]);
         let help = String::from_utf8(ran.succeeded()).unwrap();
         for (status, meaning) in [
-            (0, "done and sound"),
+            (0, "success; all data is sound"),
             (1, "the work failed"),
             (2, "wrong usage"),
             (3, "damaged data"),
-            (4, "cut short, unterminated or unfinished"),
-            (
-                5,
-                "not a format that is known, unsupported, or over a limit",
-            ),
+            (4, "truncated, unterminated or unfinished"),
+            (5, "unknown or unsupported format, or over a limit"),
         ] {
             assert!(help.contains(&format!("  {status}  {meaning}")), "{help}");
         }
@@ -228,7 +225,7 @@ fn the_manual_page() {
     }
     assert!(
         page.contains(
-            "damaged data (checksum, contradiction, undecodable); recover: something is lost, or may be"
+            "damaged data (wrong checksum, contradiction, undecodable); recover: data is lost, or may be"
         ),
         "{page}"
     );

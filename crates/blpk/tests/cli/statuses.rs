@@ -195,7 +195,7 @@ fn over_a_limit_is_5_and_names_the_option() {
         // What it finds it reports.
         let report = limited(&["verify", "in.blp"]).status_is(5);
         assert!(
-            report.text().contains("over the limit"),
+            report.text().contains("the limit"),
             "{}",
             report.text()
         );

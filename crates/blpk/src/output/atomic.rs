@@ -1,36 +1,33 @@
-//! A file that appears under its name only when it is whole.
+//! A file that appears under its name only when it is complete.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bloscpack::storage::{Disk, Folder as _};
-use tempfile::{Builder, TempPath};
+use tempfile::TempPath;
 
-use super::growing::Growing;
-use super::target::parent;
+use super::{SyncingFile, parent, sync_folder, temporary, without_path};
 use crate::interrupt;
 
-/// A temporary file on its way to becoming `target`.
+/// A temporary file that becomes `target`.
 #[derive(Debug)]
-pub struct Whole {
+pub struct AtomicFile {
     /// Open for writing, reading and seeking.
-    pub file: Growing,
+    pub file: SyncingFile,
     temporary: TempPath,
     target: PathBuf,
-    /// What stands under the name now.
+    /// The file that has the name now.
     pub replaced: Option<Metadata>,
 }
 
-impl Whole {
-    /// Begins a new file with what the umask leaves of the permissions `like`, as `cp` does: what
-    /// is made of a private file is private from its first byte.
-    pub fn begin(target: PathBuf, like: Option<Permissions>) -> io::Result<Self> {
-        Self::make(target, None, like.or_else(usual_permissions))
+impl AtomicFile {
+    /// Begins a new file with the given permissions, less the umask, as `cp` does: a file made from a private file is
+    /// private from its first byte.
+    pub fn begin(target: PathBuf, permissions: Option<Permissions>) -> io::Result<Self> {
+        Self::make(target, None, permissions.or_else(usual_permissions))
     }
 
-    /// Begins a file that takes the place of another. It is private, and gets the permissions of
-    /// the old one when it is whole.
+    /// Begins a file that replaces another. It is private, and gets the permissions of the old one when it is complete.
     pub fn replace(target: PathBuf, old: Metadata) -> io::Result<Self> {
         Self::make(target, Some(old), None)
     }
@@ -41,8 +38,7 @@ impl Whole {
         replaced: Option<Metadata>,
         permissions: Option<Permissions>,
     ) -> io::Result<Self> {
-        let mut builder = Builder::new();
-        builder.prefix(".blpk-").suffix(".tmp");
+        let mut builder = temporary();
         if let Some(permissions) = permissions {
             builder.permissions(permissions);
         }
@@ -51,87 +47,76 @@ impl Whole {
         let (file, temporary) = made.map_err(|error| without_path(&error))?.into_parts();
         pending.push(temporary.to_path_buf());
         Ok(Self {
-            file: Growing::new(file),
+            file: SyncingFile::new(file),
             temporary,
             target,
             replaced,
         })
     }
 
-    /// The folder that it will be in.
+    /// The folder of the target.
     pub fn folder(&self) -> &Path {
         parent(&self.target)
     }
 
-    /// Where it is meanwhile.
-    pub fn temporary(&self) -> &Path {
-        &self.temporary
-    }
-
-    /// The one path of the target that any two ways to spell it share.
-    pub fn place(&self) -> Option<PathBuf> {
-        let folder = parent(&self.target).canonicalize().ok()?;
+    /// One path of the target for all spellings of it.
+    pub fn real_path(&self) -> Option<PathBuf> {
+        let folder = self.folder().canonicalize().ok()?;
         Some(folder.join(self.target.file_name()?))
     }
 
-    /// Gives it its name, and tells its length.
+    /// Takes over another file of the same folder or one below, with the permissions that it would have had.
+    pub fn adopt(&mut self, made: &Path) -> io::Result<()> {
+        let file = File::options().read(true).write(true).open(made)?;
+        file.set_permissions(self.file.get_ref().metadata()?.permissions())?;
+        let pending = interrupt::pending();
+        fs::rename(made, &self.temporary)?;
+        drop(pending);
+        self.file = SyncingFile::new(file);
+        Ok(())
+    }
+
+    /// Gives it its name, and returns its length.
     pub fn commit(mut self) -> io::Result<u64> {
         let length = self.file.get_ref().metadata()?.len();
         if let Some(old) = &self.replaced {
             keep_permissions(self.file.get_ref(), old)?;
         }
-        // Otherwise a power cut may leave the name and not the content.
+        // Otherwise a power cut may leave the name without the content.
         self.file.sync()?;
         self.appear()?;
         Ok(length)
     }
 
-    /// Gives it its name, also after a power cut from now on.
+    /// Gives it its name, which from then on survives a power cut.
     fn appear(self) -> io::Result<()> {
         let (target, is_new) = (self.target.clone(), self.replaced.is_none());
         self.rename()?;
-        match Disk::new(parent(&target)).sync() {
-            // A folder to which files may be added, but which may not be looked at.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            Err(error) if is_new => {
+        sync_folder(&target).inspect_err(|_| {
+            if is_new {
                 let _ = fs::remove_file(&target);
-                Err(error)
             }
-            done => done,
-        }
+        })
     }
 
     fn rename(self) -> io::Result<()> {
         let mut pending = interrupt::pending();
         let here = self.temporary.to_path_buf();
-        let done = if self.replaced.is_some() {
-            self.temporary.persist(&self.target)
-        } else {
-            self.temporary.persist_noclobber(&self.target)
+        let done = match self.replaced {
+            Some(_) => self.temporary.persist(&self.target),
+            None => self.temporary.persist_noclobber(&self.target),
         };
         match done {
-            Ok(()) => {
-                pending.retain(|path| *path != here);
-                Ok(())
-            }
-            // Some file systems can only rename. The file was not there a moment ago.
+            Ok(()) => {}
+            // Some file systems can only rename. The file did not exist a moment ago.
             Err(error) if cannot_link(&error.error) && !self.target.exists() => {
                 error.path.persist(&self.target)?;
-                pending.retain(|path| *path != here);
-                Ok(())
             }
-            Err(error) => Err(error.error),
+            Err(error) => return Err(error.error),
         }
+        pending.retain(|path| *path != here);
+        Ok(())
     }
-}
-
-/// The error without the name of the temporary file, which means nothing to the user.
-fn without_path(error: &io::Error) -> io::Error {
-    let text = error.to_string();
-    let text = text
-        .split_once(" at path ")
-        .map_or(text.as_str(), |(text, _)| text);
-    io::Error::new(error.kind(), text)
 }
 
 fn cannot_link(error: &io::Error) -> bool {
@@ -159,11 +144,11 @@ fn keep_permissions(file: &File, old: &Metadata) -> io::Result<()> {
     let new = file.metadata()?;
     let mut mode = old.mode() & 0o7777;
     if new.uid() != old.uid() && fchown(file, Some(old.uid()), None).is_err() {
-        // The new owner has not earned what the file did in the name of the old one.
+        // The set-user-ID bit was granted by the old owner, and must not pass to the new one.
         mode &= 0o1777;
     }
     if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
-        // What the old group was allowed is not the business of the new one, beyond what all are.
+        // The new group gets no more than everybody.
         mode &= 0o5707 | (mode & 0o007) << 3;
     }
     file.set_permissions(Permissions::from_mode(mode))
