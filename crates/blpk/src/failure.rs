@@ -173,3 +173,44 @@ fn hint(error: &Error) -> Option<String> {
         _ => error.hint().map(str::to_owned),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use bloscpack::{Error, error::Side, wire::FormatError};
+
+    use super::Failure;
+
+    fn full() -> Error {
+        Error::from(io::Error::from_raw_os_error(28))
+    }
+
+    #[test]
+    fn the_side_of_an_error_decides_on_the_name() {
+        let title = |error: &Error| Failure::between(error, "in", "out").title.unwrap();
+        assert!(title(&full().on(Side::Source)).starts_with("in: "));
+        assert!(title(&full().on(Side::Target)).starts_with("out: "));
+        // Sources say so.
+        assert!(title(&full()).starts_with("out: "));
+        // The data is that of the source.
+        assert!(title(&FormatError::Trailing.into()).starts_with("in: "));
+    }
+
+    #[test]
+    fn errors_of_the_system_have_no_number() {
+        for failure in [
+            Failure::library("out", &full()),
+            Failure::io("out", &io::Error::from_raw_os_error(28)),
+        ] {
+            assert!(!failure.title.unwrap().contains("28"));
+        }
+    }
+
+    #[test]
+    fn advice_on_damage_is_for_damage_alone() {
+        let hint = |error: &Error| Failure::library("in", error).if_damaged("help").hint;
+        assert_eq!(hint(&FormatError::Trailing.into()).as_deref(), Some("help"));
+        assert_eq!(hint(&full()), None);
+    }
+}

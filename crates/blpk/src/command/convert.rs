@@ -73,7 +73,7 @@ Examples:
   blpk convert --format 2 old.blp new.blp
   blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8' --chunkshape 100,100,50";
 
-/// What is to be made.
+/// The kind of output.
 #[derive(Clone, Copy, Debug)]
 enum Goal {
     /// A dataset, by default in the layout of PATH.
@@ -107,7 +107,7 @@ impl Convert {
         Ok(Status::Done)
     }
 
-    /// What is to be made: by the options, or else the same as PATH.
+    /// The kind of output: by the options, or else that of PATH.
     fn goal(&self, kind: InputKind) -> Goal {
         match (self.layout, self.format, kind) {
             (Some(ArrayLayout::Dataset(layout)), ..) => Goal::Dataset(Some(layout)),

@@ -179,7 +179,7 @@ impl Import {
             let title =
                 format!("{name} is {format}; only .npy can be imported into the layout {layout}");
             return Err(Failure::usage(title).hint(format!(
-                "blpk import converts it into a table, and then blpk convert --column NAME --layout {layout} a column of that"
+                "blpk import makes a table of it, and blpk convert --column NAME --layout {layout} converts a column of that"
             )));
         }
         if self.table || self.expected_rows.is_some() {

@@ -49,8 +49,8 @@ impl Reindex {
                 has_records,
             ) {
                 (true, _) => failure,
-                (false, true) => failure.hint("unpack the records, and pack them into a file"),
-                (false, false) => failure.hint("decompress the file, and compress it into a file"),
+                (false, true) => failure.hint("unpack the records, then pack them into a file"),
+                (false, false) => failure.hint("decompress it, then compress it into a file"),
             }
         })?;
         file.report_late_signal();

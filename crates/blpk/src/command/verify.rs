@@ -51,7 +51,7 @@ struct Outcome {
     report: Result<Findings, Failure>,
 }
 
-/// What was found.
+/// The findings.
 enum Findings {
     File(Report),
     Dataset(DatasetReport),

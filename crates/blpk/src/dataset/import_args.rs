@@ -17,7 +17,7 @@ use crate::args;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// What a file of another format does not say itself.
+/// Details that a file of another format may not state.
 #[derive(Args, Debug)]
 pub struct ImportArgs {
     /// Format of IN, if its name does not show it: npy, csv, arrow, parquet

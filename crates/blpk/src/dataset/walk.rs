@@ -32,7 +32,7 @@ pub fn datasets(
     }))
 }
 
-/// What came of opening a dataset that the walk had an error for. An error without a file is less precise than that.
+/// Chooses the more precise result: an error that names no file says less than that of the walk.
 fn prefer(opened: bloscpack::Result<Dataset>, walked: Option<Error>) -> bloscpack::Result<Dataset> {
     match (opened, walked) {
         (Err(vague), Some(error)) if vague.path().is_none() => Err(error),

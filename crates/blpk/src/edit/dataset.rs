@@ -25,7 +25,8 @@ impl<'a> DatasetEdit<'a> {
     /// The directory at `path`.
     pub fn find(path: &'a Path) -> Result<Self, Failure> {
         if is_standard_input(path) {
-            return Err(Failure::usage("a dataset is a directory").hint("name one"));
+            let title = "standard input cannot be a dataset";
+            return Err(Failure::usage(title).hint("name a directory"));
         }
         frame::refuse(
             path,

@@ -1,4 +1,4 @@
-//! What an input reads from.
+//! The bytes of an input.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

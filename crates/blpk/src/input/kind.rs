@@ -12,7 +12,7 @@ use crate::text::quoted;
 /// The file that makes a directory a sparse frame.
 const SPARSE_FRAME: &str = "chunks.b2frame";
 
-/// What a path leads to.
+/// The kind of input that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// A Blosc2 frame: a file, or the directory of a sparse one.

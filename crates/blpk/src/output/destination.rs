@@ -1,4 +1,4 @@
-//! What an output path leads to.
+//! The file that an output path leads to.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,7 +9,7 @@ use super::parent;
 /// Symbolic links that are followed at most, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// What an output path leads to, symbolic links followed.
+/// The file that an output path leads to, symbolic links followed.
 pub enum Destination {
     /// Nothing yet.
     New(PathBuf),

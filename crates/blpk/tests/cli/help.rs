@@ -134,6 +134,27 @@ fn every_subcommand_of_dataset_has_help() {
     }
 }
 
+/// Scripts that use them keep working.
+#[test]
+fn old_names_of_options_are_hidden_aliases() {
+    let folder = Folder::new();
+    for (command, old, new) in [
+        ("import", "--superchunk", "--chunks-per-superchunk"),
+        ("dataset delete-column", "--keep", "--keep-files"),
+        ("dataset repair", "--cut", "--truncate"),
+        ("compress", "--clevel", "--level"),
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let help = folder.run([&words[..], &["--help"]].concat()).succeeded();
+        let help = String::from_utf8(help).unwrap();
+        assert!(help.contains(&format!("{new} ")) || help.contains(&format!("{new}\n")));
+        // `--clevel` is that of the Python tool, and shown as an alias.
+        assert!(!help.contains(&format!(" {old} ")), "{old}: {help}");
+        let ran = folder.run([&words[..], &[old]].concat()).status_is(2);
+        assert!(!ran.stderr.contains("unexpected"), "{old}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn no_arguments_show_the_help_as_an_error() {
     let ran = Folder::new().run::<&str>([]);

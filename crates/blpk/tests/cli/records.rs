@@ -868,7 +868,7 @@ fn reindex_fills_in_the_offsets_of_records() {
     folder.write("stream.blp", stream);
     folder
         .run(["reindex", "stream.blp"])
-        .failed(2, "hint: unpack the records, and pack them");
+        .failed(2, "hint: unpack the records, then pack them");
 }
 
 /// What a writer has flushed arrives while it goes on.

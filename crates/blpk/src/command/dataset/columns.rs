@@ -76,7 +76,7 @@ impl AddColumn {
         if columns != 1 {
             let columns = count(widened(columns), "column");
             return Err(Failure::usage(format!(
-                "{name} has {columns} in place of one"
+                "{name} has {columns}, expected one"
             )));
         }
         let builder = source.schema().array_builder();

@@ -105,7 +105,7 @@ impl Set {
         let itemsize = target.dtype.itemsize();
         let wrong = |what: &str| {
             let title = format!(
-                "{} has {what} than the {} bytes of the elements to overwrite",
+                "{} has {what} than the {} of the elements to overwrite",
                 input.name(),
                 target.bytes()
             );

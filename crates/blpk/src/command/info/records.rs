@@ -38,7 +38,7 @@ fn by_last_chunk(input: &Input, session: &Session) -> Option<u64> {
     Some(builder.open(input.by_position()?).ok()?.len())
 }
 
-/// What the chunks contain, if that is known.
+/// The content of the chunks, if that is known.
 fn form(member: &Member) -> Option<Form> {
     Form::of(&member.header, member.metadata.as_ref()).ok()
 }
