@@ -1,13 +1,16 @@
-//! Datasets: directories that hold arrays and tables.
+//! Datasets: directories that contain arrays and tables.
 
-pub mod edit;
-pub mod making;
+pub mod copy;
+pub mod import_args;
 pub mod new;
-pub mod read;
+pub mod parts;
 pub mod rows;
 pub mod selection;
 pub mod slice;
+pub mod slice_reader;
 pub mod source;
+pub mod storage_args;
+pub mod walk;
 
 use std::fs;
 use std::path::Path;
@@ -17,26 +20,27 @@ use bloscpack::{
     dataset::{CArray, CTable, Dataset, DatasetError, DatasetOptions},
 };
 
-use crate::message::{Failure, plain, quoted};
+use crate::failure::{Failure, VERIFY};
+use crate::input::{FROM_JOURNAL, INTERRUPTED};
 use crate::session::Session;
-use crate::status::Status;
+use crate::text::{plain, quoted};
 
-/// Bytes of elements that are in memory at once, beside the chunks that the library keeps.
-pub const BLOCK: usize = 16 << 20;
-/// Bytes of chunks that are kept, of each array or column.
+/// Bytes of elements that are in memory at once, besides the chunks that the library caches.
+pub const BATCH: usize = 16 << 20;
+/// Bytes of chunks that the library caches for each array or column.
 const CACHE: usize = 64 << 20;
 
-/// Whether the path leads to a directory, as all datasets are.
+/// Whether the path leads to a directory, as those of all datasets do.
 pub fn is_directory(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Whether the path leads to something else. What cannot be looked at is opened, which tells why.
-pub fn is_no_directory(path: &Path) -> bool {
+/// Whether the path leads to something else. If it leads nowhere, the error is reported when it is opened.
+pub fn is_not_directory(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir())
 }
 
-/// How datasets are opened.
+/// The options by which datasets are opened.
 pub fn options(session: &Session) -> DatasetOptions {
     DatasetOptions::new()
         .threads(session.threads)
@@ -44,104 +48,83 @@ pub fn options(session: &Session) -> DatasetOptions {
         .cache(CACHE)
 }
 
-/// Opens a dataset for reading, and warns of what is odd.
+/// Opens a dataset for reading, and warns about an interrupted change.
 pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
     let dataset = options(session).open(path);
     let dataset = dataset.map_err(|error| failure(path, &error))?;
+    let name = quoted(path);
     if dataset.was_interrupted() {
-        session.warning(format_args!(
-            "{}: {INTERRUPTED}; what is read is the changed dataset, partly from its journal",
-            quoted(path)
-        ));
+        session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));
     }
     for (place, what) in dataset.notes() {
-        session.debug(format_args!("{}: {place}: {what}", quoted(path)));
+        session.debug(format_args!("{name}: {place}: {what}"));
     }
     Ok(dataset)
 }
 
-/// What is said of a dataset whose last writer did not come to the end of a change.
-pub const INTERRUPTED: &str = "a change was interrupted here";
-
-/// Why something could not be done with a dataset, and what might help.
+/// The failure to read a dataset.
 pub fn failure(path: &Path, error: &Error) -> Failure {
-    let failure = Failure::library(quoted(path), error);
-    match error.category() {
-        // Nothing is known that it could be.
-        Category::Unsupported if is_no_dataset(path, error) => failure.hint(format!(
-            "blpk ls {} lists the datasets below it",
-            quoted(path)
-        )),
-        Category::Damaged => failure.hint("blpk verify tells all that is wrong with it"),
-        _ => failure,
+    let name = quoted(path);
+    let failure = Failure::library(&name, error).if_damaged(VERIFY);
+    let is_unknown = error.category() == Category::Unsupported
+        && error.path().is_none()
+        && error.detail::<DatasetError>().is_some();
+    match is_unknown && is_directory(path) {
+        true => failure.hint(format!("blpk ls {name} lists the datasets below it")),
+        false => failure,
     }
 }
 
-/// Whether no dataset is there at all.
-fn is_no_dataset(path: &Path, error: &Error) -> bool {
-    is_directory(path) && error.path().is_none() && error.detail::<DatasetError>().is_some()
-}
-
-/// The array that is meant: the one at the path, or a column of the table there.
-pub enum Array {
-    /// At the path.
-    Whole(Box<CArray>),
-    /// In the table there.
-    Column(Box<CTable>, String),
-}
-
-impl Array {
-    /// Opens it.
-    pub fn open(path: &Path, column: Option<&str>, session: &Session) -> Result<Self, Failure> {
-        match (open(path, session)?, column) {
-            (Dataset::Array(array), None) => Ok(Self::Whole(array)),
-            (Dataset::Array(_), Some(_)) => Err(no_columns(path)),
-            (Dataset::Table(table), Some(name)) => {
-                let found = table.column(name).map(|_| ());
-                found.map_err(|error| failure(path, &error))?;
-                Ok(Self::Column(table, name.to_owned()))
-            }
-            (Dataset::Table(table), None) => Err(needs_column(path, &table)),
+/// The array of a dataset: the dataset itself, or this column of a table.
+pub fn array<'a>(
+    path: &Path,
+    dataset: &'a Dataset,
+    column: Option<&str>,
+) -> Result<&'a CArray, Failure> {
+    match (dataset, column) {
+        (Dataset::Array(array), None) => Ok(array),
+        (Dataset::Array(_), Some(_)) => Err(no_columns(path)),
+        (Dataset::Table(table), Some(name)) => {
+            table.column(name).map_err(|error| failure(path, &error))
         }
-    }
-
-    /// The array itself.
-    pub fn get(&self, path: &Path) -> Result<&CArray, Failure> {
-        match self {
-            Self::Whole(array) => Ok(array),
-            Self::Column(table, name) => table.column(name).map_err(|error| failure(path, &error)),
-        }
+        (Dataset::Table(table), None) => Err(needs_column(path, table)),
     }
 }
 
-/// Columns were asked of an array.
+/// The failure to find columns in an array.
 pub fn no_columns(path: &Path) -> Failure {
-    Failure::usage(format!(
-        "{} is an array, which has no columns",
-        quoted(path)
-    ))
+    let title = format!("{} is an array, which has no columns", quoted(path));
+    Failure::usage(title)
 }
 
-/// A table was given where an array is needed.
-pub fn needs_column(path: &Path, table: &CTable) -> Failure {
-    let title = format!("{} is a table: name one of its columns", quoted(path));
+/// The failure to read a table as an array.
+fn needs_column(path: &Path, table: &CTable) -> Failure {
     let names = table.names();
     let columns = match names.is_empty() {
         true => "it has no columns".to_owned(),
         false => format!("columns: {}", plain(&names.join(", "))),
     };
-    Failure::new(Status::Usage, title)
+    Failure::usage(format!("{} is a table", quoted(path)))
         .detail(columns)
-        .hint("--column NAME")
+        .hint("choose a column with --column NAME")
 }
 
-/// The elements of a shape, for people: `(1000, 3)`.
-pub fn shape_text(shape: &[u64]) -> String {
-    match shape {
-        [rows] => format!("({rows},)"),
-        _ => {
-            let axes: Vec<String> = shape.iter().map(u64::to_string).collect();
-            format!("({})", axes.join(", "))
+/// `carray` or `ctable`.
+pub fn kind(dataset: &Dataset) -> &'static str {
+    match dataset {
+        Dataset::Array(_) => "carray",
+        Dataset::Table(_) => "ctable",
+    }
+}
+
+/// Bytes of all elements, as far as the columns can be opened.
+pub fn nbytes(dataset: &Dataset) -> u64 {
+    match dataset {
+        Dataset::Array(array) => array.nbytes(),
+        Dataset::Table(table) => {
+            let columns = table.names().iter();
+            let columns = columns.filter_map(|name| table.column(name).ok());
+            columns.map(CArray::nbytes).fold(0, u64::saturating_add)
         }
     }
 }

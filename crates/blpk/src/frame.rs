@@ -5,28 +5,27 @@ pub mod new;
 use std::path::Path;
 
 use bloscpack::{
-    Category, DType, Error,
-    frame::{Frame, FrameOptions, NdArray},
+    DType, Error,
+    frame::{ArrayKind, Frame, FrameOptions, NdArray, NdArrayBuilder},
 };
 
-use crate::dataset::{INTERRUPTED, is_directory};
-use crate::input::{self, Input};
-use crate::message::Failure;
+use crate::dataset::is_directory;
+use crate::failure::{Failure, VERIFY};
+use crate::input::{self, FROM_JOURNAL, INTERRUPTED, Input, InputKind};
 use crate::session::Session;
 use crate::status::Status;
-use crate::what::What;
 
-/// How a frame is read.
-pub const READ: &str = "blpk cat prints its bytes, blpk export makes .npy of its array";
+/// Advice for a frame where a Bloscpack file is needed.
+pub const READ: &str = "blpk cat prints its bytes, and blpk export converts its array to .npy";
 
-/// How frames are opened.
+/// The options by which frames are opened.
 pub fn options(session: &Session) -> FrameOptions {
     FrameOptions::new()
         .threads(session.threads)
         .limits(session.limits)
 }
 
-/// Opens a frame for reading, and warns of what is odd.
+/// Opens a frame for reading, and warns about an interrupted change.
 pub fn open(path: &Path, session: &Session) -> Result<Frame, Failure> {
     let opened = match is_directory(path) {
         true => options(session).open(path),
@@ -34,10 +33,8 @@ pub fn open(path: &Path, session: &Session) -> Result<Frame, Failure> {
     };
     let frame = opened.map_err(|error| failure(path, &error))?;
     if frame.was_interrupted() {
-        session.warning(format_args!(
-            "{}: {INTERRUPTED}; what is read is the changed frame, partly from its journal",
-            input::name(path)
-        ));
+        let name = input::name(path);
+        session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));
     }
     Ok(frame)
 }
@@ -47,47 +44,38 @@ pub fn array(path: &Path, session: &Session) -> Result<NdArray, Failure> {
     NdArray::of(open(path, session)?).map_err(|error| failure(path, &error))
 }
 
-/// Why something could not be done with a frame, and what might help.
+/// The failure to read a frame.
 pub fn failure(path: &Path, error: &Error) -> Failure {
-    let failure = Failure::library(input::name(path), error);
-    match error.category() {
-        Category::Damaged => failure.hint("blpk verify tells all that is wrong with it"),
-        Category::OverLimit => {
-            failure.hint("if you trust the input, raise the limit: --limit NAME=SIZE")
-        }
-        _ => failure,
-    }
+    Failure::library(input::name(path), error).if_damaged(VERIFY)
 }
 
-/// Refuses a frame where only other files are of use; `hint` tells what is done with frames instead.
+/// Refuses a frame where a Bloscpack file is needed; `hint` says what can be done with a frame instead.
 pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
-    match What::of(path)? {
-        What::Frame => {
-            let title = format!(
-                "{} is a Blosc2 frame, which this does not take",
-                input::name(path)
-            );
-            Err(Failure::new(Status::Unsupported, title).hint(hint))
-        }
-        What::Directory | What::File => Ok(()),
+    if InputKind::of(path)? != InputKind::Frame {
+        return Ok(());
     }
+    let title = format!(
+        "{} is a Blosc2 frame, which this command does not support",
+        input::name(path)
+    );
+    Err(Failure::new(Status::Unsupported, title).hint(hint))
 }
 
-/// What the elements of an array are: as `--dtype` says, as the file does, or else void.
+/// The dtype of an array: by `--dtype`, by its file, or else void.
 pub fn dtype(
     array: &NdArray,
-    said: Option<&DType>,
+    given: Option<&DType>,
     path: &Path,
     session: &Session,
 ) -> Result<DType, Failure> {
     let (name, itemsize) = (input::name(path), u64::from(array.itemsize()));
-    if let Some(said) = said {
-        if said.itemsize() == itemsize {
-            return Ok(said.clone());
+    if let Some(given) = given {
+        if given.itemsize() == itemsize {
+            return Ok(given.clone());
         }
-        let found = said.itemsize();
+        let found = given.itemsize();
         let title =
-            format!("--dtype {said} has {found} bytes, but the elements of {name} have {itemsize}");
+            format!("--dtype {given} has {found} bytes, but an element of {name} has {itemsize}");
         return Err(Failure::usage(title));
     }
     if let Some(dtype) = array.dtype() {
@@ -95,23 +83,37 @@ pub fn dtype(
     }
     if let Some(text) = array.dtype_text() {
         session.warning(format_args!(
-            "{name}: its dtype {text:?} is not known here: its elements are taken for {itemsize} bytes of anything"
+            "{name}: unknown dtype {text:?}; its elements are treated as {itemsize} raw bytes each"
         ));
     }
     DType::void(itemsize).map_err(|error| Failure::library(name, &error.into()))
 }
 
-/// The bytes of an element, as many as a frame can tell.
-pub fn itemsize(dtype: &DType, name: &str) -> Result<u32, Failure> {
-    let bytes = u32::try_from(dtype.itemsize()).ok();
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
-        let found = dtype.itemsize();
-        let title = format!("{name}: elements of {found} bytes, which a frame cannot have");
-        Failure::new(Status::Unsupported, title)
-    })
+/// The failure to set the dtype of something that stores it.
+pub fn has_dtype(name: &str) -> Failure {
+    Failure::usage(format!("{name} already has a dtype"))
+        .hint("--dtype is only for Blosc2 frames without one")
 }
 
-/// Parses `--dtype`.
-pub fn parse_dtype(text: &str) -> Result<DType, String> {
-    DType::parse(text).map_err(|error| error.to_string())
+/// A new array of this kind.
+pub fn array_builder(
+    kind: ArrayKind,
+    dtype: &DType,
+    shape: &[u64],
+    name: &str,
+    session: &Session,
+) -> Result<NdArrayBuilder, Failure> {
+    let itemsize = u32::try_from(dtype.itemsize()).ok();
+    let itemsize = itemsize.filter(|bytes| *bytes > 0).ok_or_else(|| {
+        let found = dtype.itemsize();
+        let title = format!("{name}: a frame cannot contain elements of {found} bytes");
+        Failure::new(Status::Unsupported, title)
+    })?;
+    let builder = NdArray::builder(shape, itemsize)
+        .kind(kind)
+        .options(options(session));
+    Ok(match kind {
+        ArrayKind::Caterva => builder,
+        ArrayKind::B2nd => builder.dtype(dtype.clone()),
+    })
 }

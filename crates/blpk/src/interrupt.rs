@@ -1,9 +1,8 @@
-//! Ctrl-C and termination: what was begun is taken away, and the status is 130.
+//! Ctrl-C and termination: unfinished outputs are removed, and the exit status is 130.
 //!
-//! Outputs are temporary files, which the handler removes by itself. A file that is changed in its
-//! place is another matter: only who changes it knows when it may be let go of. Such work is
-//! [`begin`](Orderly::begin)-ed here, and asked to end; a second signal ends it at once, which its
-//! journal allows.
+//! Outputs are temporary files, which the handler removes by itself. A file that is changed in place is different: only
+//! the code that changes it knows when it can be let go. Such work holds a [`Deferred`], and the handler only asks it to
+//! stop. A second signal ends the process at once, which the journal of the file allows.
 
 use std::fmt;
 use std::fs;
@@ -17,94 +16,96 @@ use crate::status::Status;
 
 /// Temporary files and directories that exist now.
 ///
-/// Whoever creates, renames or removes one holds the lock meanwhile. So the handler never sees a
-/// file that is not listed, and never removes what has just got its final name.
+/// Code that creates, renames or removes one holds the lock meanwhile. So the handler never sees a file that is not
+/// listed, and never removes one that has just got its final name.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Whether there is work that ends in order.
-static ORDERLY: AtomicBool = AtomicBool::new(false);
-/// Whether it was asked to end.
-static ASKED: AtomicBool = AtomicBool::new(false);
-/// Wakes who waits for input.
-static ALARM: Mutex<Option<Alarm>> = Mutex::new(None);
+/// Whether there is work that has to stop by itself.
+static DEFERRED: AtomicBool = AtomicBool::new(false);
+/// Whether it was asked to stop.
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// Wakes the thread that waits for input.
+static WAKER: Mutex<Option<Waker>> = Mutex::new(None);
 
-/// What wakes a thread that waits for input.
-pub type Alarm = Box<dyn FnMut() + Send>;
+/// Wakes a thread that waits for input.
+pub type Waker = Box<dyn FnMut() + Send>;
 
 /// The list of temporary files, locked.
 pub fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Work that ends in order when it is asked to, as long as this lives.
+/// While this lives, a signal asks the work to stop and does not end the process.
 #[derive(Debug)]
-pub struct Orderly(());
+pub struct Deferred(());
 
-impl Orderly {
+impl Deferred {
     /// Begins such work.
     pub fn begin() -> Self {
-        ORDERLY.store(true, Ordering::SeqCst);
+        DEFERRED.store(true, Ordering::SeqCst);
         Self(())
     }
 }
 
-impl Drop for Orderly {
+impl Drop for Deferred {
     fn drop(&mut self) {
-        ORDERLY.store(false, Ordering::SeqCst);
+        DEFERRED.store(false, Ordering::SeqCst);
     }
 }
 
-/// Whether the work was asked to end.
-pub fn is_asked() -> bool {
-    ASKED.load(Ordering::SeqCst)
+/// Whether the work was asked to stop.
+pub fn is_requested() -> bool {
+    REQUESTED.load(Ordering::SeqCst)
 }
 
-/// An error if the work was asked to end.
+/// Returns an error if the work was asked to stop.
 pub fn check() -> io::Result<()> {
-    if is_asked() {
-        return Err(io::Error::other(Asked));
+    match is_requested() {
+        true => Err(io::Error::other(Interrupted)),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Whether an error is that of [`check`].
 pub fn is_cause_of(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Asked>())
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<Interrupted>())
 }
 
-/// What [`check`] fails with.
+/// The error of [`check`].
 #[derive(Debug)]
-struct Asked;
+struct Interrupted;
 
-impl fmt::Display for Asked {
+impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("interrupted")
     }
 }
 
-impl std::error::Error for Asked {}
+impl std::error::Error for Interrupted {}
 
-/// What is called when the work is asked to end.
-pub fn set_alarm(alarm: Option<Alarm>) {
-    *ALARM.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
+/// Sets what is called when the work is asked to stop.
+pub fn set_waker(waker: Waker) {
+    *WAKER.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
 }
 
 /// Handles SIGINT, SIGTERM and SIGHUP from now on.
 ///
-/// Under `nohup` nothing is installed: the three signals can only be taken together, and a hangup
-/// that the user asked to ignore must not end the work.
+/// Under `nohup` nothing is installed: the handler takes all three signals or none, and a hangup that the user asked to
+/// ignore must not end the work.
 pub fn install() {
-    if !hangup_is_ignored() {
-        // A failure leaves the system's own handling, which at worst leaves a temporary file.
+    if !is_hangup_ignored() {
+        // Without our handler, the system's own at worst leaves a temporary file.
         let _ = ctrlc::set_handler(stop);
     }
 }
 
 fn stop() {
-    if ORDERLY.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
-        let mut alarm = ALARM.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(alarm) = alarm.as_mut() {
-            alarm();
+    if DEFERRED.load(Ordering::SeqCst) && !REQUESTED.swap(true, Ordering::SeqCst) {
+        let mut waker = WAKER.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wake) = waker.as_mut() {
+            wake();
         }
         return;
     }
@@ -115,12 +116,12 @@ fn stop() {
             let _ = fs::remove_dir_all(path);
         }
     }
-    // Still locked: nothing is renamed between the removal and the end.
+    // The list is still locked, so nothing is renamed between the removal and the exit.
     process::exit(Status::Interrupted.code().into());
 }
 
-/// Whether SIGHUP, signal 1, was ignored by whoever started this process. Only Linux tells.
-fn hangup_is_ignored() -> bool {
+/// Whether the parent process has SIGHUP (signal 1) ignored. Only Linux reports that.
+fn is_hangup_ignored() -> bool {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return false;
     };

@@ -1,10 +1,10 @@
-//! `--layout`: how an array or a table is kept.
+//! `--layout`: how an array or a table is stored.
 
 use std::fmt;
 
 use bloscpack::{dataset::DatasetLayout, frame::ArrayKind};
 
-/// A layout of directories, or a kind of arrays in Blosc2 frames.
+/// A layout of directories, or a kind of array in a Blosc2 frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayLayout {
     /// In a directory.
@@ -24,7 +24,7 @@ impl ArrayLayout {
         Self::Frame(ArrayKind::B2nd),
     ];
 
-    /// As `--layout` has it.
+    /// The name that `--layout` takes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dataset(layout) => layout.name(),

@@ -1,39 +1,55 @@
 //! The command `blpk`: compress, decompress and inspect Bloscpack files.
 //!
-//! `main` parses the arguments, hands them to one file of `command/` and turns the outcome into an
-//! exit status. It uses nothing but the public API of the library.
+//! `main` parses the arguments, passes them to one file of `command/` and turns the outcome into an exit status. The
+//! command uses only the public API of the library.
+//!
+//! Each module uses only those above it in this list:
+//!
+//! | modules | task |
+//! |---|---|
+//! | `int`, `text`, `json_text`, `size`, `magic`, `layout`, `status` | values and their texts |
+//! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
+//! | `args`, `session`, `progress` | options of all subcommands |
+//! | `input`, `output` | bytes from files and pipes, and to them |
+//! | `edit`, `dataset`, `frame` | files, datasets and frames that are opened, made or changed |
+//! | `command` | the subcommands |
+//! | `cli` | the definition of the command line |
 
 mod args;
-mod change;
+mod cli;
 mod command;
 mod dataset;
-mod elements;
+mod edit;
+mod failure;
 mod frame;
 mod input;
+mod int;
 mod interrupt;
+mod json_text;
 mod layout;
+mod magic;
 mod message;
 mod output;
 mod progress;
 mod session;
 mod size;
 mod status;
-mod what;
+mod text;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
-use crate::args::Cli;
+use crate::cli::Cli;
 use crate::session::Session;
 
 fn main() -> ExitCode {
-    // Before parsing, so that the messages of the parser obey `--color` too.
-    args::color_choice(std::env::args_os()).write_global();
-    let cli = Cli::try_parse().unwrap_or_else(|error| args::advise(error).exit());
+    // Before parsing, so that `--color` applies to the messages of the parser, too.
+    cli::color_choice(std::env::args_os()).write_global();
+    let cli = Cli::try_parse().unwrap_or_else(|error| cli::advise(error).exit());
     interrupt::install();
     let session = Session::new(&cli.global);
-    match command::run(&cli.command, &session) {
+    match command::run(&cli.command, &session, Cli::command) {
         Ok(status) => status.into(),
         Err(failure) => {
             failure.report();

@@ -1,29 +1,31 @@
-//! Where bytes go: whole files that appear under their name only when complete, devices and pipes,
-//! standard output.
+//! Where bytes go: files that appear under their name only when complete, devices and pipes, standard output.
 
-mod growing;
-mod stream;
-mod target;
-mod whole;
-mod workplace;
+mod atomic;
+mod destination;
+mod direct;
+mod folder;
+mod syncing;
+mod work_dir;
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
+use crate::failure::Failure;
 use crate::input::{Input, STANDARD};
-use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::status::Status;
-pub use growing::Growing;
-use stream::Stream;
-use target::{Target, is_block_device};
-use whole::Whole;
-pub use workplace::Workplace;
+use crate::text::quoted;
+use atomic::AtomicFile;
+use destination::{Destination, is_block_device};
+use direct::DirectFile;
+pub use folder::{parent, sync_folder, temporary, without_path};
+pub use syncing::SyncingFile;
+pub use work_dir::WorkDir;
 
-/// How messages call it.
+/// The name of standard output in messages.
 const STANDARD_OUTPUT: &str = "standard output";
 
 /// An output that was begun.
@@ -31,30 +33,38 @@ const STANDARD_OUTPUT: &str = "standard output";
 pub struct Output {
     name: String,
     sink: Sink,
-    failed: bool,
 }
 
 #[derive(Debug)]
 enum Sink {
-    Whole(Box<Whole>),
-    Stream(Stream),
+    Atomic(Box<AtomicFile>),
+    Direct(DirectFile),
 }
 
 impl Output {
     /// Begins the output at `path`, or standard output for `-`.
     ///
-    /// `inputs` are those that it may not be the same file as. A new file may be read by no one
-    /// who may not read the first of them.
+    /// It must not be the same file as one of `inputs`. A new file is readable for no one who may not read the first of
+    /// them.
     pub fn create(path: &Path, inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
-        let like = inputs.first().and_then(|input| input.permissions());
-        Self::create_like(path, inputs, like, session)
+        let permissions = inputs.first().and_then(|input| input.permissions());
+        Self::create_with(permissions, path, inputs, session)
     }
 
-    /// The same; a new file has at most these permissions.
-    pub fn create_like(
+    /// Begins a compressed output: as [`create`](Self::create), but it is refused on a terminal.
+    pub fn create_binary(
         path: &Path,
         inputs: &[&Input],
-        like: Option<Permissions>,
+        session: &Session,
+    ) -> Result<Self, Failure> {
+        Self::create(path, inputs, session)?.spare_terminal(session)
+    }
+
+    /// Begins the output at `path`, or standard output for `-`. A new file gets at most these permissions.
+    pub fn create_with(
+        permissions: Option<Permissions>,
+        path: &Path,
+        inputs: &[&Input],
         session: &Session,
     ) -> Result<Self, Failure> {
         if is_standard_output(path) {
@@ -62,19 +72,21 @@ impl Output {
         }
         let name = quoted(path);
         let failed = |error: io::Error| Failure::io(&name, &error);
-        let sink = match Target::find(path).map_err(failed)? {
-            Target::New(place) => Sink::Whole(Whole::begin(place, like).map_err(failed)?.into()),
-            Target::Regular(place, old) => {
-                refuse_same_file(&name, Handle::from_path(&place).ok(), inputs)?;
+        let sink = match Destination::of(path).map_err(failed)? {
+            Destination::New(path) => {
+                Sink::Atomic(AtomicFile::begin(path, permissions).map_err(failed)?.into())
+            }
+            Destination::Regular(path, old) => {
+                refuse_same_file(&name, Handle::from_path(&path).ok(), inputs)?;
                 if !session.force {
                     return Err(exists(&name));
                 }
-                Sink::Whole(Whole::replace(place, old).map_err(failed)?.into())
+                Sink::Atomic(AtomicFile::replace(path, old).map_err(failed)?.into())
             }
-            Target::Special(old) if old.is_dir() => {
+            Destination::Special(old) if old.is_dir() => {
                 return Err(Failure::usage(format!("output {name} is a directory")));
             }
-            Target::Special(old) => {
+            Destination::Special(old) => {
                 if is_block_device(&old) {
                     refuse_same_file(&name, Handle::from_path(path).ok(), inputs)?;
                     if !session.force {
@@ -82,85 +94,89 @@ impl Output {
                     }
                 }
                 let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-                Sink::Stream(Stream::new(file, session))
+                Sink::Direct(DirectFile::new(file, session))
             }
         };
-        Ok(Self {
-            name,
-            sink,
-            failed: false,
-        })
+        Ok(Self { name, sink })
     }
 
     /// Standard output.
     fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
         let name = STANDARD_OUTPUT.to_owned();
         let failed = |error: io::Error| Failure::io(STANDARD_OUTPUT, &error);
-        let file = stream::stdout().map_err(failed)?;
+        let file = direct::stdout().map_err(failed)?;
         if file.metadata().map_err(failed)?.is_file() {
             refuse_same_file(&name, Handle::stdout().ok(), inputs)?;
         }
-        let sink = Sink::Stream(Stream::new(file, session));
-        Ok(Self {
-            name,
-            sink,
-            failed: false,
-        })
+        let sink = Sink::Direct(DirectFile::new(file, session));
+        Ok(Self { name, sink })
     }
 
-    /// How messages call it.
+    /// The same, unless it is a terminal, which binary data would upset.
+    pub fn spare_terminal(self, session: &Session) -> Result<Self, Failure> {
+        match &self.sink {
+            Sink::Direct(file) if file.terminal && !session.force => {
+                Err(refuse_terminal("compressed data"))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Its name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether both would end up in the same file.
-    pub fn is_same_place(&self, other: &Self) -> bool {
-        let place = |output: &Self| match &output.sink {
-            Sink::Whole(whole) => whole.place(),
-            Sink::Stream(_) if output.name == STANDARD_OUTPUT => Some(STANDARD.into()),
-            Sink::Stream(_) => None,
-        };
-        let here = place(self);
-        here.is_some() && here == place(other)
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        let path = self.real_path();
+        path.is_some() && path == other.real_path()
     }
 
-    /// The file, where it can be read back and written at any place.
-    pub fn seekable(&self) -> Option<&Growing> {
+    /// One path for all spellings of it.
+    fn real_path(&self) -> Option<PathBuf> {
         match &self.sink {
-            Sink::Whole(whole) => Some(&whole.file),
-            Sink::Stream(_) => None,
+            Sink::Atomic(file) => file.real_path(),
+            Sink::Direct(_) if self.name == STANDARD_OUTPUT => Some(STANDARD.into()),
+            Sink::Direct(_) => None,
         }
     }
 
-    /// Whether what is written shows on a terminal.
-    pub fn is_terminal(&self) -> bool {
-        matches!(&self.sink, Sink::Stream(stream) if stream.terminal)
-    }
-
-    /// Whether writing failed. An error of the library does not tell.
-    pub fn has_failed(&self) -> bool {
-        self.failed
-    }
-
-    /// Says why nothing whole was written: `failure`, unless the reader of a pipe has gone or a
-    /// terminal was to be spared.
-    pub fn explain(&self, failure: Failure) -> Failure {
+    /// The file, if it can be read back and written at any position.
+    pub fn seekable(&self) -> Option<&SyncingFile> {
         match &self.sink {
-            Sink::Stream(stream) if stream.broken => Failure::broken_pipe(),
-            Sink::Stream(stream) if stream.refused => spare_terminal("binary data"),
-            Sink::Stream(_) => failure,
-            Sink::Whole(whole) if whole.replaced.is_some() => {
-                failure.detail(format!("{} is left as it was", self.name))
-            }
-            Sink::Whole(_) => failure.detail(format!("{} is not written", self.name)),
+            Sink::Atomic(file) => Some(&file.file),
+            Sink::Direct(_) => None,
         }
     }
 
-    /// Gives the output its name, since all of it is there, and tells its length.
+    /// Adds to a failure what has become of the output. It replaces the failure if the reader of a pipe has gone, or if
+    /// binary data was about to reach a terminal.
+    pub fn unfinished(&self, failure: Failure) -> Failure {
+        match &self.sink {
+            Sink::Direct(file) if file.broken => Failure::broken_pipe(),
+            Sink::Direct(file) if file.refused => refuse_terminal("binary data"),
+            Sink::Direct(_) => failure,
+            Sink::Atomic(file) if file.replaced.is_some() => failure.detail(unchanged(self.name())),
+            Sink::Atomic(_) => failure.detail(not_written(self.name())),
+        }
+    }
+
+    /// The failure to write.
+    pub fn failed(&self, error: &io::Error) -> Failure {
+        self.unfinished(Failure::io(self.name(), error))
+    }
+
+    /// The failure of a transfer from `source` to this output, by the side of the error.
+    pub fn failed_from(&self, source: &str, error: &bloscpack::Error) -> Failure {
+        self.unfinished(Failure::between(error, source, self.name()))
+    }
+
+    /// Gives the output its name, since it is complete, and returns its length.
     pub fn commit(self) -> Result<u64, Failure> {
         match self.sink {
-            Sink::Stream(stream) => Ok(stream.written),
-            Sink::Whole(whole) => whole.commit().map_err(|error| match error.kind() {
+            Sink::Direct(file) => Ok(file.written),
+            Sink::Atomic(file) => file.commit().map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => exists(&self.name),
                 _ => Failure::io(&self.name, &error),
             }),
@@ -170,22 +186,19 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let done = match &mut self.sink {
-            Sink::Whole(whole) => (&mut &whole.file).write(bytes),
-            Sink::Stream(stream) => stream.write(bytes),
-        };
-        let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
-        self.failed |= done.as_ref().is_err_and(|error| !interrupted(error));
-        done
+        match &mut self.sink {
+            Sink::Atomic(file) => (&mut &file.file).write(bytes),
+            Sink::Direct(file) => file.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Neither kind holds bytes back.
+        // Neither kind has a buffer.
         Ok(())
     }
 }
 
-/// A report, on standard output.
+/// Prints a report on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::stdout();
     let done = stdout
@@ -204,17 +217,27 @@ pub fn is_standard_output(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
-/// Refuses to upset a terminal.
-pub fn spare_terminal(what: &str) -> Failure {
+/// The detail of a failure that left a file as it was.
+pub fn unchanged(name: &str) -> String {
+    format!("{name} is unchanged")
+}
+
+/// The detail of a failure to make a file.
+pub fn not_written(name: &str) -> String {
+    format!("{name} was not written")
+}
+
+fn refuse_terminal(what: &str) -> Failure {
     Failure::usage(format!("{what} is not written to a terminal"))
-        .hint("name an output file, redirect standard output, or insist with -f")
+        .hint("name an output file, redirect standard output, or use -f")
 }
 
 fn exists(name: &str) -> Failure {
-    Failure::new(Status::Failed, format!("output file {name} exists")).hint("overwrite it with -f")
+    Failure::new(Status::Failed, format!("output file {name} already exists"))
+        .hint("use -f to overwrite it")
 }
 
-/// Only asked for outputs that lose what they hold: a terminal or /dev/null may well be both.
+/// Only used for outputs that lose their content: a terminal or /dev/null may well be both.
 fn refuse_same_file(name: &str, output: Option<Handle>, inputs: &[&Input]) -> Result<(), Failure> {
     for input in inputs {
         let handle = input.file().try_clone().and_then(Handle::from_file).ok();

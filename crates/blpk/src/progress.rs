@@ -1,4 +1,4 @@
-//! The bar on standard error.
+//! The progress bar on standard error.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -14,22 +14,22 @@ use indicatif::{
 use crate::args::When;
 use crate::session::Session;
 
-/// Work that ends sooner shows no bar.
-const PATIENCE: Duration = Duration::from_millis(700);
+/// Shorter work shows no bar.
+const DELAY: Duration = Duration::from_millis(700);
 
 const WITH_TOTAL: &str = "{bar:30} {percent:>3}% {binary_bytes}/{binary_total_bytes} {rate} {left}";
 const WITHOUT_TOTAL: &str = "{spinner} {binary_bytes} {rate}";
 
-/// Bytes read so far, shown as a bar once the work turns out long. Clones count together.
+/// Bytes read so far, shown as a bar if the work takes long. Clones share the count.
 #[derive(Clone, Debug)]
-pub struct Progress(Arc<Shown>);
+pub struct Progress(Arc<Inner>);
 
 #[derive(Debug)]
-struct Shown {
+struct Inner {
     total: Option<u64>,
-    /// Nothing where no bar is wanted.
+    /// `None` if no bar is wanted.
     begun: Option<Instant>,
-    patience: Duration,
+    delay: Duration,
     done: AtomicU64,
     bar: OnceLock<ProgressBar>,
 }
@@ -37,16 +37,16 @@ struct Shown {
 impl Progress {
     /// A bar for `total` bytes to read, as the options and the terminal allow.
     pub fn new(session: &Session, total: Option<u64>) -> Self {
-        let (wanted, patience) = match session.progress {
+        let (wanted, delay) = match session.progress {
             When::Always => (true, Duration::ZERO),
-            When::Auto => (!session.quiet && io::stderr().is_terminal(), PATIENCE),
-            When::Never => (false, PATIENCE),
+            When::Auto => (!session.quiet && io::stderr().is_terminal(), DELAY),
+            When::Never => (false, DELAY),
         };
-        Self(Arc::new(Shown {
-            // A length of zero is what files without a length have.
+        Self(Arc::new(Inner {
+            // Files without a length claim to be empty.
             total: total.filter(|&total| total > 0),
             begun: wanted.then(Instant::now),
-            patience,
+            delay,
             done: AtomicU64::new(0),
             bar: OnceLock::new(),
         }))
@@ -56,24 +56,24 @@ impl Progress {
     pub fn advance(&self, bytes: u64) {
         let Some(begun) = self.0.begun else { return };
         self.0.done.fetch_add(bytes, Ordering::Relaxed);
-        if self.0.bar.get().is_some() || begun.elapsed() >= self.0.patience {
+        if self.0.bar.get().is_some() || begun.elapsed() >= self.0.delay {
             let bar = self.0.bar.get_or_init(|| self.0.draw());
             bar.set_position(self.0.done.load(Ordering::Relaxed));
         }
     }
 
-    /// Counts from nothing again.
+    /// Begins again at 0.
     pub fn restart(&self) {
         self.0.done.store(0, Ordering::Relaxed);
     }
 
-    /// Takes the bar away, before something else is printed.
+    /// Removes the bar, before something else is printed.
     pub fn finish(&self) {
         self.0.clear();
     }
 }
 
-impl Shown {
+impl Inner {
     fn clear(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
@@ -84,7 +84,7 @@ impl Shown {
         let target = if io::stderr().is_terminal() {
             ProgressDrawTarget::stderr()
         } else {
-            ProgressDrawTarget::term_like_with_hz(Box::new(Plain), 2)
+            ProgressDrawTarget::term_like_with_hz(Box::new(OneLine), 2)
         };
         let template = if self.total.is_some() {
             WITH_TOTAL
@@ -94,7 +94,7 @@ impl Shown {
         let elapsed = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         let bar = ProgressBar::with_draw_target(self.total, target).with_elapsed(elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
-            // The bar's own estimates count from when it was first drawn.
+            // The bar's own estimates begin when it is first drawn.
             let style = style.with_key("rate", rate).with_key("left", left);
             bar.set_style(style.progress_chars("=> "));
         }
@@ -113,7 +113,7 @@ fn rate(state: &ProgressState, to: &mut dyn fmt::Write) {
     );
 }
 
-/// The time that the rest takes at this rate.
+/// The time left at this rate.
 fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
     let rest = state.len().unwrap_or(0).saturating_sub(state.pos());
     let seconds =
@@ -122,18 +122,17 @@ fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
     let _ = write!(to, "{:#}", HumanDuration(Duration::from_secs(seconds)));
 }
 
-impl Drop for Shown {
+impl Drop for Inner {
     fn drop(&mut self) {
         self.clear();
     }
 }
 
-/// Standard error that is no terminal, for `--progress always`: one line, drawn over with carriage
-/// returns.
+/// Standard error that is not a terminal, for `--progress always`: one line, overwritten by carriage returns.
 #[derive(Debug)]
-struct Plain;
+struct OneLine;
 
-impl TermLike for Plain {
+impl TermLike for OneLine {
     fn width(&self) -> u16 {
         80
     }

@@ -3,68 +3,89 @@
 use std::fmt::Display;
 use std::num::NonZeroUsize;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use bloscpack::Limits;
 
 use crate::args::{Global, MAX_THREADS, When};
+use crate::int::widened;
 use crate::message;
+use crate::text::count;
 
-/// What holds for the whole run, whatever the subcommand.
+/// How long a change waits for readers of a file or dataset.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The settings of the whole run, whatever the subcommand.
 #[derive(Debug)]
 pub struct Session {
-    /// Overwrite, and write binary data to a terminal.
+    /// Overwrite files, and write binary data to a terminal.
     pub force: bool,
-    /// Threads to compress or decompress with.
+    /// Threads that compress or decompress.
     pub threads: usize,
-    /// What a file may ask for.
+    /// Limits on the input.
     pub limits: Limits,
-    /// Whether to show a bar.
+    /// Whether to show a progress bar.
     pub progress: When,
-    /// Neither warnings nor a bar.
+    /// Print neither warnings nor a progress bar.
     pub quiet: bool,
     verbose: bool,
     debug: bool,
+    begun: Instant,
 }
 
 impl Session {
-    /// Takes the options over and asks the system for what they leave open.
+    /// The settings by the options, and by the system for what they leave open.
     pub fn new(global: &Global) -> Self {
         let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let mut limits = Limits::default();
         for limit in &global.limits {
             limit.apply(&mut limits);
         }
+        let threads = global.nthreads.unwrap_or_else(cores).min(MAX_THREADS);
         let session = Self {
             force: global.force,
-            threads: global.nthreads.unwrap_or_else(cores).min(MAX_THREADS),
+            threads,
             limits,
             progress: global.progress,
             quiet: global.quiet,
             verbose: global.verbose || global.debug,
             debug: global.debug,
+            begun: Instant::now(),
         };
-        session.debug(format_args!("using {} threads", session.threads));
+        session.debug(format_args!("using {}", count(widened(threads), "thread")));
         session
     }
 
-    /// Tells about the work, if asked to.
+    /// Prints a line about the work, if asked to.
     pub fn verbose(&self, text: impl Display) {
         if self.verbose {
             message::note(text);
         }
     }
 
-    /// Tells about details, if asked to.
+    /// Prints a line about work that is done, and how long it took, if asked to.
+    pub fn done(&self, text: impl Display) {
+        self.verbose(format_args!("{text} in {:.2?}", self.begun.elapsed()));
+    }
+
+    /// Prints details, if asked to.
     pub fn debug(&self, text: impl Display) {
         if self.debug {
             message::note(text);
         }
     }
 
-    /// Warns, unless asked not to.
+    /// Prints a warning, unless asked not to.
     pub fn warning(&self, text: impl Display) {
         if !self.quiet {
             message::warning(text);
+        }
+    }
+
+    /// Prints warnings about one file.
+    pub fn warnings(&self, name: &str, warnings: &[impl Display]) {
+        for warning in warnings {
+            self.warning(format_args!("{name}: {warning}"));
         }
     }
 }

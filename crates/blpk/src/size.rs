@@ -1,13 +1,12 @@
-//! Sizes as people write them: `1M`, `0.5K`, `1048576`.
+//! Sizes in bytes as people write them: `1M`, `0.5K`, `1048576`.
 
 /// The units, by their letter: powers of 1024 as in the Python tool.
 const UNITS: [(char, u32); 5] = [('B', 0), ('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
 /// Parses a number of bytes.
 ///
-/// A number, then nothing or one of `B K M G T` in either case; `K` to `T` may be spelled `KB` and
-/// `KiB` to `TB` and `TiB`. With a unit, it may have a decimal point; what it comes to must be
-/// whole.
+/// A number, then nothing or one of `B K M G T` in either case; `K` may also be written `KB` or `KiB`, and so on. With a
+/// unit, the number may have a decimal point, but the result must be a whole number.
 pub fn parse(text: &str) -> Result<u64, String> {
     let size = Size::of(text)?;
     if size.is_whole() {
@@ -16,12 +15,12 @@ pub fn parse(text: &str) -> Result<u64, String> {
     Err(format!("'{text}' is not a whole number of bytes"))
 }
 
-/// Parses a number of bytes as the Python tool does: what is left below one byte is dropped.
+/// Parses a number of bytes as the Python tool does: the result is rounded down.
 pub fn parse_rounded(text: &str) -> Result<u64, String> {
     Size::of(text)?.bytes(text)
 }
 
-/// A number of bytes, perhaps not a whole one.
+/// A number of bytes, which need not be whole.
 struct Size {
     numerator: u128,
     denominator: u128,
@@ -46,7 +45,7 @@ impl Size {
         Self::scaled(whole, fraction, shift).ok_or_else(|| too_large(text))
     }
 
-    /// The number with these digits before and behind the point, times a power of two.
+    /// The number with these digits before and after the point, times a power of two.
     fn scaled(whole: &str, fraction: &str, shift: u32) -> Option<Self> {
         let mut numerator: u128 = 0;
         for digit in whole.chars().chain(fraction.chars()) {

@@ -7,7 +7,7 @@ use bloscpack::Category;
 /// How the command ended. The order is that of the numbers, so that `max` gives the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// Done and sound.
+    /// Success; all data is sound.
     Done,
     /// The work failed: I/O, permission, no space.
     Failed,
@@ -15,23 +15,23 @@ pub enum Status {
     Usage,
     /// Damaged data.
     Damaged,
-    /// Cut short, unterminated or unfinished.
+    /// Truncated, unterminated or unfinished data.
     CutShort,
-    /// Not a format that is known, unsupported, or over a limit.
+    /// Unknown or unsupported format, or over a limit.
     Unsupported,
     /// Ended by SIGINT, SIGTERM or SIGHUP.
     Interrupted,
 }
 
-/// The table below `--help`, also in the manual page.
+/// The table below `--help`, which is also in the manual page.
 pub const HELP: &str = "\
 Exit status:
-  0  done and sound
-  1  the work failed (I/O, permission, no space)
+  0  success; all data is sound
+  1  the work failed (I/O error, no permission, no space)
   2  wrong usage
-  3  damaged data (checksum, contradiction, undecodable); recover: something is lost, or may be
-  4  cut short, unterminated or unfinished data, also an empty input
-  5  not a format that is known, unsupported, or over a limit
+  3  damaged data (wrong checksum, contradiction, undecodable); recover: data is lost, or may be
+  4  truncated, unterminated or unfinished data, or an empty input
+  5  unknown or unsupported format, or over a limit
   130  interrupted";
 
 impl Status {

@@ -1,10 +1,9 @@
-//! `blpk completions`: what a shell needs to complete our arguments.
+//! `blpk completions`: lets a shell complete the arguments of `blpk`.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::args::Cli;
-use crate::message::Failure;
+use crate::failure::Failure;
 use crate::output;
 use crate::status::Status;
 
@@ -13,15 +12,15 @@ use crate::status::Status;
 /// For example: blpk completions bash > ~/.local/share/bash-completion/completions/blpk
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// The shell to complete for
+    /// Shell to print the completions for
     #[arg(value_enum)]
     shell: Shell,
 }
 
 impl Completions {
-    pub fn run(&self) -> Result<Status, Failure> {
+    pub fn run(&self, mut definition: Command) -> Result<Status, Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "blpk", &mut script);
+        clap_complete::generate(self.shell, &mut definition, "blpk", &mut script);
         output::print(&String::from_utf8_lossy(&script))?;
         Ok(Status::Done)
     }

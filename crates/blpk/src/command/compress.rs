@@ -1,38 +1,44 @@
 //! `blpk compress`: plain bytes into a Bloscpack file or stream.
 
-mod encode;
+mod length;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use bloscpack::{
     Checksum, Encoder, EncoderBuilder, FormatVersion, Metadata,
-    blosc::{Aim, Tuned},
+    blosc::{Aim, ChunkSettings, Tuned, Tuner},
 };
 use clap::Args;
 
-use crate::args::{self, Encoding};
+use crate::args::{self, ChunkArgs, with_given};
+use crate::failure::Failure;
 use crate::input::{self, Input, STANDARD};
-use crate::message::Failure;
-use crate::output::{Output, spare_terminal};
+use crate::output::Output;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
-use encode::{Length, encode};
+
+const BLOSCPACK: &str = "Bloscpack settings";
 
 /// Compress a file or standard input
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("typesize", |arg| arg.help(format!("Element size in bytes, 1 to 255 [default: {}]", defaults().typesize))),
+    mut_arg("level", |arg| arg.help("Compression level, 0 (none) to 9 [default: 9; lz4hc 5, zlib 6, zstd 4]")),
+    mut_arg("shuffle", |arg| arg.help(format!("Filter before compression [default: {}]", defaults().filter))),
+    mut_arg("codec", |arg| arg.help(format!("Compressor [default: {}]", defaults().compressor))),
+)]
 pub struct Compress {
     #[command(flatten)]
-    encoding: Encoding,
+    chunks: ChunkArgs,
 
-    /// Choose what of these is not given by a sample of the data: for speed, balance or size [default
-    /// AIM: balance]; -v says what and why, and so does blpk info --auto
+    /// Choose the settings above that are not given, by a sample of the data: for speed, balance or size
+    /// [default AIM: balance]; -v and blpk info --auto report the choice and the reason
     #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
           ignore_case = true, value_parser = args::aim(), help_heading = args::BLOSC)]
     auto: Option<Aim>,
 
-    /// Bytes of a chunk before compression, or 'max'
+    /// Size of a chunk before compression, or 'max'
     #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M", allow_negative_numbers = true, value_parser = args::chunk_size,
           help_heading = BLOSCPACK)]
     chunk_size: u32,
@@ -46,20 +52,19 @@ pub struct Compress {
     #[arg(short = 'o', long, help_heading = BLOSCPACK)]
     no_offsets: bool,
 
-    /// File with metadata to include, which must be JSON
+    /// JSON file to store as metadata
     #[arg(short, long, value_name = "FILE.json", help_heading = BLOSCPACK)]
     metadata: Option<PathBuf>,
 
-    /// Header layout; 3 is what Bloscpack 0.3 to 0.16 read and write
-    #[arg(long, value_name = "1|2|3", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=3),
-          help_heading = BLOSCPACK)]
-    format: u8,
+    /// Header version; 3 is the one that Bloscpack 0.3 to 0.16 read and write
+    #[arg(long, value_name = "1|2|3", default_value = "3", value_parser = args::header_format, help_heading = BLOSCPACK)]
+    format: FormatVersion,
 
-    /// Chunks to leave room for in the table of offsets [default: ten times their number, at least 64]
+    /// Chunks to reserve space for in the table of offsets [default: ten times the number of chunks, at least 64]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = BLOSCPACK)]
     max_app_chunks: Option<u64>,
 
-    /// Bytes to come, where the input does not tell; it is an error if they turn out more or fewer
+    /// Size of the input, if it is not a regular file; a wrong size is an error
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size::parse, help_heading = BLOSCPACK)]
     size: Option<u64>,
 
@@ -72,60 +77,56 @@ pub struct Compress {
     output: Option<PathBuf>,
 }
 
-const BLOSCPACK: &str = "Bloscpack settings";
+/// The settings of chunks, unless others are given.
+fn defaults() -> ChunkSettings {
+    ChunkSettings::default()
+}
 
 impl Compress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
-        self.fit_format()?;
-        let target = self.target();
+        self.check_format()?;
         let input = Input::open(&self.input)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), &self.input)?;
-        let mut output = Output::create(&target, &[&input], session)?;
-        if output.is_terminal() && !session.force {
-            return Err(spare_terminal("compressed data"));
-        }
+        let mut output = Output::create_binary(&self.output(), &[&input], session)?;
         let tuned = self.tune(&input)?;
-        let builder = || self.builder(metadata.clone(), tuned.as_ref(), session);
-        let length = match (self.size, input.length()) {
-            (Some(bytes), _) => Length::Given(bytes),
-            (None, Some(bytes)) => Length::Found(bytes),
-            (None, None) => Length::Unknown,
-        };
-        if self.format == 1 && matches!(length, Length::Unknown) && output.seekable().is_none() {
-            let title = "a stream of --format 1 begins with the number of chunks, so its length must be known";
+        let is_unknown = self.size.or(input.length()).is_none();
+        if self.format == FormatVersion::V1 && is_unknown && output.seekable().is_none() {
+            let title =
+                "a --format 1 stream begins with the number of chunks, so its length must be known";
             return Err(Failure::usage(title).hint("give --size, or name an output file"));
         }
-        let (plain, chosen) = encode(&builder, length, &input, &mut output, session)?;
+        let builder = || self.builder(metadata.clone(), tuned.as_ref(), session);
+        let (plain, chosen) = length::compress(&builder, self.size, &input, &mut output, session)?;
         if let Some(chosen) = tuned.or(chosen) {
             session.verbose(chosen);
         }
         let name = output.name().to_owned();
         let packed = output.commit()?;
-        session.verbose(format_args!(
-            "{}, {}, compressed into {name}, {}, in {:.2?}",
+        session.done(format_args!(
+            "{}, {}, compressed to {name}, {},",
             input.name(),
             size::pretty(plain),
             size::pretty(packed),
-            begun.elapsed(),
         ));
         Ok(Status::Done)
     }
 
-    /// Refuses what the first layout has no place for.
-    fn fit_format(&self) -> Result<(), Failure> {
+    /// Refuses settings that version 1 does not have.
+    fn check_format(&self) -> Result<(), Failure> {
         let checksum = self.checksum.is_some_and(|kind| kind != Checksum::None);
-        let what = match (self.format, checksum, &self.metadata) {
-            (1, true, _) => "checksums: leave -k out",
-            (1, false, Some(_)) => "metadata: leave -m out",
+        let (what, option) = match (self.format, checksum, &self.metadata) {
+            (FormatVersion::V1, true, _) => ("checksums", "-k"),
+            (FormatVersion::V1, false, Some(_)) => ("metadata", "-m"),
             _ => return Ok(()),
         };
-        let title = format!("--format 1 has no place for {what}, or use --format 2 or 3");
-        Err(Failure::usage(title))
+        Err(
+            Failure::usage(format!("--format 1 does not support {what}"))
+                .hint(format!("omit {option}, or use --format 2 or 3")),
+        )
     }
 
-    /// OUT, or what follows from IN.
-    fn target(&self) -> PathBuf {
+    /// OUT, or its default.
+    fn output(&self) -> PathBuf {
         match &self.output {
             Some(output) => output.clone(),
             None if input::is_standard_input(&self.input) => STANDARD.into(),
@@ -133,13 +134,14 @@ impl Compress {
         }
     }
 
-    /// What `--auto` chooses by a sample from all over the input. Of one that comes in order, the encoder
-    /// sees the beginning.
+    /// The choice of `--auto`, by samples from all over the input. If the input can only be read in order, the encoder
+    /// chooses by its beginning.
     fn tune(&self, input: &Input) -> Result<Option<Tuned>, Failure> {
         let Some(aim) = self.auto else {
             return Ok(None);
         };
-        let tuner = self.encoding.tuner(aim).chunk_size(self.chunk_size);
+        let tuner = self.chunks.tuner(Tuner::new(aim));
+        let tuner = tuner.chunk_size(self.chunk_size);
         let pieces = input.sample(&tuner);
         let Some(pieces) = pieces.map_err(|error| Failure::io(input.name(), &error))? else {
             return Ok(None);
@@ -157,39 +159,27 @@ impl Compress {
         tuned: Option<&Tuned>,
         session: &Session,
     ) -> EncoderBuilder {
-        let layout = match self.format {
-            1 => FormatVersion::V1,
-            2 => FormatVersion::V2,
-            _ => FormatVersion::V3,
+        let builder = self.chunks.encoder(Encoder::builder());
+        let builder = match (tuned.map(Tuned::settings), self.auto) {
+            (Some(settings), _) => builder
+                .compressor(settings.compressor)
+                .level(settings.level)
+                .filter(settings.filter)
+                .typesize(settings.typesize),
+            (None, Some(aim)) => builder.auto(aim),
+            (None, None) => builder,
         };
-        let mut builder = self.encoding.apply(Encoder::builder());
-        match (tuned.map(Tuned::settings), self.auto) {
-            (Some(settings), _) => {
-                builder = builder
-                    .compressor(settings.compressor)
-                    .level(settings.level)
-                    .filter(settings.filter)
-                    .typesize(settings.typesize);
-            }
-            (None, Some(aim)) => builder = builder.auto(aim),
-            (None, None) => {}
-        }
-        builder = builder
+        let builder = builder
             .chunk_size(self.chunk_size)
             .offsets(!self.no_offsets)
-            .layout(layout)
+            .layout(self.format)
             .threads(session.threads);
-        // Without one the layout decides: the first had no checksums yet.
-        if let Some(checksum) = self.checksum {
-            builder = builder.checksum(checksum);
-        }
-        if let Some(metadata) = metadata {
-            builder = builder.metadata(metadata);
-        }
-        if let Some(chunks) = self.max_app_chunks {
-            builder = builder.max_app_chunks(chunks);
-        }
-        builder
+        // The default checksum depends on the version: the first had none.
+        with_given!(builder,
+            checksum: self.checksum,
+            metadata: metadata,
+            max_app_chunks: self.max_app_chunks,
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! `blpk convert`: a dataset or a file packed anew, in another layout or with other settings.
+//! `blpk convert`: a dataset, frame or file into another layout, or with other settings.
 
 mod dataset;
 mod file;
@@ -7,52 +7,55 @@ mod numpy;
 
 use std::path::PathBuf;
 
-use bloscpack::{Checksum, DType, FormatVersion, dataset::DatasetLayout, frame::ArrayKind};
+use bloscpack::{
+    Checksum, Compressor, DType, FormatVersion,
+    blosc::{ChunkSettings, CompressorFormat},
+    dataset::{CArray, DatasetLayout},
+    frame::ArrayKind,
+};
 use clap::Args;
 
 use crate::args;
-use crate::dataset::making::Making;
-use crate::frame::parse_dtype;
+use crate::dataset::selection::not_a_table;
+use crate::dataset::storage_args::StorageArgs;
+use crate::failure::Failure;
+use crate::frame::has_dtype;
+use crate::input::{self, InputKind};
 use crate::layout::ArrayLayout;
-use crate::message::{Failure, quoted};
 use crate::session::Session;
 use crate::status::Status;
-use crate::what::What;
+use crate::text::quoted;
 
-/// Pack a dataset, a frame or a file anew, in another layout or with other settings
+/// Convert a dataset, a frame or a file into another layout, or with other settings
 ///
-/// With --layout OUT is a dataset or a Blosc2 frame (caterva, b2nd), made of a dataset, a frame or a
-/// Bloscpack file that holds an array of NumPy; with --format it is a Bloscpack file, made of another
-/// one or of an array. Without either it is what PATH is. Attributes and metadata go along where OUT has
-/// a place for them; settings are those of PATH where nothing else is said, at the codec's own level
-/// where nothing tells it. For example:
-///   blpk convert prices.bcolz prices --layout blz-doc -c zstd -k sha256
-///   blpk convert --format 2 old.blp new.blp
-///   blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8' --chunkshape 100,100,50
+/// With --layout, OUT is a dataset or a Blosc2 frame (caterva, b2nd), and PATH a dataset, a frame, or a Bloscpack file with
+/// a NumPy array. With --format, OUT is a Bloscpack file, and PATH another one or an array. Without either, OUT is of the
+/// same kind as PATH. Attributes and metadata are copied if OUT can store them. Settings that are not given are those of
+/// PATH; if its level is unknown, it is the default of the codec.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub struct Convert {
-    /// How a new dataset lies in its directory: bcolz, blz, blz-doc or carray-doc; or a frame: caterva or b2nd
+    /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; or of a new frame: caterva or b2nd
     #[arg(long, value_name = "LAYOUT", value_parser = args::array_layout(), conflicts_with = "format")]
     layout: Option<ArrayLayout>,
 
-    /// Header layout of the new Bloscpack file
-    #[arg(long, value_name = "1|2|3", value_parser = clap::value_parser!(u8).range(1..=3))]
-    format: Option<u8>,
+    /// Header version of a new Bloscpack file
+    #[arg(long, value_name = "1|2|3", value_parser = args::header_format)]
+    format: Option<FormatVersion>,
 
-    /// Bytes of a chunk of a Bloscpack file before compression, or 'max'
+    /// Size of a chunk of a Bloscpack file before compression, or 'max'
     #[arg(short = 'z', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = args::chunk_size)]
     chunk_size: Option<u32>,
 
     #[command(flatten)]
-    making: Making,
+    storage: StorageArgs,
 
-    /// Only this column of a table, which becomes an array
+    /// Only this column of a table, as an array
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
 
-    /// What the elements of a frame are, as NumPy calls it, where its file does not tell
-    #[arg(long, value_name = "DTYPE", value_parser = parse_dtype)]
+    /// NumPy dtype of the elements, for frames that do not store it
+    #[arg(long, value_name = "DTYPE", value_parser = args::dtype)]
     dtype: Option<DType>,
 
     /// Dataset, frame or Bloscpack file to read
@@ -64,12 +67,18 @@ pub struct Convert {
     output: PathBuf,
 }
 
-/// What is to be made.
+const EXAMPLES: &str = "\
+Examples:
+  blpk convert prices.bcolz prices --layout blz-doc -c zstd -k sha256
+  blpk convert --format 2 old.blp new.blp
+  blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8' --chunkshape 100,100,50";
+
+/// The kind of output.
 #[derive(Clone, Copy, Debug)]
 enum Goal {
-    /// A dataset, in the layout of another one where none is said.
+    /// A dataset, by default in the layout of PATH.
     Dataset(Option<DatasetLayout>),
-    /// A frame, of the kind of another one where none is said.
+    /// A frame, by default of the kind of PATH.
     Frame(Option<ArrayKind>),
     /// A Bloscpack file.
     File,
@@ -77,97 +86,105 @@ enum Goal {
 
 impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let what = What::of(&self.path)?;
-        let goal = self.goal(what);
-        self.fit(what, goal)?;
-        match (what, goal) {
-            (What::Directory, Goal::Dataset(_)) => self.dataset(session),
-            (What::Directory, Goal::Frame(kind)) => self.array_to_frame(kind, session),
-            (What::Directory, Goal::File) => self.array_to_file(session),
-            (What::Frame, Goal::Dataset(layout)) => self.frame_to_array(layout, session),
-            (What::Frame, Goal::Frame(kind)) => self.frame(kind, session),
-            (What::Frame, Goal::File) => Err(self.no_file_of_frame()),
-            (What::File, Goal::Dataset(layout)) => self.file_to_array(layout, session),
-            (What::File, Goal::Frame(kind)) => self.file_to_frame(kind, session),
-            (What::File, Goal::File) => self.file(session),
-        }
+        let kind = InputKind::of(&self.path)?;
+        let goal = self.goal(kind);
+        self.check(kind, goal)?;
+        let made = match (kind, goal) {
+            (InputKind::Directory, Goal::Dataset(_)) => self.dataset(session),
+            (InputKind::Directory, Goal::Frame(kind)) => self.array_to_frame(kind, session),
+            (InputKind::Directory, Goal::File) => self.array_to_file(session),
+            (InputKind::Frame, Goal::Dataset(layout)) => self.frame_to_array(layout, session),
+            (InputKind::Frame, Goal::Frame(kind)) => self.frame(kind, session),
+            (InputKind::Frame, Goal::File) => Err(self.no_file_from_frame()),
+            (InputKind::File, Goal::Dataset(layout)) => self.file_to_array(layout, session),
+            (InputKind::File, Goal::Frame(kind)) => self.file_to_frame(kind, session),
+            (InputKind::File, Goal::File) => self.file(session),
+        }?;
+        session.done(format_args!(
+            "{} converted into {made}",
+            input::name(&self.path)
+        ));
+        Ok(Status::Done)
     }
 
-    /// What is said is to be made, or else what there is.
-    fn goal(&self, what: What) -> Goal {
-        match (self.layout, self.format, what) {
+    /// The kind of output: by the options, or else that of PATH.
+    fn goal(&self, kind: InputKind) -> Goal {
+        match (self.layout, self.format, kind) {
             (Some(ArrayLayout::Dataset(layout)), ..) => Goal::Dataset(Some(layout)),
             (Some(ArrayLayout::Frame(kind)), ..) => Goal::Frame(Some(kind)),
-            (None, Some(_), _) | (None, None, What::File) => Goal::File,
-            (None, None, What::Directory) => Goal::Dataset(None),
-            (None, None, What::Frame) => Goal::Frame(None),
+            (None, Some(_), _) | (None, None, InputKind::File) => Goal::File,
+            (None, None, InputKind::Directory) => Goal::Dataset(None),
+            (None, None, InputKind::Frame) => Goal::Frame(None),
         }
     }
 
-    /// Refuses options that mean nothing here.
-    fn fit(&self, what: What, goal: Goal) -> Result<(), Failure> {
+    /// Refuses options that have no meaning here.
+    fn check(&self, kind: InputKind, goal: Goal) -> Result<(), Failure> {
         match goal {
-            Goal::Dataset(layout) => self.fit_array(layout.map(ArrayLayout::Dataset))?,
+            Goal::Dataset(layout) => self.check_array(layout.map(ArrayLayout::Dataset))?,
             Goal::Frame(kind) => {
                 let kind = kind.unwrap_or(ArrayKind::B2nd);
-                self.fit_array(Some(ArrayLayout::Frame(kind)))?;
+                self.check_array(Some(ArrayLayout::Frame(kind)))?;
             }
-            Goal::File => self.fit_file()?,
+            Goal::File => self.check_file()?,
         }
-        let path = quoted(&self.path);
-        if self.column.is_some() && what != What::Directory {
-            return Err(Failure::usage(format!("{path} is no table")));
+        if self.column.is_some() && kind != InputKind::Directory {
+            return Err(not_a_table(&quoted(&self.path)));
         }
-        if self.dtype.is_some() && what != What::Frame {
-            let title = format!("{path} tells itself what its elements are");
-            return Err(Failure::usage(title).hint("--dtype is for Blosc2 frames"));
+        if self.dtype.is_some() && kind != InputKind::Frame {
+            return Err(has_dtype(&quoted(&self.path)));
         }
         Ok(())
     }
 
-    fn no_file_of_frame(&self) -> Failure {
-        let title = format!(
-            "{} is a Blosc2 frame: no Bloscpack file is made of it",
-            quoted(&self.path)
-        );
+    fn no_file_from_frame(&self) -> Failure {
+        let path = quoted(&self.path);
+        let title =
+            format!("{path} is a Blosc2 frame, which cannot be converted into a Bloscpack file");
         Failure::usage(title)
-            .hint("blpk convert --layout bcolz makes a dataset, of which one can be made")
+            .hint("blpk convert --layout bcolz makes a dataset, which can be converted into a file")
     }
 
-    fn fit_array(&self, layout: Option<ArrayLayout>) -> Result<(), Failure> {
+    fn check_array(&self, layout: Option<ArrayLayout>) -> Result<(), Failure> {
         if self.chunk_size.is_some() {
-            let title =
-                "-z is for Bloscpack files; --chunklen or --chunkshape tell how long a chunk is";
-            return Err(Failure::usage(title));
+            return Err(Failure::usage("-z is only for Bloscpack files")
+                .hint("use --chunklen or --chunkshape"));
         }
         match layout {
-            Some(layout) => self.making.fit(layout),
+            Some(layout) => self.storage.check(layout),
             None => Ok(()),
         }
     }
 
-    fn fit_file(&self) -> Result<(), Failure> {
-        if self.making.is_of_datasets() || self.making.is_of_frames() {
-            let title = "--chunklen, --chunkshape, --blockshape, --sparse, --spare and --superchunk are for datasets and frames";
-            return Err(Failure::usage(title).hint("-z tells the bytes of a chunk"));
+    fn check_file(&self) -> Result<(), Failure> {
+        if self.storage.is_for_arrays() {
+            let title = "--chunklen, --chunkshape, --blockshape, --sparse, --spare and --chunks-per-superchunk are only for datasets and frames";
+            return Err(Failure::usage(title).hint("-z is the size of a chunk of a file"));
         }
-        let checksum = self
-            .making
-            .checksum
-            .is_some_and(|kind| kind != Checksum::None);
-        if self.format == Some(1) && checksum {
-            let title = "--format 1 has no place for checksums: leave -k out";
-            return Err(Failure::usage(title));
+        let checksum = self.storage.checksum;
+        let checksum = checksum.is_some_and(|kind| kind != Checksum::None);
+        if self.format == Some(FormatVersion::V1) && checksum {
+            let title = "--format 1 does not support checksums";
+            return Err(Failure::usage(title).hint("omit -k"));
         }
         Ok(())
     }
 
-    /// The header layout of the new file.
-    fn header(&self) -> FormatVersion {
-        match self.format {
-            Some(1) => FormatVersion::V1,
-            Some(2) => FormatVersion::V2,
-            _ => FormatVersion::V3,
-        }
+    /// The header version of a new file.
+    fn header_format(&self) -> FormatVersion {
+        self.format.unwrap_or(FormatVersion::V3)
     }
+}
+
+/// The codec that writes this format, or the default one.
+fn codec_for(format: Option<CompressorFormat>) -> Compressor {
+    let mut all = Compressor::ALL.into_iter();
+    let found = all.find(|codec| Some(codec.format()) == format && codec.is_available());
+    found.unwrap_or(ChunkSettings::default().compressor)
+}
+
+/// The codec of the first chunks of an array.
+fn codec_of(array: &CArray) -> Compressor {
+    let survey = array.survey(100).ok();
+    codec_for(survey.and_then(|survey| survey.compressors.first().copied()))
 }

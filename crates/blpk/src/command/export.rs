@@ -1,73 +1,74 @@
-//! `blpk export`: a dataset as a file of another format.
-
-mod frame;
+//! `blpk export`: a dataset, a frame, or the array in a file, as a file of another format.
 
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
-use std::time::Instant;
 
 use bloscpack::{
-    Category, DType,
-    exchange::{Format, Source, export},
+    DType, Error,
+    dtype::npy::NpyHeader,
+    exchange::{Format, NdSource, Source, export},
 };
 use clap::Args;
 
 use crate::args;
-use crate::dataset::failure;
+use crate::dataset::copy::copy_region;
 use crate::dataset::new::{file_permissions, refuse_within};
 use crate::dataset::rows::{self, Rows};
-use crate::dataset::selection::Selection;
-use crate::dataset::slice::{self, Slice};
-use crate::dataset::source::Watched;
-use crate::frame::parse_dtype;
-use crate::input::Input;
-use crate::message::{Failure, quoted};
+use crate::dataset::selection::{Selection, not_a_table};
+use crate::dataset::slice::{self, Region, Slice};
+use crate::dataset::source::ProgressSource;
+use crate::failure::{Failure, VERIFY};
+use crate::frame;
+use crate::input::{self, Input, InputKind};
 use crate::output::{Output, is_standard_output};
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
-use crate::what::What;
+use crate::text::{count, quoted};
 
-/// Write a dataset or an array, or a part of it, as a file of another format
+/// Convert a dataset or an array, or part of it, into another format
 ///
-/// The ending of OUT tells which: .npy, .csv, .jsonl, .arrow, .arrows (a stream) or .parquet; .bin is the
-/// elements of one column and nothing else. A table as .npy is an array whose elements have fields.
-/// PATH may also be a Bloscpack file that holds an array of NumPy, or a Blosc2 frame that holds an
-/// array: what the elements of Caterva's are, --dtype tells. For example:
-///   blpk export prices prices.csv --columns day,close --rows ..1000
-///   blpk export grid - --to csv --slice '0,:,:10'
-///   blpk export cube.cat cube.npy --dtype '<f8'
+/// The extension of OUT selects the format: .npy, .csv, .jsonl, .arrow, .arrows (a stream) or .parquet; .bin contains only
+/// the elements of one column. A table becomes a .npy array whose elements have fields. PATH may also be a Bloscpack file
+/// with a NumPy array, or a Blosc2 frame with an array. --dtype is needed for the arrays of Caterva, which do not store
+/// their dtype.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub struct Export {
     /// Only these columns, in this order
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// Only rows A to B, B not included; either may be left out
+    /// Only rows A to B, excluding B; either may be omitted
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = rows::parse, conflicts_with = "slice")]
     rows: Option<Rows>,
 
-    /// Only these elements of an array or one column, as Python writes it: '0:10,:,-1'; no axis is dropped
+    /// Only this slice of an array or a single column, in Python notation, such as '0:10,:,-1'; keeps all axes
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = slice::parse)]
     slice: Option<Slice>,
 
-    /// What an element is, as NumPy calls it, where the file of a frame does not tell [default: void]
-    #[arg(long, value_name = "DTYPE", value_parser = parse_dtype)]
+    /// NumPy dtype of the elements, for frames that do not store it [default: void]
+    #[arg(long, value_name = "DTYPE", value_parser = args::dtype)]
     dtype: Option<DType>,
 
-    /// Format of OUT, where its name does not tell
+    /// Format of OUT, if its name does not show it
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     to: Option<Format>,
 
-    /// Dataset or frame to read
+    /// Dataset, frame or file to read
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
-    /// File to write, or - for standard output, where --to tells the format
+    /// File to write, or - for standard output, with --to
     #[arg(value_name = "OUT")]
     output: PathBuf,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  blpk export prices prices.csv --columns day,close --rows ..1000
+  blpk export grid - --to csv --slice '0,:,:10'
+  blpk export cube.cat cube.npy --dtype '<f8'";
 
 impl Export {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
@@ -77,40 +78,43 @@ impl Export {
             rows: self.rows,
             slice: self.slice.as_ref(),
         };
-        let what = What::of(&self.path)?;
-        if self.dtype.is_some() && what != What::Frame {
-            let title = format!("{} tells itself what its elements are", quoted(&self.path));
-            return Err(Failure::usage(title).hint("--dtype is for Blosc2 frames"));
+        let kind = InputKind::of(&self.path)?;
+        if self.dtype.is_some() && kind != InputKind::Frame {
+            return Err(frame::has_dtype(&quoted(&self.path)));
         }
-        if what == What::Frame {
-            return self.frame(&selection, format, session);
-        }
-        if what == What::Directory {
-            refuse_within(&self.output, &self.path)?;
-            return selection.of_dataset(&self.path, session, |source| {
-                let like = file_permissions(&self.path);
-                let output = Output::create_like(&self.output, &[], like, session)?;
+        if kind == InputKind::File {
+            let input = Input::open_binary(&self.path, session)?;
+            return selection.of_file(&input, session, |source| {
+                let output = Output::create(&self.output, &[&input], session)?;
                 self.write(source, format, output, session)
             });
         }
-        let input = Input::open_binary(&self.path, session)?;
-        selection.of_file(&input, session, |source| {
-            let output = Output::create(&self.output, &[&input], session)?;
-            self.write(source, format, output, session)
-        })
+        refuse_within(&self.output, &self.path)?;
+        match kind {
+            InputKind::Frame => self.frame(&selection, format, session),
+            _ => selection.of_dataset(&self.path, session, |source| {
+                self.write(source, format, self.create(session)?, session)
+            }),
+        }
     }
 
     fn format(&self) -> Result<Format, Failure> {
         if let Some(format) = self.to.or_else(|| Format::of_path(&self.output)) {
             return Ok(format);
         }
-        let name = match is_standard_output(&self.output) {
-            true => "standard output".to_owned(),
-            false => quoted(&self.output),
+        let title = match is_standard_output(&self.output) {
+            true => "standard output needs a format".to_owned(),
+            false => format!(
+                "the name of {} does not show its format",
+                quoted(&self.output)
+            ),
         };
-        let title = format!("the name of {name} does not tell its format");
-        Err(Failure::usage(title)
-            .hint("--to npy, csv, jsonl, arrow, arrows, parquet or bin tells it"))
+        Err(Failure::usage(title).hint("use --to npy, csv, jsonl, arrow, arrows, parquet or bin"))
+    }
+
+    /// Begins an output that is as private as a dataset or frame.
+    fn create(&self, session: &Session) -> Result<Output, Failure> {
+        Output::create_with(file_permissions(&self.path), &self.output, &[], session)
     }
 
     fn write(
@@ -120,37 +124,67 @@ impl Export {
         mut output: Output,
         session: &Session,
     ) -> Result<Status, Failure> {
-        let begun = Instant::now();
+        let name = input::name(&self.path);
         let rows = source.rows();
-        let mut watched = Watched::new(source, session);
+        let mut source = ProgressSource::new(source, session);
         let mut to = BufWriter::new(&mut output);
-        let done = export(&mut watched, format, &mut to, &mut |_| ());
+        let done = export(&mut source, format, &mut to, &mut |_| ());
         let done = done.and_then(|()| Ok(to.flush()?));
-        // What could not be written is not tried again.
+        // After an error, the buffer is not written again.
         drop(to.into_parts());
-        if let Err(error) = done {
-            return Err(self.blame(&error, &output));
-        }
-        let name = output.name().to_owned();
+        done.map_err(|error| output.failed_from(&name, &error).if_damaged(VERIFY))?;
+        let exported = output.name().to_owned();
         let length = output.commit()?;
-        session.verbose(format_args!(
-            "{}, {rows} rows, exported into {name}, {}, in {:.2?}",
-            quoted(&self.path),
+        session.done(format_args!(
+            "{name}, {}, exported to {exported}, {},",
+            count(rows, "row"),
             size::pretty(length),
-            begun.elapsed(),
         ));
         Ok(Status::Done)
     }
 
-    /// Finds out whose fault it is, and tells.
-    fn blame(&self, error: &bloscpack::Error, output: &Output) -> Failure {
-        if output.has_failed() {
-            return output.explain(Failure::library(output.name(), error));
+    /// Writes the array in a frame, or a region of it.
+    fn frame(
+        &self,
+        selection: &Selection<'_>,
+        format: Format,
+        session: &Session,
+    ) -> Result<Status, Failure> {
+        let name = input::name(&self.path);
+        if !self.columns.is_empty() {
+            return Err(not_a_table(&name));
         }
-        let failure = match error.category() {
-            Category::Damaged | Category::CutShort => failure(&self.path, error),
-            _ => Failure::library(quoted(&self.path), error),
+        let failed = |error: Error| frame::failure(&self.path, &error);
+        let array = frame::array(&self.path, session)?;
+        let region = selection.region(array.shape(), &name)?;
+        let dtype = frame::dtype(&array, self.dtype.as_ref(), &self.path, session)?;
+        let mut output = self.create(session)?;
+        let header = match format {
+            Format::Npy => npy_header(&dtype, &region, &name)?,
+            Format::Bytes => Vec::new(),
+            _ => {
+                let source = NdSource::new(&array).dtype(dtype);
+                let source = source.and_then(|source| source.slice(&region.ranges));
+                let mut source = source.map_err(failed)?;
+                return self.write(&mut source, format, output, session);
+            }
         };
-        output.explain(failure)
+        // A row may be longer than memory, so these are not written by rows.
+        output
+            .write_all(&header)
+            .map_err(|error| output.failed(&error))?;
+        copy_region(&array, &region, 0..u64::MAX, &failed, &mut output, session)?;
+        output.commit()?;
+        Ok(Status::Done)
     }
+}
+
+fn npy_header(dtype: &DType, region: &Region, name: &str) -> Result<Vec<u8>, Failure> {
+    let header = NpyHeader {
+        dtype: dtype.clone(),
+        fortran_order: false,
+        shape: region.shape(),
+    };
+    let bytes = header.encode();
+    bytes.map_err(|error| Failure::usage(format!("{name}: {error}")))
 }

@@ -1,63 +1,58 @@
-//! `blpk import`: a file of another format into a new dataset.
+//! `blpk import`: a file of another format into a new dataset or frame.
 #![allow(
     rustdoc::broken_intra_doc_links,
-    reason = "help texts have types of NumPy in brackets"
+    reason = "help texts contain NumPy types in brackets"
 )]
 
-mod frame;
-
-pub use frame::describe;
-
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
 use bloscpack::{
-    DType,
     dataset::DatasetLayout,
-    exchange::{BoxedSource, Format, ImportOptions, Schema, Source, import_array, import_table},
+    exchange::{Format, ImportOptions, Schema, Source, import_array, import_table},
+    frame::ArrayKind,
 };
 use clap::Args;
 
 use crate::args;
 use crate::dataset;
-use crate::dataset::making::Making;
-use crate::dataset::new::New;
-use crate::dataset::source::{self, Watched};
+use crate::dataset::import_args::ImportArgs;
+use crate::dataset::new::NewDataset;
+use crate::dataset::source::{self, ProgressSource};
+use crate::dataset::storage_args::StorageArgs;
+use crate::failure::Failure;
+use crate::frame::array_builder;
+use crate::frame::new::NewFrame;
 use crate::input;
 use crate::layout::ArrayLayout;
-use crate::message::Failure;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
+use crate::text::count;
 
-/// Make a dataset or a Blosc2 frame of a file of another format
+/// Convert a file in another format into a dataset or a Blosc2 frame
 ///
-/// IN is .npy, .csv, .arrow or .parquet. An array of NumPy becomes an array, with --table one whose
-/// elements have fields becomes a table; the others become tables. In the layouts caterva and b2nd OUT
-/// is a frame with an n-dimensional array, made of .npy alone: a file, with --sparse a directory. OUT
-/// appears under its name when it is whole; with -f it takes the place of what is there, a dataset as
-/// one change. For example:
-///   blpk import prices.csv prices --types day=datetime64[D]
-///   blpk import grid.npy grid --layout carray-doc --chunkshape 64,64 -c zstd
-///   blpk import cube.npy cube.b2nd --layout b2nd --chunkshape 100,100,50 --blockshape 10,20,50
+/// IN is .npy, .csv, .arrow or .parquet. A NumPy array becomes an array; with --table, an array whose elements have fields
+/// becomes a table. The other formats become tables. The layouts caterva and b2nd make a frame with an n-dimensional
+/// array, only from .npy: a file, or a directory with --sparse. OUT appears under its name when it is complete. With -f
+/// it atomically replaces an existing dataset or frame.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub struct Import {
     #[command(flatten)]
-    making: Making,
+    storage: StorageArgs,
 
-    #[arg(help = "How a dataset lies in its directory: bcolz, blz, blz-doc or carray-doc; or a frame: caterva or b2nd, which tells the dtype",
-          long, value_name = "LAYOUT", default_value_t, value_parser = args::array_layout())]
+    /// Layout of a dataset: bcolz, blz, blz-doc or carray-doc; or of a frame: caterva, or b2nd, which stores the dtype
+    #[arg(long, value_name = "LAYOUT", default_value_t, value_parser = args::array_layout())]
     layout: ArrayLayout,
 
-    /// How many rows there will be in the end, which the length of chunks is chosen by
+    /// Expected final number of rows, which determines the default chunk length
     #[arg(long, value_name = "N", value_parser = args::count)]
     expected_rows: Option<u64>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: ImportArgs,
 
-    /// Take the fields of an array of NumPy apart, into the columns of a table
+    /// Make a table with a column for each field of a NumPy array
     #[arg(long)]
     table: bool,
 
@@ -70,90 +65,18 @@ pub struct Import {
     output: PathBuf,
 }
 
-/// What a file of another format does not say itself.
-#[derive(Args, Debug)]
-pub struct Reading {
-    /// Format of IN, where its name does not tell: npy, csv, arrow, parquet
-    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
-    from: Option<Format>,
-
-    /// Types of columns, as NumPy calls them: day=datetime64[D],id=u4; of CSV, the others are guessed
-    #[arg(long, value_name = "NAME=DTYPE,...", value_parser = types)]
-    types: Vec<Types>,
-
-    /// What stands where a value of an integer column is missing: NAME=TEXT, or TEXT for all
-    #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
-    fill: Vec<String>,
-
-    /// What separates the cells of CSV: one character, or tab
-    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
-    delimiter: u8,
-}
-
-/// Names with their types.
-type Types = Vec<(String, DType)>;
-
-/// Parses `a=f8,b=datetime64[25s]`. A type of several fields has commas of its own: it stands alone.
-fn types(text: &str) -> Result<Types, String> {
-    let one = |text: &str| {
-        let wrong = || format!("'{text}' is not NAME=DTYPE");
-        let (name, dtype) = text.split_once('=').ok_or_else(wrong)?;
-        let dtype = DType::parse(dtype.trim()).map_err(|error| error.to_string())?;
-        Ok((name.trim().to_owned(), dtype))
-    };
-    if text.contains(['(', '{']) {
-        return Ok(vec![one(text)?]);
-    }
-    text.split(',').map(one).collect()
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        [byte] if byte.is_ascii() => Ok(*byte),
-        _ if text.eq_ignore_ascii_case("tab") || text == "\\t" => Ok(b'\t'),
-        _ => Err("one character of ASCII separates cells".into()),
-    }
-}
-
-impl Reading {
-    /// What is said, for the library.
-    pub fn options(&self) -> ImportOptions {
-        self.apply(ImportOptions::new())
-    }
-
-    /// The same, added to what is known.
-    pub fn apply(&self, options: ImportOptions) -> ImportOptions {
-        let mut options = options.delimiter(self.delimiter);
-        for (name, dtype) in self.types.iter().flatten() {
-            options = options.dtype(name, dtype.clone());
-        }
-        for fill in &self.fill {
-            options = match fill.split_once('=') {
-                Some((name, text)) => options.fill(name, text),
-                None => options.fill_all(fill),
-            };
-        }
-        options
-    }
-
-    /// Opens the file at `path`.
-    pub fn open(
-        &self,
-        path: &Path,
-        options: &ImportOptions,
-        session: &Session,
-    ) -> Result<(BoxedSource<'static>, Format), Failure> {
-        let format = source::format_of(path, self.from)?;
-        Ok((source::open(path, format, options, session)?, format))
-    }
-}
+const EXAMPLES: &str = "\
+Examples:
+  blpk import prices.csv prices --types day=datetime64[D]
+  blpk import grid.npy grid --layout carray-doc --chunkshape 64,64 -c zstd
+  blpk import cube.npy cube.b2nd --layout b2nd --chunkshape 100,100,50 --blockshape 10,20,50";
 
 impl Import {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        self.making.fit(self.layout)?;
+        self.storage.check(self.layout)?;
         if dataset::is_directory(&self.input) {
             let title = format!("{} is a directory", input::name(&self.input));
-            return Err(Failure::usage(title).hint("blpk convert makes one dataset of another"));
+            return Err(Failure::usage(title).hint("blpk convert converts datasets and frames"));
         }
         match self.layout {
             ArrayLayout::Dataset(layout) => self.dataset(layout, session),
@@ -162,67 +85,107 @@ impl Import {
     }
 
     fn dataset(&self, layout: DatasetLayout, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
-        let new = New::begin(&self.output, &self.input, session)?;
+        let new = NewDataset::begin(&self.output, &self.input, session)?;
         let opened = self
             .reading
-            .open(&self.input, &self.reading.options(), session);
-        let (source, format) = opened.map_err(|failure| new.undone(failure))?;
+            .open(&self.input, ImportOptions::new(), session);
+        let (mut source, format) = opened.map_err(|failure| new.unfinished(failure))?;
         let name = input::name(&self.input);
-        let unread = |error: &bloscpack::Error| Some(source::failure(&name, format, error));
-        let mut source = match self.table {
-            true => source
+        if self.table {
+            source = source
                 .fields()
-                .map_err(|error| new.explain(&error, unread(&error)))?,
-            false => source,
-        };
+                .map_err(|error| new.unfinished(source::failure(&name, format, &error)))?;
+        }
         let schema = source.schema().clone();
         if self.table && !schema.is_table {
-            let title = format!("{name}: its elements have no fields that could be columns");
-            return Err(Failure::usage(title).hint("leave --table out"));
+            let title = format!("{name}: its elements have no fields to make columns of");
+            return Err(Failure::usage(title).hint("omit --table"));
         }
-        let mut watched = Watched::new(&mut *source, session);
-        let rows = watched.rows();
-        let done = self.copy(&mut watched, &schema, layout, &new, session)?;
-        done.map_err(|error| {
-            let unread = unread(&error).filter(|_| watched.has_failed());
-            new.explain(&error, unread)
-        })?;
-        let made = new.name();
+        let mut rows = ProgressSource::new(&mut *source, session);
+        self.fill(&new, &mut rows, &schema, layout, (&name, format), session)?;
+        let (rows, made) = (rows.rows(), new.name());
         new.commit(session)?;
-        session.verbose(format_args!(
-            "{name}, {rows} rows, {}, imported into {made} in {:.2?}",
+        session.done(format_args!(
+            "{name}, {}, {}, imported into {made}",
+            count(rows, "row"),
             size::pretty(rows.saturating_mul(schema.row_bytes())),
-            begun.elapsed(),
         ));
         Ok(Status::Done)
     }
 
-    /// Makes the dataset and puts all rows into it.
-    fn copy(
+    /// Creates the dataset and appends all rows.
+    fn fill(
         &self,
-        source: &mut Watched<'_>,
+        new: &NewDataset<'_>,
+        rows: &mut ProgressSource<'_>,
         schema: &Schema,
         layout: DatasetLayout,
-        new: &New<'_>,
+        (name, format): (&str, Format),
         session: &Session,
-    ) -> Result<bloscpack::Result<()>, Failure> {
-        let expected = self.expected_rows.unwrap_or(source.rows());
+    ) -> Result<(), Failure> {
+        let created = |error| new.failed(&error);
+        let expected = self.expected_rows.unwrap_or(rows.rows());
         let options = dataset::options(session);
-        if schema.is_table {
-            let builder =
-                schema.table_builder(|_, column| self.making.array(column.expected_rows(expected)));
-            let builder = self.making.table(builder)?.layout(layout);
+        let done = if schema.is_table {
+            let builder = schema
+                .table_builder(|_, column| self.storage.array(column.expected_rows(expected)));
+            let builder = self.storage.table(builder)?.layout(layout);
             let builder = builder.replace(new.replaces()).options(options);
-            let table = builder.create(new.folder());
-            return Ok(table.and_then(|mut table| import_table(source, &mut table, &mut |_| ())));
-        }
-        let array = schema.array_builder().and_then(|builder| {
-            let builder = self.making.array(builder.expected_rows(expected));
+            let mut table = builder.create(new.folder()).map_err(created)?;
+            import_table(rows, &mut table, &mut |_| ())
+        } else {
+            let builder = schema.array_builder().map_err(created)?;
+            let builder = self.storage.array(builder.expected_rows(expected));
             let builder = builder.layout(layout).replace(new.replaces());
-            let mut array = builder.options(options).create(new.folder())?;
-            import_array(source, &mut array, &mut |_| ())
-        });
-        Ok(array)
+            let array = builder.options(options).create(new.folder());
+            import_array(rows, &mut array.map_err(created)?, &mut |_| ())
+        };
+        done.map_err(|error| {
+            let failure = new.failed_from(name, &error);
+            source::advise(failure, format, &error)
+        })
+    }
+
+    fn frame(&self, kind: ArrayKind, session: &Session) -> Result<Status, Failure> {
+        let name = input::name(&self.input);
+        self.check_frame(kind, &name)?;
+        let new = NewFrame::begin(&self.output, &self.input, self.storage.sparse, session)?;
+        let npy = source::open_npy(&self.input, session);
+        let npy = npy.map_err(|failure| new.unfinished(failure))?;
+        let builder = array_builder(kind, npy.dtype(), npy.shape(), &name, session);
+        let builder = builder.and_then(|builder| self.storage.frame(builder, npy.shape()));
+        let builder = builder.map_err(|failure| new.unfinished(failure))?;
+        let array = new.fill(
+            builder,
+            &name,
+            &mut |region| npy.read_slice(region),
+            session,
+        )?;
+        let made = new.name();
+        new.commit(session)?;
+        session.done(format_args!(
+            "{name}, shape {:?}, {}, imported into {made}",
+            npy.shape(),
+            size::pretty(array.nbytes()),
+        ));
+        Ok(Status::Done)
+    }
+
+    /// Refuses formats and options that are only for datasets.
+    fn check_frame(&self, kind: ArrayKind, name: &str) -> Result<(), Failure> {
+        let layout = kind.name();
+        let format = source::format_of(&self.input, self.reading.from)?;
+        if format != Format::Npy {
+            let title =
+                format!("{name} is {format}; only .npy can be imported into the layout {layout}");
+            return Err(Failure::usage(title).hint(format!(
+                "blpk import makes a table of it, and blpk convert --column NAME --layout {layout} converts a column of that"
+            )));
+        }
+        if self.table || self.expected_rows.is_some() {
+            let title = format!("the layout {layout} does not support --table or --expected-rows");
+            return Err(Failure::usage(title).hint("they are only for datasets"));
+        }
+        Ok(())
     }
 }

@@ -1,13 +1,12 @@
-//! `blpk info`: what a file is, told without decompressing it.
+//! `blpk info`: what a file contains, without decompressing it.
 
 mod array;
 mod auto;
 mod dataset;
 mod frame;
 mod json;
-pub mod json_text;
-mod people;
 mod records;
+mod text;
 
 use std::path::PathBuf;
 
@@ -15,50 +14,44 @@ use bloscpack::{Member, State, Survey, blosc::Aim};
 use clap::Args;
 
 use crate::args;
-use crate::input::{Input, STANDARD};
-use crate::message::{Failure, shown};
+use crate::failure::Failure;
+use crate::input::{Input, InputKind, STANDARD};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::what::What;
+use crate::text::shown;
 
-/// Tell what a file, a dataset or a Blosc2 frame is and holds
+/// Show what a file, dataset or frame contains
 ///
-/// Reads the headers and compares no checksum: `verify` does. Nothing is decompressed but what --auto
-/// looks at and, where only that tells how many packed records there are, the last chunk. Of arrays in directories and of
-/// frames, the headers of the first 10000 chunks tell the codecs. The exit status is 4 if the file is
-/// unterminated or unfinished, or superchunks are missing.
+/// Reads only headers and does not check digests; blpk verify does. Nothing is decompressed, except by --auto, and the last
+/// chunk if only that shows the number of packed records. For arrays in directories and frames, the codecs are those of
+/// the first 10000 chunks. The exit status is 4 if the file is unterminated or unfinished, or if superchunks are missing.
 #[derive(Args, Debug)]
 pub struct Info {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Tell which settings --auto of compress would choose for the content, and why: for speed, balance
-    /// or size [default AIM: balance]; of any file
+    /// Show which settings compress --auto would choose for the content of any file, and why: for speed, balance or size
+    /// [default AIM: balance]
     #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
           ignore_case = true, value_parser = args::aim())]
     auto: Option<Aim>,
 
-    /// File, dataset or frame to look at, or - for standard input
+    /// File, dataset or frame to read, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     path: PathBuf,
 }
 
-/// A JSON text, laid out for people.
-pub fn pretty(text: &str) -> String {
-    json_text::pretty(text, 0)
-}
-
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        match What::of(&self.path)? {
-            What::Frame if self.auto.is_some() => Err(auto::refusal("frames")),
-            What::Directory if self.auto.is_some() => Err(auto::refusal("directories")),
-            What::Frame => frame::run(&self.path, self.json, session),
-            What::Directory => dataset::run(&self.path, self.json, session),
-            What::File => self.file(session),
+        match InputKind::of(&self.path)? {
+            InputKind::Frame if self.auto.is_some() => Err(auto::refusal("frames")),
+            InputKind::Directory if self.auto.is_some() => Err(auto::refusal("directories")),
+            InputKind::Frame => frame::run(&self.path, self.json, session),
+            InputKind::Directory => dataset::run(&self.path, self.json, session),
+            InputKind::File => self.file(session),
         }
     }
 
@@ -75,34 +68,31 @@ impl Info {
         let survey = input.survey(&progress, &session.limits);
         progress.finish();
         let survey = survey.map_err(|error| Failure::library(input.name(), &error))?;
-        for warning in &survey.warnings {
-            session.warning(format_args!("{}: {warning}", input.name()));
-        }
+        session.warnings(&input.name(), &survey.warnings);
         let records = records::count(&survey, &input, session);
         let tuned = match self.auto {
             Some(aim) => Some(auto::of_content(aim, &input, &survey, session)?),
             None => None,
         };
-        let text = if self.json {
-            json::describe(
-                &self.path.to_string_lossy(),
-                input.length(),
-                &survey,
-                &records,
-            )
-        } else {
-            people::describe(&shown(&self.path), input.length(), &survey, &records)
-        };
-        output::print(&match (tuned, self.json) {
-            (Some(tuned), true) => auto::added(&text, &tuned),
-            (Some(tuned), false) => text + &auto::people(&tuned, Some(&survey)),
-            (None, _) => text,
+        let length = input.length();
+        output::print(&match self.json {
+            true => {
+                let path = self.path.to_string_lossy();
+                let report = json::report(&path, length, &survey, &records);
+                tuned.map_or(report.clone(), |tuned| auto::added(&report, &tuned))
+            }
+            false => {
+                let mut report = text::report(&shown(&self.path), length, &survey, &records);
+                if let Some(tuned) = tuned {
+                    auto::lines(&mut report, &tuned, Some(&survey));
+                }
+                report.into_text()
+            }
         })?;
-        let whole = survey.members.iter().all(is_complete);
-        Ok(if whole {
-            Status::Done
-        } else {
-            Status::CutShort
+        let is_complete = survey.members.iter().all(is_complete);
+        Ok(match is_complete {
+            true => Status::Done,
+            false => Status::CutShort,
         })
     }
 }
@@ -114,7 +104,7 @@ fn is_complete(member: &Member) -> bool {
 /// The state of a member, in the words of the contract.
 fn state(member: &Member) -> &'static str {
     match member.state {
-        // An offset table that was never filled takes nothing away from the data.
+        // The data is complete without its offsets.
         State::Unindexed => State::Complete.name(),
         state => state.name(),
     }
@@ -127,10 +117,9 @@ fn whole_state(survey: &Survey) -> &'static str {
 }
 
 fn kind(member: &Member) -> &'static str {
-    if member.header.varlen {
-        "records"
-    } else {
-        "bloscpack"
+    match member.header.varlen {
+        true => "records",
+        false => "bloscpack",
     }
 }
 

@@ -1,12 +1,12 @@
-//! `blpk man`: the manual page, made of the same definitions as `--help`.
+//! `blpk man`: the manual page, made from the same definitions as `--help`.
 
 use std::fmt::Write as _;
 use std::io;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 
-use crate::args::{Cli, EXAMPLES};
-use crate::message::Failure;
+use super::EXAMPLES;
+use crate::failure::Failure;
 use crate::output;
 use crate::status::{HELP, Status};
 
@@ -17,17 +17,17 @@ use crate::status::{HELP, Status};
 pub struct Man {}
 
 impl Man {
-    pub fn run(&self) -> Result<Status, Failure> {
-        let page = page().map_err(|error| Failure::io("manual page", &error))?;
+    pub fn run(&self, definition: Command) -> Result<Status, Failure> {
+        let page = page(definition).map_err(|error| Failure::io("manual page", &error))?;
         output::print(&page)?;
         Ok(Status::Done)
     }
 }
 
-/// The whole page: first what holds for all, then each subcommand with its options.
-fn page() -> io::Result<String> {
-    // The exit statuses get a section of their own, in place of the free text below the help.
-    let command = Cli::command().after_help("").after_long_help("");
+/// The whole page: first the global options, then each subcommand with its own.
+fn page(definition: Command) -> io::Result<String> {
+    // Examples and exit statuses get sections of their own.
+    let command = definition.after_help("").after_long_help("");
     let mut page = String::new();
     let main = clap_mangen::Man::new(command.clone());
     append(&mut page, |to| {
@@ -46,7 +46,7 @@ fn page() -> io::Result<String> {
     Ok(page)
 }
 
-/// A section for a subcommand, and one for each of its own.
+/// Adds a section for a subcommand, and one for each of its own subcommands.
 fn describe(page: &mut String, parent: &str, subcommand: &Command) -> io::Result<()> {
     let aliases: Vec<&str> = subcommand.get_visible_aliases().collect();
     let name = subcommand.get_name();
@@ -65,7 +65,7 @@ fn describe(page: &mut String, parent: &str, subcommand: &Command) -> io::Result
         part.render_description_section(to)?;
         part.render_options_section(to)
     })?;
-    // Sections of a page of its own are parts of this one's section.
+    // The sections of a separate page become subsections here.
     page.push_str(&text.replace(".SH ", ".SS "));
     for inner in subcommand.get_subcommands() {
         describe(page, &full_name, inner)?;

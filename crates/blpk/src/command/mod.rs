@@ -1,12 +1,15 @@
 //! The subcommands, one file each.
 
 mod append;
+mod bloscpack_file;
 mod cat;
 mod completions;
 mod compress;
 mod convert;
+mod damage;
 mod dataset;
 mod decompress;
+mod encoding;
 mod export;
 mod import;
 mod info;
@@ -20,11 +23,11 @@ mod verify;
 
 use clap::Subcommand;
 
-use crate::message::Failure;
+use crate::failure::Failure;
 use crate::session::Session;
 use crate::status::Status;
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[command(visible_alias = "c")]
@@ -52,8 +55,12 @@ pub enum Command {
     Man(man::Man),
 }
 
-/// Does it.
-pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
+/// Runs a subcommand. `definition` is that of the whole command line, which two of them print.
+pub fn run(
+    command: &Command,
+    session: &Session,
+    definition: fn() -> clap::Command,
+) -> Result<Status, Failure> {
     match command {
         Command::Compress(command) => command.run(session),
         Command::Decompress(command) => command.run(session),
@@ -70,7 +77,25 @@ pub fn run(command: &Command, session: &Session) -> Result<Status, Failure> {
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),
-        Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
+        Command::Completions(command) => command.run(definition()),
+        Command::Man(command) => command.run(definition()),
     }
 }
+
+/// The examples below `--help`, which are also in the manual page.
+pub const EXAMPLES: &str = "\
+Examples:
+  blpk compress data.bin                    write data.bin.blp
+  blpk c -t 4 -c zstd -l 9 data.bin a.blp   4-byte elements, zstd, as small as possible
+  blpk c --auto=size data.bin a.blp         settings chosen by a sample of the data
+  blpk decompress data.bin.blp              write data.bin
+  producer | blpk c | blpk d | consumer     standard input to standard output
+  blpk cat --range 1M..2M data.bin.blp      part of the uncompressed content
+  producer | blpk append data.bin.blp       add to the content
+  blpk verify *.blp                         check every chunk and report damage
+  blpk records pack --small app.log a.blp   one record per line, many records per chunk
+  blpk records get a.blp 17 1000..1010      records by number
+  blpk import prices.csv prices             CSV into a table in a directory
+  blpk export prices prices.parquet         a table into Parquet
+  blpk import cube.npy cube.b2nd --layout b2nd   an n-dimensional array in one file
+  blpk cat --slice '3,:,10:20' cube.b2nd    some of its elements";

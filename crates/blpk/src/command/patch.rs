@@ -1,28 +1,27 @@
-//! `blpk patch`: plain bytes over the content of a file.
+//! `blpk patch`: plain bytes over a part of a file's content.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use bloscpack::Editor;
 use clap::Args;
 
-use crate::change::Target;
+use crate::edit::FileEdit;
+use crate::failure::Failure;
 use crate::frame;
-use crate::input::{Awaited, Input, STANDARD};
-use crate::message::Failure;
+use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
 
-/// Overwrite bytes of the content of a file
+/// Overwrite part of the content of a file
 ///
-/// The length of the content stays; only the chunks that are touched are compressed anew, as they
-/// were. As with 'append', the file is at every moment the old one or the new one. A damaged chunk
-/// can be overwritten as a whole. FILE may have any name.
+/// The content keeps its length. Only the chunks that change are compressed again, with their own settings. As with
+/// append, readers see the old content until the change is complete, and an error or Ctrl-C leaves either the old content
+/// or the new. A damaged chunk can only be overwritten completely. FILE may have any name.
 #[derive(Args, Debug)]
 pub struct Patch {
-    /// First byte of the uncompressed content to overwrite, such as 0 or 1.5M
+    /// Position in the uncompressed content of the first byte to overwrite, such as 0 or 1.5M
     #[arg(long, value_name = "OFFSET", allow_negative_numbers = true, value_parser = size::parse)]
     at: u64,
 
@@ -37,28 +36,26 @@ pub struct Patch {
 
 impl Patch {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
         frame::refuse(
             &self.file,
-            "an array is changed in the library, by NdArray::write_slice",
+            "the library changes arrays in frames (NdArray::write_slice)",
         )?;
         let input = Input::open(&self.input)?;
-        let target = Target::find(&self.file, Some(&input))?;
-        let mut editor = target.edit(Editor::builder(), session)?;
+        let file = FileEdit::find(&self.file, Some(&input))?;
+        let mut editor = file.open(Editor::builder(), session)?;
         let progress = Progress::new(session, input.length());
-        let source = Awaited::begin(&input, &progress);
-        let mut source = source.map_err(|error| Failure::io(input.name(), &error))?;
-        let done = editor.patch(self.at, &mut source);
+        let reader = InterruptibleReader::begin(&input, &progress);
+        let reader = reader.map_err(|error| Failure::io(input.name(), &error))?;
+        let done = editor.patch(self.at, reader);
         progress.finish();
-        let patched = done.map_err(|error| target.blame(&error, Some((&input, &source))))?;
-        target.confirm();
-        session.verbose(format_args!(
-            "{}, {}, written over {} from byte {} on, in {:.2?}",
+        let patched = done.map_err(|error| file.failed_from(&input.name(), &error))?;
+        file.report_late_signal();
+        session.done(format_args!(
+            "{}, {}, written to {} at byte {},",
             input.name(),
             size::pretty(patched),
-            target.name(),
+            file.name(),
             self.at,
-            begun.elapsed(),
         ));
         Ok(Status::Done)
     }

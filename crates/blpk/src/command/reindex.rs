@@ -1,19 +1,21 @@
-//! `blpk reindex`: a table of offsets filled in.
+//! `blpk reindex`: fills in the table of offsets.
 
 use std::path::PathBuf;
 
 use bloscpack::{Category, Editor};
 use clap::Args;
 
-use crate::change::Target;
+use crate::edit::FileEdit;
+use crate::failure::Failure;
 use crate::frame;
-use crate::message::{self, Failure};
+use crate::message;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::count;
 
-/// Fill in a table of offsets that its writer has left empty
+/// Fill in an empty table of offsets
 ///
-/// All chunks must be there. The table lets readers find a chunk without reading those before it. FILE
+/// The file must contain all of its chunks. With the table, readers find a chunk without reading those before it. FILE
 /// may have any name.
 #[derive(Args, Debug)]
 pub struct Reindex {
@@ -26,36 +28,40 @@ impl Reindex {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         frame::refuse(
             &self.file,
-            "a frame is never without its index; blpk verify tells whether it is sound",
+            "a frame always has its index; blpk verify checks the frame",
         )?;
-        let target = Target::find(&self.file, None)?;
+        let file = FileEdit::find(&self.file, None)?;
         let builder = Editor::builder();
-        let has_records = target.has_records(session) == Some(true);
+        let has_records = file.has_records(session) == Some(true);
         let (has_table, filled, chunks) = if has_records {
-            let mut editor = target.edit_records(builder, session)?;
+            let mut editor = file.open_records(builder, session)?;
             let has_table = editor.header().offsets;
             (has_table, editor.reindex(), editor.chunks())
         } else {
-            let mut editor = target.edit(builder, session)?;
+            let mut editor = file.open(builder, session)?;
             let has_table = editor.header().offsets;
             (has_table, editor.reindex(), editor.chunks())
         };
         let filled = filled.map_err(|error| {
-            let failure = target.blame(&error, None);
-            if has_table || error.category() != Category::Usage {
-                return failure;
+            let failure = file.failed(&error);
+            match (
+                has_table || error.category() != Category::Usage,
+                has_records,
+            ) {
+                (true, _) => failure,
+                (false, true) => failure.hint("unpack the records, then pack them into a file"),
+                (false, false) => failure.hint("decompress it, then compress it into a file"),
             }
-            failure.hint(match has_records {
-                true => "unpack the records and pack them into a file to get a table",
-                false => "decompress the file and compress it into a file to get a table",
-            })
         })?;
-        target.confirm();
-        let name = target.name();
+        file.report_late_signal();
+        let name = file.name();
         if !filled && !session.quiet {
-            message::note(format_args!("{name}: the offsets are filled in already"));
+            message::note(format_args!("{name}: the offsets are already filled in"));
         } else {
-            session.verbose(format_args!("{name}: {chunks} offsets filled in"));
+            session.verbose(format_args!(
+                "{name}: filled in {}",
+                count(chunks, "offset")
+            ));
         }
         Ok(Status::Done)
     }

@@ -1,85 +1,68 @@
-//! `blpk verify`: reads every chunk and reports each damage.
-
-mod dataset;
-mod frame;
+//! `blpk verify`: checks every chunk and reports damage.
 
 use std::fmt::Write as _;
-use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use bloscpack::{
-    Category, Damage, Error, Report, dataset::DatasetReport, frame::FrameReport, storage::ReadAt,
+    Category, Error, Report,
+    dataset::{Dataset, DatasetReport, Oddity},
+    frame::FrameReport,
 };
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::input::{self, Bytes, Input, STANDARD};
-use crate::message::{Failure, shown};
+use super::damage;
+use crate::dataset::walk::datasets;
+use crate::dataset::{nbytes, options};
+use crate::failure::Failure;
+use crate::frame;
+use crate::input::{self, FROM_JOURNAL, INTERRUPTED, Input, InputKind, STANDARD};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::what::What;
+use crate::text::{count, quoted, shown};
 
 const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Read files, datasets and frames through and report each damage
+/// Check every chunk and report damage
 ///
-/// One line for each sound file or dataset, and one for each damage of the others. Blosc2 frames have
-/// no checksums: what can be decompressed is taken for sound. Of a directory that
-/// is no dataset, all datasets below it are read. Files that do not belong to a dataset, and rows that
-/// were never flushed, are warnings. The exit status is the highest that any of them gives.
+/// Prints one line for each sound file or dataset, and one for each damage found in the others. Blosc2 frames have no
+/// checksums, so a chunk that can be decompressed counts as sound. If a directory is not a dataset, all datasets below it
+/// are checked. Files that do not belong to a dataset, and rows that were never flushed, are warnings. The exit status
+/// is the highest of all files.
 #[derive(Args, Debug)]
 pub struct Verify {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Files, datasets and frames to verify, or - for standard input
+    /// Files, datasets and frames to check, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
     paths: Vec<PathBuf>,
 }
 
-/// What came of one file or dataset.
+/// The result for one file or dataset.
 struct Outcome {
     path: PathBuf,
     status: Status,
-    report: Result<Told, Failure>,
+    report: Result<Findings, Failure>,
 }
 
-/// What was found.
-enum Told {
+/// The findings.
+enum Findings {
     File(Report),
     Dataset(DatasetReport),
     Frame(FrameReport),
-}
-
-/// A file whose bytes show as progress when they are read.
-pub struct Counting<'a> {
-    pub file: &'a Bytes,
-    pub progress: &'a Progress,
-}
-
-impl ReadAt for Counting<'_> {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let len = self.file.read_at(at, buf)?;
-        self.progress.advance(u64::try_from(len).unwrap_or(0));
-        Ok(len)
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        self.file.size()
-    }
 }
 
 impl Verify {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let mut worst = Status::Done;
         let mut files = Vec::new();
-        let mut tell = |outcome: Outcome| {
+        let mut take = |outcome: Outcome| {
             worst = worst.max(outcome.status);
             if self.json {
                 files.push(outcome.json());
@@ -88,15 +71,16 @@ impl Verify {
             outcome.print(session)
         };
         for path in &self.paths {
-            let of = |report| Outcome::new(path.clone(), report);
-            match What::of(path) {
-                Err(failure) => tell(of(Err(failure)))?,
-                Ok(What::Directory) => dataset::examine(path, session, &mut |(path, report)| {
-                    tell(Outcome::new(path, report.map(Told::Dataset)))
-                })?,
-                Ok(What::Frame) => tell(of(frame::examine(path, session).map(Told::Frame)))?,
-                Ok(What::File) => tell(of(examine(path, session).map(Told::File)))?,
-            }
+            let report = match InputKind::of(path) {
+                Ok(InputKind::Directory) => {
+                    verify_directory(path, session, &mut take)?;
+                    continue;
+                }
+                Ok(InputKind::Frame) => verify_frame(path, session).map(Findings::Frame),
+                Ok(InputKind::File) => verify_file(path, session).map(Findings::File),
+                Err(failure) => Err(failure),
+            };
+            take(Outcome::new(path.clone(), report))?;
         }
         if self.json {
             output::print(&format!("{:#}\n", json!({ "files": files })))?;
@@ -105,28 +89,92 @@ impl Verify {
     }
 }
 
-fn examine(path: &Path, session: &Session) -> Result<Report, Failure> {
+fn verify_file(path: &Path, session: &Session) -> Result<Report, Failure> {
     let input = Input::open_binary(path, session)?;
     let progress = Progress::new(session, input.length());
     let (limits, threads) = (session.limits, session.threads);
-    let report = match input.at_positions() {
-        Some(file) => {
-            let counting = Counting {
-                file,
-                progress: &progress,
-            };
-            bloscpack::verify_at(&counting, limits, threads)
-        }
-        None => bloscpack::verify(input.source(&progress), limits, threads),
+    let report = match input.by_position() {
+        Some(_) => bloscpack::verify_at(&input.counted(&progress), limits, threads),
+        None => bloscpack::verify(input.reader(&progress), limits, threads),
     };
     report.map_err(|error| Failure::library(input.name(), &error))
 }
 
+fn verify_frame(path: &Path, session: &Session) -> Result<FrameReport, Failure> {
+    let frame = frame::open(path, session)?;
+    Ok(frame.verify(advance(session, frame.content_len())))
+}
+
+/// Checks the dataset at `path`, or all those below it.
+fn verify_directory(
+    path: &Path,
+    session: &Session,
+    take: &mut impl FnMut(Outcome) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut examine = |path: &Path, opened: bloscpack::Result<Dataset>| {
+        let report = match opened {
+            Ok(dataset) => Ok(Findings::Dataset(verify_dataset(&dataset, session))),
+            Err(error) => Err(failed_to_open(path, &error)),
+        };
+        take(Outcome::new(path.to_owned(), report))
+    };
+    let none = match options(session).cache(0).open(path) {
+        Err(error) if error.category() == Category::Unsupported && error.path().is_none() => error,
+        opened => return examine(path, opened),
+    };
+    let mut is_empty = true;
+    match datasets(path, session) {
+        Ok(found) => {
+            for (path, opened) in found {
+                is_empty = false;
+                examine(&path, opened)?;
+            }
+        }
+        Err(failure) => return take(Outcome::new(path.to_owned(), Err(failure))),
+    }
+    if is_empty {
+        let failure = Failure::library(quoted(path), &none);
+        let failure = failure.hint("there is no dataset below it, either");
+        return take(Outcome::new(path.to_owned(), Err(failure)));
+    }
+    Ok(())
+}
+
+fn failed_to_open(path: &Path, error: &Error) -> Failure {
+    let failure = Failure::library(quoted(path), error);
+    match error.category() {
+        Category::Damaged | Category::CutShort => {
+            failure.hint("blpk dataset repair can fix some kinds of damage")
+        }
+        _ => failure,
+    }
+}
+
+fn verify_dataset(dataset: &Dataset, session: &Session) -> DatasetReport {
+    let mut report = dataset.verify(advance(session, nbytes(dataset)));
+    if dataset.was_interrupted() {
+        report.warnings.push(Oddity {
+            path: ".blpk".to_owned(),
+            what: format!("{INTERRUPTED}; {FROM_JOURNAL}"),
+        });
+    }
+    report
+}
+
+/// Shows progress from several threads.
+fn advance(session: &Session, total: u64) -> impl Fn(u64) + Send + Sync {
+    let progress = Mutex::new(Progress::new(session, Some(total)));
+    move |bytes| {
+        let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.advance(bytes);
+    }
+}
+
 impl Outcome {
-    fn new(path: PathBuf, report: Result<Told, Failure>) -> Self {
+    fn new(path: PathBuf, report: Result<Findings, Failure>) -> Self {
         let status = match &report {
-            Ok(told) => {
-                let errors = told.errors().into_iter();
+            Ok(findings) => {
+                let errors = findings.errors().into_iter();
                 let statuses = errors.map(|error| error.category().into());
                 statuses.max().unwrap_or(Status::Done)
             }
@@ -141,56 +189,42 @@ impl Outcome {
 
     fn print(&self, session: &Session) -> Result<(), Failure> {
         let name = shown(&self.path);
-        let told = match &self.report {
-            Ok(told) => told,
+        let findings = match &self.report {
+            Ok(findings) => findings,
             Err(failure) => {
                 failure.report();
                 return Ok(());
             }
         };
         let mut text = String::new();
-        for line in told.lines() {
+        for line in findings.lines() {
             let _ = writeln!(text, "{name}: {line}");
         }
         if text.is_empty() {
-            let _ = writeln!(text, "{name}: {GOOD}ok{GOOD:#}, {}", told.amount());
+            let _ = writeln!(text, "{name}: {GOOD}ok{GOOD:#}, {}", findings.amount());
         }
-        for warning in told.warnings() {
-            session.warning(format_args!("{}: {warning}", input::name(&self.path)));
-        }
+        session.warnings(&input::name(&self.path), &findings.warnings());
         output::print(&text)
     }
 
     fn json(&self) -> Value {
-        let mut object = json!({
+        let findings = self.report.as_ref().ok();
+        let counts = findings.map(Findings::counts);
+        json!({
             "path": self.path.to_string_lossy(),
             "status": self.status.code(),
             "ok": self.status == Status::Done,
-        });
-        match &self.report {
-            Ok(told) => {
-                let (chunks, bytes, records) = told.counts();
-                object["chunks"] = json!(chunks);
-                object["bytes"] = json!(bytes);
-                object["records"] = json!(records);
-                object["damages"] = told.damages();
-                object["warnings"] = told.warnings().into();
-                object["error"] = Value::Null;
-            }
-            Err(failure) => {
-                object["chunks"] = Value::Null;
-                object["bytes"] = Value::Null;
-                object["records"] = Value::Null;
-                object["damages"] = json!([]);
-                object["warnings"] = json!([]);
-                object["error"] = json!(failure.title());
-            }
-        }
-        object
+            "chunks": counts.map(|(chunks, ..)| chunks),
+            "bytes": counts.map(|(_, bytes, _)| bytes),
+            "records": counts.map(|(.., records)| records),
+            "damages": findings.map_or_else(|| json!([]), Findings::damages),
+            "warnings": findings.map(Findings::warnings).unwrap_or_default(),
+            "error": self.report.as_ref().err().and_then(Failure::title),
+        })
     }
 }
 
-impl Told {
+impl Findings {
     fn errors(&self) -> Vec<&Error> {
         match self {
             Self::File(report) => report.damages.iter().map(|damage| &damage.error).collect(),
@@ -202,17 +236,15 @@ impl Told {
     /// A line for each damage.
     fn lines(&self) -> Vec<String> {
         match self {
-            Self::File(report) => report.damages.iter().map(line).collect(),
-            Self::Dataset(report) => report.damages.iter().map(labelled).collect(),
-            Self::Frame(report) => report.damages.iter().map(labelled).collect(),
+            Self::File(report) => report.damages.iter().map(damage::line).collect(),
+            _ => self.errors().into_iter().map(damage::labelled).collect(),
         }
     }
 
     fn damages(&self) -> Value {
         match self {
-            Self::File(report) => report.damages.iter().map(damage).collect(),
-            Self::Dataset(report) => report.damages.iter().map(described).collect(),
-            Self::Frame(report) => report.damages.iter().map(described).collect(),
+            Self::File(report) => report.damages.iter().map(damage::json).collect(),
+            _ => self.errors().into_iter().map(damage::error_json).collect(),
         }
     }
 
@@ -247,70 +279,4 @@ impl Told {
         };
         format!("{}, {amount}", count(chunks, "chunk"))
     }
-}
-
-/// One damage, for people.
-pub fn line(damage: &Damage) -> String {
-    let mut text = labelled(&damage.error);
-    if let Some(records) = &damage.records {
-        let _ = write!(text, "; {}", numbers(records));
-    } else if let Some(content) = &damage.content {
-        let _ = write!(text, "; content {}..{}", content.start, content.end);
-    }
-    text
-}
-
-/// The numbers of some records, for people: `record 7`, `records 7..12`.
-pub fn numbers(records: &Range<u64>) -> String {
-    let (from, to) = (records.start, records.end);
-    match to.saturating_sub(from) {
-        1 => format!("record {from}"),
-        _ => format!("records {from}..{to}"),
-    }
-}
-
-pub fn range(range: &Range<u64>) -> Value {
-    json!({ "start": range.start, "end": range.end })
-}
-
-/// One damage, for scripts.
-pub fn damage(damage: &Damage) -> Value {
-    let mut object = described(&damage.error);
-    object["bytes"] = json!(damage.bytes.as_ref().map(range));
-    object["content"] = json!(damage.content.as_ref().map(range));
-    object["records"] = json!(damage.records.as_ref().map(range));
-    object
-}
-
-/// What an error tells, for scripts.
-fn described(error: &Error) -> Value {
-    let position = error.position();
-    json!({
-        "message": error.to_string(),
-        "status": Status::from(error.category()).code(),
-        "file": error.path(),
-        "chunk": position.and_then(|position| position.chunk),
-        "byte": position.map(|position| position.byte),
-        "member": position.map(|position| position.member),
-    })
-}
-
-/// An error behind a word to look for.
-fn labelled(error: &Error) -> String {
-    format!("{BAD}{}{BAD:#}: {error}", label(error))
-}
-
-fn label(error: &Error) -> &'static str {
-    match error.category() {
-        Category::Failed => "failed",
-        Category::Damaged => "damaged",
-        Category::CutShort => "incomplete",
-        Category::Usage | Category::Unsupported | Category::OverLimit => "refused",
-    }
-}
-
-/// `1 chunk`, `2 chunks`.
-pub fn count(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

@@ -1,4 +1,4 @@
-//! A new dataset, which appears under its name only when it is whole.
+//! A new dataset or sparse frame, which appears under its name only when it is complete.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -7,117 +7,121 @@ use std::path::Path;
 use bloscpack::{
     Error,
     frame::{Frame, FrameOptions},
-    storage::{Disk, Folder as _},
 };
 use same_file::is_same_file;
-use tempfile::{Builder, TempDir};
+use tempfile::TempDir;
 
-use super::edit::is_ended;
 use super::is_directory;
-use crate::change::PATIENCE;
-use crate::input::is_busy;
-use crate::interrupt::{self, Orderly};
-use crate::message::{Failure, quoted};
-use crate::output::is_standard_output;
-use crate::session::Session;
+use crate::failure::{Failure, is_busy};
+use crate::input::is_sparse_frame;
+use crate::interrupt::{self, Deferred};
+use crate::output::{
+    is_standard_output, not_written, parent, sync_folder, temporary, unchanged, without_path,
+};
+use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
-use crate::what::is_sparse_frame;
+use crate::text::quoted;
 
-/// A directory on its way to becoming a dataset.
+/// A directory that becomes a dataset or a sparse frame. While this lives, Ctrl-C asks the work to stop.
 #[derive(Debug)]
-pub struct New<'a> {
+pub struct NewDataset<'a> {
     path: &'a Path,
-    /// Where it is made meanwhile; nothing where it takes the place of another, which is one change.
+    /// The directory in which it is made; `None` if the library replaces a dataset in a single change.
     made: Option<TempDir>,
-    /// Whether it changes places with what is there in the end.
+    /// Whether it trades places with an existing frame in the end.
     swaps: bool,
-    _orderly: Orderly,
+    _deferred: Deferred,
 }
 
-impl<'a> New<'a> {
-    /// Begins a dataset at `path`, made of what is at `input`: what is made of something private is private.
+impl<'a> NewDataset<'a> {
+    /// Begins a dataset at `path`, made from what is at `input`. If that is private, so is the dataset.
     pub fn begin(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
-        let orderly = Orderly::begin();
-        match is_there(path, input, session)? {
+        let _deferred = Deferred::begin();
+        match is_replaced(path, input, session)? {
             true if is_sparse_frame(path)? => Err(in_the_way(path, "a Blosc2 frame")),
             true => Ok(Self {
                 path,
                 made: None,
                 swaps: false,
-                _orderly: orderly,
+                _deferred,
             }),
-            false => Self::beside(path, input, orderly),
+            false => Self::beside(path, input, false, _deferred),
         }
     }
 
     /// Begins a sparse frame at `path`, in the same way.
     pub fn begin_frame(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
-        let orderly = Orderly::begin();
-        let swaps = is_there(path, input, session)?;
+        let deferred = Deferred::begin();
+        let swaps = is_replaced(path, input, session)?;
         if swaps && !is_sparse_frame(path)? {
-            return Err(in_the_way(path, "no sparse frame"));
+            return Err(in_the_way(path, "not a sparse frame"));
         }
-        let new = Self::beside(path, input, orderly)?;
-        Ok(Self { swaps, ..new })
+        Self::beside(path, input, swaps, deferred)
     }
 
-    /// A directory in the folder of `path`.
-    fn beside(path: &'a Path, input: &Path, orderly: Orderly) -> Result<Self, Failure> {
-        let name = quoted(path);
-        let mut builder = Builder::new();
-        builder.prefix(".blpk-").suffix(".tmp");
+    /// Makes a directory in the folder of `path`.
+    fn beside(
+        path: &'a Path,
+        input: &Path,
+        swaps: bool,
+        _deferred: Deferred,
+    ) -> Result<Self, Failure> {
+        let mut builder = temporary();
         if let Some(permissions) = permissions(input) {
             builder.permissions(permissions);
         }
         let mut pending = interrupt::pending();
         let made = builder.tempdir_in(parent(path));
-        let made = made.map_err(|error| Failure::io(&name, &without_path(&error)))?;
+        let made = made.map_err(|error| Failure::io(quoted(path), &without_path(&error)))?;
         pending.push(made.path().to_owned());
         Ok(Self {
             path,
             made: Some(made),
-            swaps: false,
-            _orderly: orderly,
+            swaps,
+            _deferred,
         })
     }
 
-    /// How messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         quoted(self.path)
     }
 
-    /// Where it is to be created.
+    /// The directory in which it is to be created.
     pub fn folder(&self) -> &Path {
         self.made.as_ref().map_or(self.path, TempDir::path)
     }
 
-    /// Whether it takes the place of one that is there.
+    /// Whether it replaces a dataset that is there.
     pub fn replaces(&self) -> bool {
         self.made.is_none()
     }
 
-    /// Why nothing came of it: the fault of what was read, or else of what was written.
-    pub fn explain(&self, error: &Error, read: Option<Failure>) -> Failure {
-        if interrupt::is_asked() && is_ended(error) {
-            return self.undone(Failure::interrupted());
-        }
-        self.undone(read.unwrap_or_else(|| Failure::library(self.name(), error)))
+    /// The failure to create it.
+    pub fn failed(&self, error: &Error) -> Failure {
+        let name = self.name();
+        self.unfinished(Failure::between(error, &name, &name))
     }
 
-    /// Adds that nothing came of it.
-    pub fn undone(&self, failure: Failure) -> Failure {
+    /// The failure to fill it from `source`, by the side of the error.
+    pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
+        self.unfinished(Failure::between(error, source, &self.name()))
+    }
+
+    /// Adds to a failure what has become of the output.
+    pub fn unfinished(&self, failure: Failure) -> Failure {
         failure.detail(match self.replaces() || self.swaps {
-            true => format!("{} is left as it was", self.name()),
-            false => format!("{} is not written", self.name()),
+            true => unchanged(&self.name()),
+            false => not_written(&self.name()),
         })
     }
 
-    /// Gives it its name, since all of it is there.
+    /// Gives it its name, since it is complete.
     pub fn commit(self, session: &Session) -> Result<(), Failure> {
         let name = self.name();
         let Some(made) = self.made else { return Ok(()) };
-        let aside = match self.swaps {
-            true => Some(Aside::begin(self.path, session)?),
+        let replaced = match self.swaps {
+            true => Some(ReplacedFrame::begin(self.path, session)?),
             false => None,
         };
         let failed = |error: io::Error| match error.kind() {
@@ -125,64 +129,56 @@ impl<'a> New<'a> {
             _ => Failure::io(&name, &error),
         };
         let mut pending = interrupt::pending();
-        if interrupt::is_asked() {
-            return Err(Failure::interrupted().detail(format!("{name} is not written")));
+        if interrupt::is_requested() {
+            return Err(Failure::interrupted().detail(not_written(&name)));
         }
-        let put = match &aside {
-            Some(aside) => aside.replace(made.path(), self.path),
+        let put = match &replaced {
+            Some(replaced) => replaced.swap(made.path(), self.path),
             None => fs::rename(made.path(), self.path),
         };
         put.map_err(failed)?;
         let here = made.keep();
         pending.retain(|path| *path != here);
         drop(pending);
-        sync(self.path).map_err(failed)
+        sync_folder(self.path).map_err(failed)
     }
 }
 
-/// Makes the name of what was made safe.
-fn sync(path: &Path) -> io::Result<()> {
-    match Disk::new(parent(path)).sync() {
-        // A folder to which files may be added, but which may not be looked at.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        done => done,
-    }
-}
-
-/// The sparse frame that a new one takes the place of, which nobody else changes meanwhile.
-struct Aside {
-    /// Nothing where what is there is damaged.
-    _held: Option<Frame>,
+/// The sparse frame that a new one replaces, locked against other changes.
+struct ReplacedFrame {
+    /// `None` if it is damaged.
+    _locked: Option<Frame>,
     dir: TempDir,
 }
 
-impl Aside {
+impl ReplacedFrame {
     fn begin(path: &Path, session: &Session) -> Result<Self, Failure> {
         let options = FrameOptions::new()
             .limits(session.limits)
-            .patience(PATIENCE);
-        let held = match options.while_waiting(|_| !interrupt::is_asked()).edit(path) {
+            .patience(LOCK_TIMEOUT);
+        let locked = match options
+            .while_waiting(|_| !interrupt::is_requested())
+            .edit(path)
+        {
             Err(error) if is_busy(&error) => return Err(Failure::library(quoted(path), &error)),
-            held => held.ok(),
+            locked => locked.ok(),
         };
-        // The handler is not told of it: what lies in it is the only one for a moment.
-        let dir = Builder::new()
-            .prefix(".blpk-")
-            .suffix(".tmp")
-            .tempdir_in(parent(path));
+        // The signal handler must not know this directory: for a moment it contains the only copy.
+        let dir = temporary().tempdir_in(parent(path));
         let dir = dir.map_err(|error| Failure::io(quoted(path), &without_path(&error)))?;
-        Ok(Self { _held: held, dir })
+        let _locked = locked;
+        Ok(Self { _locked, dir })
     }
 
-    /// Gives the name to the new one, and keeps the old one until this is dropped.
-    fn replace(&self, new: &Path, path: &Path) -> io::Result<()> {
+    /// Gives the name to the new frame, and keeps the old one until this is dropped.
+    fn swap(&self, new: &Path, path: &Path) -> io::Result<()> {
         let old = self.dir.path().join("old");
         if exchange(new, path).is_ok() {
-            // If it stays where it is, there is litter, but nothing is lost.
+            // If this fails, the old frame is left over, but nothing is lost.
             let _ = fs::rename(new, old);
             return Ok(());
         }
-        // Where two names cannot change places, there is a moment without one.
+        // Where two names cannot be exchanged, there is a moment without either.
         fs::rename(path, &old)?;
         fs::rename(new, path).inspect_err(|_| {
             let _ = fs::rename(&old, path);
@@ -190,42 +186,42 @@ impl Aside {
     }
 }
 
-/// Lets two names change places at once, where the system can.
+/// Exchanges two names atomically, where the system can.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
-/// Lets two names change places at once, where the system can.
+/// Exchanges two names atomically, where the system can.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether something is at `path`, and is to be replaced.
-fn is_there(path: &Path, input: &Path, session: &Session) -> Result<bool, Failure> {
-    // So is a sparse frame.
+/// Whether there is something at `path` that is to be replaced.
+fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Failure> {
     if is_standard_output(path) {
-        return Err(Failure::usage("a dataset is a directory: name it"));
+        let title = "a dataset or sparse frame is a directory, and cannot go to standard output";
+        return Err(Failure::usage(title).hint("name a directory"));
     }
     refuse_within(path, input)?;
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Failure::io(quoted(path), &error)),
         Ok(_) if !session.force => Err(exists(&quoted(path))),
-        Ok(_) if !is_directory(path) => Err(in_the_way(path, "no directory")),
+        Ok(_) if !is_directory(path) => Err(in_the_way(path, "not a directory")),
         Ok(_) => Ok(true),
     }
 }
 
-/// What is not replaced, even if one insists.
+/// The failure to replace something that -f does not replace.
 fn in_the_way(path: &Path, what: &str) -> Failure {
-    let title = format!("output {} is there and {what}", quoted(path));
+    let title = format!("output {} already exists and is {what}", quoted(path));
     Failure::new(Status::Failed, title).hint("remove it first")
 }
 
-/// Refuses an output that is the input, under whatever name, or lies within it.
+/// Refuses an output that is the input, under whatever name, or is inside it.
 pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
     let real = |path: &Path| {
         let folder = parent(path).canonicalize().ok()?;
@@ -233,44 +229,29 @@ pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
             .ok()
             .or_else(|| Some(folder.join(path.file_name()?)))
     };
-    let (Some(out), Some(inside)) = (real(output), real(input)) else {
+    let (Some(real_output), Some(real_input)) = (real(output), real(input)) else {
         return Ok(());
     };
-    let is_same = out == inside || is_same_file(output, input).unwrap_or(false);
-    if is_same || is_directory(input) && out.starts_with(&inside) {
-        let title = format!(
-            "output {} is the input {}, or lies in it",
-            quoted(output),
-            quoted(input)
-        );
-        return Err(Failure::usage(title).hint("write to another place, then rename it"));
-    }
-    Ok(())
+    let is_same = real_output == real_input || is_same_file(output, input).unwrap_or(false);
+    let relation = match is_directory(input) && real_output.starts_with(&real_input) {
+        _ if is_same => "is",
+        true => "is inside",
+        false => return Ok(()),
+    };
+    let (output, input) = (quoted(output), quoted(input));
+    Err(
+        Failure::usage(format!("output {output} {relation} the input {input}"))
+            .hint("write elsewhere, then rename the result"),
+    )
 }
 
 fn exists(name: &str) -> Failure {
-    Failure::new(Status::Failed, format!("output {name} exists"))
-        .hint("-f replaces a dataset, as one change")
+    Failure::new(Status::Failed, format!("output {name} already exists"))
+        .hint("use -f to replace a dataset or frame")
 }
 
-/// The folder that holds `path`.
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// The error without the name of the temporary directory, which means nothing to the user.
-fn without_path(error: &io::Error) -> io::Error {
-    let text = error.to_string();
-    let text = text
-        .split_once(" at path ")
-        .map_or(text.as_str(), |(text, _)| text);
-    io::Error::new(error.kind(), text)
-}
-
-/// What a directory made of `input` may be at most: who may not read that may not look into it.
+/// The permissions that a directory made from `input` may have at most: people who may not read the input may not enter
+/// the directory.
 #[cfg(unix)]
 fn permissions(input: &Path) -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -279,7 +260,7 @@ fn permissions(input: &Path) -> Option<Permissions> {
     Some(Permissions::from_mode(all))
 }
 
-/// The same for a file made of a dataset.
+/// The same for a file made from a dataset.
 #[cfg(unix)]
 pub fn file_permissions(dataset: &Path) -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -287,7 +268,7 @@ pub fn file_permissions(dataset: &Path) -> Option<Permissions> {
     Some(Permissions::from_mode(readable | readable >> 1))
 }
 
-/// Who may read it, and its owner.
+/// The bits of those who may read it, and of its owner.
 #[cfg(unix)]
 fn readable(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
@@ -295,13 +276,13 @@ fn readable(path: &Path) -> Option<u32> {
     Some((mode & 0o444) | 0o400)
 }
 
-/// What a directory made of `input` may be at most. Here the folder decides.
+/// The permissions that a directory made from `input` may have at most. Here the folder decides.
 #[cfg(not(unix))]
 fn permissions(_: &Path) -> Option<Permissions> {
     None
 }
 
-/// The same for a file made of a dataset.
+/// The same for a file made from a dataset.
 #[cfg(not(unix))]
 pub fn file_permissions(_: &Path) -> Option<Permissions> {
     None

@@ -1,4 +1,4 @@
-//! What is taken of a dataset, or of an array in a file: columns, rows, or a box.
+//! The part of a dataset, or of an array in a file, that is wanted: columns, rows, or a region.
 
 use std::path::Path;
 
@@ -9,13 +9,14 @@ use bloscpack::{
 };
 
 use super::rows::Rows;
-use super::slice::{Box, Slice};
+use super::slice::{Region, Slice};
 use super::{failure, no_columns, open};
+use crate::failure::Failure;
 use crate::input::Input;
-use crate::message::{Failure, quoted};
 use crate::session::Session;
+use crate::text::quoted;
 
-/// What is taken; all of it where nothing is said.
+/// The part that is wanted; by default all.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection<'a> {
     /// The columns of a table.
@@ -25,7 +26,7 @@ pub struct Selection<'a> {
 }
 
 impl Selection<'static> {
-    /// All of it.
+    /// Everything.
     pub const ALL: Self = Self {
         columns: &[],
         rows: None,
@@ -34,7 +35,7 @@ impl Selection<'static> {
 }
 
 impl Selection<'_> {
-    /// Gives what is taken of the dataset at `path` to `take`.
+    /// Passes the wanted part of the dataset at `path` to `take`.
     pub fn of_dataset<T>(
         &self,
         path: &Path,
@@ -59,8 +60,10 @@ impl Selection<'_> {
         let failed = |error: Error| failure(path, &error);
         if self.slice.is_some() {
             let [name] = self.columns else {
-                let title = format!("{}: a slice is one of a single column", quoted(path));
-                return Err(Failure::usage(title).hint("--columns NAME, or --rows A..B of all"));
+                let title = format!("{}: --slice needs a single column of a table", quoted(path));
+                return Err(
+                    Failure::usage(title).hint("add --columns NAME, or use --rows A..B instead")
+                );
             };
             let array = table.column(name).map_err(failed)?;
             return take(&mut self.array(path, name, array)?);
@@ -82,12 +85,12 @@ impl Selection<'_> {
         name: &str,
         array: &'a CArray,
     ) -> Result<ArraySource<'a>, Failure> {
-        let wanted = self.wanted(array.shape(), &quoted(path))?;
-        let source = ArraySource::new(array).named(name).slice(&wanted.ranges);
+        let region = self.region(array.shape(), &quoted(path))?;
+        let source = ArraySource::new(array).named(name).slice(&region.ranges);
         source.map_err(|error| failure(path, &error))
     }
 
-    /// The same for the array in a Bloscpack file, as its metadata describes it.
+    /// The same for the array in a Bloscpack file, which its metadata describes.
     pub fn of_file<T>(
         &self,
         input: &Input,
@@ -97,33 +100,37 @@ impl Selection<'_> {
         let name = input.name();
         let failed = |error: Error| Failure::library(&name, &error);
         if !self.columns.is_empty() {
-            return Err(Failure::usage(format!("{name} is no table")));
+            return Err(not_a_table(&name));
         }
-        let Some(file) = input.at_positions() else {
+        let Some(file) = input.by_position() else {
             let title = format!("{name}: this needs a regular file, read from its beginning");
             return Err(Failure::usage(title));
         };
         let reader = IndexedReader::builder().limits(session.limits).open(file);
         let reader = reader.map_err(failed)?;
-        for warning in reader.warnings() {
-            session.warning(format_args!("{name}: {warning}"));
-        }
+        session.warnings(&name, reader.warnings());
         let mut source = FileSource::new(reader).map_err(failed)?;
         let mut shape = vec![source.rows()];
         let columns = source.schema().columns.iter();
         shape.extend(columns.flat_map(|column| column.row_shape.iter().copied()));
-        let wanted = self.wanted(&shape, &name)?;
-        source = source.slice(&wanted.ranges).map_err(failed)?;
+        let region = self.region(&shape, &name)?;
+        source = source.slice(&region.ranges).map_err(failed)?;
         take(&mut source)
     }
 
-    /// The box that is meant in an array of this shape.
-    pub fn wanted(&self, shape: &[u64], name: &str) -> Result<Box, Failure> {
+    /// The wanted region of an array of this shape.
+    pub fn region(&self, shape: &[u64], name: &str) -> Result<Region, Failure> {
         if let Some(slice) = self.slice {
             return slice.resolve(shape, name);
         }
         let rows = shape.first().copied().unwrap_or(1);
         let rows = self.rows.unwrap_or_default().resolve(rows, name)?;
-        Ok(Box::of_rows(rows, shape))
+        Ok(Region::of_rows(rows, shape))
     }
+}
+
+/// The failure to find columns in a file or frame.
+pub fn not_a_table(name: &str) -> Failure {
+    Failure::usage(format!("{name} is not a table"))
+        .hint("only datasets in directories have columns")
 }

@@ -1,34 +1,34 @@
-//! `--slice '0:10,:,5'`: a box of elements, as Python writes it.
+//! `--slice '0:10,:,5'`: a box of elements, in the notation of Python.
 
 use std::ops::Range;
 
-use crate::message::Failure;
+use crate::failure::Failure;
 
-/// What is said of each axis; those that nothing is said of are taken whole.
+/// A part of each axis. The axes that are left out are taken whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
     axes: Vec<Axis>,
 }
 
-/// Positions along an axis; a negative one counts from the end.
+/// Positions along an axis. A negative one counts from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Axis {
-    /// One.
+    /// One position.
     At(i64),
-    /// From the one to before the other.
+    /// From the first position up to, but not including, the second.
     Between(Option<i64>, Option<i64>),
 }
 
-/// A box of elements; an axis of which one position was asked for has the length 1.
+/// A box of elements. An axis of which one position was asked for has length 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Box {
+pub struct Region {
     /// A range for each axis.
     pub ranges: Vec<Range<u64>>,
 }
 
-impl Box {
-    /// Everything.
-    pub fn whole(shape: &[u64]) -> Self {
+impl Region {
+    /// All elements.
+    pub fn all(shape: &[u64]) -> Self {
         Self {
             ranges: shape.iter().map(|&len| 0..len).collect(),
         }
@@ -36,39 +36,45 @@ impl Box {
 
     /// These rows.
     pub fn of_rows(rows: Range<u64>, shape: &[u64]) -> Self {
-        let mut all = Self::whole(shape);
+        let mut all = Self::all(shape);
         if let Some(first) = all.ranges.first_mut() {
             *first = rows;
         }
         all
     }
 
-    /// Bytes of what it holds.
+    /// Elements along each axis.
+    pub fn shape(&self) -> Vec<u64> {
+        let ranges = self.ranges.iter();
+        ranges.map(|range| range.end - range.start).collect()
+    }
+
+    /// Bytes of its elements.
     pub fn bytes(&self, itemsize: u64) -> u64 {
-        let lens = self.ranges.iter().map(|range| range.end - range.start);
-        lens.fold(itemsize, u64::saturating_mul)
+        // A shape may claim any number of bytes. More than there can be are as good as the highest number.
+        self.shape().into_iter().fold(itemsize, u64::saturating_mul)
     }
 }
 
 impl Slice {
-    /// What it means in an array of this shape: ranges are cut as Python does, single positions must be there.
-    pub fn resolve(&self, shape: &[u64], name: &str) -> Result<Box, Failure> {
+    /// Its elements in an array of this shape. Ranges are clipped as in Python, single positions must exist.
+    pub fn resolve(&self, shape: &[u64], name: &str) -> Result<Region, Failure> {
         if self.axes.len() > shape.len() {
             let title = format!(
-                "{name}: a slice of {} axes, where the array has {}",
+                "{name}: the slice has {} axes, the array only {}",
                 self.axes.len(),
                 shape.len()
             );
             return Err(Failure::usage(title));
         }
-        let mut found = Box::whole(shape);
+        let mut found = Region::all(shape);
         for (number, (axis, &len)) in self.axes.iter().zip(shape).enumerate() {
             let range = match *axis {
                 Axis::At(position) => {
                     let there = from_end(position, len).filter(|&at| at < len);
                     let at = there.ok_or_else(|| {
                         let title = format!(
-                            "{name}: there is no position {position} along axis {number}, which has {len}"
+                            "{name}: no position {position} along axis {number}, which has length {len}"
                         );
                         Failure::usage(title)
                     })?;
@@ -86,7 +92,7 @@ impl Slice {
     }
 }
 
-/// The position counted from the beginning; nothing if it lies before that.
+/// The position counted from the beginning, if it is not before that.
 fn from_end(position: i64, len: u64) -> Option<u64> {
     match u64::try_from(position) {
         Ok(position) => Some(position),
@@ -104,7 +110,8 @@ pub fn parse(text: &str) -> Result<Slice, String> {
 }
 
 fn parse_axis(text: &str) -> Result<Axis, String> {
-    let wrong = || format!("'{text}' is no slice of an axis: write A:B, A:, :B, : or a position");
+    let wrong =
+        || format!("'{text}' is not a slice of an axis; expected A:B, A:, :B, : or a position");
     let number = |text: &str| match text.trim() {
         "" => Ok(None),
         text => text.parse().map(Some).map_err(|_| wrong()),
@@ -120,7 +127,7 @@ fn parse_axis(text: &str) -> Result<Axis, String> {
         .flatten()
         .is_some_and(|step| step != 1)
     {
-        return Err(format!("'{text}' has a step, which only can be 1"));
+        return Err(format!("'{text}' has a step other than 1"));
     }
     let first = number(first.unwrap_or_default())?;
     match second {
@@ -146,7 +153,7 @@ mod tests {
 
     #[test]
     fn slices_are_those_of_python() {
-        // What `range(10)[...]` has in Python 3.
+        // As `range(10)[...]` in Python 3.
         for (text, start, end) in [
             (":", 0, 10),
             ("2:", 2, 10),

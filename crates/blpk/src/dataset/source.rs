@@ -1,4 +1,4 @@
-//! Rows on their way from one place to another.
+//! Rows from a dataset or from a file of another format.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
@@ -6,43 +6,38 @@ use std::path::Path;
 
 use bloscpack::{
     Category, Error,
+    error::Side,
     exchange::{Batch, BoxedSource, Format, ImportOptions, NpyFile, Schema, Source, open_at},
 };
 
-use super::BLOCK;
-use crate::input::{self, Awaited, Input, is_standard_input};
+use super::BATCH;
+use crate::failure::Failure;
+use crate::input::{self, Input, InterruptibleReader, is_standard_input};
 use crate::interrupt;
-use crate::message::Failure;
 use crate::progress::Progress;
 use crate::session::Session;
 
-/// A source that shows how far it is, and ends with an error when the work is asked to end.
-pub struct Watched<'a> {
+/// A source that shows its progress, and fails once the work is asked to stop.
+pub struct ProgressSource<'a> {
     source: &'a mut dyn Source,
     progress: Progress,
     row_bytes: u64,
-    failed: bool,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> ProgressSource<'a> {
     pub fn new(source: &'a mut dyn Source, session: &Session) -> Self {
         let row_bytes = source.schema().row_bytes();
+        // A file may claim any number of rows. This one is only shown.
         let total = source.rows().saturating_mul(row_bytes);
         Self {
             progress: Progress::new(session, Some(total)),
             row_bytes,
             source,
-            failed: false,
         }
-    }
-
-    /// Whether an error came from the source. An error of the library does not tell.
-    pub fn has_failed(&self) -> bool {
-        self.failed
     }
 }
 
-impl Source for Watched<'_> {
+impl Source for ProgressSource<'_> {
     fn schema(&self) -> &Schema {
         self.source.schema()
     }
@@ -54,8 +49,7 @@ impl Source for Watched<'_> {
     fn next_batch(&mut self, bytes: usize) -> bloscpack::Result<Option<Batch>> {
         interrupt::check()?;
         let batch = self.source.next_batch(bytes);
-        self.failed |= batch.is_err();
-        let batch = batch?;
+        let batch = batch.map_err(|error| error.on(Side::Source))?;
         match &batch {
             Some(batch) => self
                 .progress
@@ -67,12 +61,12 @@ impl Source for Watched<'_> {
 }
 
 /// The bytes of the elements of an array, one batch after another.
-pub struct Elements<'a> {
+pub struct ElementReader<'a> {
     source: &'a mut dyn Source,
     batch: io::Cursor<Vec<u8>>,
 }
 
-impl<'a> Elements<'a> {
+impl<'a> ElementReader<'a> {
     pub fn new(source: &'a mut dyn Source) -> Self {
         Self {
             source,
@@ -81,7 +75,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-impl Read for Elements<'_> {
+impl Read for ElementReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let count = self.batch.read(buffer)?;
@@ -89,22 +83,25 @@ impl Read for Elements<'_> {
                 return Ok(count);
             }
             interrupt::check()?;
-            let Some(batch) = self.source.next_batch(BLOCK)? else {
+            let Some(batch) = self.source.next_batch(BATCH)? else {
                 return Ok(0);
             };
-            let bytes = batch.columns.into_iter().next().unwrap_or_default();
+            let mut columns = batch.columns.into_iter();
+            let bytes = columns
+                .next()
+                .ok_or_else(|| Error::bug("a batch without columns"))?;
             self.batch = io::Cursor::new(bytes);
         }
     }
 }
 
-/// What a file of another format is: said by `--from`, or by the ending of its name.
-pub fn format_of(path: &Path, said: Option<Format>) -> Result<Format, Failure> {
-    if let Some(format) = said.or_else(|| Format::of_path(path)) {
+/// The format of a file, by `--from` or by the extension of its name.
+pub fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> {
+    if let Some(format) = given.or_else(|| Format::of_path(path)) {
         return Ok(format);
     }
-    let title = format!("the name of {} does not tell its format", input::name(path));
-    Err(Failure::usage(title).hint("--from npy, csv, arrow or parquet tells it"))
+    let title = format!("the name of {} does not show its format", input::name(path));
+    Err(Failure::usage(title).hint("use --from npy, csv, arrow or parquet"))
 }
 
 /// Opens a file of another format.
@@ -118,16 +115,16 @@ pub fn open(
     opened.map_err(|error| failure(&input::name(path), format, &error))
 }
 
-/// Opens the array in a file of NumPy.
+/// Opens the array in a NumPy file.
 pub fn open_npy(path: &Path, session: &Session) -> Result<NpyFile<File>, Failure> {
     let opened = NpyFile::open_at(file(path, session)?);
     opened.map_err(|error| failure(&input::name(path), Format::Npy, &error))
 }
 
-/// A file that can be read anywhere. Standard input is copied into a temporary one first: these formats are not read in order.
+/// Opens a file that can be read at any position. Standard input is first copied into a temporary file.
 fn file(path: &Path, session: &Session) -> Result<File, Failure> {
     let input = Input::open(path)?;
-    let file = match input.at_positions() {
+    let file = match input.by_position() {
         Some(_) if !is_standard_input(path) => input.file().try_clone(),
         _ => spool(&input, session),
     };
@@ -140,19 +137,28 @@ fn file(path: &Path, session: &Session) -> Result<File, Failure> {
 fn spool(input: &Input, session: &Session) -> io::Result<File> {
     let progress = Progress::new(session, input.length());
     let mut file = tempfile::tempfile()?;
-    io::copy(&mut Awaited::begin(input, &progress)?, &mut file)?;
+    io::copy(
+        &mut InterruptibleReader::begin(input, &progress)?,
+        &mut file,
+    )?;
     file.rewind()?;
     Ok(file)
 }
 
-/// Why a file of another format could not be read.
+/// The failure to read a file of another format.
 pub fn failure(name: &str, format: Format, error: &Error) -> Failure {
-    let failure = Failure::library(name, error);
+    advise(Failure::library(name, error), format, error)
+}
+
+/// Adds advice on how to read a file of another format.
+pub fn advise(failure: Failure, format: Format, error: &Error) -> Failure {
     match error.category() {
         Category::Unsupported if !format.is_read() => {
-            failure.hint(".npy, .csv, .arrow and .parquet are read")
+            failure.hint("only .npy, .csv, .arrow and .parquet can be read")
         }
-        Category::Usage => failure.hint("--types NAME=DTYPE says what a column is, --fill NAME=TEXT what stands where a value is missing"),
+        Category::Usage => failure.hint(
+            "--types NAME=DTYPE sets the type of a column, --fill NAME=TEXT the value of missing cells",
+        ),
         _ => failure,
     }
 }

@@ -1,42 +1,40 @@
-//! A new frame, which appears under its name only when it is whole.
+//! A new frame, which appears under its name only when it is complete.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Error,
+    error::Side,
     frame::{NdArray, NdArrayBuilder},
 };
 
-use crate::dataset::edit::is_ended;
-use crate::dataset::new::{New, file_permissions, refuse_within};
+use crate::dataset::new::{NewDataset, file_permissions, refuse_within};
+use crate::failure::Failure;
+use crate::int::widened;
 use crate::interrupt;
-use crate::message::Failure;
-use crate::output::{Output, Workplace, spare_terminal};
+use crate::output::{Output, WorkDir};
 use crate::progress::Progress;
 use crate::session::Session;
 
 /// Bytes of elements that are in memory at once, unless a chunk has more.
 pub const BAND: usize = 64 << 20;
-/// What a file is called while it is made.
+/// The name of a file while it is made.
 const FILE: &str = "frame";
 
-/// What went wrong, and whether it was in reading.
-pub type Halt = (Error, bool);
+/// Reads the elements of a region, in C order.
+pub type ReadRegion<'a> = dyn FnMut(&[Range<u64>]) -> bloscpack::Result<Vec<u8>> + 'a;
 
-/// Gives the elements of a box, in C order.
-pub type ReadBox<'a> = dyn FnMut(&[Range<u64>]) -> bloscpack::Result<Vec<u8>> + 'a;
-
-/// A frame on its way to its place.
+/// A frame that is being made.
 pub enum NewFrame<'a> {
     /// A file.
-    Contiguous(Box<Output>, Workplace),
+    Contiguous(Box<Output>, WorkDir),
     /// A directory.
-    Sparse(New<'a>),
+    Sparse(NewDataset<'a>),
 }
 
 impl<'a> NewFrame<'a> {
-    /// Begins a frame at `path`, made of what is at `input`: what is made of something private is private.
+    /// Begins a frame at `path`, made from what is at `input`. If that is private, so is the frame.
     pub fn begin(
         path: &'a Path,
         input: &Path,
@@ -44,19 +42,17 @@ impl<'a> NewFrame<'a> {
         session: &Session,
     ) -> Result<Self, Failure> {
         if sparse {
-            return Ok(Self::Sparse(New::begin_frame(path, input, session)?));
+            return NewDataset::begin_frame(path, input, session).map(Self::Sparse);
         }
         refuse_within(path, input)?;
-        let output = Output::create_like(path, &[], file_permissions(input), session)?;
-        if output.is_terminal() && !session.force {
-            return Err(spare_terminal("compressed data"));
-        }
-        let workplace = output.workplace();
-        let workplace = workplace.map_err(|error| Failure::io(output.name(), &error))?;
-        Ok(Self::Contiguous(Box::new(output), workplace))
+        let output = Output::create_with(file_permissions(input), path, &[], session)?;
+        let output = output.spare_terminal(session)?;
+        let work_dir = output.work_dir();
+        let work_dir = work_dir.map_err(|error| Failure::io(output.name(), &error))?;
+        Ok(Self::Contiguous(Box::new(output), work_dir))
     }
 
-    /// How messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             Self::Contiguous(output, _) => output.name().to_owned(),
@@ -64,66 +60,73 @@ impl<'a> NewFrame<'a> {
         }
     }
 
-    /// Where it is made.
-    fn place(&self) -> PathBuf {
+    /// The path at which it is made.
+    fn path(&self) -> PathBuf {
         match self {
-            Self::Contiguous(_, workplace) => workplace.path().join(FILE),
+            Self::Contiguous(_, work_dir) => work_dir.path().join(FILE),
             Self::Sparse(new) => new.folder().to_owned(),
         }
     }
 
-    /// Makes the array that all goes into.
-    pub fn create(&self, builder: NdArrayBuilder) -> Result<NdArray, Halt> {
+    /// Creates the array in it.
+    pub fn create(&self, builder: NdArrayBuilder) -> Result<NdArray, Failure> {
         let made = match self {
-            Self::Contiguous(..) => builder.create(self.place()),
-            Self::Sparse(_) => builder.create_sparse(self.place()),
+            Self::Contiguous(..) => builder.create(self.path()),
+            Self::Sparse(_) => builder.create_sparse(self.path()),
         };
-        made.map_err(|error| (error, false))
+        let name = self.name();
+        made.map_err(|error| self.failed_from(&name, &error))
     }
 
-    /// Why nothing came of it: the fault of what was read, or else of what was written.
-    pub fn explain(&self, error: &Error, read: Option<Failure>) -> Failure {
-        if interrupt::is_asked() && is_ended(error) {
-            return self.undone(Failure::interrupted());
-        }
-        self.undone(read.unwrap_or_else(|| Failure::library(self.name(), error)))
+    /// Creates the array, and fills it in regions of whole chunks, which `read` reads from `source`.
+    pub fn fill(
+        &self,
+        builder: NdArrayBuilder,
+        source: &str,
+        read: &mut ReadRegion<'_>,
+        session: &Session,
+    ) -> Result<NdArray, Failure> {
+        let mut array = self.create(builder)?;
+        let progress = Progress::new(session, Some(array.nbytes()));
+        let done = array.boxes(BAND).into_iter().try_for_each(|part| {
+            interrupt::check()?;
+            let bytes = read(&part).map_err(|error| error.on(Side::Source))?;
+            array.write_slice(&part, &bytes)?;
+            progress.advance(widened(bytes.len()));
+            Ok(())
+        });
+        let done = done.and_then(|()| array.flush());
+        done.map_err(|error| self.failed_from(source, &error))?;
+        Ok(array)
     }
 
-    /// Adds that nothing came of it.
-    pub fn undone(&self, failure: Failure) -> Failure {
+    /// The failure to make it from `source`, by the side of the error.
+    pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
+        self.unfinished(Failure::between(error, source, &self.name()))
+    }
+
+    /// Adds to a failure what has become of the output.
+    pub fn unfinished(&self, failure: Failure) -> Failure {
         match self {
-            Self::Contiguous(output, _) => output.explain(failure),
-            Self::Sparse(new) => new.undone(failure),
+            Self::Contiguous(output, _) => output.unfinished(failure),
+            Self::Sparse(new) => new.unfinished(failure),
         }
     }
 
-    /// Gives it its name, since all of it is there.
+    /// Gives it its name, since it is complete.
     pub fn commit(self, session: &Session) -> Result<(), Failure> {
-        let place = self.place();
+        let path = self.path();
         match self {
             Self::Sparse(new) => new.commit(session),
-            Self::Contiguous(mut output, _workplace) => {
-                if interrupt::is_asked() {
-                    return Err(output.explain(Failure::interrupted()));
+            Self::Contiguous(mut output, _work_dir) => {
+                if interrupt::is_requested() {
+                    return Err(output.unfinished(Failure::interrupted()));
                 }
-                if let Err(error) = output.adopt(&place) {
-                    return Err(output.explain(Failure::io(output.name(), &error)));
+                if let Err(error) = output.adopt(&path) {
+                    return Err(output.failed(&error));
                 }
                 output.commit().map(|_| ())
             }
         }
     }
-}
-
-/// Writes all of an array, in boxes of whole chunks, each of which `read` gives.
-pub fn fill(array: &mut NdArray, session: &Session, read: &mut ReadBox<'_>) -> Result<(), Halt> {
-    let progress = Progress::new(session, Some(array.nbytes()));
-    for part in array.boxes(BAND) {
-        interrupt::check().map_err(|error| (error.into(), false))?;
-        let bytes = read(&part).map_err(|error| (error, true))?;
-        let written = array.write_slice(&part, &bytes);
-        written.map_err(|error| (error, false))?;
-        progress.advance(u64::try_from(bytes.len()).unwrap_or(0));
-    }
-    array.flush().map_err(|error| (error, false))
 }

@@ -1,45 +1,39 @@
-//! What an input reads from.
+//! The bytes of an input.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Error, ErrorKind,
-    storage::{Cursor, ReadAt, Snapshot},
+    storage::{ReadAt, Snapshot},
     wire::FormatError,
 };
 
-use crate::message::{Failure, quoted};
+use crate::failure::{Failure, is_busy};
+use crate::magic::{is_marked, is_marked_frame};
 use crate::session::Session;
-use crate::what::is_marked_frame;
-
-/// The first bytes of a Bloscpack file.
-const MAGIC: &[u8; 4] = b"blpk";
-/// The first bytes of a Bloscpack file in which a change has begun and not ended; a frame has its own.
-const MARKED: &[u8; 4] = b"!lpk";
+use crate::text::quoted;
 
 /// The bytes of an input.
 #[derive(Debug)]
 pub enum Bytes {
-    /// As they come: a pipe, a device, or a regular file that others may change.
+    /// A pipe, a device, or a regular file that others may change.
     Plain(File),
-    /// A regular file as its last change left it, locked against the next.
+    /// A regular file as its last change left it, locked against the next one.
     Snapshot(Snapshot),
 }
 
 impl Bytes {
-    /// Holds the file at `path` against those who would change it, and reads it through its
-    /// journal where a change was interrupted. Where it cannot be held, it is read as it is.
-    pub fn hold(plain: File, path: &Path, session: &Session) -> Result<Self, Failure> {
+    /// Locks the file at `path` against changes, and reads it through its journal if a change was interrupted. A file
+    /// that cannot be locked is read as it is.
+    pub fn lock(plain: File, path: &Path, session: &Session) -> Result<Self, Failure> {
         match Snapshot::open(path).map_err(Error::from) {
             Ok(snapshot) => {
                 if snapshot.is_interrupted() {
-                    session.warning(format_args!(
-                        "{}: a change was interrupted here; what is read is the changed file, partly from its journal",
-                        quoted(path)
-                    ));
+                    let name = quoted(path);
+                    session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));
                 }
                 Ok(Self::Snapshot(snapshot))
             }
@@ -60,6 +54,13 @@ impl Bytes {
     }
 }
 
+/// The note on a file or dataset whose last writer did not finish a change.
+pub const INTERRUPTED: &str = "a change was interrupted";
+/// How such a file is read.
+pub const FROM_JOURNAL: &str = "reading the result of the change, in part from the journal";
+/// How such a file is written.
+pub const COMPLETED: &str = "it has now been completed";
+
 impl ReadAt for Bytes {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -76,63 +77,36 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Why a regular file could not be opened, and which journal belongs to it if it needs one.
+/// The failure to open a regular file, with the name of its journal if that is needed.
 pub fn failure(path: &Path, error: &Error) -> Failure {
     let name = quoted(path);
-    let whole = || {
+    let incomplete = || {
         let journal = quoted(&journal(path));
-        format!("the file is whole only together with {journal}")
+        format!("the file is complete only together with {journal}")
     };
     match error.kind() {
         ErrorKind::Format(FormatError::Interrupted { .. }) => {
-            let hint = match File::open(path).is_ok_and(|file| is_frame(&file)) {
-                true => "put that back beside it",
-                false => "put that back beside it, or save what is sound by blpk recover",
+            let hint = match File::open(path).is_ok_and(|file| is_marked_frame(&file)) {
+                true => "put that back next to it",
+                false => "put that back next to it, or save the sound chunks with blpk recover",
             };
-            Failure::library(name, error).hint(format!("{}: {hint}", whole()))
+            Failure::library(name, error).hint(format!("{}: {hint}", incomplete()))
         }
-        // Which of the two it is about, the system does not tell.
+        // The system does not say which of the two files the error is about.
         ErrorKind::Io(_) if !is_busy(error) && File::open(path).is_ok_and(|f| is_marked(&f)) => {
             let both = format!("{name}, with its journal {}", quoted(&journal(path)));
-            let hint = "a change was interrupted here, and who opens the one needs the other";
-            Failure::library(both, error).hint(format!("{}: {hint}", whole()))
+            let hint = "a change was interrupted, so both files must be readable";
+            Failure::library(both, error).hint(format!("{}: {hint}", incomplete()))
         }
         _ => Failure::library(name, error),
     }
 }
 
-/// Where the journal of a file lies: beside the file, not beside a link to it.
+/// The path of a file's journal: next to the file, not next to a link to it.
 pub fn journal(path: &Path) -> PathBuf {
     let link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-    let place = link.then(|| fs::canonicalize(path).ok()).flatten();
-    let mut journal = OsString::from(place.as_deref().unwrap_or(path));
+    let real = link.then(|| fs::canonicalize(path).ok()).flatten();
+    let mut journal = OsString::from(real.as_deref().unwrap_or(path));
     journal.push(".blpk-journal");
     journal.into()
-}
-
-/// Whether others hold the file.
-pub fn is_busy(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::ResourceBusy)
-}
-
-/// Whether these are the bytes of a Bloscpack file, also of one that is being changed, or cut within its first
-/// bytes.
-pub fn is_bloscpack(bytes: &Bytes) -> io::Result<bool> {
-    let mut first = Vec::new();
-    Cursor::new(bytes).take(4).read_to_end(&mut first)?;
-    let begins = |magic: &[u8]| magic.starts_with(&first);
-    Ok(!first.is_empty() && (begins(MAGIC) || begins(MARKED)))
-}
-
-/// Whether a change has begun in this file and not ended.
-pub fn is_marked(file: &File) -> bool {
-    let mut first = [0; MARKED.len()];
-    let is_read = file.read_exact_at(0, &mut first).is_ok();
-    is_read && first == *MARKED || is_frame(file)
-}
-
-/// The same of a Blosc2 frame alone.
-fn is_frame(file: &File) -> bool {
-    let mut first = [0; 10];
-    file.read_exact_at(0, &mut first).is_ok() && is_marked_frame(&first)
 }

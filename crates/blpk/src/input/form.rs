@@ -1,4 +1,4 @@
-//! What the chunks of an input hold, found out before it is decided how to read it.
+//! Looks at what the chunks of an input contain, before it is decided how to read it.
 
 use std::io::{self, Read};
 
@@ -7,11 +7,12 @@ use bloscpack::{
     wire::{Event, Form, MetadataPlace, Parser},
 };
 
-/// Bytes asked for at once: header and metadata are seldom more.
+/// Bytes of one read. Header and metadata are seldom longer.
 const PIECE_LEN: usize = 4096;
 
-/// Reads as far as the metadata, and gives what was read with what it says. What is damaged or cut
-/// has no form; who reads it in earnest tells why.
+/// Reads up to and including the metadata, and returns what was read with what it says.
+///
+/// Damaged or truncated input has no form; the code that reads all of it reports why.
 pub fn look(input: &mut impl Read, limits: &Limits) -> io::Result<(Vec<u8>, Option<Form>)> {
     let mut parser = Parser::new(*limits, Hashers::default());
     let (mut read, mut used) = (Vec::new(), 0);
@@ -25,7 +26,7 @@ pub fn look(input: &mut impl Read, limits: &Limits) -> io::Result<(Vec<u8>, Opti
                 }
                 continue;
             }
-            // Content needs no look at the metadata.
+            // The metadata does not matter for content.
             Ok(Event::Header(header)) if !header.varlen => break Some(Form::Content),
             Ok(Event::Header(header)) if header.metadata == MetadataPlace::Absent => {
                 break Form::of(&header, None).ok();

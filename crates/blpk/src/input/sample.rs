@@ -1,31 +1,29 @@
-//! Some of an input, to choose settings by.
+//! Pieces of an input, by which settings are chosen.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::ops::Range;
 
 use bloscpack::{blosc::Tuner, storage::Cursor};
 
-use super::{Extent, Input};
+use super::Input;
 
 impl Input {
-    /// The pieces that a tuner wants to see; nothing of an input that only comes in order, or that
-    /// says how long it is only when it is read.
+    /// The pieces that a tuner wants to see. Nothing for an input that can only be read in order, or whose length is
+    /// not known.
     pub fn sample(&self, tuner: &Tuner) -> io::Result<Option<Vec<Vec<u8>>>> {
         let Some(extent) = self.extent.filter(|extent| extent.length > 0) else {
             return Ok(None);
         };
-        let places = tuner.places(extent.length);
-        let pieces = places.into_iter().map(|place| self.piece(extent, place));
-        pieces.collect::<io::Result<_>>().map(Some)
-    }
-
-    /// A piece, shorter if the file has been cut off meanwhile.
-    fn piece(&self, extent: Extent, place: Range<u64>) -> io::Result<Vec<u8>> {
-        let mut cursor = Cursor::new(&*self.bytes);
-        cursor.seek(SeekFrom::Start(extent.start.saturating_add(place.start)))?;
-        let mut piece = Vec::new();
-        let len = place.end.saturating_sub(place.start);
-        cursor.take(len).read_to_end(&mut piece)?;
-        Ok(piece)
+        let mut pieces = Vec::new();
+        for range in tuner.places(extent.length) {
+            let mut cursor = Cursor::new(&*self.bytes);
+            cursor.seek(SeekFrom::Start(extent.start + range.start))?;
+            let mut piece = Vec::new();
+            // It is shorter if the file has been truncated since.
+            cursor
+                .take(range.end - range.start)
+                .read_to_end(&mut piece)?;
+            pieces.push(piece);
+        }
+        Ok(Some(pieces))
     }
 }

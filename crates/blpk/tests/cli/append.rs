@@ -148,7 +148,7 @@ fn where_opening_fails_the_file_is_as_it_was() {
     folder.write("more", "more");
     fs::create_dir(folder.path("a.blp.blpk-journal")).unwrap();
     let stderr = refused(&folder, &["a", "a.blp", "more"], 1, "journal of the file");
-    assert!(stderr.contains("'a.blp' is left as it was"), "{stderr}");
+    assert!(stderr.contains("'a.blp' is unchanged"), "{stderr}");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn the_extension_is_checked_as_in_python() {
         2,
         "'a.dat' does not end with '.blp'",
     );
-    assert!(stderr.contains("give -e"), "{stderr}");
+    assert!(stderr.contains("use -e"), "{stderr}");
     let stderr = refused(
         &folder,
         &["append", "a.dat", "more.blp"],
@@ -352,13 +352,13 @@ fn mistakes_of_the_user() {
         2,
         "'dir.blp' is a directory",
     );
-    refused(&folder, &["a", "-e", "-", "more"], 2, "name it");
-    refused(&folder, &["a", "-", "more"], 2, "name it");
+    refused(&folder, &["a", "-e", "-", "more"], 2, "name a file");
+    refused(&folder, &["a", "-", "more"], 2, "name a file");
     refused(
         &folder,
         &["a", "-e", "/dev/null", "more"],
         2,
-        "no regular file",
+        "is not a regular file",
     );
     refused(
         &folder,
@@ -422,7 +422,7 @@ fn a_damaged_last_chunk_gets_no_new_digest() {
         &["cat", "--chunk", "2", "a.blp"],
     ] {
         let stderr = refused(&folder, command, 3, "crc32");
-        let hint = "hint: blpk recover saves what is sound";
+        let hint = "hint: blpk recover saves the sound chunks";
         assert!(stderr.contains(hint), "{command:?}: {stderr}");
     }
     // A pipe cannot be recovered.
@@ -496,7 +496,7 @@ fn what_was_done_is_told_if_asked() {
     assert_eq!(ran.status, 0);
     assert!(
         ran.stderr
-            .contains("'more', 4B, appended to 'a.blp', which has 14B in 1 chunk "),
+            .contains("'more', 4B, appended to 'a.blp', which now has 14B in 1 chunk, "),
         "{}",
         ran.stderr
     );

@@ -46,7 +46,7 @@ fn ranges() {
 fn a_range_past_the_end_is_wrong_usage() {
     let folder = folder();
     let ran = folder.run(["cat", "--range", "4990..5001", "data.blp"]);
-    let ran = ran.failed(2, "4990..5001 reaches past the end");
+    let ran = ran.failed(2, "4990..5001 extends past the end");
     assert_eq!(ran.stdout, &ramp(LEN)[4990..]);
     folder
         .run(["cat", "--range", "6000..6001", "data.blp"])

@@ -208,7 +208,7 @@ fn info_notes_what_is_not_as_it_should_be() {
     );
     fs::remove_file(folder.path("bcolz/shape3d/data/__2.blp")).unwrap();
     let (told, state) = notes("bcolz/shape3d", 4);
-    assert!(told.contains("1 of 4 superchunks are missing"), "{told}");
+    assert!(told.contains("1 of 4 superchunks missing"), "{told}");
     assert_eq!(state, "unfinished");
     let text = folder
         .run(["info", "bcolz/shape3d"])
@@ -248,12 +248,12 @@ fn cat_takes_a_part() {
     assert_eq!(part("--slice", "90:1000"), whole[90 * 24..]);
     for (option, value, words) in [
         ("--rows", "90..98", "has 97 rows"),
-        ("--rows", "x", "rows are written"),
+        ("--rows", "x", "expected a range"),
         ("--slice", "97", "no position 97 along axis 0"),
         ("--slice", "0,0,0,0", "4 axes"),
-        ("--slice", "::2", "a step, which only can be 1"),
+        ("--slice", "::2", "a step other than 1"),
         ("--chunk", "4", "no chunk 4"),
-        ("--range", "0..3000", "2328 bytes of it exist"),
+        ("--range", "0..3000", "it contains 2328 bytes"),
         ("--column", "a", "no columns"),
     ] {
         folder.run(["cat", option, value, path]).failed(2, words);
@@ -315,7 +315,7 @@ fn cat_of_a_table_asks_for_a_column() {
     folder.write("plain", "text");
     folder
         .run(["cat", "--column", "a", "plain"])
-        .failed(2, "is no table");
+        .failed(2, "is not a table");
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn ls_tells_what_it_cannot_open_and_goes_on() {
     assert_eq!(all["datasets"][0]["status"], 4);
     assert_eq!(all["datasets"][1]["status"], 0);
     folder.write("file", "text");
-    folder.run(["ls", "file"]).failed(2, "is no directory");
+    folder.run(["ls", "file"]).failed(2, "is not a directory");
     folder.run(["ls", "nowhere"]).failed(1, "nowhere");
 }
 
@@ -541,7 +541,7 @@ fn files_of_numpy_have_rows_and_slices() {
     );
     folder
         .run(["cat", "--rows", "4..6", "c.blp"])
-        .failed(2, "reach past the end");
+        .failed(2, "extend past the end");
     folder.run(["c", "data", "plain.blp"]).succeeded();
     folder
         .run(["cat", "--rows", "0..1", "plain.blp"])

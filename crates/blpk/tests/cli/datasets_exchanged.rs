@@ -206,7 +206,11 @@ fn an_import_that_fails_leaves_nothing() {
             2,
             "--chunklen",
         ),
-        (&["import", "prices.csv", "-"], 2, "is a directory: name it"),
+        (
+            &["import", "prices.csv", "-"],
+            2,
+            "cannot go to standard output",
+        ),
         (&["import", "prices.csv", "prices.csv"], 2, "is the input"),
         (&["import", "prices.csv", "other"], 1, "exists"),
         (&["-f", "import", "prices.csv", "other"], 1, "is no dataset"),
@@ -233,10 +237,10 @@ fn an_old_dataset_is_replaced_as_a_whole() {
     folder.run(["import", "one.csv", "out"]).succeeded();
     folder
         .run(["import", "two.csv", "out"])
-        .failed(1, "-f replaces");
+        .failed(1, "use -f to replace");
     folder
         .run(["-f", "import", "bad.csv", "out"])
-        .failed(3, "left as it was");
+        .failed(3, "is unchanged");
     assert_eq!(
         folder.run(["export", "out", "-", "--to", "csv"]).text(),
         "a\n1\n"
@@ -268,7 +272,7 @@ fn an_export_appears_when_it_is_whole() {
     let before = folder.read("out.csv");
     folder
         .run(["-f", "export", table, "out.csv"])
-        .failed(3, "left as it was");
+        .failed(3, "is unchanged");
     assert_eq!(folder.read("out.csv"), before);
     assert_eq!(before.iter().filter(|byte| **byte == b'\n').count(), 701);
     for (args, status, words) in [
@@ -299,7 +303,7 @@ fn an_export_appears_when_it_is_whole() {
                 "csv",
             ],
             2,
-            "lies in it",
+            "is inside the input",
         ),
         (
             &["export", "bcolz/shape3d", "x.csv", "--columns", "a"],
@@ -418,7 +422,7 @@ fn a_table_goes_through_all_layouts() {
     ]);
     ran.failed(2, "the same shape");
     let ran = folder.run(["convert", "bcolz/table_mixed", "doc", "--layout", "blz-doc"]);
-    ran.warned("the attributes of column price are left out");
+    ran.warned("the attributes of column price are dropped");
     let args = [
         "convert",
         "bcolz/table_mixed",
@@ -562,10 +566,10 @@ fn files_go_from_one_header_layout_to_another() {
     assert_eq!(folder.run(["cat", "piped.blp"]).succeeded(), ramp(100_000));
     folder
         .run(["convert", "--format", "1", "-k", "md5", "plain.blp", "x"])
-        .failed(2, "no place for checksums");
+        .failed(2, "does not support checksums");
     folder
         .run(["convert", "plain.blp", "x", "--chunklen", "3"])
-        .failed(2, "are for datasets");
+        .failed(2, "are only for datasets");
     folder
         .run(["convert", "plain.blp", "x", "--layout", "bcolz"])
         .failed(2, "no array");
@@ -617,7 +621,7 @@ fn an_array_becomes_a_file_of_numpy_and_an_array_again() {
     assert!(folder.read("a.npy").ends_with(&whole[..48]));
     folder
         .run(["convert", "--format", "1", from, "x"])
-        .failed(2, "no place for the shape");
+        .failed(2, "cannot store the shape");
 }
 
 /// With the feature it goes there and back; without it, the error tells what is missing.

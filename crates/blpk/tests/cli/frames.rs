@@ -282,11 +282,11 @@ fn parts_are_what_python_would_take() {
     assert_eq!(cat(&["--chunk", "5"]), last);
     for (part, words) in [
         (["--slice", "50"], "no position 50"),
-        (["--slice", "0,0,0,0"], "a slice of 4 axes"),
+        (["--slice", "0,0,0,0"], "the slice has 4 axes"),
         (["--rows", "..51"], "past the end"),
         (["--range", "..16801"], "past the end"),
         (["--chunk", "6"], "no chunk 6"),
-        (["--column", "a"], "no table"),
+        (["--column", "a"], "is not a table"),
     ] {
         folder
             .run([&["cat", "a.b2nd"][..], &part].concat())
@@ -301,7 +301,7 @@ fn parts_are_what_python_would_take() {
         .failed(2, "has 4 bytes");
     folder
         .run(["export", "a.npy", "b.npy", "--dtype", "i8"])
-        .failed(2, "tells itself");
+        .failed(2, "already has a dtype");
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn datasets_become_frames_and_frames_datasets() {
     );
     assert_eq!(folder.run(["cat", "back"]).succeeded(), elements);
     let none = folder.run(["convert", "caterva", "no", "--layout", "bcolz"]);
-    none.failed(2, "does not tell what its elements are");
+    none.failed(2, "does not store the dtype of its elements");
     folder
         .run([
             "convert", "caterva", "yes", "--layout", "bcolz", "--dtype", "u8",
@@ -425,11 +425,11 @@ fn options_that_mean_nothing_are_refused() {
         ("import a.csv x --layout b2nd", "only .npy"),
         (
             "import a.npy x --layout b2nd --chunkshape 3,3",
-            "tells 2 axes",
+            "--chunkshape has 2 axes, but the array has 3 axes",
         ),
         (
             "import a.npy x --layout b2nd --blockshape 3",
-            "tells 1 axes",
+            "--blockshape has 1 axis, but the array has 3 axes",
         ),
         (
             "import a.npy x --layout b2nd --blockshape 9,9,9 --chunkshape 3,3,3",
@@ -443,11 +443,14 @@ fn options_that_mean_nothing_are_refused() {
         ("import a.npy x --layout b2nd --table", "--table"),
         ("import a.npy x --layout bcolz --sparse", "--sparse"),
         ("import a.npy x --blockshape 1,1,1", "--blockshape"),
-        ("convert a.b2nd x --layout caterva --dtype i8", "no place"),
-        ("convert a.b2nd x --column a", "no table"),
+        (
+            "convert a.b2nd x --layout caterva --dtype i8",
+            "cannot store a dtype",
+        ),
+        ("convert a.b2nd x --column a", "is not a table"),
         ("convert a.b2nd x -z 1M", "-z"),
         ("convert a.b2nd a.b2nd -f", "is the input"),
-        ("export a.b2nd x.npy --columns a", "no table"),
+        ("export a.b2nd x.npy --columns a", "is not a table"),
     ] {
         folder.run(arguments.split(' ')).failed(2, words);
     }
@@ -508,13 +511,13 @@ fn nothing_is_overwritten_unless_one_insists() {
         let told = folder.run(["verify", path]).succeeded();
         assert!(String::from_utf8(told).unwrap().contains("1 chunk"));
     }
-    // What is no sparse frame is not replaced by one, nor the other way around.
+    // What is not a sparse frame is not replaced by one, nor the other way around.
     folder.run(["import", "b.npy", "data"]).succeeded();
     folder
         .run([
             "-f", "import", "b.npy", "data", "--layout", "b2nd", "--sparse",
         ])
-        .failed(1, "no sparse frame");
+        .failed(1, "not a sparse frame");
     folder
         .run(["-f", "import", "b.npy", "a"])
         .failed(1, "a Blosc2 frame");
@@ -522,7 +525,7 @@ fn nothing_is_overwritten_unless_one_insists() {
         .run([
             "-f", "import", "b.npy", "a.b2nd", "--layout", "b2nd", "--sparse",
         ])
-        .failed(1, "no directory");
+        .failed(1, "not a directory");
     folder
         .run(["-f", "import", "b.npy", "a", "--layout", "b2nd"])
         .failed(2, "is a directory");
@@ -621,13 +624,13 @@ fn frames_without_an_array_are_chunks_of_bytes() {
     assert_eq!(cat(&["--chunk", "2"]).succeeded(), content[2000..]);
     cat(&["--chunk", "3"]).failed(2, "no chunk 3");
     cat(&["--range", "..2501"]).failed(2, "past the end");
-    cat(&["--rows", "..1"]).failed(2, "holds no array");
+    cat(&["--rows", "..1"]).failed(2, "no array");
     folder
         .run(["export", "plain.b2frame", "a.npy"])
-        .failed(5, "contains no array");
+        .failed(5, "no array");
     folder
         .run(["convert", "plain.b2frame", "b"])
-        .failed(5, "contains no array");
+        .failed(5, "no array");
 }
 
 /// Whatever stands in a frame: no crash, a status of the contract, and no words without one.

@@ -12,15 +12,12 @@ fn help_documents_the_exit_statuses() {
         let ran = folder.run([flag]);
         let help = String::from_utf8(ran.succeeded()).unwrap();
         for (status, meaning) in [
-            (0, "done and sound"),
+            (0, "success; all data is sound"),
             (1, "the work failed"),
             (2, "wrong usage"),
             (3, "damaged data"),
-            (4, "cut short, unterminated or unfinished"),
-            (
-                5,
-                "not a format that is known, unsupported, or over a limit",
-            ),
+            (4, "truncated, unterminated or unfinished"),
+            (5, "unknown or unsupported format, or over a limit"),
         ] {
             assert!(help.contains(&format!("  {status}  {meaning}")), "{help}");
         }
@@ -137,6 +134,27 @@ fn every_subcommand_of_dataset_has_help() {
     }
 }
 
+/// Scripts that use them keep working.
+#[test]
+fn old_names_of_options_are_hidden_aliases() {
+    let folder = Folder::new();
+    for (command, old, new) in [
+        ("import", "--superchunk", "--chunks-per-superchunk"),
+        ("dataset delete-column", "--keep", "--keep-files"),
+        ("dataset repair", "--cut", "--truncate"),
+        ("compress", "--clevel", "--level"),
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let help = folder.run([&words[..], &["--help"]].concat()).succeeded();
+        let help = String::from_utf8(help).unwrap();
+        assert!(help.contains(&format!("{new} ")) || help.contains(&format!("{new}\n")));
+        // `--clevel` is that of the Python tool, and shown as an alias.
+        assert!(!help.contains(&format!(" {old} ")), "{old}: {help}");
+        let ran = folder.run([&words[..], &[old]].concat()).status_is(2);
+        assert!(!ran.stderr.contains("unexpected"), "{old}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn no_arguments_show_the_help_as_an_error() {
     let ran = Folder::new().run::<&str>([]);
@@ -228,7 +246,7 @@ fn the_manual_page() {
     }
     assert!(
         page.contains(
-            "damaged data (checksum, contradiction, undecodable); recover: something is lost, or may be"
+            "damaged data (wrong checksum, contradiction, undecodable); recover: data is lost, or may be"
         ),
         "{page}"
     );

@@ -165,7 +165,7 @@ fn keys_of_attributes_are_no_paths() {
             let ran = folder.run(["dataset", "attrs", "t", "--", &key, "17"]);
             // No key of YAML is as long as that.
             if layout == "carray-doc" && key.len() > 1000 {
-                ran.failed(2, "'t' is left as it was");
+                ran.failed(2, "'t' is unchanged");
                 continue;
             }
             ran.succeeded();

@@ -130,7 +130,7 @@ fn data_and_metadata_go_to_different_places() {
         .failed(2, "same output");
     folder
         .run(["d", "data.blp", "--metadata-out", "meta.json"])
-        .failed(1, "'meta.json' exists");
+        .failed(1, "'meta.json' already exists");
     folder
         .run(["-f", "d", "data.blp", "--metadata-out", "data.blp"])
         .failed(2, "same file");

@@ -49,7 +49,7 @@ fn the_new_bytes_come_from_a_file_too_and_sizes_have_units() {
     model[1_572_864..1_572_873].copy_from_slice(b"new bytes");
     holds(&folder, &model);
     let ran = folder.run(["-v", "patch", "--at", "2M", "a.blp", "new"]);
-    let told = "'new', 9B, written over 'a.blp' from byte 2097152 on";
+    let told = "'new', 9B, written to 'a.blp' at byte 2097152, in ";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }
 
@@ -82,7 +82,7 @@ fn nothing_reaches_behind_the_end() {
         let ran = folder.run_with(["patch", "a.blp", "--at", at], new);
         let ran = ran.failed(2, "behind the end of the content, which has 3000 bytes");
         assert!(
-            ran.stderr.contains("'a.blp' is left as it was"),
+            ran.stderr.contains("'a.blp' is unchanged"),
             "{}",
             ran.stderr
         );
@@ -125,7 +125,7 @@ fn mistakes_of_the_user() {
         .failed(5, "'new'");
     folder
         .run(["patch", "--at", "0", "-", "new"])
-        .failed(2, "name it");
+        .failed(2, "name a file");
     assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), ramp(3000));
 }
 

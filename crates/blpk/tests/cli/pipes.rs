@@ -48,7 +48,7 @@ fn a_wrong_length_is_status_1() {
     for wrong in ["2999999", "3000001", "0", "1T"] {
         for output in ["-", "out"] {
             let ran = folder.run_with(["c", "--size", wrong, "-", output], ramp(3_000_000));
-            ran.failed(1, "--size says");
+            ran.failed(1, "wrong --size: expected");
         }
     }
     assert!(folder.names().is_empty());
@@ -240,7 +240,7 @@ fn files_that_are_shorter_than_they_say() {
     assert_eq!(folder.run(["d", "-e", "out", "-"]).succeeded(), plain);
     folder
         .run(["c", ONLINE, "-"])
-        .failed(1, "changed while it was read");
+        .failed(1, "changed while being read");
 }
 
 #[cfg(unix)]
@@ -272,6 +272,6 @@ fn a_file_that_grows_meanwhile_is_an_error_on_a_pipe() {
     let ran: Ran = child.wait_with_output().unwrap().into();
     ran.failed(
         1,
-        "changed while it was read: it had 9000000 bytes, but has more",
+        "changed while being read: expected 9000000 bytes, but there are more",
     );
 }

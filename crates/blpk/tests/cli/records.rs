@@ -284,7 +284,7 @@ fn a_record_that_could_not_be_told_from_two() {
         assert_eq!(ran.stdout, b"plain\n");
         let ran = folder.run(["records", "unpack", "-0", "a.blp", "out"]);
         ran.failed(2, "record 2 contains a NUL byte")
-            .failed(2, "'out' is not written");
+            .failed(2, "'out' was not written");
         assert_eq!(folder.names(), ["a.blp"]);
 
         let ran = folder.run(["records", "unpack", "-f", "a.blp"]);
@@ -301,14 +301,14 @@ fn a_record_that_could_not_be_told_from_two() {
 fn lengths_that_the_input_does_not_keep() {
     let folder = Folder::new();
     let run = |input: &[u8]| folder.run_with(["records", "pack", "--lengths", "a.blp"], input);
-    run(b"\x01\0\0\0a\x05\0").failed(4, "2 of the 4 bytes that give the length of record 1");
+    run(b"\x01\0\0\0a\x05\0").failed(4, "2 of the 4 bytes for the length of record 1");
     run(b"\x01\0\0\0a\x05\0\0\0bcd").failed(
         4,
         "record 1 has 5 bytes, but the input ends after 3 of them",
     );
     // As many as a record may have, and more.
     run(b"\xef\xff\xff\x7fabc").failed(4, "record 0 has 2147483631 bytes");
-    run(b"\xf0\xff\xff\x7fabc").failed(5, "one may have up to 2147483631");
+    run(b"\xf0\xff\xff\x7fabc").failed(5, "the maximum record length is 2147483631 bytes");
     run(b"\xff\xff\xff\xffabc").failed(5, "record 0 has 4294967295 bytes");
     assert!(folder.names().is_empty());
 }
@@ -331,7 +331,7 @@ fn records_over_the_limit() {
             ran.failed(5, "record 1").failed(5, "--limit chunk=SIZE");
         }
         // Without an end in sight.
-        run(&["-0"], 10_000_000, "-").failed(5, "record 1 goes on behind");
+        run(&["-0"], 10_000_000, "-").failed(5, "record 1 exceeds the maximum record length");
     }
     assert_eq!(folder.names(), ["a.blp"]);
 }
@@ -350,17 +350,17 @@ fn wrong_usage() {
         (&["--packed", "-z", "17M"], "64 to 16777216 bytes"),
         (&["--packed", "-z", "max"], "is not a size"),
         (&["--max-app-chunks", "3"], "only --format 3"),
-        (&["--format", "1"], "1 is not in 2..=3"),
-        (&["-l", "10"], "10 is not in 0..=9"),
+        (&["--format", "1"], "must be 2 or 3"),
+        (&["-l", "10"], "must be 0 to 9"),
         (&["-c", "rar"], "invalid value 'rar'"),
-        (&["-m", "list.json"], "has to be a JSON object"),
-        (&["-m", "dtype.json", "--dtype", "x"], "leave --dtype out"),
+        (&["-m", "list.json"], "must be a JSON object"),
+        (&["-m", "dtype.json", "--dtype", "x"], "omit --dtype"),
         (&["--raw"], "unexpected argument"),
     ] {
         let ran = folder.run(args(&[&["records", "pack"], wrong, &["in", "out"]]));
         ran.failed(2, told);
     }
-    folder.run(["records", "pack"]).failed(2, "there is no OUT");
+    folder.run(["records", "pack"]).failed(2, "missing OUT");
     folder.run(["records", "unpack"]).failed(2, "<FILE>");
     folder.run(["records", "append"]).failed(2, "<FILE>");
     for conflict in ["-0", "--lengths"] {
@@ -379,13 +379,13 @@ fn outputs_are_not_lost() {
     let old = folder.read("a.blp");
     folder
         .run(["records", "pack", "in", "a.blp"])
-        .failed(1, "'a.blp' exists");
+        .failed(1, "'a.blp' already exists");
     folder
         .run(["records", "pack", "-f", "a.blp", "a.blp"])
         .failed(2, "are the same file");
     folder
         .run(["records", "unpack", "a.blp", "in"])
-        .failed(1, "'in' exists");
+        .failed(1, "'in' already exists");
     folder
         .run(["records", "unpack", "-f", "a.blp", "a.blp"])
         .failed(2, "are the same file");
@@ -398,7 +398,7 @@ fn outputs_are_not_lost() {
     // One name is that of the output.
     folder
         .run(["records", "pack", "in"])
-        .failed(2, "'in' is the only name");
+        .failed(2, "'in' exists and is not a Bloscpack file");
     assert_eq!(folder.read("a.blp"), old);
     assert_eq!(folder.names(), ["a.blp", "in"]);
 }
@@ -443,7 +443,7 @@ fn info_tells_of_records() {
     let text = folder.run(["info", "a.blp"]).succeeded();
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.contains("\n  records          3, one a chunk\n"),
+        text.contains("\n  records          3, one per chunk\n"),
         "{text}"
     );
 
@@ -523,7 +523,7 @@ fn cat_gives_one_record_behind_the_other() {
         let past = format!("{}..{}", len - 3, len + 1);
         let ran = folder.run(["cat", "--range", &past, "a.blp"]);
         assert_eq!(
-            ran.failed(2, "reaches past the end").stdout,
+            ran.failed(2, "extends past the end").stdout,
             plain[len - 3..]
         );
     }
@@ -556,7 +556,7 @@ fn decompress_refuses_records_whose_ends_would_be_lost() {
         &["--quick", "--format", "3"],
     ] {
         pack(&folder, form, "a\nbc\n");
-        let ran = folder.run(["d", "a.blp"]).failed(5, "it holds records");
+        let ran = folder.run(["d", "a.blp"]).failed(5, "contains records");
         ran.failed(5, "hint: use blpk records unpack");
         let ran = folder.run_with(["d"], folder.read("a.blp"));
         assert_eq!(ran.failed(5, "hint: use blpk records unpack").stdout, b"");
@@ -572,7 +572,7 @@ fn a_single_name_is_not_taken_for_what_is_to_be_read() {
     for force in [&[][..], &["-f"]] {
         let command = args(&[&["records", "pack"], force, &["app.log"]]);
         let ran = folder.run_with(command, "");
-        ran.failed(2, "hint: name IN and OUT");
+        ran.failed(2, "hint: name both IN and OUT");
         assert_eq!(folder.read("app.log"), b"one\ntwo\n");
     }
     pack(&folder, &[], "a\n");
@@ -620,7 +620,7 @@ fn a_file_without_records_is_refused() {
     folder.run(["records", "get", "a.blp", "0"]).failed(5, hint);
     let ran = folder.run_with(["records", "append", "a.blp"], "x\n");
     ran.failed(5, "blpk append adds to its content")
-        .failed(5, "'a.blp' is left as it was");
+        .failed(5, "'a.blp' is unchanged");
     assert_eq!(folder.read("a.blp"), content);
     folder.write("junk", "this is no such file");
     folder
@@ -651,7 +651,7 @@ fn an_unknown_packing_is_refused() {
     folder.run(["cat", "a.blp"]).failed(5, told);
     folder
         .run(["d", "a.blp", "-"])
-        .failed(5, "it holds records");
+        .failed(5, "contains records");
     folder
         .run_with(["records", "append", "a.blp"], "x")
         .failed(5, told);
@@ -675,7 +675,7 @@ fn damage_is_found_and_what_is_sound_before_it_comes_out() {
         assert!(lines.as_bytes().starts_with(&ran.stdout), "{}", ran.text());
         assert!(ran.stdout.len() >= lines.len() - 50, "{}", ran.text());
         let ran = folder.run(["records", "unpack", "bad.blp", "out"]);
-        ran.failed(3, "'out' is not written");
+        ran.failed(3, "'out' was not written");
         folder.run(["cat", "bad.blp"]).failed(3, "mismatch");
         if form[0] == "-k" {
             let get = |number| folder.run(["records", "get", "bad.blp", number]);
@@ -803,7 +803,7 @@ fn an_append_that_fails_changes_nothing() {
         let append = |options: &[&str], input: &[u8]| {
             folder.run_with(args(&[options, &["records", "append", "a.blp"]]), input)
         };
-        let kept = "'a.blp' is left as it was";
+        let kept = "'a.blp' is unchanged";
         folder
             .run_with(
                 ["records", "append", "--lengths", "a.blp"],
@@ -829,7 +829,7 @@ fn an_append_that_fails_changes_nothing() {
         .failed(1, "'blpk records pack' makes a new file");
     folder
         .run_with(["records", "append", "-"], "a\n")
-        .failed(2, "name it");
+        .failed(2, "name a file");
     assert!(folder.names().is_empty());
 }
 
@@ -839,7 +839,7 @@ fn plain_bytes_are_not_appended_to_records() {
     let old = folder.read("a.blp");
     let ran = folder.run_with(["append", "a.blp"], "c");
     ran.failed(5, "are records")
-        .failed(5, "hint: blpk records append does that");
+        .failed(5, "hint: use blpk records append");
     folder
         .run_with(["patch", "--at", "0", "a.blp"], "c")
         .failed(5, "are records");
@@ -862,13 +862,13 @@ fn reindex_fills_in_the_offsets_of_records() {
     assert_eq!(info(&folder, "a.blp")["indexed"], true);
     assert_eq!(unpack(&folder, "a.blp"), "a\nb\nc\n");
     let ran = folder.run(["reindex", "a.blp"]).status_is(0);
-    assert!(ran.stderr.contains("filled in already"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("already filled in"), "{}", ran.stderr);
 
     let stream = folder.run_with(["records", "pack", "-"], "a\n").succeeded();
     folder.write("stream.blp", stream);
     folder
         .run(["reindex", "stream.blp"])
-        .failed(2, "hint: unpack the records and pack them");
+        .failed(2, "hint: unpack the records, then pack them");
 }
 
 /// What a writer has flushed arrives while it goes on.
@@ -935,11 +935,11 @@ fn verbose_tells_how_many() {
     );
     let told = run(&["append", "a.blp"], "d\n");
     assert!(
-        told.contains("1 records, appended to 'a.blp', which has 3 now"),
+        told.contains("1 record, appended to 'a.blp', which now has 3"),
         "{told}"
     );
     let told = run(&["unpack", "a.blp", "out"], "");
-    assert!(told.contains("3 records unpacked into 'out', 7B"), "{told}");
+    assert!(told.contains("3 records unpacked to 'out', 7B"), "{told}");
 }
 
 /// A slow producer: records may come in any pieces.

@@ -39,7 +39,7 @@ fn a_lost_header_loses_no_content() {
     // Its table tells that no chunk is missing, but there may have been metadata.
     assert_eq!(ran.status, 0, "{}", ran.text());
     assert!(
-        ran.text().contains("5000 bytes of 5 chunks recovered"),
+        ran.text().contains("recovered 5000 bytes from 5 chunks"),
         "{}",
         ran.text()
     );
@@ -98,7 +98,7 @@ fn what_is_lost_is_told_and_filled() {
     for words in [
         "damaged: chunk 1 (byte ",
         "lost: content 1024..",
-        "2952 bytes of 3 chunks recovered into 'less.blp', 2 chunks lost",
+        "recovered 2952 bytes from 3 chunks into 'less.blp', 2 chunks lost",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -175,7 +175,7 @@ fn without_checksums_damage_makes_all_doubtful() {
     );
     let ran = folder.run(["-f", "recover", "bad", "good.blp"]);
     assert_eq!(ran.status, 3);
-    let words = "without checksums, what was recovered may be wrong";
+    let words = "the file has no checksums, so recovered data may be wrong";
     assert!(ran.text().contains(words), "{}", ran.text());
     assert!(!ran.text().contains("nothing lost"), "{}", ran.text());
 }
@@ -335,7 +335,7 @@ fn an_array_that_is_not_whole_is_none() {
     folder.write("a.blp", &bad);
     let ran = folder.run(["recover", "a.blp", "less.blp"]);
     assert_eq!(ran.status, 3);
-    for words in ["lost: the metadata, since the NumPy array", "--fill"] {
+    for words in ["lost: the metadata, because the NumPy array", "--fill"] {
         assert!(ran.text().contains(words), "{}", ran.text());
     }
     assert_eq!(metadata("less.blp"), Value::Null);
@@ -409,7 +409,7 @@ fn records_are_told_as_records() {
         let ran = folder.run(["recover", "good.blp", "again.blp"]);
         assert_eq!(ran.status, 0, "{}", ran.text());
         let words = format!(
-            "30 records of {} chunks recovered into 'again.blp', nothing lost",
+            "recovered 30 records from {} chunks into 'again.blp', nothing lost",
             chunks.len()
         );
         assert!(ran.text().contains(&words), "{}", ran.text());

@@ -200,5 +200,5 @@ fn what_no_header_can_say_is_refused() {
     assert!(why.contains("\"b\"") && why.contains("begins before"), "{why}");
     assert!(header(DType::OBJECT).encode().is_err());
     let long = header(fields(60_000, "a long name")).encode();
-    assert!(long.unwrap_err().to_string().contains("over the limit"));
+    assert!(long.unwrap_err().to_string().contains("exceeds the limit"));
 }

@@ -6,23 +6,22 @@ use std::path::Path;
 
 use bloscpack::frame::{Frame, NdArray};
 
-use super::{Cat, Span, confirm, no_chunk};
+use super::{Cat, check_complete, no_chunk};
+use crate::dataset::copy::{cut, within};
+use crate::failure::Failure;
 use crate::frame::{failure, open};
 use crate::input::{self, STANDARD};
-use crate::message::Failure;
+use crate::int::widened;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 
 impl Cat {
-    /// Prints elements of the array in a frame; of a frame without one, the data of its chunks.
+    /// Prints elements of the array in a frame, or the chunks of a frame without one.
     pub(super) fn frame(&self, session: &Session) -> Result<Status, Failure> {
         let failed = |error| failure(&self.path, &error);
-        if self.column.is_some() {
-            let title = format!("{} is no table", input::name(&self.path));
-            return Err(Failure::usage(title).hint("--column is for tables, which are directories"));
-        }
+        self.refuse_column()?;
         let frame = open(&self.path, session)?;
         match frame.array_meta().map_err(failed)? {
             Some(_) => self.elements(&NdArray::of(frame).map_err(failed)?, &failed, session),
@@ -31,53 +30,49 @@ impl Cat {
     }
 
     fn chunks(&self, frame: &Frame, session: &Session) -> Result<Status, Failure> {
-        let (numbers, span) = self.numbers(frame)?;
+        let (numbers, wanted) = self.numbers(frame)?;
         let mut output = Output::create(Path::new(STANDARD), &[], session)?;
         let size = u64::from(frame.chunk_size());
-        let progress = Progress::new(
-            session,
-            Some((numbers.end - numbers.start).saturating_mul(size)),
-        );
-        let mut passed = 0_u64;
+        // A frame may claim any number of chunks. This total is only shown.
+        let total = (numbers.end - numbers.start).saturating_mul(size);
+        let progress = Progress::new(session, Some(total));
+        let failed = |error, output: &Output| output.unfinished(failure(&self.path, &error));
+        let mut copied = 0;
         for number in numbers {
             let data = frame.chunk(number);
-            let data = data.map_err(|error| output.explain(failure(&self.path, &error)))?;
-            progress.advance(u64::try_from(data.len()).unwrap_or(0));
-            let begin = number.saturating_mul(size);
-            let within = |at: u64| {
-                let place = usize::try_from(at.saturating_sub(begin)).unwrap_or(usize::MAX);
-                place.min(data.len())
-            };
-            let end = span.end.map_or(data.len(), within);
-            let wanted = data.get(within(span.start)..end).unwrap_or_default();
-            let done = output.write_all(wanted);
-            done.map_err(|error| output.explain(Failure::io(output.name(), &error)))?;
-            passed += u64::try_from(wanted.len()).unwrap_or(0);
+            let data = data.map_err(|error| failed(error, &output))?;
+            let len = widened(data.len());
+            progress.advance(len);
+            let data = cut(&data, within(&wanted, number * size, len));
+            let data = data.map_err(|error| failed(error, &output))?;
+            output
+                .write_all(data)
+                .map_err(|error| output.failed(&error))?;
+            copied += widened(data.len());
         }
         progress.finish();
-        confirm(self.range, passed, &input::name(&self.path))?;
+        check_complete(self.range, copied, &input::name(&self.path))?;
         output.commit()?;
         Ok(Status::Done)
     }
 
-    /// The chunks that are to be read, and which bytes of all are wanted.
-    fn numbers(&self, frame: &Frame) -> Result<(Range<u64>, Span), Failure> {
+    /// The chunks to read, and the range of the frame's bytes to print.
+    fn numbers(&self, frame: &Frame) -> Result<(Range<u64>, Range<u64>), Failure> {
         let (name, chunks) = (input::name(&self.path), frame.chunks());
         if self.rows.is_some() || self.slice.is_some() {
-            let title = format!("{name} holds no array, but chunks of bytes");
-            return Err(Failure::usage(title).hint("--range A..B or --chunk N"));
+            let title = format!("{name} contains chunks of bytes, but no array");
+            return Err(Failure::usage(title).hint("use --range A..B or --chunk N"));
         }
         if let Some(number) = self.chunk {
             return match number < chunks {
-                true => Ok((number..number + 1, Span::default())),
+                true => Ok((number..number + 1, 0..u64::MAX)),
                 false => Err(no_chunk(number, chunks, &name)),
             };
         }
-        let span = self.range.unwrap_or_default();
+        let range = self.range.unwrap_or_default();
         let size = u64::from(frame.chunk_size()).max(1);
-        let end = span
-            .end
-            .map_or(chunks, |end| end.div_ceil(size).min(chunks));
-        Ok(((span.start / size).min(end)..end, span))
+        let bytes = range.start..range.end.unwrap_or(u64::MAX);
+        let end = bytes.end.div_ceil(size).min(chunks);
+        Ok(((bytes.start / size).min(end)..end, bytes))
     }
 }

@@ -1,107 +1,96 @@
-//! `blpk cat` of packed records: their bytes, one record behind the other.
+//! `blpk cat` of packed records, without separators.
 
 use std::cell::RefCell;
 use std::io::Read;
 
 use bloscpack::{Error, IndexedRecordReader, RecordReader};
 
-use super::{Cat, Span, confirm, no_chunk, no_positions};
-use crate::command::records::{Joined, Paced, Separator, reading};
+use super::{ByteRange, Cat, check_complete, needs_positions, no_chunk};
+use crate::command::records::{FlushingReader, RecordOutput, Separator, failed_to_read};
+use crate::dataset::copy::{cut, within};
+use crate::failure::Failure;
 use crate::input::Input;
-use crate::message::Failure;
+use crate::int::widened;
 use crate::output::Output;
 use crate::session::Session;
 use crate::status::Status;
 
 impl Cat {
-    /// Writes what is wanted of the records.
+    /// Prints the wanted part of the records.
     pub(super) fn packed(
         &self,
         input: &Input,
-        source: impl Read,
+        reader: impl Read,
         output: Output,
         session: &Session,
     ) -> Result<Status, Failure> {
-        let out = RefCell::new(Joined::new(output, Separator::Nothing));
+        let out = RefCell::new(RecordOutput::new(output, Separator::Nothing));
         let done = match self.chunk {
-            Some(number) => by_chunk(number, input, &mut out.borrow_mut(), session)?.map(|()| None),
-            None => in_order(self.range, input, source, &out, session).map(Some),
+            Some(number) => by_chunk(number, input, &mut out.borrow_mut(), session),
+            None => in_order(self.range, input, reader, &out, session),
         };
-        let mut out = out.into_inner();
-        if let Err(error) = done {
-            // What is sound before the fault is let out.
-            let _ = out.flush();
-            return Err(reading(&error, input, out.output()));
-        }
-        if let Ok(Some(copied)) = done {
-            confirm(self.range, copied, &input.name())?;
-        }
-        out.into_output().commit()?;
+        out.into_inner().finish(done)?;
         Ok(Status::Done)
     }
 }
 
-/// Writes the records of a chunk.
+/// Prints the records of a chunk.
 fn by_chunk(
     number: u64,
     input: &Input,
-    out: &mut Joined,
+    out: &mut RecordOutput,
     session: &Session,
-) -> Result<Result<(), Error>, Failure> {
-    let file = input.at_positions().ok_or_else(no_positions)?;
-    let records = IndexedRecordReader::builder().limits(session.limits);
-    let blame = |error| reading(&error, input, out.output());
-    let records = records.open(file).map_err(blame)?;
-    for warning in records.warnings() {
-        session.warning(format_args!("{}: {warning}", input.name()));
+) -> Result<(), Failure> {
+    let file = input.by_position().ok_or_else(needs_positions)?;
+    let reader = IndexedRecordReader::builder().limits(session.limits);
+    let failed = |error, out: &RecordOutput| failed_to_read(&error, input, out.output());
+    let reader = reader.open(file).map_err(|error| failed(error, out))?;
+    session.warnings(&input.name(), reader.warnings());
+    let range = reader.chunk_range(number);
+    let range = range.map_err(|error| failed(error, out))?;
+    let range = range.ok_or_else(|| no_chunk(number, reader.chunks(), &input.name()))?;
+    for record in reader.range(range) {
+        let record = record.map_err(|error| failed(error, out))?;
+        out.put(&record)
+            .map_err(|error| out.output().failed(&error))?;
     }
-    let range = records.chunk_range(number).map_err(blame)?;
-    let range = range.ok_or_else(|| no_chunk(number, records.chunks(), &input.name()))?;
-    let mut all = records.range(range);
-    let done = all.try_for_each(|record| Ok(out.put(&record?)?));
-    Ok(done.and_then(|()| Ok(out.flush()?)))
+    Ok(())
 }
 
-/// Reads all records from the beginning, on all threads; gives how much of the range there was.
+/// Reads all records from the beginning, with all threads.
 fn in_order(
-    span: Option<Span>,
+    range: Option<ByteRange>,
     input: &Input,
-    source: impl Read,
-    out: &RefCell<Joined>,
+    reader: impl Read,
+    out: &RefCell<RecordOutput>,
     session: &Session,
-) -> Result<u64, Error> {
+) -> Result<(), Failure> {
     let mut reader = RecordReader::builder()
         .threads(session.threads)
         .limits(session.limits)
-        .read_from(Paced { input: source, out });
-    let done = copy(span.unwrap_or_default(), &mut reader, out);
-    for warning in reader.warnings() {
-        session.warning(format_args!("{}: {warning}", input.name()));
-    }
-    done
+        .read_from(FlushingReader { reader, out });
+    let done = copy(range.unwrap_or_default(), &mut reader, out);
+    session.warnings(&input.name(), reader.warnings());
+    let copied = done.map_err(|error| failed_to_read(&error, input, out.borrow().output()))?;
+    check_complete(range, copied, &input.name())
 }
 
+/// Copies a range of the records' bytes, and returns how many there were.
 fn copy(
-    span: Span,
+    range: ByteRange,
     reader: &mut RecordReader<impl Read>,
-    out: &RefCell<Joined>,
+    out: &RefCell<RecordOutput>,
 ) -> Result<u64, Error> {
-    let end = span.end.unwrap_or(u64::MAX);
-    let (mut at, mut copied) = (0_u64, 0);
-    while at < end
+    let wanted = range.start..range.end.unwrap_or(u64::MAX);
+    let (mut at, mut copied) = (0, 0);
+    while at < wanted.end
         && let Some(record) = reader.next_record()?
     {
-        let len = u64::try_from(record.len()).unwrap_or(u64::MAX);
-        let within = |bound: u64| {
-            let place = bound.saturating_sub(at).min(len);
-            usize::try_from(place).unwrap_or(usize::MAX)
-        };
-        let wanted = record.get(within(span.start)..within(end));
-        let wanted = wanted.unwrap_or_default();
-        out.borrow_mut().put(wanted)?;
-        copied += u64::try_from(wanted.len()).unwrap_or(0);
-        at = at.saturating_add(len);
+        let len = widened(record.len());
+        let bytes = cut(record, within(&wanted, at, len))?;
+        out.borrow_mut().put(bytes)?;
+        copied += widened(bytes.len());
+        at += len;
     }
-    out.borrow_mut().flush()?;
     Ok(copied)
 }

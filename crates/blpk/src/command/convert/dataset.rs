@@ -1,140 +1,123 @@
 //! One dataset into another.
 
-use std::time::Instant;
-
 use bloscpack::{
-    dataset::{CArray, CArrayBuilder, CTable, Dataset, DatasetLayout},
-    exchange::{ArraySource, Source as _, TableSource, import_array, import_table},
+    Error,
+    dataset::{CArray, CArrayBuilder, CTable, CTableBuilder, Dataset, DatasetLayout},
+    exchange::{ArraySource, TableSource, import_array, import_table},
 };
 
 use super::Convert;
-use crate::dataset::new::New;
-use crate::dataset::source::Watched;
-use crate::dataset::{failure, no_columns, open, options};
+use crate::dataset::new::NewDataset;
+use crate::dataset::source::ProgressSource;
+use crate::dataset::{array, failure, open, options};
+use crate::failure::{Failure, VERIFY};
 use crate::layout::ArrayLayout;
-use crate::message::{Failure, quoted};
 use crate::session::Session;
-use crate::size;
-use crate::status::Status;
-
-/// What went wrong, and whether it was in reading.
-type Halt = (bloscpack::Error, bool);
+use crate::text::quoted;
 
 impl Convert {
-    pub(super) fn dataset(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
-        let new = New::begin(&self.output, &self.path, session)?;
+    /// Makes a dataset from another, and returns its name.
+    pub(super) fn dataset(&self, session: &Session) -> Result<String, Failure> {
+        let new = NewDataset::begin(&self.output, &self.path, session)?;
         let dataset = open(&self.path, session)?;
         let layout = match self.layout {
             Some(ArrayLayout::Dataset(layout)) => layout,
             _ => dataset.layout(),
         };
-        self.making.fit(ArrayLayout::Dataset(layout))?;
-        let done = match (&dataset, &self.column) {
-            (Dataset::Array(array), None) => self.array(array, layout, &new, session),
-            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
+        self.storage.check(ArrayLayout::Dataset(layout))?;
+        match (&dataset, &self.column) {
             (Dataset::Table(table), None) => self.table(table, layout, &new, session)?,
-            (Dataset::Table(table), Some(name)) => table
-                .column(name)
-                .map_err(|error| (error, true))
-                .and_then(|array| self.array(array, layout, &new, session)),
-        };
-        let (rows, bytes) = done.map_err(|(error, is_read)| {
-            new.explain(&error, is_read.then(|| failure(&self.path, &error)))
-        })?;
+            (_, column) => {
+                let array = array(&self.path, &dataset, column.as_deref())?;
+                self.array(array, layout, &new, session)?;
+            }
+        }
         let name = new.name();
         new.commit(session)?;
-        session.verbose(format_args!(
-            "{}, {rows} rows, {}, converted into {name} in {:.2?}",
-            quoted(&self.path),
-            size::pretty(bytes),
-            begun.elapsed(),
-        ));
-        Ok(Status::Done)
+        Ok(name)
     }
 
-    /// How many rows and bytes it has.
+    /// The failure to copy into a new dataset, by the side of the error.
+    fn failed(&self, new: &NewDataset<'_>, error: &Error) -> Failure {
+        new.failed_from(&quoted(&self.path), error)
+            .if_damaged(VERIFY)
+    }
+
     fn array(
         &self,
         array: &CArray,
         layout: DatasetLayout,
-        new: &New<'_>,
+        new: &NewDataset<'_>,
         session: &Session,
-    ) -> Result<(u64, u64), Halt> {
+    ) -> Result<(), Failure> {
         let builder = self.like(array, layout).layout(layout);
         let builder = builder.replace(new.replaces()).options(options(session));
-        let mut made = builder
-            .create(new.folder())
-            .map_err(|error| (error, false))?;
+        let made = builder.create(new.folder());
+        let mut made = made.map_err(|error| new.failed(&error))?;
         let mut source = ArraySource::new(array);
-        let mut watched = Watched::new(&mut source, session);
-        let done = import_array(&mut watched, &mut made, &mut |_| ());
-        done.map_err(|error| (error, watched.has_failed()))?;
-        Ok((array.rows(), array.nbytes()))
+        let mut source = ProgressSource::new(&mut source, session);
+        import_array(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
 
-    /// As the array is, but for what is said.
+    /// A new array with the settings of this one, unless others are given.
     fn like(&self, array: &CArray, layout: DatasetLayout) -> CArrayBuilder {
         let mut builder = array.like();
         if layout != DatasetLayout::CarrayDocument {
-            // Its chunks may have any shape, those of the others have whole rows.
+            // Only there may chunks have any shape. Elsewhere they consist of whole rows.
             let rows = array.chunk_shape().first().copied().unwrap_or(1);
             builder = builder.chunk_rows(rows.max(1));
         }
-        self.making.array(builder)
+        self.storage.array(builder)
     }
 
     fn table(
         &self,
         table: &CTable,
         layout: DatasetLayout,
-        new: &New<'_>,
+        new: &NewDataset<'_>,
         session: &Session,
-    ) -> Result<Result<(u64, u64), Halt>, Failure> {
+    ) -> Result<(), Failure> {
+        let builder = self.table_builder(table, layout, session)?;
+        let builder = builder.replace(new.replaces()).options(options(session));
+        let made = builder.create(new.folder());
+        let mut made = made.map_err(|error| new.failed(&error))?;
+        let source = TableSource::new(table);
+        let mut source = source.map_err(|error| new.unfinished(failure(&self.path, &error)))?;
+        let mut source = ProgressSource::new(&mut source, session);
+        import_table(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
+    }
+
+    fn table_builder(
+        &self,
+        table: &CTable,
+        layout: DatasetLayout,
+        session: &Session,
+    ) -> Result<CTableBuilder, Failure> {
         let builder = CTable::builder()
             .attributes(table.attributes().clone())
-            .layout(layout)
-            .replace(new.replaces())
-            .options(options(session));
-        let mut builder = self.making.table(builder)?;
+            .layout(layout);
+        let mut builder = self.storage.table(builder)?;
         let documented = [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument];
+        let documented = documented.contains(&layout);
         let mut rows = None;
         for name in table.names() {
             let array = table.column(name);
             let array = array.map_err(|error| failure(&self.path, &error))?;
-            if documented.contains(&layout) && !array.attributes().is_empty() {
+            if documented && !array.attributes().is_empty() {
                 session.warning(format_args!(
-                    "{}: the attributes of column {name} are left out: columns have none in the layout {layout}",
+                    "{}: the attributes of column {name} are dropped: the layout {layout} has none for columns",
                     quoted(&self.path)
                 ));
             }
             rows = rows.max(array.chunk_shape().first().copied());
             builder = builder.column(name, self.like(array, layout));
         }
-        // There the columns share it, so that the longest of theirs is taken.
-        if let (true, None, Some(rows)) = (documented.contains(&layout), self.making.chunklen, rows)
-        {
-            builder = builder.chunk_rows(rows);
-        }
-        Ok(self.copy(table, builder, new, session))
-    }
-
-    fn copy(
-        &self,
-        table: &CTable,
-        builder: bloscpack::dataset::CTableBuilder,
-        new: &New<'_>,
-        session: &Session,
-    ) -> Result<(u64, u64), Halt> {
-        let mut made = builder
-            .create(new.folder())
-            .map_err(|error| (error, false))?;
-        let mut source = TableSource::new(table).map_err(|error| (error, true))?;
-        let bytes = source.schema().row_bytes();
-        let rows = source.rows();
-        let mut watched = Watched::new(&mut source, session);
-        let done = import_table(&mut watched, &mut made, &mut |_| ());
-        done.map_err(|error| (error, watched.has_failed()))?;
-        Ok((rows, bytes.saturating_mul(rows)))
+        // There the columns share a chunk length: the longest of them.
+        Ok(
+            match rows.filter(|_| documented && self.storage.chunklen.is_none()) {
+                Some(rows) => builder.chunk_rows(rows),
+                None => builder,
+            },
+        )
     }
 }

@@ -1,49 +1,67 @@
 //! Blosc2 frames into others, datasets into frames, and back.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use bloscpack::{
-    Category, Error,
-    dataset::{Attributes, CArray, DatasetLayout},
+    Category, Compressor, Error,
+    dataset::{Attributes, DatasetLayout},
+    error::Side,
     exchange::{NdSource, Source},
     frame::{ArrayKind, Frame, NdArray, NdArrayBuilder},
 };
 
-use super::Convert;
-use super::numpy::codec_of;
-use crate::command::import::describe;
-use crate::dataset::new::New;
+use super::{Convert, codec_of};
+use crate::dataset;
+use crate::dataset::new::NewDataset;
 use crate::dataset::selection::Selection;
-use crate::dataset::{self, Array};
-use crate::frame::new::{BAND, Halt, NewFrame, ReadBox, fill};
-use crate::frame::{array, dtype, failure, options};
+use crate::dataset::slice::Region;
+use crate::failure::{Failure, RECOVER, VERIFY};
+use crate::frame::new::{BAND, NewFrame, ReadRegion};
+use crate::frame::{array, array_builder, dtype, failure, options};
 use crate::input::{self, Input};
 use crate::interrupt;
-use crate::message::{Failure, quoted};
 use crate::session::Session;
-use crate::status::Status;
+use crate::text::quoted;
 
 impl Convert {
-    /// A frame into another one, whose metadata goes along.
+    /// Makes a frame from another one, with its metadata, and returns its name.
     pub(super) fn frame(
         &self,
         kind: Option<ArrayKind>,
         session: &Session,
-    ) -> Result<Status, Failure> {
-        let begun = Instant::now();
+    ) -> Result<String, Failure> {
         let source = array(&self.path, session)?;
-        let sparse = self.making.sparse;
-        let new = NewFrame::begin(&self.output, &self.path, sparse, session)?;
-        let builder = self.anew(&source, kind.unwrap_or(source.kind()), session)?;
-        copy(builder, &new, session, &mut |part| source.read_slice(part)).map_err(
-            |(error, is_read)| new.explain(&error, is_read.then(|| failure(&self.path, &error))),
-        )?;
-        self.done(new, begun, session)
+        let new = self.begin(session)?;
+        let builder = self.like_frame(&source, kind.unwrap_or(source.kind()), session)?;
+        self.fill(
+            new,
+            builder,
+            &mut |region| source.read_slice(region),
+            session,
+        )
     }
 
-    /// As the array is, but for what is said.
-    fn anew(
+    fn begin(&self, session: &Session) -> Result<NewFrame<'_>, Failure> {
+        NewFrame::begin(&self.output, &self.path, self.storage.sparse, session)
+    }
+
+    /// Fills a new frame with the regions that `read` reads, and returns its name.
+    fn fill(
+        &self,
+        new: NewFrame<'_>,
+        builder: NdArrayBuilder,
+        read: &mut ReadRegion<'_>,
+        session: &Session,
+    ) -> Result<String, Failure> {
+        let filled = new.fill(builder, &quoted(&self.path), read, session);
+        filled.map_err(|failure| failure.if_damaged(VERIFY))?;
+        let name = new.name();
+        new.commit(session)?;
+        Ok(name)
+    }
+
+    /// A new array with the settings of this one, unless others are given.
+    fn like_frame(
         &self,
         source: &NdArray,
         kind: ArrayKind,
@@ -53,7 +71,7 @@ impl Convert {
         let builder = match source.like() {
             Err(error) if error.category() == Category::Unsupported => {
                 session.warning(format_args!(
-                    "{name}: {error}; it is compressed as new arrays are"
+                    "{name}: {error}; using the default compression"
                 ));
                 source.like_plain()
             }
@@ -63,91 +81,76 @@ impl Convert {
         let mut builder = builder.kind(kind).options(options(session));
         match (kind, &self.dtype) {
             (ArrayKind::B2nd, Some(_)) => {
-                let said = dtype(source, self.dtype.as_ref(), &self.path, session)?;
-                builder = builder.dtype(said);
+                let given = dtype(source, self.dtype.as_ref(), &self.path, session)?;
+                builder = builder.dtype(given);
             }
             (ArrayKind::Caterva, Some(_)) => {
-                let title = "the layout caterva has no place for --dtype";
-                return Err(Failure::usage(title).hint("--layout b2nd"));
+                let title = "the layout caterva cannot store a dtype";
+                return Err(Failure::usage(title).hint("omit --dtype, or use --layout b2nd"));
             }
             (ArrayKind::Caterva, None) if source.dtype_text().is_some() => {
                 session.warning(format_args!(
-                    "{name}: its dtype is left out: the layout caterva has no place for it"
+                    "{name}: its dtype is dropped: the layout caterva cannot store it"
                 ));
             }
             _ => {}
         }
-        self.making.frame(builder, source.shape())
+        self.storage.frame(builder, source.shape())
     }
 
-    /// An array of a dataset into a frame.
+    /// Makes a frame from an array of a dataset, and returns its name.
     pub(super) fn array_to_frame(
         &self,
         kind: Option<ArrayKind>,
         session: &Session,
-    ) -> Result<Status, Failure> {
-        let begun = Instant::now();
-        let source = Array::open(&self.path, self.column.as_deref(), session)?;
-        let source = source.get(&self.path)?;
-        let sparse = self.making.sparse;
-        let new = NewFrame::begin(&self.output, &self.path, sparse, session)?;
+    ) -> Result<String, Failure> {
+        let (kind, name) = (kind.unwrap_or(ArrayKind::B2nd), quoted(&self.path));
+        let dataset = dataset::open(&self.path, session)?;
+        let source = dataset::array(&self.path, &dataset, self.column.as_deref())?;
+        let new = self.begin(session)?;
         if !source.attributes().is_empty() {
             session.warning(format_args!(
-                "{}: its attributes are left out: a frame has no place for them",
-                quoted(&self.path)
+                "{name}: its attributes are dropped: a frame cannot store them"
             ));
         }
-        let builder = self.of_array(source, kind, session)?;
-        copy(builder, &new, session, &mut |part| source.read_slice(part)).map_err(
-            |(error, is_read)| {
-                let read = || dataset::failure(&self.path, &error);
-                new.explain(&error, is_read.then(read))
-            },
-        )?;
-        self.done(new, begun, session)
-    }
-
-    fn of_array(
-        &self,
-        source: &CArray,
-        kind: Option<ArrayKind>,
-        session: &Session,
-    ) -> Result<NdArrayBuilder, Failure> {
-        let (kind, name) = (kind.unwrap_or(ArrayKind::B2nd), quoted(&self.path));
+        let mut builder = array_builder(kind, source.dtype(), source.shape(), &name, session)?;
+        // Blosc2 has no Snappy, so those arrays get its default codec.
         let codec = codec_of(source);
-        let builder = describe(kind, source.dtype(), source.shape(), &name)?;
-        // What Blosc2 has no place for becomes what it has by default.
-        let builder = match codec == bloscpack::Compressor::Snappy {
-            true => builder,
-            false => builder.compressor(codec).level(codec.default_level()),
-        };
-        self.making
-            .frame(builder.options(options(session)), source.shape())
+        if codec != Compressor::Snappy {
+            builder = builder.compressor(codec).level(codec.default_level());
+        }
+        let builder = self.storage.frame(builder, source.shape())?;
+        self.fill(
+            new,
+            builder,
+            &mut |region| source.read_slice(region),
+            session,
+        )
     }
 
-    /// The array in a Bloscpack file into a frame.
+    /// Makes a frame from the array in a Bloscpack file, and returns its name.
     pub(super) fn file_to_frame(
         &self,
         kind: Option<ArrayKind>,
         session: &Session,
-    ) -> Result<Status, Failure> {
-        let begun = Instant::now();
+    ) -> Result<String, Failure> {
         let input = Input::open_binary(&self.path, session)?;
-        let (kind, sparse) = (kind.unwrap_or(ArrayKind::B2nd), self.making.sparse);
-        let new = NewFrame::begin(&self.output, &self.path, sparse, session)?;
+        let kind = kind.unwrap_or(ArrayKind::B2nd);
+        let new = self.begin(session)?;
         Selection::ALL.of_file(&input, session, |source| {
-            let (shape, builder) = self.of_source(source, kind, &input.name(), session)?;
-            let made = new.create(builder);
-            let done = made.and_then(|mut made| rows(&mut made, &shape, source));
-            done.map_err(|(error, is_read)| {
-                let read = || Failure::library(input.name(), &error).or_recover();
-                new.explain(&error, is_read.then(read))
+            let (shape, builder) = self.like_source(source, kind, &input.name(), session)?;
+            let mut made = new.create(builder)?;
+            copy_rows(&mut made, &shape, source).map_err(|error| {
+                let failure = new.failed_from(&input.name(), &error);
+                failure.if_damaged(RECOVER)
             })
         })?;
-        self.done(new, begun, session)
+        let name = new.name();
+        new.commit(session)?;
+        Ok(name)
     }
 
-    fn of_source(
+    fn like_source(
         &self,
         source: &dyn Source,
         kind: ArrayKind,
@@ -155,115 +158,75 @@ impl Convert {
         session: &Session,
     ) -> Result<(Vec<u64>, NdArrayBuilder), Failure> {
         let Some(column) = source.schema().columns.first() else {
-            return Err(Failure::usage(format!("{name} holds no array")));
+            return Err(Failure::usage(format!("{name} contains no array")));
         };
         let mut shape = vec![source.rows()];
         shape.extend(&column.row_shape);
-        let builder = describe(kind, &column.dtype, &shape, name)?;
-        let builder = self
-            .making
-            .frame(builder.options(options(session)), &shape)?;
+        let builder = array_builder(kind, &column.dtype, &shape, name, session)?;
+        let builder = self.storage.frame(builder, &shape)?;
         Ok((shape, builder))
     }
 
-    /// The array in a frame into one of a dataset.
+    /// Makes an array of a dataset from the one in a frame, and returns its name.
     pub(super) fn frame_to_array(
         &self,
         layout: Option<DatasetLayout>,
         session: &Session,
-    ) -> Result<Status, Failure> {
-        let begun = Instant::now();
+    ) -> Result<String, Failure> {
+        let name = input::name(&self.path);
         let source = array(&self.path, session)?;
         if source.dtype().is_none() && self.dtype.is_none() {
-            let title = format!(
-                "{} does not tell what its elements are",
-                input::name(&self.path)
-            );
-            return Err(Failure::usage(title).hint("--dtype tells it"));
+            let title = format!("{name} does not store the dtype of its elements");
+            return Err(Failure::usage(title).hint("add --dtype DTYPE"));
         }
         let dtype = dtype(&source, self.dtype.as_ref(), &self.path, session)?;
-        warn_of_metadata(source.frame(), &input::name(&self.path), session);
-        let new = New::begin(&self.output, &self.path, session)?;
-        let failed = |error: &Error| failure(&self.path, error);
-        let mut rows = NdSource::new(&source)
-            .dtype(dtype)
-            .map_err(|error| failed(&error))?;
+        warn_about_metadata(source.frame(), &name, session);
+        let new = NewDataset::begin(&self.output, &self.path, session)?;
+        let rows = NdSource::new(&source).dtype(dtype);
+        let mut rows = rows.map_err(|error| failure(&self.path, &error))?;
         let attributes = Attributes::default();
-        self.source_to_array(&mut rows, attributes, layout, (&new, &failed), session)?;
+        let done = self.source_to_array(&mut rows, attributes, layout, &new, session);
+        done.map_err(|failure| failure.if_damaged(VERIFY))?;
         let name = new.name();
         new.commit(session)?;
-        self.tell(&name, begun, session);
-        Ok(Status::Done)
-    }
-
-    fn done(
-        &self,
-        new: NewFrame<'_>,
-        begun: Instant,
-        session: &Session,
-    ) -> Result<Status, Failure> {
-        let name = new.name();
-        new.commit(session)?;
-        self.tell(&name, begun, session);
-        Ok(Status::Done)
-    }
-
-    fn tell(&self, made: &str, begun: Instant, session: &Session) {
-        session.verbose(format_args!(
-            "{} converted into {made} in {:.2?}",
-            input::name(&self.path),
-            begun.elapsed(),
-        ));
+        Ok(name)
     }
 }
 
-/// Fills a new array with what `read` gives.
-fn copy(
-    builder: NdArrayBuilder,
-    new: &NewFrame<'_>,
-    session: &Session,
-    read: &mut ReadBox<'_>,
-) -> Result<(), Halt> {
-    fill(&mut new.create(builder)?, session, read)
-}
-
-/// Fills a new array with rows as they come: as many at a time as whole chunks have.
-fn rows(made: &mut NdArray, shape: &[u64], source: &mut dyn Source) -> Result<(), Halt> {
+/// Fills a new array with rows in order: as many at a time as whole chunks have.
+fn copy_rows(made: &mut NdArray, shape: &[u64], source: &mut dyn Source) -> Result<(), Error> {
     let chunk = made.chunk_shape().first().copied().unwrap_or(1).max(1);
-    let rows = u64::from(chunk)
-        .saturating_mul(source.schema().row_bytes())
-        .max(1);
-    let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-    let at_once = rows.saturating_mul((BAND / rows).max(1));
-    let mut begin = 0_u64;
-    let whole: Vec<Range<u64>> = shape.iter().map(|len| 0..*len).collect();
-    while let Some(batch) = source.next_batch(at_once).map_err(|error| (error, true))? {
-        interrupt::check().map_err(|error| (error.into(), false))?;
-        let mut part = whole.clone();
-        let end = begin.saturating_add(batch.rows);
-        if let Some(first) = part.first_mut() {
-            *first = begin..end;
-        }
+    let row = source.schema().row_bytes().max(1);
+    // A chunk of more bytes than there can be does not fit, and is an error where it is read.
+    let chunk = usize::try_from(u64::from(chunk).saturating_mul(row)).unwrap_or(usize::MAX);
+    let at_once = chunk.saturating_mul((BAND / chunk).max(1));
+    let mut begin = 0;
+    while let Some(batch) = source
+        .next_batch(at_once)
+        .map_err(|error| error.on(Side::Source))?
+    {
+        interrupt::check()?;
+        let rows: Range<u64> = begin..begin + batch.rows;
+        begin = rows.end;
+        let region = Region::of_rows(rows, shape);
         for bytes in &batch.columns {
-            made.write_slice(&part, bytes)
-                .map_err(|error| (error, false))?;
+            made.write_slice(&region.ranges, bytes)?;
         }
-        begin = end;
     }
-    made.flush().map_err(|error| (error, false))
+    made.flush()
 }
 
-/// Says what is lost of a frame's metadata in a dataset.
-fn warn_of_metadata(frame: &Frame, name: &str, session: &Session) {
+/// Warns about metadata of a frame that a dataset cannot store.
+fn warn_about_metadata(frame: &Frame, name: &str, session: &Session) {
     let own = [ArrayKind::Caterva.name(), ArrayKind::B2nd.name()];
-    let before = frame.metalayers().iter().map(|(name, _)| name);
-    let layers = before
+    let fixed = frame.metalayers().iter().map(|(name, _)| name);
+    let layers = fixed
         .filter(|name| !own.contains(name))
         .chain(frame.vlmetalayers());
     let layers: Vec<String> = layers.map(|name| format!("{name:?}")).collect();
     if !layers.is_empty() {
         session.warning(format_args!(
-            "{name}: its metadata {} is left out: a dataset has no place for it",
+            "{name}: its metadata {} is dropped: a dataset cannot store it",
             layers.join(", ")
         ));
     }

@@ -1,124 +1,119 @@
-//! An array of NumPy in a Bloscpack file into a dataset, and back.
-
-use std::path::Path;
+//! The NumPy array in a Bloscpack file into a dataset, and back.
 
 use bloscpack::{
-    Compressor, Encoder, Error, Metadata,
+    Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
     dataset::{Attributes, CArray, DatasetLayout},
     exchange::{ArraySource, Source, import_array},
 };
 use serde_json::json;
 
-use super::Convert;
-use crate::dataset::new::{New, file_permissions, refuse_within};
+use super::{Convert, codec_of};
+use crate::args::with_given;
+use crate::command::encoding::{Content, encode};
+use crate::dataset::new::{NewDataset, file_permissions, refuse_within};
 use crate::dataset::selection::Selection;
-use crate::dataset::source::{Elements, Watched};
-use crate::dataset::{Array, failure, options};
-use crate::input::Input;
-use crate::message::{Failure, quoted};
-use crate::output::{Output, spare_terminal};
+use crate::dataset::source::{ElementReader, ProgressSource};
+use crate::dataset::{array, open, options};
+use crate::failure::{Failure, RECOVER, VERIFY};
+use crate::input::{self, Input};
+use crate::output::Output;
 use crate::session::Session;
-use crate::status::Status;
+use crate::text::quoted;
 
-/// Where the attributes of an array stand among the metadata, beside what NumPy's are.
+/// The key of an array's attributes in the metadata, beside the keys of NumPy.
 const ATTRIBUTES: &str = "attributes";
 
 impl Convert {
-    /// A Bloscpack file into an array.
+    /// Makes an array from a Bloscpack file, and returns its name.
     pub(super) fn file_to_array(
         &self,
         layout: Option<DatasetLayout>,
         session: &Session,
-    ) -> Result<Status, Failure> {
+    ) -> Result<String, Failure> {
         let input = Input::open_binary(&self.path, session)?;
-        let new = New::begin(&self.output, &self.path, session)?;
+        let new = NewDataset::begin(&self.output, &self.path, session)?;
         let attributes = attributes(&input, session);
         Selection::ALL.of_file(&input, session, |source| {
-            let read = |error: &Error| Failure::library(input.name(), error).or_recover();
-            self.source_to_array(source, attributes, layout, (&new, &read), session)
+            let done = self.source_to_array(source, attributes, layout, &new, session);
+            done.map_err(|failure| failure.if_damaged(RECOVER))
         })?;
+        let name = new.name();
         new.commit(session)?;
-        Ok(Status::Done)
+        Ok(name)
     }
 
-    /// Rows into an array of a dataset; `read` tells why they could not be read.
+    /// Rows into an array of a dataset.
     pub(super) fn source_to_array(
         &self,
         source: &mut dyn Source,
         attributes: Attributes,
         layout: Option<DatasetLayout>,
-        (new, read): (&New<'_>, &dyn Fn(&Error) -> Failure),
+        new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
-        let builder = source.schema().array_builder();
-        let (rows, mut watched) = (source.rows(), Watched::new(source, session));
-        let done = builder.and_then(|builder| {
-            let builder = builder.expected_rows(rows).attributes(attributes);
-            let builder = self
-                .making
-                .array(builder)
-                .layout(layout.unwrap_or_default());
-            let builder = builder.replace(new.replaces()).options(options(session));
-            let mut array = builder.create(new.folder())?;
-            import_array(&mut watched, &mut array, &mut |_| ())
-        });
-        done.map_err(|error| new.explain(&error, watched.has_failed().then(|| read(&error))))
+        let created = |error| new.failed(&error);
+        let builder = source.schema().array_builder().map_err(created)?;
+        let builder = builder.expected_rows(source.rows()).attributes(attributes);
+        let builder = self.storage.array(builder);
+        let builder = builder.layout(layout.unwrap_or_default());
+        let builder = builder.replace(new.replaces()).options(options(session));
+        let mut array = builder.create(new.folder()).map_err(created)?;
+        let mut source = ProgressSource::new(source, session);
+        import_array(&mut source, &mut array, &mut |_| ())
+            .map_err(|error| new.failed_from(&input::name(&self.path), &error))
     }
 
-    /// An array into a Bloscpack file.
-    pub(super) fn array_to_file(&self, session: &Session) -> Result<Status, Failure> {
+    /// Makes a Bloscpack file from an array, and returns its name.
+    pub(super) fn array_to_file(&self, session: &Session) -> Result<String, Failure> {
         refuse_within(&self.output, &self.path)?;
-        let array = Array::open(&self.path, self.column.as_deref(), session)?;
-        let array = array.get(&self.path)?;
-        let metadata = self.metadata(array, &self.path)?;
-        let like = file_permissions(&self.path);
-        let mut output = Output::create_like(&self.output, &[], like, session)?;
-        if output.is_terminal() && !session.force {
-            return Err(spare_terminal("compressed data"));
-        }
-        let codec = self.making.codec.unwrap_or_else(|| codec_of(array));
-        let mut builder = Encoder::builder()
-            .layout(self.header())
+        let dataset = open(&self.path, session)?;
+        let array = array(&self.path, &dataset, self.column.as_deref())?;
+        let builder = self.array_builder(array, session)?;
+        let permissions = file_permissions(&self.path);
+        let output = Output::create_with(permissions, &self.output, &[], session)?;
+        let mut output = output.spare_terminal(session)?;
+        let mut source = ArraySource::new(array);
+        let mut source = ProgressSource::new(&mut source, session);
+        let mut elements = ElementReader::new(&mut source);
+        encode(builder, Content::Reader(&mut elements), &mut output).map_err(|error| {
+            let failure = output.failed_from(&quoted(&self.path), &error);
+            failure.if_damaged(VERIFY)
+        })?;
+        let name = output.name().to_owned();
+        output.commit()?;
+        Ok(name)
+    }
+
+    /// An encoder for the elements of an array.
+    fn array_builder(&self, array: &CArray, session: &Session) -> Result<EncoderBuilder, Failure> {
+        let metadata = self.metadata(array)?;
+        let codec = self.storage.codec.codec;
+        let codec = codec.unwrap_or_else(|| codec_of(array));
+        let builder = Encoder::builder()
+            .layout(self.header_format())
             .compressor(codec)
-            .level(self.making.level.unwrap_or(codec.default_level()))
+            .level(self.storage.codec.level.unwrap_or(codec.default_level()))
             .typesize(array.typesize())
             .threads(session.threads)
-            .size(array.nbytes());
-        if let Some(metadata) = metadata {
-            builder = builder.metadata(metadata);
-        }
-        if let Some(filter) = self.making.filter() {
-            builder = builder.filter(filter);
-        }
-        if let Some(checksum) = self.making.checksum {
-            builder = builder.checksum(checksum);
-        }
-        if let Some(bytes) = self.chunk_size {
-            builder = builder.chunk_size(bytes);
-        }
-        let mut source = ArraySource::new(array);
-        let mut watched = Watched::new(&mut source, session);
-        let mut elements = Elements::new(&mut watched);
-        let done = super::file::encode(builder, &mut elements, &mut output);
-        done.map_err(|error| match output.has_failed() {
-            true => output.explain(Failure::library(output.name(), &error)),
-            false => output.explain(failure(&self.path, &error)),
-        })?;
-        output.commit()?;
-        Ok(Status::Done)
+            .size(array.nbytes())
+            .metadata(metadata);
+        Ok(with_given!(builder,
+            filter: self.storage.filter.filter(),
+            checksum: self.storage.checksum,
+            chunk_size: self.chunk_size,
+        ))
     }
 
-    /// What tells NumPy of the array, as Bloscpack's `pack_ndarray` writes it.
-    fn metadata(&self, array: &CArray, path: &Path) -> Result<Option<Metadata>, Failure> {
-        if self.format == Some(1) {
-            let title = format!(
-                "{}: --format 1 has no place for the shape of an array",
-                quoted(path)
-            );
-            return Err(Failure::usage(title).hint("--format 2 or 3"));
+    /// The metadata that describes the array for NumPy, as `pack_ndarray` of the Python tool writes it.
+    fn metadata(&self, array: &CArray) -> Result<Metadata, Failure> {
+        let name = quoted(&self.path);
+        if self.header_format() == FormatVersion::V1 {
+            let title = format!("{name}: --format 1 cannot store the shape of an array");
+            return Err(Failure::usage(title).hint("use --format 2 or 3"));
         }
+        let failed = |error: Error| Failure::library(&name, &error);
         let descr = array.dtype().descr();
-        let descr = descr.map_err(|error| Failure::library(quoted(path), &error.into()))?;
+        let descr = descr.map_err(|error| failed(error.into()))?;
         let mut object = json!({
             "dtype": descr,
             "shape": array.shape(),
@@ -128,16 +123,13 @@ impl Convert {
         if !array.attributes().is_empty() {
             object[ATTRIBUTES] = array.attributes().to_value();
         }
-        let metadata = Metadata::from_json(object.to_string());
-        metadata
-            .map(Some)
-            .map_err(|error| Failure::library(quoted(path), &Error::from(error)))
+        Metadata::from_json(object.to_string()).map_err(|error| failed(error.into()))
     }
 }
 
-/// The attributes that [`Convert::array_to_file`] wrote among the metadata.
+/// The attributes that [`Convert::array_to_file`] has stored in the metadata.
 fn attributes(input: &Input, session: &Session) -> Attributes {
-    let found = input.at_positions().and_then(|file| {
+    let found = input.by_position().and_then(|file| {
         let reader = bloscpack::IndexedReader::builder()
             .limits(session.limits)
             .open(file);
@@ -146,11 +138,4 @@ fn attributes(input: &Input, session: &Session) -> Attributes {
         Attributes::parse(text.as_bytes()).ok()
     });
     found.unwrap_or_default()
-}
-
-/// What its first chunks were compressed by.
-pub fn codec_of(array: &CArray) -> Compressor {
-    let survey = array.survey(100).ok();
-    let format = survey.and_then(|survey| survey.compressors.first().copied());
-    super::file::compressor(format)
 }

@@ -1,7 +1,6 @@
-//! `blpk dataset append`: the rows of a file of another format behind those of a dataset.
+//! `blpk dataset append`: the rows of a file to the end of a dataset.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use bloscpack::{
     dataset::Dataset,
@@ -9,24 +8,23 @@ use bloscpack::{
 };
 use clap::Args;
 
-use crate::command::import::Reading;
-use crate::dataset::edit::Target;
-use crate::dataset::source::{self, Watched};
+use crate::dataset::import_args::ImportArgs;
+use crate::dataset::source::{self, ProgressSource};
+use crate::edit::DatasetEdit;
+use crate::failure::Failure;
 use crate::input;
-use crate::message::Failure;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::count;
 
 /// Append the rows of a file to a dataset
 ///
-/// IN is .npy, .csv, .arrow or .parquet. The columns of a table are found by their names, and have to
-/// be all there; the types are those of the dataset. For example:
-///   blpk dataset append prices today.csv
+/// IN is .npy, .csv, .arrow or .parquet. Columns are matched by name, and all columns of a table are needed. The types are
+/// those of the dataset. For example: blpk dataset append prices today.csv
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
 pub struct Append {
     #[command(flatten)]
-    reading: Reading,
+    reading: ImportArgs,
 
     /// Dataset to append to
     #[arg(value_name = "DIR")]
@@ -39,61 +37,56 @@ pub struct Append {
 
 impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
-        let target = Target::find(&self.path)?;
-        let mut dataset = target.edit(session)?;
-        let options = options(&dataset).map_err(|error| target.blame(&error))?;
-        let (source, format) =
-            self.reading
-                .open(&self.input, &self.reading.apply(options), session)?;
-        let mut source = self.fit(source, &dataset, &target)?;
-        let mut watched = Watched::new(&mut *source, session);
-        let rows = watched.rows();
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let options = options(&dataset).map_err(|error| edit.failed(&error))?;
+        let (source, format) = self.reading.open(&self.input, options, session)?;
+        let mut source = self.with_columns(source, &dataset, &edit)?;
+        let mut source = ProgressSource::new(&mut *source, session);
+        let (rows, name) = (source.rows(), input::name(&self.input));
         let done = match &mut dataset {
-            Dataset::Array(array) => import_array(&mut watched, array, &mut |_| ()),
-            Dataset::Table(table) => import_table(&mut watched, table, &mut |_| ()),
+            Dataset::Array(array) => import_array(&mut source, array, &mut |_| ()),
+            Dataset::Table(table) => import_table(&mut source, table, &mut |_| ()),
         };
-        if let (Err(error), true) = (&done, watched.has_failed()) {
-            let failure = source::failure(&input::name(&self.input), format, error);
-            return Err(target.undone(failure));
+        if let Err(error) = &done {
+            let from_source = |error: &_| source::failure(&name, format, error);
+            return Err(edit.failed_from(from_source, error));
         }
-        drop(watched);
-        target.confirm(done)?;
-        let there = dataset.rows().map_err(|error| target.blame(&error))?;
-        session.verbose(format_args!(
-            "{}, {rows} rows, appended to {}, which has {there} now, in {:.2?}",
-            input::name(&self.input),
-            target.name(),
-            begun.elapsed(),
+        edit.confirm(done)?;
+        let total = dataset.rows().map_err(|error| edit.failed(&error))?;
+        session.done(format_args!(
+            "{name}, {}, appended to {}, which now has {total},",
+            count(rows, "row"),
+            edit.name(),
         ));
         Ok(Status::Done)
     }
 
-    /// Takes the fields of an array apart where a table is to have them.
-    fn fit(
+    /// Makes columns of the fields of an array, if the dataset is a table.
+    fn with_columns(
         &self,
         source: BoxedSource<'static>,
         dataset: &Dataset,
-        target: &Target<'_>,
+        edit: &DatasetEdit<'_>,
     ) -> Result<BoxedSource<'static>, Failure> {
         if matches!(dataset, Dataset::Array(_)) || source.schema().is_table {
             return Ok(source);
         }
-        let source = source.fields().map_err(|error| target.blame(&error))?;
+        let source = source.fields().map_err(|error| edit.failed(&error))?;
         if source.schema().is_table {
             return Ok(source);
         }
         let title = format!(
             "{} is an array without fields, but {} is a table",
             input::name(&self.input),
-            target.name()
+            edit.name()
         );
         Err(Failure::usage(title)
-            .hint("all columns get rows at once: give fields, or a file with columns"))
+            .hint("all columns grow together: use an array with fields, or a file with columns"))
     }
 }
 
-/// The types of the dataset are those that the file is to have.
+/// The types of the dataset, which the rows must have.
 fn options(dataset: &Dataset) -> bloscpack::Result<ImportOptions> {
     let options = ImportOptions::new();
     match dataset {

@@ -1,31 +1,28 @@
-//! `blpk dataset attrs`: what users have said about a dataset.
+//! `blpk dataset attrs`: the attributes that users have set.
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::dataset::{Attributes, CTable, Dataset};
+use bloscpack::dataset::{Attributes, Dataset};
 use clap::Args;
 use serde_json::Value;
 
-use crate::command::info::pretty;
-use crate::dataset::edit::Target;
 use crate::dataset::{failure, no_columns, open};
+use crate::edit::DatasetEdit;
+use crate::failure::Failure;
 use crate::frame;
-use crate::message::{Failure, quoted};
+use crate::json_text;
 use crate::output;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::{plain, quoted};
 
 /// Print the attributes of a dataset, or set one
 ///
-/// Without KEY all of them are printed, as one JSON object; with KEY its value; with JSON it is set. For
-/// example:
-///   blpk dataset attrs prices unit '"EUR"'
-///   blpk dataset attrs prices unit
-///   blpk dataset attrs prices --remove unit
+/// Without KEY, prints all attributes as one JSON object; with KEY, prints its value; with JSON, sets it.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub struct Attrs {
-    /// The attributes of this column, in the layouts whose columns have some
+    /// Use the attributes of this column, in the layouts whose columns have attributes
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
 
@@ -33,7 +30,7 @@ pub struct Attrs {
     #[arg(long, value_name = "KEY", conflicts_with = "key")]
     remove: Option<String>,
 
-    /// Dataset to look at or change
+    /// Dataset to read or change
     #[arg(value_name = "DIR")]
     path: PathBuf,
 
@@ -41,10 +38,16 @@ pub struct Attrs {
     #[arg(value_name = "KEY")]
     key: Option<String>,
 
-    /// Its new value
+    /// New value of the attribute
     #[arg(value_name = "JSON", allow_hyphen_values = true)]
     value: Option<String>,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  blpk dataset attrs prices unit '\"EUR\"'
+  blpk dataset attrs prices unit
+  blpk dataset attrs prices --remove unit";
 
 impl Attrs {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
@@ -58,7 +61,7 @@ impl Attrs {
     fn print(&self, key: Option<&str>, session: &Session) -> Result<Status, Failure> {
         frame::refuse(
             &self.path,
-            "blpk info tells its metadata, which the library reads and sets",
+            "blpk info shows its metadata, which the library reads and changes",
         )?;
         let dataset = open(&self.path, session)?;
         let attributes = self.attributes(&dataset)?;
@@ -68,58 +71,53 @@ impl Attrs {
                 .get_text(key)
                 .ok_or_else(|| missing(&self.path, key, attributes))?,
         };
-        output::print(&format!("{}\n", pretty(text)))?;
+        output::print(&format!("{}\n", json_text::pretty(text, 0)))?;
         Ok(Status::Done)
     }
 
     fn attributes<'a>(&self, dataset: &'a Dataset) -> Result<&'a Attributes, Failure> {
-        let Some(name) = &self.column else {
-            return Ok(dataset.attributes());
-        };
-        let column = self.table(dataset)?.column(name);
-        Ok(column
-            .map_err(|error| failure(&self.path, &error))?
-            .attributes())
-    }
-
-    fn table<'a>(&self, dataset: &'a Dataset) -> Result<&'a CTable, Failure> {
-        match dataset {
-            Dataset::Table(table) => Ok(table),
-            Dataset::Array(_) => Err(no_columns(&self.path)),
+        match (dataset, &self.column) {
+            (dataset, None) => Ok(dataset.attributes()),
+            (Dataset::Array(_), Some(_)) => Err(no_columns(&self.path)),
+            (Dataset::Table(table), Some(name)) => {
+                let column = table.column(name);
+                let column = column.map_err(|error| failure(&self.path, &error))?;
+                Ok(column.attributes())
+            }
         }
     }
 
     fn set(&self, key: &str, value: &str, session: &Session) -> Result<Status, Failure> {
         let value: Value = serde_json::from_str(value).map_err(|error| {
-            Failure::usage(format!("'{value}' is no JSON: {error}"))
-                .hint("text stands in double quotes within single ones: '\"text\"'")
+            Failure::usage(format!("'{value}' is not JSON: {error}"))
+                .hint("put text into double quotes within single quotes: '\"text\"'")
         })?;
-        let target = Target::find(&self.path)?;
-        let mut dataset = target.edit(session)?;
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
         let done = match (&mut dataset, &self.column) {
             (Dataset::Array(array), None) => array.set_attribute(key, &value),
             (Dataset::Table(table), None) => table.set_attribute(key, &value),
             (Dataset::Table(table), Some(name)) => table.set_column_attribute(name, key, &value),
-            (dataset @ Dataset::Array(_), Some(_)) => self.table(dataset).map(|_| Ok(()))?,
+            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
         };
-        done.map_err(|error| target.blame(&error))?;
-        target.flush(&mut dataset)?;
+        done.map_err(|error| edit.failed(&error))?;
+        edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }
 
     fn remove(&self, key: &str, session: &Session) -> Result<Status, Failure> {
-        let target = Target::find(&self.path)?;
-        let mut dataset = target.edit(session)?;
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
         let done = match (&mut dataset, &self.column) {
             (Dataset::Array(array), None) => array.remove_attribute(key),
             (Dataset::Table(table), None) => table.remove_attribute(key),
             (Dataset::Table(table), Some(name)) => table.remove_column_attribute(name, key),
-            (dataset @ Dataset::Array(_), Some(_)) => self.table(dataset).map(|_| Ok(false))?,
+            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
         };
-        if !done.map_err(|error| target.blame(&error))? {
+        if !done.map_err(|error| edit.failed(&error))? {
             return Err(missing(&self.path, key, self.attributes(&dataset)?));
         }
-        target.flush(&mut dataset)?;
+        edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }
 }
@@ -127,7 +125,10 @@ impl Attrs {
 fn missing(path: &Path, key: &str, attributes: &Attributes) -> Failure {
     let failure = Failure::usage(format!("{} has no attribute '{key}'", quoted(path)));
     match attributes.is_empty() {
-        true => failure.detail("it has none at all"),
-        false => failure.detail(format!("attributes: {}", attributes.keys().join(", "))),
+        true => failure.detail("it has no attributes"),
+        false => failure.detail(format!(
+            "attributes: {}",
+            plain(&attributes.keys().join(", "))
+        )),
     }
 }

@@ -1,38 +1,37 @@
 //! `blpk dataset add-column` and `delete-column`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use bloscpack::{
-    dataset::{CTable, Dataset},
-    exchange::Source,
-};
+use bloscpack::exchange::{ImportOptions, Source};
 use clap::Args;
 
-use crate::command::import::Reading;
-use crate::dataset::edit::Target;
-use crate::dataset::making::Making;
-use crate::dataset::source::{self, Watched};
-use crate::dataset::{BLOCK, no_columns};
+use crate::args;
+use crate::dataset::BATCH;
+use crate::dataset::import_args::ImportArgs;
+use crate::dataset::source::{self, ProgressSource};
+use crate::dataset::storage_args::StorageArgs;
+use crate::edit::DatasetEdit;
+use crate::failure::Failure;
 use crate::input;
+use crate::int::widened;
 use crate::layout::ArrayLayout;
-use crate::message::Failure;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::count;
 
 /// Add a column to a table
 ///
-/// IN has as many rows as the table, and one column: .npy, .csv, .arrow or .parquet. It is held in
-/// memory meanwhile.
+/// IN is .npy, .csv, .arrow or .parquet, with as many rows as the table, and one column. It is read into memory.
 #[derive(Args, Debug)]
 pub struct AddColumn {
     #[command(flatten)]
-    making: Making,
+    storage: StorageArgs,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: ImportArgs,
 
-    /// Put it at this place among the columns, counted from 0 [default: behind the last]
-    #[arg(long, value_name = "N")]
+    /// Position among the columns, counted from 0 [default: after the last]
+    #[arg(long, value_name = "N", value_parser = args::index)]
     at: Option<usize>,
 
     /// Table to change
@@ -43,17 +42,17 @@ pub struct AddColumn {
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// File with its rows, or - for standard input
+    /// File with the rows of the column, or - for standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
 }
 
-/// Remove a column of a table
+/// Remove a column from a table
 #[derive(Args, Debug)]
 pub struct DeleteColumn {
-    /// Leave its files where they are, where nobody looks at them any more
-    #[arg(long)]
-    keep: bool,
+    /// Keep the files of the column, which are no longer used
+    #[arg(long, alias = "keep")]
+    keep_files: bool,
 
     /// Table to change
     #[arg(value_name = "DIR")]
@@ -64,58 +63,48 @@ pub struct DeleteColumn {
     name: String,
 }
 
-fn table<'a>(dataset: &'a mut Dataset, path: &Path) -> Result<&'a mut CTable, Failure> {
-    match dataset {
-        Dataset::Table(table) => Ok(table),
-        Dataset::Array(_) => Err(no_columns(path)),
-    }
-}
-
 impl AddColumn {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let target = Target::find(&self.path)?;
-        let mut dataset = target.edit(session)?;
-        self.making.fit(ArrayLayout::Dataset(dataset.layout()))?;
-        let table = table(&mut dataset, &self.path)?;
-        let (mut source, format) =
-            self.reading
-                .open(&self.input, &self.reading.options(), session)?;
-        let builder = match source.schema().columns.as_slice() {
-            [_] => source.schema().array_builder(),
-            columns => {
-                let title = format!(
-                    "{} has {} columns, where one is to be added",
-                    input::name(&self.input),
-                    columns.len()
-                );
-                return Err(Failure::usage(title));
-            }
-        };
-        let builder = builder.map_err(|error| target.blame(&error))?;
-        let mut watched = Watched::new(&mut *source, session);
-        let (mut data, name) = (Vec::new(), input::name(&self.input));
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        self.storage.check(ArrayLayout::Dataset(dataset.layout()))?;
+        let table = edit.table(&mut dataset)?;
+        let options = ImportOptions::new();
+        let (mut source, format) = self.reading.open(&self.input, options, session)?;
+        let name = input::name(&self.input);
+        let columns = source.schema().columns.len();
+        if columns != 1 {
+            let columns = count(widened(columns), "column");
+            return Err(Failure::usage(format!(
+                "{name} has {columns}, expected one"
+            )));
+        }
+        let builder = source.schema().array_builder();
+        let builder = builder.map_err(|error| edit.failed(&error))?;
+        let mut source = ProgressSource::new(&mut *source, session);
+        let mut data = Vec::new();
         let failed = |error: bloscpack::Error| source::failure(&name, format, &error);
-        while let Some(batch) = watched.next_batch(BLOCK).map_err(failed)? {
+        while let Some(batch) = source.next_batch(BATCH).map_err(failed)? {
             batch
                 .columns
                 .iter()
                 .for_each(|column| data.extend_from_slice(column));
         }
-        let done = table.add_column(&self.name, self.making.array(builder), &data, self.at);
-        done.map_err(|error| target.blame(&error))?;
-        target.flush(table)?;
+        let done = table.add_column(&self.name, self.storage.array(builder), &data, self.at);
+        done.map_err(|error| edit.failed(&error))?;
+        edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }
 }
 
 impl DeleteColumn {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let target = Target::find(&self.path)?;
-        let mut dataset = target.edit(session)?;
-        let table = table(&mut dataset, &self.path)?;
-        let done = table.delete_column(&self.name, self.keep);
-        done.map_err(|error| target.blame(&error))?;
-        target.flush(table)?;
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let table = edit.table(&mut dataset)?;
+        let done = table.delete_column(&self.name, self.keep_files);
+        done.map_err(|error| edit.failed(&error))?;
+        edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! `blpk dataset ...`: arrays and tables in directories, changed in their place.
+//! `blpk dataset ...`: arrays and tables in directories, changed in place.
 
 mod append;
 mod attrs;
@@ -9,14 +9,14 @@ mod set;
 
 use clap::Subcommand;
 
-use crate::message::Failure;
+use crate::failure::Failure;
 use crate::session::Session;
 use crate::status::Status;
 
 /// Change arrays and tables in directories
 ///
-/// Each change is made as a whole: after an error, Ctrl-C or a power cut there is the old dataset or
-/// the new one, and who reads it meanwhile sees the old one.
+/// Each change is atomic: an error, Ctrl-C or a power cut leaves either the old dataset or the new one, and readers see
+/// the old one until the change is complete.
 #[derive(Debug, Subcommand)]
 pub enum Dataset {
     Append(append::Append),

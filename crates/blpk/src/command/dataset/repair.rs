@@ -1,4 +1,4 @@
-//! `blpk dataset repair`: what other programs have left in disorder.
+//! `blpk dataset repair`: puts in order what other programs have left in disorder.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -7,36 +7,37 @@ use bloscpack::dataset::{Finding, Remedy, RepairOptions, Uncounted};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::dataset::edit::Target;
 use crate::dataset::options;
-use crate::message::{Failure, shown};
+use crate::edit::DatasetEdit;
+use crate::failure::Failure;
 use crate::output;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::shown;
 
-/// Put a dataset into order that another program has left in disorder
+/// Repair a dataset that another program has left inconsistent
 ///
-/// Completes a change that was interrupted, counts rows that were never flushed, takes stale files and
-/// litter away, and puts wrong counts right. Only what is sure is done: --keep-rows, --drop-rows and
-/// --cut decide the rest. What is damaged within a chunk stays as it is. A line tells of each finding;
-/// the exit status is 3 if something is left to be decided or cannot be repaired.
+/// Completes an interrupted change, counts rows that were never flushed, removes stale and leftover files, and corrects
+/// wrong counts. Only safe repairs are made; --keep-rows, --drop-rows and --truncate decide the other cases. Damage within
+/// a chunk is not repaired. Prints one line per finding. The exit status is 3 if a decision is needed, or something
+/// cannot be repaired.
 #[derive(Args, Debug)]
 pub struct Repair {
-    /// Only tell what would be done
+    /// Only report what would be done
     #[arg(long)]
     dry_run: bool,
 
-    /// Count rows that are in the files but not counted, also where they may have been cut off
+    /// Count rows that are in the files but not counted, even if they may have been removed
     #[arg(long, conflicts_with = "drop_rows")]
     keep_rows: bool,
 
-    /// Remove rows that are in the files but not counted, also where they may never have been flushed
+    /// Remove rows that are in the files but not counted, even if they may never have been flushed
     #[arg(long)]
     drop_rows: bool,
 
-    /// Cut off the rows at the end whose files are missing or damaged
-    #[arg(long)]
-    cut: bool,
+    /// Remove rows at the end whose files are missing or damaged
+    #[arg(long, alias = "cut")]
+    truncate: bool,
 
     /// Print one JSON object
     #[arg(long)]
@@ -49,7 +50,7 @@ pub struct Repair {
 
 impl Repair {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let target = Target::find(&self.path)?;
+        let edit = DatasetEdit::find(&self.path)?;
         let uncounted = match (self.keep_rows, self.drop_rows) {
             (true, _) => Uncounted::Keep,
             (false, true) => Uncounted::Drop,
@@ -58,22 +59,21 @@ impl Repair {
         let repair = RepairOptions::new()
             .dry_run(self.dry_run)
             .uncounted(uncounted)
-            .cut(self.cut)
+            .cut(self.truncate)
             .options(options(session));
-        let mut found = Vec::new();
-        target.confirm(repair.repair(&self.path).map(|findings| found = findings))?;
+        let found = edit.confirm(repair.repair(&self.path))?;
         let text = match self.json {
             true => format!("{:#}\n", self.report(&found)),
             false => self.lines(&found),
         };
         output::print(&text)?;
-        let is_left = found
-            .iter()
-            .any(|finding| matches!(finding.remedy, Remedy::Left(_)));
-        Ok(match is_left {
-            true => Status::Damaged,
-            false => Status::Done,
-        })
+        let mut remedies = found.iter().map(|finding| &finding.remedy);
+        Ok(
+            match remedies.any(|remedy| matches!(remedy, Remedy::Left(_))) {
+                true => Status::Damaged,
+                false => Status::Done,
+            },
+        )
     }
 
     fn lines(&self, found: &[Finding]) -> String {
@@ -84,9 +84,9 @@ impl Repair {
         let mut text = String::new();
         for Finding { path, what, remedy } in found {
             let (label, remedy) = match remedy {
-                Remedy::Done(done) if self.dry_run => ("would be", done),
+                Remedy::Done(done) if self.dry_run => ("would be done", done),
                 Remedy::Done(done) => ("done", done),
-                Remedy::Left(why) => ("left", why),
+                Remedy::Left(why) => ("not repaired", why),
             };
             let _ = writeln!(text, "{name}: {path}: {what}; {label}: {remedy}");
         }

@@ -1,4 +1,4 @@
-//! `blpk dataset trim` and `resize`: fewer rows, or more of the default.
+//! `blpk dataset trim` and `resize`: fewer rows, or more rows of default values.
 
 use std::path::PathBuf;
 
@@ -6,78 +6,80 @@ use bloscpack::dataset::Dataset;
 use clap::Args;
 
 use crate::args;
-use crate::dataset::edit::Target;
-use crate::message::Failure;
+use crate::edit::DatasetEdit;
+use crate::failure::Failure;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::count;
 
-/// Cut off the rows of a dataset from number ROWS on
+/// Remove rows from the end of a dataset
 #[derive(Args, Debug)]
 pub struct Trim {
     /// Dataset to change
     #[arg(value_name = "DIR")]
     path: PathBuf,
 
-    /// How many rows are left
+    /// Number of rows to keep
     #[arg(value_name = "ROWS", allow_negative_numbers = true, value_parser = args::count)]
     rows: u64,
 }
 
-/// Cut off rows of a dataset, or append rows of default values
+/// Remove rows from the end of a dataset, or append rows of default values
 #[derive(Args, Debug)]
 pub struct Resize {
     /// Dataset to change
     #[arg(value_name = "DIR")]
     path: PathBuf,
 
-    /// How many rows there are then
+    /// New number of rows
     #[arg(value_name = "ROWS", allow_negative_numbers = true, value_parser = args::count)]
     rows: u64,
 }
 
 impl Trim {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let target = Target::find(&self.path)?;
-        let mut dataset = target.edit(session)?;
-        let before = dataset.rows().map_err(|error| target.blame(&error))?;
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let before = dataset.rows().map_err(|error| edit.failed(&error))?;
         if self.rows > before {
-            let title = format!("{} has only {before} rows", target.name());
+            let title = format!("{} has only {}", edit.name(), count(before, "row"));
             return Err(Failure::usage(title).hint("blpk dataset resize appends default values"));
         }
         let done = match &mut dataset {
             Dataset::Array(array) => array.trim(self.rows),
             Dataset::Table(table) => table.trim(self.rows),
         };
-        finish(done, &target, &mut dataset, before, session)
+        finish(done, &edit, &mut dataset, before, session)
     }
 }
 
 impl Resize {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let target = Target::find(&self.path)?;
-        let mut dataset = target.edit(session)?;
-        let before = dataset.rows().map_err(|error| target.blame(&error))?;
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let before = dataset.rows().map_err(|error| edit.failed(&error))?;
         let done = match &mut dataset {
             Dataset::Array(array) => array.resize(self.rows),
             Dataset::Table(table) => table.resize(self.rows),
         };
-        finish(done, &target, &mut dataset, before, session)
+        finish(done, &edit, &mut dataset, before, session)
     }
 }
 
 fn finish(
     done: bloscpack::Result<()>,
-    target: &Target<'_>,
+    edit: &DatasetEdit<'_>,
     dataset: &mut Dataset,
     before: u64,
     session: &Session,
 ) -> Result<Status, Failure> {
-    done.map_err(|error| target.blame(&error))?;
-    target.flush(dataset)?;
-    let after = dataset.rows().map_err(|error| target.blame(&error))?;
+    done.map_err(|error| edit.failed(&error))?;
+    edit.flush(dataset)?;
+    let after = dataset.rows().map_err(|error| edit.failed(&error))?;
     session.verbose(format_args!(
-        "{} had {before} rows, and has {after} now",
-        target.name(),
+        "{} had {}, and now has {after}",
+        edit.name(),
+        count(before, "row"),
     ));
     Ok(Status::Done)
 }

@@ -1,42 +1,43 @@
-//! `blpk dataset set`: new elements in the place of others.
+//! `blpk dataset set`: new elements over a part of an array.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
 
 use bloscpack::{
+    DType, Error,
     dataset::{CArray, Dataset},
     exchange::{BoxedSource, Format, ImportOptions, open_at},
 };
 use clap::Args;
 
-use crate::dataset::edit::Target;
+use crate::dataset;
+use crate::dataset::parts::in_parts;
 use crate::dataset::rows::{self, Rows};
-use crate::dataset::slice::{self, Box, Slice};
-use crate::dataset::source::Elements;
-use crate::dataset::{needs_column, no_columns, read};
-use crate::input::{Awaited, Input, STANDARD};
-use crate::message::{Failure, quoted};
+use crate::dataset::slice::{self, Region, Slice};
+use crate::dataset::source::ElementReader;
+use crate::edit::DatasetEdit;
+use crate::failure::Failure;
+use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::quoted;
 
-/// Overwrite elements of an array, or of a column
+/// Overwrite elements of an array or a column
 ///
-/// IN has the bytes of the new elements, in C order and as the array has them: what 'blpk cat' prints. A
-/// .npy file of the same dtype does, too. For example:
-///   blpk dataset set grid --slice '0:10,:' new.npy
+/// IN contains the bytes of the new elements in C order, as blpk cat prints them, or is a .npy file with the same dtype.
+/// For example: blpk dataset set grid --slice '0:10,:' new.npy
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
 pub struct Set {
-    /// The elements to overwrite, as Python writes it: '0:10,:,-1'
+    /// Elements to overwrite: a slice in Python notation, such as '0:10,:,-1'
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = slice::parse)]
     slice: Option<Slice>,
 
-    /// The rows to overwrite, B not included
+    /// Rows to overwrite, excluding B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = rows::parse, conflicts_with = "slice")]
     rows: Option<Rows>,
 
-    /// The column, where DIR is a table
+    /// Column to change, if DIR is a table
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
 
@@ -52,132 +53,124 @@ pub struct Set {
 impl Set {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         if self.slice.is_none() && self.rows.is_none() {
-            let title = "which elements are to be overwritten, --slice or --rows tells";
-            return Err(Failure::usage(title));
+            let title = "--slice or --rows is required";
+            return Err(Failure::usage(title).hint("they select the elements to overwrite"));
         }
-        let target = Target::find(&self.path)?;
+        let edit = DatasetEdit::find(&self.path)?;
         let input = Input::open(&self.input)?;
-        let mut dataset = target.edit(session)?;
-        let place = self.place(&dataset, &target)?;
-        let progress = Progress::new(session, Some(place.wanted.bytes(place.itemsize)));
+        let mut dataset = edit.open(session)?;
+        let target = self.target(&dataset)?;
+        let progress = Progress::new(session, Some(target.bytes()));
         if Format::of_path(&self.input) == Some(Format::Npy) {
-            let mut source = self.elements(&place, &input, &target)?;
-            self.copy(
-                &mut Elements::new(&mut *source),
-                &place,
-                &mut dataset,
-                &target,
-            )?;
+            let mut source = open_elements(&target, &input, &edit)?;
+            let mut bytes = ElementReader::new(&mut *source);
+            self.copy(&mut bytes, &target, &mut dataset, &input, &edit)?;
         } else {
-            let bytes = Awaited::begin(&input, &progress);
+            let bytes = InterruptibleReader::begin(&input, &progress);
             let mut bytes = bytes.map_err(|error| Failure::io(input.name(), &error))?;
-            self.copy(&mut bytes, &place, &mut dataset, &target)?;
+            self.copy(&mut bytes, &target, &mut dataset, &input, &edit)?;
         }
         progress.finish();
-        target.flush(&mut dataset)?;
+        edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }
 
-    /// What is to be overwritten.
-    fn place(&self, dataset: &Dataset, target: &Target<'_>) -> Result<Place, Failure> {
-        let array: &CArray = match (dataset, &self.column) {
-            (Dataset::Array(array), None) => array,
-            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
-            (Dataset::Table(table), Some(name)) => {
-                table.column(name).map_err(|error| target.blame(&error))?
-            }
-            (Dataset::Table(table), None) => return Err(needs_column(&self.path, table)),
-        };
+    /// The elements to overwrite.
+    fn target(&self, dataset: &Dataset) -> Result<Elements, Failure> {
+        let array: &CArray = dataset::array(&self.path, dataset, self.column.as_deref())?;
         let name = quoted(&self.path);
-        let wanted = match (&self.slice, self.rows) {
+        let region = match (&self.slice, self.rows) {
             (Some(slice), _) => slice.resolve(array.shape(), &name)?,
             (None, rows) => {
                 let rows = rows.unwrap_or_default().resolve(array.rows(), &name)?;
-                Box::of_rows(rows, array.shape())
+                Region::of_rows(rows, array.shape())
             }
         };
-        Ok(Place {
-            wanted,
-            itemsize: array.dtype().itemsize(),
+        Ok(Elements {
+            region,
             dtype: array.dtype().clone(),
             chunk: array.chunk_shape().to_vec(),
         })
     }
 
-    /// The elements of an array of NumPy.
-    fn elements(
-        &self,
-        place: &Place,
-        input: &Input,
-        target: &Target<'_>,
-    ) -> Result<BoxedSource<'static>, Failure> {
-        let file = input.file().try_clone();
-        let file = file.map_err(|error| Failure::io(input.name(), &error))?;
-        let source = open_at(file, Format::Npy, &ImportOptions::new());
-        let source = source.map_err(|error| Failure::library(input.name(), &error))?;
-        for column in &source.schema().columns {
-            if column.dtype != place.dtype {
-                let title = format!(
-                    "{} has elements of {}, but {} of {}",
-                    input.name(),
-                    column.dtype,
-                    target.name(),
-                    place.dtype
-                );
-                return Err(Failure::usage(title));
-            }
-        }
-        Ok(source)
-    }
-
-    /// Puts the bytes into their places, which have to be as many.
+    /// Copies the bytes, of which there must be exactly as many as the elements have.
     fn copy(
         &self,
         bytes: &mut impl Read,
-        place: &Place,
+        target: &Elements,
         dataset: &mut Dataset,
-        target: &Target<'_>,
+        input: &Input,
+        edit: &DatasetEdit<'_>,
     ) -> Result<(), Failure> {
-        let expected = place.wanted.bytes(place.itemsize);
-        let mut block = Vec::new();
+        let itemsize = target.dtype.itemsize();
         let wrong = |what: &str| {
             let title = format!(
-                "{} has {what} bytes than the {expected} of the elements to overwrite",
-                crate::input::name(&self.input)
+                "{} has {what} than the {} of the elements to overwrite",
+                input.name(),
+                target.bytes()
             );
-            Failure::usage(title).detail(format!("{} is left as it was", target.name()))
+            edit.unchanged(Failure::usage(title))
         };
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => wrong("fewer bytes"),
+            _ => edit.failed_to_read(&input.name(), &error.into()),
+        };
+        let mut block = Vec::new();
         let mut put = |part: &[std::ops::Range<u64>]| {
-            let len = part.iter().map(|range| range.end - range.start);
-            let len = len.fold(place.itemsize, u64::saturating_mul);
-            block.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
-            bytes
-                .read_exact(&mut block)
-                .map_err(|error| match error.kind() {
-                    io::ErrorKind::UnexpectedEof => wrong("fewer"),
-                    _ => target.blame(&error.into()),
-                })?;
+            let ranges = part.to_vec();
+            let len = usize::try_from(Region { ranges }.bytes(itemsize));
+            let len = len.map_err(|error| failed(io::Error::other(error)))?;
+            block.resize(len, 0);
+            bytes.read_exact(&mut block).map_err(failed)?;
             let done = match (&mut *dataset, &self.column) {
                 (Dataset::Array(array), _) => array.set_slice(part, &block),
-                (Dataset::Table(table), name) => {
-                    table.set_slice(name.as_deref().unwrap_or_default(), part, &block)
-                }
+                (Dataset::Table(table), Some(name)) => table.set_slice(name, part, &block),
+                (Dataset::Table(_), None) => Err(Error::bug("a table without a column")),
             };
-            done.map_err(|error| target.blame(&error))
+            done.map_err(|error| edit.failed(&error))
         };
-        read::in_parts(&place.wanted.ranges, place.itemsize, &place.chunk, &mut put)?;
-        match bytes.read(&mut [0]) {
-            Ok(0) => Ok(()),
-            Ok(_) => Err(wrong("more")),
-            Err(error) => Err(target.blame(&error.into())),
+        in_parts(&target.region.ranges, itemsize, &target.chunk, &mut put)?;
+        match bytes.read(&mut [0]).map_err(failed)? {
+            0 => Ok(()),
+            _ => Err(wrong("more bytes")),
         }
     }
 }
 
-/// Elements that are to be overwritten.
-struct Place {
-    wanted: Box,
-    itemsize: u64,
-    dtype: bloscpack::DType,
+/// The elements of a NumPy array, whose dtype must be that of the target.
+fn open_elements(
+    target: &Elements,
+    input: &Input,
+    edit: &DatasetEdit<'_>,
+) -> Result<BoxedSource<'static>, Failure> {
+    let file = input.file().try_clone();
+    let file = file.map_err(|error| Failure::io(input.name(), &error))?;
+    let source = open_at(file, Format::Npy, &ImportOptions::new());
+    let source = source.map_err(|error| Failure::library(input.name(), &error))?;
+    for column in &source.schema().columns {
+        if column.dtype != target.dtype {
+            let title = format!(
+                "{} has elements of type {}, but {} has {}",
+                input.name(),
+                column.dtype,
+                edit.name(),
+                target.dtype
+            );
+            return Err(Failure::usage(title));
+        }
+    }
+    Ok(source)
+}
+
+/// The elements to overwrite.
+struct Elements {
+    region: Region,
+    dtype: DType,
     chunk: Vec<u64>,
+}
+
+impl Elements {
+    fn bytes(&self) -> u64 {
+        self.region.bytes(self.dtype.itemsize())
+    }
 }

@@ -1,24 +1,26 @@
-//! What `info` says of an array in a directory, be it a dataset or a column.
+//! The part of `info` about an array in a directory: a dataset or a column.
 
 use bloscpack::dataset::{ArraySurvey, CArray};
 use serde_json::{Value, json};
 
 use super::distinct;
-use super::json::PLACE;
-use crate::command::verify::count;
+use super::json::PLACEHOLDER;
+use crate::dataset::parts;
+use crate::dataset::slice::Region;
+use crate::text::count;
 
-/// Chunks whose headers are looked at, of each array.
-pub const MOST_CHUNKS: u64 = 10_000;
+/// Chunks of each array whose headers are read.
+pub const MAX_CHUNKS: u64 = 10_000;
 
-/// An array, and what its superchunks are.
-pub struct Found<'a> {
+/// An array with a survey of its superchunks.
+pub struct SurveyedArray<'a> {
     pub array: &'a CArray,
     pub survey: ArraySurvey,
 }
 
-impl<'a> Found<'a> {
-    pub fn look(array: &'a CArray) -> bloscpack::Result<Self> {
-        let survey = array.survey(MOST_CHUNKS)?;
+impl<'a> SurveyedArray<'a> {
+    pub fn of(array: &'a CArray) -> bloscpack::Result<Self> {
+        let survey = array.survey(MAX_CHUNKS)?;
         Ok(Self { array, survey })
     }
 
@@ -32,58 +34,50 @@ impl<'a> Found<'a> {
 
     /// Bytes of a full chunk.
     pub fn chunk_bytes(&self) -> u64 {
-        let axes = self.array.chunk_shape().iter();
-        axes.fold(self.array.dtype().itemsize(), |bytes, len| {
-            bytes.saturating_mul(*len)
-        })
+        Region::all(self.array.chunk_shape()).bytes(self.array.dtype().itemsize())
     }
 
-    /// Bytes of the elements that the last chunk has, where there is one.
+    /// Bytes of the last chunk, if there is one.
     fn last_chunk(&self) -> Option<u64> {
         let last = self.array.chunks().checked_sub(1)?;
-        let ranges =
-            crate::dataset::read::chunk(last, self.array.shape(), self.array.chunk_shape());
-        let lens = ranges
-            .iter()
-            .map(|range| range.end.saturating_sub(range.start));
-        Some(lens.fold(self.array.dtype().itemsize(), u64::saturating_mul))
+        let ranges = parts::chunk(last, self.array.shape(), self.array.chunk_shape());
+        Some(Region { ranges }.bytes(self.array.dtype().itemsize()))
     }
 
-    /// What is not as it should be.
-    pub fn notes(&self, of: &str) -> Vec<String> {
+    /// Notes on everything that is not as it should be, each after this prefix.
+    pub fn notes(&self, prefix: &str) -> Vec<String> {
         let survey = &self.survey;
         let mut notes: Vec<String> = Vec::new();
-        let mut note = |text: String| notes.push(format!("{of}{text}"));
+        let mut note = |text: String| notes.push(format!("{prefix}{text}"));
         if survey.missing > 0 {
-            let (missing, all) = (survey.missing, survey.superchunks);
-            note(format!("{missing} of {all} superchunks are missing"));
+            let all = count(survey.superchunks, "superchunk");
+            note(format!("{} of {all} missing", survey.missing));
         }
         if let Some(error) = &survey.trouble {
             note(error.to_string());
         }
         if survey.stale > 0 {
             note(format!(
-                "{} behind the last, with rows that were cut off or never counted",
+                "{} after the last one, with rows that were removed or never counted",
                 count(survey.stale, "stale superchunk")
             ));
         }
         if survey.foreign > 0 {
             note(format!(
-                "{} among the superchunks, which nobody reads",
+                "{} among the superchunks, not part of the dataset",
                 count(survey.foreign, "other file")
             ));
         }
-        let seen = survey.chunks;
-        if seen >= MOST_CHUNKS && seen < self.array.chunks() {
+        let (seen, all) = (survey.chunks, self.array.chunks());
+        if seen >= MAX_CHUNKS && seen < all {
             note(format!(
-                "the codecs are those of the first {seen} chunks of {}",
-                self.array.chunks()
+                "the codecs are those of the first {seen} of {all} chunks"
             ));
         }
         notes
     }
 
-    /// The answer for programs, but for what only the dataset knows.
+    /// The report for scripts, except for what only the dataset knows.
     pub fn json(&self) -> Value {
         let array = self.array;
         json!({
@@ -106,29 +100,30 @@ impl<'a> Found<'a> {
             "stated_cbytes": array.stated_cbytes(),
             "codecs": self.codecs(),
             "filters": self.filters(),
-            "attributes": PLACE,
+            "attributes": PLACEHOLDER,
         })
     }
 }
 
-/// Zeros are shown as the dtype has them up to this many bytes.
-const MOST_ZEROS: u64 = 4096;
+/// Zeros of up to this many bytes are shown as the dtype writes them.
+const MAX_ZEROS: u64 = 4096;
 
-/// What new elements are: one, or the elements of a row; zero for a long one of zeros.
+/// The value of new elements: a single one, those of a row, or 0 for a long one of zeros.
 pub fn default(array: &CArray) -> Value {
     let dtype = array.dtype();
-    let itemsize = usize::try_from(dtype.itemsize()).unwrap_or(0);
-    let zeros;
+    let zeros = match usize::try_from(dtype.itemsize()) {
+        Ok(itemsize) if dtype.itemsize() <= MAX_ZEROS => vec![0; itemsize],
+        _ => Vec::new(),
+    };
     let bytes = match array.default_element() {
         Some(bytes) => bytes,
-        None if dtype.itemsize() > MOST_ZEROS => return 0.into(),
-        None => {
-            zeros = vec![0; itemsize];
-            &zeros
-        }
+        None if dtype.itemsize() > MAX_ZEROS => return 0.into(),
+        None => &zeros,
     };
-    if itemsize == 0 || bytes.len() == itemsize {
-        return dtype.value(bytes);
+    match usize::try_from(dtype.itemsize()) {
+        Ok(itemsize) if itemsize > 0 && bytes.len() != itemsize => {
+            bytes.chunks(itemsize).map(|one| dtype.value(one)).collect()
+        }
+        _ => dtype.value(bytes),
     }
-    bytes.chunks(itemsize).map(|one| dtype.value(one)).collect()
 }

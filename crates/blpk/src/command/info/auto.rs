@@ -1,6 +1,6 @@
-//! What `info --auto` says: which settings a sample of the content would be given, and why.
+//! `info --auto`: which settings would be chosen for the content, and why.
 
-use std::fmt::Write as _;
+use std::path::Path;
 
 use bloscpack::{
     IndexedReader, Member, Survey,
@@ -8,27 +8,31 @@ use bloscpack::{
 };
 use serde_json::{Value, json};
 
-use super::people::{BOLD, line};
-use super::{codecs, filters, json_text};
-use crate::input::{Input, is_bloscpack};
-use crate::message::{Failure, shown};
+use super::text::{BOLD, Lines, list};
+use super::{codecs, filters};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::json_text;
+use crate::magic::is_bloscpack;
 use crate::session::Session;
+use crate::text::{or_unknown, shown};
 
-/// The trials that people are shown.
-const SHOWN: usize = 12;
+/// The trials that are listed.
+const LISTED: usize = 12;
 
-/// Why there is nothing to sample.
+/// The failure to take a sample.
 pub fn refusal(what: &str) -> Failure {
-    Failure::usage(format!("--auto cannot look into {what}"))
-        .hint("it looks at pieces of plain files and of Bloscpack files with content")
+    Failure::usage(format!("--auto does not support {what}"))
+        .hint("it takes samples of plain files and of Bloscpack files with content")
 }
 
-/// Whether the input is a file, but not one of Bloscpack's: then its bytes are what counts.
+/// Whether the input is a file, but not a Bloscpack file. Then the samples are taken of its bytes.
 pub fn is_plain(input: &Input) -> Result<bool, Failure> {
-    match input.at_positions() {
-        Some(bytes) => is_bloscpack(bytes)
-            .map(|is_bloscpack| !is_bloscpack)
-            .map_err(|error| Failure::io(input.name(), &error)),
+    match input.by_position() {
+        Some(bytes) => match is_bloscpack(bytes) {
+            Ok(is_bloscpack) => Ok(!is_bloscpack),
+            Err(error) => Err(Failure::io(input.name(), &error)),
+        },
         None => Err(refusal("a pipe")),
     }
 }
@@ -51,7 +55,7 @@ pub fn of_content(
     if survey.members.iter().any(|member| member.header.varlen) {
         return Err(refusal("records"));
     }
-    let Some(bytes) = input.at_positions() else {
+    let Some(bytes) = input.by_position() else {
         return Err(refusal("a pipe"));
     };
     let failure = |error: bloscpack::Error| Failure::library(input.name(), &error);
@@ -62,15 +66,15 @@ pub fn of_content(
         .first()
         .and_then(|first| first.header.chunk_size);
     let tuner = Tuner::new(aim);
-    // A file of one chunk calls its length the chunk size.
+    // The chunk size of a file with one chunk is only its length.
     let tuner = match chunk_size.filter(|_| reader.chunks() > 1) {
         Some(bytes) => tuner.chunk_size(bytes),
         None => tuner,
     };
     let mut pieces = Vec::new();
-    for place in tuner.places(reader.content_len()) {
+    for range in tuner.places(reader.content_len()) {
         let mut piece = Vec::new();
-        reader.copy_range(place, &mut piece).map_err(failure)?;
+        reader.copy_range(range, &mut piece).map_err(failure)?;
         pieces.push(piece);
     }
     tune(&tuner, &pieces, input)
@@ -83,24 +87,22 @@ fn tune(tuner: &Tuner, pieces: &[Vec<u8>], input: &Input) -> Result<Tuned, Failu
         .map_err(|error| Failure::library(input.name(), &error.into()))
 }
 
-/// The table for people, of a Bloscpack file below what it has itself.
-pub fn people(tuned: &Tuned, survey: Option<&Survey>) -> String {
+/// Adds the choice and the trials to a report for people.
+pub fn lines(lines: &mut Lines, tuned: &Tuned, survey: Option<&Survey>) {
     let aim = tuned.aim();
-    let mut text = String::new();
-    line(&mut text, "auto", tuned);
+    lines.line("auto", tuned);
     if let Some(survey) = survey {
-        line(&mut text, "the file has", has(survey));
+        lines.line("the file has", settings(survey));
     }
     let score = match aim {
         Aim::Size => "part",
         Aim::Speed | Aim::Balance => "s/GB",
     };
-    let _ = writeln!(
-        text,
+    lines.raw(format_args!(
         "  {BOLD}{:8} {:>5}  {:6} {:>8} {:>9} {:>9} {:>11} {score:>7}{BOLD:#}",
         "codec", "level", "filter", "typesize", "ratio", "compress", "decompress"
-    );
-    for trial in tuned.trials().iter().take(SHOWN) {
+    ));
+    for trial in tuned.trials().iter().take(LISTED) {
         let ChunkSettings {
             compressor,
             level,
@@ -108,36 +110,33 @@ pub fn people(tuned: &Tuned, survey: Option<&Survey>) -> String {
             typesize,
             ..
         } = trial.settings();
-        let _ = writeln!(
-            text,
+        lines.raw(format_args!(
             "  {compressor:8} {level:>5}  {filter:6} {typesize:>8} {:>9.2} {:>9.0} {:>11.0} {:>7.3}",
             trial.ratio(),
             trial.encode_speed(),
             trial.decode_speed(),
             trial.score(aim),
-        );
+        ));
     }
-    let left = tuned.trials().len().saturating_sub(SHOWN);
-    if left > 0 {
-        let _ = writeln!(text, "  and {left} more");
+    if let Some(more) = tuned.trials().get(LISTED..).filter(|more| !more.is_empty()) {
+        lines.raw(format_args!("  and {} more", more.len()));
     }
-    text
 }
 
-/// The settings of a file in words, as far as its headers tell.
-fn has(survey: &Survey) -> String {
+/// The settings of a file, as far as its headers state them.
+fn settings(survey: &Survey) -> String {
     let typesize = |member: &Member| member.header.typesize;
     let typesize = survey.members.iter().find_map(typesize);
     format!(
         "{}, filter {}, typesize {}",
-        super::people::list(&codecs(&survey.members)),
-        super::people::list(&filters(&survey.members)),
-        typesize.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string()),
+        list(&codecs(&survey.members)),
+        list(&filters(&survey.members)),
+        or_unknown(typesize),
     )
 }
 
-/// The whole answer about a plain file.
-pub fn plain(path: &std::path::Path, input: &Input, tuned: &Tuned, as_json: bool) -> String {
+/// The whole report on a plain file.
+pub fn plain(path: &Path, input: &Input, tuned: &Tuned, as_json: bool) -> String {
     if as_json {
         let object = json!({
             "path": path.to_string_lossy(),
@@ -147,12 +146,13 @@ pub fn plain(path: &std::path::Path, input: &Input, tuned: &Tuned, as_json: bool
         });
         return format!("{object:#}\n");
     }
-    let mut text = format!("{BOLD}{}{BOLD:#}\n", shown(path));
-    line(&mut text, "kind", "plain");
-    text + &people(tuned, None)
+    let mut report = Lines::below(&shown(path));
+    report.line("kind", "plain");
+    lines(&mut report, tuned, None);
+    report.into_text()
 }
 
-/// A report in JSON with the object under `auto` as its last member.
+/// A JSON report with the choice as its last member, `auto`.
 pub fn added(report: &str, tuned: &Tuned) -> String {
     let report = report.trim_end();
     let Some(open) = report.strip_suffix('}') else {

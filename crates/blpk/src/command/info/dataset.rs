@@ -1,146 +1,134 @@
 //! `blpk info` of datasets.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use bloscpack::dataset::{CArray, CTable, Dataset};
 use serde_json::{Value, json};
 
-use super::array::{Found, default};
+use super::array::{SurveyedArray, default};
 use super::distinct;
-use super::json::{MEMBER, PLACE, WHOLE, merge, with_texts};
-use super::json_text;
-use super::people::{BOLD, LABEL, line, list, sizes};
-use crate::command::verify::count;
-use crate::dataset::{INTERRUPTED, failure, open, shape_text};
-use crate::message::{Failure, plain, shown};
+use super::json::{MEMBER, PLACEHOLDER, WHOLE, merge, with_texts};
+use super::text::Lines;
+use crate::dataset::{failure, kind, open};
+use crate::failure::Failure;
+use crate::input::INTERRUPTED;
+use crate::json_text;
 use crate::output;
 use crate::session::Session;
 use crate::size::pretty;
 use crate::status::Status;
+use crate::text::{count, plain, shape, shown};
 
-/// Tells what the dataset at `path` is.
+/// Prints the report on the dataset at `path`.
 pub fn run(path: &Path, as_json: bool, session: &Session) -> Result<Status, Failure> {
     let dataset = open(path, session)?;
-    let about = About::look(&dataset).map_err(|error| failure(path, &error))?;
-    let text = match as_json {
-        true => about.json(&path.to_string_lossy()),
-        false => about.text(&shown(path)),
-    };
-    output::print(&text)?;
-    Ok(match about.is_whole() {
+    let summary = Summary::of(&dataset).map_err(|error| failure(path, &error))?;
+    output::print(&match as_json {
+        true => summary.json(&path.to_string_lossy()),
+        false => summary.text(&shown(path)),
+    })?;
+    Ok(match summary.is_complete() {
         true => Status::Done,
         false => Status::CutShort,
     })
 }
 
-/// A dataset with all that is told of it.
-struct About<'a> {
+/// The note on a change that was interrupted.
+pub fn interrupted() -> String {
+    format!(
+        "{INTERRUPTED}: it is read through its journal, and the next writer completes the change"
+    )
+}
+
+/// A dataset with everything that is reported on it.
+struct Summary<'a> {
     dataset: &'a Dataset,
     /// The array, or the columns with their names.
-    arrays: Vec<(&'a str, Found<'a>)>,
+    arrays: Vec<(&'a str, SurveyedArray<'a>)>,
     rows: u64,
     notes: Vec<String>,
 }
 
-impl<'a> About<'a> {
-    fn look(dataset: &'a Dataset) -> bloscpack::Result<Self> {
-        let arrays: Vec<(&str, &CArray)> = match dataset {
-            Dataset::Array(array) => vec![("", array)],
-            Dataset::Table(table) => columns(table)?,
-        };
+impl<'a> Summary<'a> {
+    fn of(dataset: &'a Dataset) -> bloscpack::Result<Self> {
         let mut notes = Vec::new();
         if dataset.was_interrupted() {
-            notes.push(format!(
-                "{INTERRUPTED}: it is read through its journal, and the next who writes to it completes the change"
-            ));
+            notes.push(interrupted());
         }
-        for (place, what) in dataset.notes() {
-            notes.push(format!("{place}: {what}"));
-        }
-        let mut found = Vec::new();
-        for (name, array) in arrays {
-            let of = match name {
-                "" => String::new(),
-                _ => format!("column {name}: "),
-            };
-            if !of.is_empty() {
-                notes.extend(
-                    array
-                        .notes()
-                        .map(|(place, what)| format!("{place}: {what}")),
-                );
+        let joined = |(place, what)| format!("{place}: {what}");
+        notes.extend(dataset.notes().into_iter().map(joined));
+        let mut arrays = Vec::new();
+        match dataset {
+            Dataset::Array(array) => {
+                let array = SurveyedArray::of(array)?;
+                notes.extend(array.notes(""));
+                arrays.push(("", array));
             }
-            let one = Found::look(array)?;
-            notes.extend(one.notes(&of));
-            found.push((name, one));
+            Dataset::Table(table) => {
+                for (name, column) in columns(table)? {
+                    notes.extend(column.notes().map(joined));
+                    let column = SurveyedArray::of(column)?;
+                    notes.extend(column.notes(&format!("column {name}: ")));
+                    arrays.push((name, column));
+                }
+            }
         }
-        if let Some(note) = uneven(&found) {
-            notes.push(note);
-        }
+        notes.extend(uneven(&arrays));
         Ok(Self {
             dataset,
-            arrays: found,
+            arrays,
             rows: dataset.rows()?,
             notes,
         })
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.arrays
             .iter()
-            .all(|(_, found)| found.survey.missing == 0)
+            .all(|(_, array)| array.survey.missing == 0)
     }
 
     fn state(&self) -> &'static str {
-        match self.is_whole() {
+        match self.is_complete() {
             true => "complete",
             false => "unfinished",
         }
     }
 
-    fn kind(&self) -> &'static str {
-        match self.dataset {
-            Dataset::Array(_) => "carray",
-            Dataset::Table(_) => "ctable",
-        }
-    }
-
-    fn sum(&self, of: impl Fn(&Found<'_>) -> u64) -> u64 {
-        let all = self.arrays.iter().map(|(_, found)| of(found));
+    fn sum(&self, of: impl Fn(&SurveyedArray<'_>) -> u64) -> u64 {
+        let all = self.arrays.iter().map(|(_, array)| of(array));
+        // Columns may claim any size. The sum is only shown.
         all.fold(0, u64::saturating_add)
     }
 
-    fn names(&self, of: impl Fn(&Found<'_>) -> Vec<&'static str>) -> Vec<&'static str> {
-        distinct(self.arrays.iter().flat_map(|(_, found)| of(found)))
+    fn names(&self, of: impl Fn(&SurveyedArray<'_>) -> Vec<&'static str>) -> Vec<&'static str> {
+        distinct(self.arrays.iter().flat_map(|(_, array)| of(array)))
     }
 
     /// One object; what an array has and a table has not is null.
     fn json(&self, path: &str) -> String {
         let mut object = json!({
             "path": path,
-            "kind": self.kind(),
+            "kind": kind(self.dataset),
             "layout": self.dataset.layout().name(),
             "format_version": null,
             "rows": self.rows,
         });
         match (self.dataset, self.arrays.as_slice()) {
-            (Dataset::Array(_), [(_, found)]) => merge(&mut object, found.json()),
+            (Dataset::Array(_), [(_, array)]) => merge(&mut object, array.json()),
             _ => merge(&mut object, self.table_json()),
         }
-        merge(
-            &mut object,
-            json!({
-                "max_app_chunks": null,
-                "metadata": null,
-                "state": self.state(),
-                "interrupted": self.dataset.was_interrupted(),
-                "notes": self.notes,
-            }),
-        );
-        let texts = [(self.dataset.attributes().text(), WHOLE)].into_iter();
+        let rest = json!({
+            "max_app_chunks": null,
+            "metadata": null,
+            "state": self.state(),
+            "interrupted": self.dataset.was_interrupted(),
+            "notes": self.notes,
+        });
+        merge(&mut object, rest);
         let of_columns = self.arrays.iter();
-        let of_columns = of_columns.map(|(_, found)| (found.array.attributes().text(), MEMBER));
+        let of_columns = of_columns.map(|(_, array)| (array.array.attributes().text(), MEMBER));
+        let texts = [(self.dataset.attributes().text(), WHOLE)].into_iter();
         with_texts(
             &json_text::plain(&format!("{object:#}\n")),
             "attributes",
@@ -149,9 +137,9 @@ impl<'a> About<'a> {
     }
 
     fn table_json(&self) -> Value {
-        let column = |(name, found): &(&str, Found<'_>)| {
+        let column = |(name, array): &(&str, SurveyedArray<'_>)| {
             let mut column = json!({ "name": name });
-            merge(&mut column, found.json());
+            merge(&mut column, array.json());
             column
         };
         json!({
@@ -163,84 +151,70 @@ impl<'a> About<'a> {
             "typesize": null,
             "chunk_size": null,
             "last_chunk": null,
-            "nchunks": self.sum(|found| found.array.chunks()),
-            "superchunks": self.sum(|found| found.array.superchunks()),
-            "uncompressed_bytes": self.sum(|found| found.array.nbytes()),
-            "compressed_bytes": self.sum(|found| found.survey.bytes),
-            "codecs": self.names(|found| found.codecs()),
-            "filters": self.names(|found| found.filters()),
-            "attributes": PLACE,
+            "nchunks": self.sum(|column| column.array.chunks()),
+            "superchunks": self.sum(|column| column.array.superchunks()),
+            "uncompressed_bytes": self.sum(|column| column.array.nbytes()),
+            "compressed_bytes": self.sum(|column| column.survey.bytes),
+            "codecs": self.names(|column| column.codecs()),
+            "filters": self.names(|column| column.filters()),
+            "attributes": PLACEHOLDER,
             "columns": self.arrays.iter().map(column).collect::<Value>(),
         })
     }
 
-    /// The checksum that all columns share.
+    /// The checksum of all columns, if it is the same.
     fn checksum(&self) -> Option<&'static str> {
-        let mut all = self.arrays.iter().map(|(_, found)| found.array.checksum());
+        let mut all = self.arrays.iter().map(|(_, array)| array.array.checksum());
         let first = all.next()?;
         all.all(|one| one == first).then(|| first.name())
     }
 
     fn text(&self, path: &str) -> String {
-        let mut text = format!("{BOLD}{path}{BOLD:#}\n");
-        line(&mut text, "kind", self.kind());
-        line(&mut text, "layout", self.dataset.layout());
-        line(&mut text, "state", self.state());
+        let mut lines = Lines::below(path);
+        lines.line("kind", kind(self.dataset));
+        lines.line("layout", self.dataset.layout());
+        lines.line("state", self.state());
         match (self.dataset, self.arrays.as_slice()) {
-            (Dataset::Array(_), [(_, found)]) => about_array(&mut text, found),
-            _ => line(&mut text, "rows", self.rows),
+            (Dataset::Array(_), [(_, array)]) => add_array(&mut lines, array),
+            _ => lines.line("rows", self.rows),
         }
-        line(&mut text, "checksum", self.checksum().unwrap_or("differs"));
-        line(
-            &mut text,
-            "codecs",
-            list(&self.names(|found| found.codecs())),
-        );
-        line(
-            &mut text,
-            "filters",
-            list(&self.names(|found| found.filters())),
-        );
-        sizes(
-            &mut text,
-            self.sum(|found| found.array.nbytes()),
-            self.sum(|found| found.survey.bytes),
+        lines.line("checksum", self.checksum().unwrap_or("differs"));
+        lines.names("codecs", &self.names(|array| array.codecs()));
+        lines.names("filters", &self.names(|array| array.filters()));
+        lines.sizes(
+            self.sum(|array| array.array.nbytes()),
+            self.sum(|array| array.survey.bytes),
         );
         let attributes = self.dataset.attributes();
         if !attributes.is_empty() {
-            let json = json_text::pretty(attributes.text(), 0);
-            line(
-                &mut text,
-                "attributes",
-                json.replace('\n', &format!("\n  {:LABEL$}  ", "")),
-            );
+            lines.json("attributes", attributes.text());
         }
         if let Dataset::Table(_) = self.dataset {
-            self.about_columns(&mut text);
+            self.add_columns(&mut lines);
         }
         for note in &self.notes {
-            line(&mut text, "note", plain(note));
+            lines.line("note", plain(note));
         }
-        text
+        lines.into_text()
     }
 
-    /// A line for each column: name, dtype, shape of a row, rows of a chunk, bytes.
-    fn about_columns(&self, text: &mut String) {
-        line(text, "columns", self.arrays.len());
+    /// A line for each column: name, dtype, shape, rows of a chunk, sizes.
+    fn add_columns(&self, lines: &mut Lines) {
+        lines.line("columns", self.arrays.len());
         let names: Vec<_> = self.arrays.iter().map(|(name, _)| plain(name)).collect();
         let width = names.iter().map(|name| name.chars().count()).max();
         let width = width.unwrap_or(0);
-        for (name, (_, found)) in names.iter().zip(&self.arrays) {
-            let array = found.array;
-            let _ = writeln!(
-                text,
-                "    {name:width$}  {}  {}, chunks of {} rows, {} in {}",
+        for (name, (_, column)) in names.iter().zip(&self.arrays) {
+            let array = column.array;
+            let rows = array.chunk_shape().first().copied().unwrap_or(1);
+            lines.raw(format_args!(
+                "    {name:width$}  {}  {}, chunks of {}, {} in {}",
                 plain(&array.dtype().to_string()),
-                shape_text(array.shape()),
-                array.chunk_shape().first().copied().unwrap_or(1),
+                shape(array.shape()),
+                count(rows, "row"),
                 pretty(array.nbytes()),
-                pretty(found.survey.bytes),
-            );
+                pretty(column.survey.bytes),
+            ));
         }
     }
 }
@@ -252,34 +226,32 @@ fn columns(table: &CTable) -> bloscpack::Result<Vec<(&str, &CArray)>> {
         .collect()
 }
 
-/// Columns of different lengths, which a crash of another program leaves.
-fn uneven(columns: &[(&str, Found<'_>)]) -> Option<String> {
-    let rows = columns.iter().map(|(_, found)| found.array.rows());
+/// The note on columns of different lengths, which a crash of another program leaves.
+fn uneven(columns: &[(&str, SurveyedArray<'_>)]) -> Option<String> {
+    let rows = columns.iter().map(|(_, column)| column.array.rows());
     let (least, most) = (rows.clone().min()?, rows.max()?);
     (least < most).then(|| {
-        format!("the columns have {least} to {most} rows: blpk dataset repair cuts them to {least}")
+        format!(
+            "the columns have {least} to {most} rows; blpk dataset repair shortens them to {least}"
+        )
     })
 }
 
-fn about_array(text: &mut String, found: &Found<'_>) {
-    let array = found.array;
-    line(text, "dtype", plain(&array.dtype().to_string()));
-    line(text, "shape", shape_text(array.shape()));
-    line(text, "chunk shape", shape_text(array.chunk_shape()));
-    line(text, "chunk size", pretty(found.chunk_bytes()));
-    line(text, "chunks", array.chunks());
-    line(
-        text,
+fn add_array(lines: &mut Lines, array: &SurveyedArray<'_>) {
+    let chunk_size = pretty(array.chunk_bytes());
+    let array = array.array;
+    lines.line("dtype", plain(&array.dtype().to_string()));
+    lines.line("shape", shape(array.shape()));
+    lines.line("chunk shape", shape(array.chunk_shape()));
+    lines.line("chunk size", chunk_size);
+    lines.line("chunks", array.chunks());
+    lines.line(
         "superchunks",
-        format!(
+        format_args!(
             "{}, of {}",
             array.superchunks(),
             count(array.superchunk(), "chunk")
         ),
     );
-    line(
-        text,
-        "default",
-        json_text::plain(&default(array).to_string()),
-    );
+    lines.line("default", json_text::plain(&default(array).to_string()));
 }

@@ -9,31 +9,33 @@ use bloscpack::{
 };
 use serde_json::{Map, Value, json};
 
-use super::array::MOST_CHUNKS;
+use super::array::MAX_CHUNKS;
+use super::dataset::interrupted;
 use super::distinct;
-use super::people::{BOLD, line, list, sizes};
-use crate::dataset::{INTERRUPTED, shape_text};
+use super::text::Lines;
+use crate::dataset::slice::Region;
+use crate::failure::Failure;
 use crate::frame::{failure, open};
-use crate::message::{Failure, shown};
+use crate::int::widened;
 use crate::output;
 use crate::session::Session;
 use crate::size::pretty;
 use crate::status::Status;
+use crate::text::{plain, shape, shown};
 
-/// Tells what the frame at `path` is.
+/// Prints the report on the frame at `path`.
 pub fn run(path: &Path, as_json: bool, session: &Session) -> Result<Status, Failure> {
     let frame = open(path, session)?;
-    let about = About::look(&frame).map_err(|error| failure(path, &error))?;
-    let text = match as_json {
-        true => format!("{:#}\n", about.json(&path.to_string_lossy())),
-        false => about.text(&shown(path)),
-    };
-    output::print(&text)?;
+    let summary = Summary::of(&frame).map_err(|error| failure(path, &error))?;
+    output::print(&match as_json {
+        true => format!("{:#}\n", summary.json(&path.to_string_lossy())),
+        false => summary.text(&shown(path)),
+    })?;
     Ok(Status::Done)
 }
 
-/// A frame with all that is told of it.
-struct About<'a> {
+/// A frame with everything that is reported on it.
+struct Summary<'a> {
     frame: &'a Frame,
     meta: Option<ArrayMeta>,
     codecs: Vec<&'static str>,
@@ -41,9 +43,9 @@ struct About<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> About<'a> {
-    fn look(frame: &'a Frame) -> Result<Self, Error> {
-        let mut about = Self {
+impl<'a> Summary<'a> {
+    fn of(frame: &'a Frame) -> Result<Self, Error> {
+        let mut summary = Self {
             frame,
             meta: frame.array_meta()?,
             codecs: Vec::new(),
@@ -51,30 +53,28 @@ impl<'a> About<'a> {
             notes: Vec::new(),
         };
         if frame.was_interrupted() {
-            about.notes.push(format!(
-                "{INTERRUPTED}: it is read through its journal, and the next who writes to it completes the change"
-            ));
+            summary.notes.push(interrupted());
         }
-        if let Some(meta) = &about.meta {
+        if let Some(meta) = &summary.meta {
             meta.check(frame.header())?;
         }
-        about.look_at_chunks();
+        summary.survey_chunks();
         for name in frame.vlmetalayers() {
             match frame.vlmetalayer(name) {
                 Ok(bytes) => {
                     let len = bytes.map_or(0, |bytes| bytes.len());
-                    about.vlmetalayers.push((name, len));
+                    summary.vlmetalayers.push((name, len));
                 }
-                Err(error) => about.notes.push(error.to_string()),
+                Err(error) => summary.notes.push(error.to_string()),
             }
         }
-        Ok(about)
+        Ok(summary)
     }
 
-    fn look_at_chunks(&mut self) {
+    fn survey_chunks(&mut self) {
         let (frame, mut codecs) = (self.frame, Vec::new());
         let all = frame.chunks();
-        for number in 0..all.min(MOST_CHUNKS) {
+        for number in 0..all.min(MAX_CHUNKS) {
             match frame.chunk_header(number) {
                 Ok(Some(header)) if !header.is_pure_copy() => {
                     codecs.extend(header.compressor_format().map(|format| format.name()));
@@ -86,9 +86,9 @@ impl<'a> About<'a> {
                 }
             }
         }
-        if all > MOST_CHUNKS {
+        if all > MAX_CHUNKS {
             self.notes.push(format!(
-                "the codecs are those of the first {MOST_CHUNKS} chunks of {all}"
+                "the codecs are those of the first {MAX_CHUNKS} of {all} chunks"
             ));
         }
         self.codecs = distinct(codecs.into_iter());
@@ -102,28 +102,26 @@ impl<'a> About<'a> {
         self.frame.kind() == FrameKind::Contiguous
     }
 
-    /// The type of the elements as datasets tell it, or in the words of the file.
+    /// The dtype in the notation of datasets, or as the file has it.
     fn dtype(&self) -> Option<String> {
         let dtype = self.meta.as_ref()?.dtype.as_ref()?;
         let known = DType::parse(&dtype.text).map(|dtype| dtype.to_string());
         Some(known.unwrap_or_else(|_| dtype.text.clone()))
     }
 
-    /// Bytes of the elements; of a frame without an array, of its data.
+    /// Bytes of the elements, or of the data of a frame without an array.
     fn content_len(&self) -> u64 {
-        let Some(meta) = &self.meta else {
-            return self.frame.content_len();
-        };
-        let itemsize = u64::from(self.frame.typesize());
-        meta.shape
-            .iter()
-            .fold(itemsize, |bytes, len| bytes.saturating_mul(*len))
+        let itemsize = self.frame.typesize().into();
+        match &self.meta {
+            Some(meta) => Region::all(&meta.shape).bytes(itemsize),
+            None => self.frame.content_len(),
+        }
     }
 
-    /// Bytes of the data of the last chunk, where there is one.
+    /// Bytes of the last chunk, if there is one.
     fn last_chunk(&self) -> Option<u64> {
-        let before = self.frame.chunks().checked_sub(1)?;
-        let before = before.saturating_mul(self.frame.chunk_size().into());
+        let before = self.frame.chunks().checked_sub(1)? * u64::from(self.frame.chunk_size());
+        // A frame may claim fewer bytes than its chunks have.
         Some(self.frame.content_len().saturating_sub(before))
     }
 
@@ -168,60 +166,50 @@ impl<'a> About<'a> {
 
     fn text(&self, path: &str) -> String {
         let (frame, header) = (self.frame, self.frame.header());
-        let mut text = format!("{BOLD}{path}{BOLD:#}\n");
-        line(&mut text, "kind", "frame");
-        line(&mut text, "layout", self.layout());
-        line(&mut text, "state", "complete");
-        let place = match self.is_contiguous() {
+        let mut lines = Lines::below(path);
+        lines.line("kind", "frame");
+        lines.line("layout", self.layout());
+        lines.line("state", "complete");
+        let files = match self.is_contiguous() {
             true => "in one file",
-            false => "a file for each",
+            false => "one per file",
         };
-        line(&mut text, "chunks", format!("{}, {place}", frame.chunks()));
-        line(&mut text, "chunk size", pretty(frame.chunk_size().into()));
-        line(&mut text, "typesize", header.typesize);
+        lines.line("chunks", format_args!("{}, {files}", frame.chunks()));
+        lines.line("chunk size", pretty(frame.chunk_size().into()));
+        lines.line("typesize", header.typesize);
         if let Some(meta) = &self.meta {
-            self.about_array(&mut text, meta);
+            let dtype = self.dtype().map(|dtype| plain(&dtype));
+            let wide = |lens: &[u32]| lens.iter().copied().map(u64::from).collect::<Vec<_>>();
+            lines.line(
+                "dtype",
+                dtype.unwrap_or_else(|| "not stated in the file".to_owned()),
+            );
+            lines.line("shape", shape(&meta.shape));
+            lines.line("chunk shape", shape(&wide(&meta.chunk_shape)));
+            lines.line("block shape", shape(&wide(&meta.block_shape)));
         }
-        line(&mut text, "checksum", "None");
-        line(&mut text, "codecs", list(&self.codecs));
-        line(&mut text, "filters", list(&filters(header)));
-        sizes(&mut text, self.content_len(), header.section_len);
+        lines.line("checksum", "None");
+        lines.names("codecs", &self.codecs);
+        lines.names("filters", &filters(header));
+        lines.sizes(self.content_len(), header.section_len);
         for (name, bytes) in frame.metalayers().iter() {
-            line(&mut text, "metalayer", layer(name, bytes.len()));
+            lines.line("metalayer", layer(name, bytes.len()));
         }
         for (name, len) in &self.vlmetalayers {
-            line(&mut text, "vlmetalayer", layer(name, *len));
+            lines.line("vlmetalayer", layer(name, *len));
         }
         for note in &self.notes {
-            line(&mut text, "note", shown(Path::new(note)));
+            lines.line("note", plain(note));
         }
-        text
-    }
-
-    fn about_array(&self, text: &mut String, meta: &ArrayMeta) {
-        let wide =
-            |shape: &[u32]| -> Vec<u64> { shape.iter().map(|len| u64::from(*len)).collect() };
-        let dtype = self.dtype();
-        let dtype = dtype.map_or_else(
-            || "the file does not say".to_owned(),
-            |dtype| shown(Path::new(&dtype)),
-        );
-        line(text, "dtype", dtype);
-        line(text, "shape", shape_text(&meta.shape));
-        line(text, "chunk shape", shape_text(&wide(&meta.chunk_shape)));
-        line(text, "block shape", shape_text(&wide(&meta.block_shape)));
+        lines.into_text()
     }
 }
 
-/// The bits of the flags that are the version of the format.
+/// The bits of the flags that contain the version of the format.
 const VERSION: u8 = 0x0f;
 
 fn layer(name: &str, len: usize) -> String {
-    format!(
-        "{}, {}",
-        shown(Path::new(name)),
-        pretty(u64::try_from(len).unwrap_or(u64::MAX))
-    )
+    format!("{}, {}", plain(name), pretty(widened(len)))
 }
 
 fn lengths<'a>(layers: impl Iterator<Item = (&'a str, usize)>) -> Value {
@@ -231,21 +219,22 @@ fn lengths<'a>(layers: impl Iterator<Item = (&'a str, usize)>) -> Value {
     members.into()
 }
 
-/// What is done to the blocks of new chunks, in this order.
+/// The filters of new blocks, in order.
 fn filters(header: &FrameHeader) -> Vec<&'static str> {
     let Ok(pipeline) = FilterPipeline::from_ids(header.filters, header.filters_meta) else {
         return vec!["unknown"];
     };
     let steps = pipeline.steps();
-    let names = steps.filter_map(|step| match step {
-        FilterStep::None => None,
-        FilterStep::Shuffle => Some("byte"),
-        FilterStep::Bitshuffle => Some("bit"),
-        FilterStep::Delta => Some("delta"),
-        FilterStep::TruncatePrecision { .. } => Some("truncate"),
-        _ => Some("unknown"),
-    });
-    let names: Vec<_> = names.collect();
+    let names: Vec<_> = steps
+        .filter_map(|step| match step {
+            FilterStep::None => None,
+            FilterStep::Shuffle => Some("byte"),
+            FilterStep::Bitshuffle => Some("bit"),
+            FilterStep::Delta => Some("delta"),
+            FilterStep::TruncatePrecision { .. } => Some("truncate"),
+            _ => Some("unknown"),
+        })
+        .collect();
     match names.is_empty() {
         true => vec!["none"],
         false => names,

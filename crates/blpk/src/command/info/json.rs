@@ -1,20 +1,20 @@
-//! The answer of `info --json`.
+//! The report of `info --json`.
 
 use bloscpack::{Member, Survey};
 use serde_json::{Value, json};
 
-use super::json_text::{plain, pretty};
 use super::records;
 use super::{codecs, filters, is_indexed, kind, state, sum, whole_state};
+use crate::json_text::{plain, pretty};
 
-/// Stands where metadata is to stand.
-pub const PLACE: &str = "\u{1}";
-/// How deep a report and those of its members lie.
+/// A value that metadata is put in place of, so that its numbers keep all their digits.
+pub const PLACEHOLDER: &str = "\u{1}";
+/// How deep a report is nested, and the reports on its members.
 pub const WHOLE: usize = 1;
 pub const MEMBER: usize = 3;
 
 /// One object: header fields are those of the first member, sums and sets those of all.
-pub fn describe(
+pub fn report(
     path: &str,
     file_bytes: Option<u64>,
     survey: &Survey,
@@ -42,7 +42,7 @@ pub fn describe(
     with_metadata(&plain(&format!("{object:#}\n")), survey)
 }
 
-/// Puts the texts of the metadata in their places: that of the first member, and then those of all.
+/// Inserts the metadata: that of the first member, and then those of all.
 fn with_metadata(report: &str, survey: &Survey) -> String {
     let texts = survey.members.iter().map(|member| member.metadata.as_ref());
     let first = texts.clone().next().into_iter();
@@ -54,22 +54,22 @@ fn with_metadata(report: &str, survey: &Survey) -> String {
     with_texts(report, "metadata", texts)
 }
 
-/// Puts JSON texts, each with how deep it lies, in the places of the members that are called `key`.
+/// Inserts JSON texts, each with how deep it is nested, in place of the placeholders that are called `key`.
 pub fn with_texts<'a>(
     report: &str,
     key: &str,
     mut texts: impl Iterator<Item = (&'a str, usize)>,
 ) -> String {
-    let place = format!("\"{key}\": {}", json!(PLACE));
+    let place = format!("\"{key}\": {}", json!(PLACEHOLDER));
     let mut out = String::new();
     let mut rest = report;
-    while let Some((before, behind)) = rest.split_once(&place)
+    while let Some((before, after)) = rest.split_once(&place)
         && let Some((text, level)) = texts.next()
     {
         out.push_str(before);
         out.push_str(&format!("\"{key}\": "));
         out.push_str(&pretty(text, level));
-        rest = behind;
+        rest = after;
     }
     out.push_str(rest);
     out
@@ -92,7 +92,7 @@ fn member(member: &Member, records: Option<u64>) -> Value {
     object
 }
 
-/// What the header and the metadata say; null is unknown or absent.
+/// The content of header and metadata; null is unknown or absent.
 fn header(member: &Member, count: Option<u64>) -> Value {
     let header = &member.header;
     let max_app_chunks = header.offsets.then_some(header.max_app_chunks);
@@ -108,11 +108,11 @@ fn header(member: &Member, count: Option<u64>) -> Value {
         "max_app_chunks": max_app_chunks,
         "offsets": header.offsets,
         "sealed": header.seal.is_some(),
-        "metadata": member.metadata.as_ref().map(|_| PLACE),
+        "metadata": member.metadata.as_ref().map(|_| PLACEHOLDER),
     });
     if header.varlen {
         merge(&mut object, json!({ "records": count }));
-        merge(&mut object, records::describe(member));
+        merge(&mut object, records::json(member));
     }
     object
 }

@@ -1,45 +1,43 @@
-//! `blpk records append`: records behind those of a file.
+//! `blpk records append`: more records at the end of a file.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use bloscpack::{Compressor, Editor, Error, RecordEditor};
+use bloscpack::{Editor, Error, RecordEditor};
 use clap::Args;
 
-use super::blame;
-use super::separator::Separators;
-use super::split::{Halt, Split, longest};
-use crate::args;
-use crate::change::Target;
+use super::separator::SeparatorArgs;
+use super::splitter::{RecordSplitter, longest};
+use crate::args::{self, CodecArgs, with_given};
+use crate::edit::FileEdit;
+use crate::failure::Failure;
 use crate::frame::{self, READ};
-use crate::input::{Awaited, Input, STANDARD};
+use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::interrupt;
-use crate::message::Failure;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::count;
 
-/// Append records to a file: by default one for each line
+/// Append records to a file: by default one per line
 ///
-/// They are packed and compressed as those that are there, unless options say otherwise. As with
-/// 'blpk append', the file is at every moment the old one or the new one. A file of --format 3 only
-/// grows; one of --format 2, whose table of offsets has no room, is written anew each time. FILE may
-/// have any name.
+/// New records are packed and compressed with the settings of the file, unless others are given. As with blpk append,
+/// readers see the old records until the append is complete, and an error or Ctrl-C leaves either the old records or
+/// the new. A --format 3 file only grows; a --format 2 file, whose table of offsets cannot grow, is rewritten each
+/// time. FILE may have any name.
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("codec", |arg| arg.help("Compressor [default: as in FILE]").help_heading(None::<&str>)),
+    mut_arg("level", |arg| arg.help("Compression level, 0 (none) to 9 [default: as in FILE, or the default of --codec]").help_heading(None::<&str>)),
+)]
 pub struct Append {
     #[command(flatten)]
-    separators: Separators,
+    separator: SeparatorArgs,
 
-    /// Compressor [default: that of the file]
-    #[arg(short, long, value_name = "CODEC", ignore_case = true, value_parser = args::codec())]
-    codec: Option<Compressor>,
+    #[command(flatten)]
+    codec: CodecArgs,
 
-    /// Compression level, 0 (none) to 9 [default: that of the file; with another codec, its own]
-    #[arg(short, long, visible_alias = "clevel", value_name = "0..9", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u8).range(0..=9))]
-    level: Option<u8>,
-
-    /// Chunks to leave room for if the table of offsets has to grow [default: ten times their number, at least 64]
+    /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks, at least
+    /// 64]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
@@ -52,96 +50,67 @@ pub struct Append {
     input: PathBuf,
 }
 
-/// Why nothing was appended.
-enum Failed {
-    Splitting(Halt),
-    Library(Error),
-}
-
-impl From<Halt> for Failed {
-    fn from(halt: Halt) -> Self {
-        match halt {
-            Halt::Read(error) => Self::Library(error.into()),
-            halt => Self::Splitting(halt),
-        }
-    }
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Library(error)
-    }
-}
-
 impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
         frame::refuse(&self.file, READ)?;
         let input = Input::open(&self.input)?;
-        let target = Target::find(&self.file, Some(&input)).map_err(|failure| {
-            let is_there = self.file.symlink_metadata().is_ok();
-            match is_there {
-                true => failure,
-                false => failure.hint("'blpk records pack' makes a new file"),
+        let file = FileEdit::find(&self.file, Some(&input)).map_err(|failure| {
+            let is_missing = failure.status() == Status::Failed && !self.file.exists();
+            match is_missing {
+                true => failure.hint("'blpk records pack' makes a new file"),
+                false => failure,
             }
         })?;
-        let mut editor = self.open(&target, session)?;
+        let mut editor = self.open(&file, session)?;
         let progress = Progress::new(session, input.length());
-        let source = Awaited::begin(&input, &progress);
-        let source = source.map_err(|error| Failure::io(input.name(), &error))?;
-        let most = longest(editor.packing().is_some(), session);
-        let mut split = Split::new(source, self.separators.separator(), most);
-        let done = append(&mut editor, &mut split, &progress);
+        let reader = InterruptibleReader::begin(&input, &progress);
+        let reader = reader.map_err(|error| Failure::io(input.name(), &error))?;
+        let longest = longest(editor.packing().is_some(), session);
+        let separator = self.separator.separator();
+        let mut records = RecordSplitter::new(reader, input.name(), separator, longest);
+        let appended = append(&mut editor, &mut records, &file, &progress);
         progress.finish();
-        let appended = done.map_err(|failed| match failed {
-            Failed::Splitting(halt) => {
-                blame::splitting(&halt, &input.name()).detail(target.untouched())
-            }
-            Failed::Library(error) => target.blame(&error, Some((&input, split.get_ref()))),
-        })?;
-        target.confirm();
-        session.verbose(format_args!(
-            "{}, {appended} records, appended to {}, which has {} now, in {:.2?}",
+        let appended = appended?;
+        file.report_late_signal();
+        session.done(format_args!(
+            "{}, {}, appended to {}, which now has {},",
             input.name(),
-            target.name(),
+            count(appended, "record"),
+            file.name(),
             editor.len(),
-            begun.elapsed(),
         ));
         Ok(Status::Done)
     }
 
-    fn open(&self, target: &Target<'_>, session: &Session) -> Result<RecordEditor, Failure> {
-        let mut builder = Editor::builder();
-        if let Some(codec) = self.codec {
-            builder = builder.compressor(codec);
-        }
-        if let Some(level) = self.level {
-            builder = builder.level(level);
-        }
-        if let Some(spare) = self.max_app_chunks {
-            builder = builder.max_app_chunks(spare);
-        }
-        let editor = target.edit_records(builder, session);
+    fn open(&self, file: &FileEdit<'_>, session: &Session) -> Result<RecordEditor, Failure> {
+        let builder = with_given!(Editor::builder(),
+            compressor: self.codec.codec,
+            level: self.codec.level,
+            max_app_chunks: self.max_app_chunks,
+        );
+        let editor = file.open_records(builder, session);
         editor.map_err(|failure| match failure.status() {
-            Status::Unsupported if target.has_records(session) == Some(false) => {
-                failure.hint("it has no records: blpk append adds to its content")
+            Status::Unsupported if file.has_records(session) == Some(false) => {
+                failure.hint("it contains no records; blpk append adds to its content")
             }
             _ => failure,
         })
     }
 }
 
-/// Appends all records of the input, and gives their number.
+/// Appends all records of the input, and returns their number.
 fn append(
     editor: &mut RecordEditor,
-    split: &mut Split<Awaited<'_>>,
+    records: &mut RecordSplitter<InterruptibleReader<'_>>,
+    file: &FileEdit<'_>,
     progress: &Progress,
-) -> Result<u64, Failed> {
-    let mut appender = editor.append()?;
-    while let Some(record) = split.next()? {
-        appender.push(record)?;
+) -> Result<u64, Failure> {
+    let failed = |error: Error| file.failed(&error);
+    let mut appender = editor.append().map_err(failed)?;
+    while let Some(record) = records.next().map_err(|failure| file.unchanged(failure))? {
+        appender.push(record).map_err(failed)?;
     }
     progress.finish();
-    interrupt::check().map_err(Error::from)?;
-    Ok(appender.finish()?)
+    interrupt::check().map_err(|error| failed(error.into()))?;
+    appender.finish().map_err(failed)
 }

@@ -1,25 +1,27 @@
-//! `blpk records`: objects of any length, one to a chunk or many small ones, found by number.
+//! `blpk records`: objects of any length, one per chunk or many small ones, found by number.
 
 mod append;
-mod blame;
 mod get;
-mod joined;
+mod output;
 mod pack;
 mod separator;
-mod split;
+mod splitter;
 mod unpack;
 
-pub use blame::reading;
-pub use joined::{Joined, Paced};
+pub use output::{FlushingReader, RecordOutput};
 pub use separator::Separator;
 
+use bloscpack::Error;
 use clap::Subcommand;
 
-use crate::message::Failure;
+use super::bloscpack_file;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::output::Output;
 use crate::session::Session;
 use crate::status::Status;
 
-/// Objects of any length, each found by its number
+/// Store objects of any length, and find them by number
 #[derive(Debug, Subcommand)]
 pub enum Records {
     Pack(pack::Pack),
@@ -36,5 +38,19 @@ impl Records {
             Self::Get(command) => command.run(session),
             Self::Append(command) => command.run(session),
         }
+    }
+}
+
+/// Advice for a file whose chunks are not records.
+const CONTENT: &str = "it contains no records; blpk decompress and blpk cat read it";
+
+/// The failure to read records into an output, by the side of the error.
+pub fn failed_to_read(error: &Error, input: &Input, output: &Output) -> Failure {
+    let failure = bloscpack_file::failed_to_read(error, input, output);
+    match error.is_unended() {
+        true => {
+            failure.hint("blpk records unpack --allow-unterminated extracts the complete chunks")
+        }
+        false => failure,
     }
 }

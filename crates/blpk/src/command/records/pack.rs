@@ -2,90 +2,90 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use bloscpack::{
-    Category, Checksum, Compressor, Error, FormatVersion, Metadata, RecordWriter,
-    RecordWriterBuilder,
+    Checksum, Error, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder,
     wire::{Packing, header::MAGIC},
 };
 use clap::Args;
 
-use super::blame;
-use super::separator::Separators;
-use super::split::{Halt, Split, longest};
-use crate::args;
-use crate::input::{self, Input, STANDARD, Source};
-use crate::message::{Failure, quoted};
-use crate::output::{Output, spare_terminal};
+use super::separator::SeparatorArgs;
+use super::splitter::{RecordSplitter, longest};
+use crate::args::{self, CodecArgs, with_given};
+use crate::failure::Failure;
+use crate::input::{self, Input, InputReader, STANDARD};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
+use crate::text::{count, quoted};
 
-/// Bytes of a packed chunk, unless told otherwise.
+/// The default size of a packed chunk.
 const CHUNK_SIZE: u32 = 64 << 10;
 
-/// Write records into a file: by default one for each line
+const PACKING: &str = "Packing";
+const SETTINGS: &str = "Settings";
+
+/// Write records into a file: by default one per line
 ///
-/// By default each record is a chunk of its own, found by one look at the table of offsets; it costs
-/// some 28 bytes, and is compressed by itself. Of many small records, --packed puts as many into a
-/// chunk as fit it: then one costs 1 to 4 bytes and is compressed with its neighbours, and to read
-/// it takes its chunk. Two settings are made of that: --small where the file is kept, sent or read
-/// as a whole, --quick where single records are read.
+/// By default each record is a chunk of its own. It is found by a single look at the table of offsets, costs about 28
+/// bytes, and is compressed by itself. With --packed, a chunk contains as many small records as fit. Then a record costs
+/// 1 to 4 bytes and is compressed with its neighbours, but reading it takes the whole chunk. --small and --quick are two
+/// presets of that: --small for files that are stored, sent or read as a whole, --quick for reading single records.
 ///
-/// A line ends with a line break, which is not part of the record; a carriage return before it is.
-/// Any other bytes are kept as they are. With one name, that is OUT. Standard output and other
-/// pipes get no table of offsets, since that is filled in at the end.
+/// A record does not include its line break, but a carriage return before that belongs to the record. All other bytes
+/// are kept as they are. A single name is that of OUT. Standard output and other pipes get no table of offsets, because
+/// it is filled in at the end.
 #[derive(Args, Debug)]
-#[command(override_usage = "blpk records pack [OPTIONS] [IN] <OUT>", after_help = EXAMPLES)]
+#[command(
+    override_usage = "blpk records pack [OPTIONS] [IN] <OUT>",
+    after_help = EXAMPLES,
+    mut_arg("codec", |arg| arg.help("Compressor [default: lz4, or by --small and --quick]").help_heading(SETTINGS)),
+    mut_arg("level", |arg| arg.help_heading(SETTINGS)),
+)]
 pub struct Pack {
     #[command(flatten)]
-    separators: Separators,
+    separator: SeparatorArgs,
 
     /// Put many small records into a chunk
     #[arg(long, help_heading = PACKING)]
     packed: bool,
 
-    /// Pack for little space: Zstd, large chunks
+    /// Pack for the smallest size: Zstd, large chunks
     #[arg(long, conflicts_with = "quick", help_heading = PACKING)]
     small: bool,
 
-    /// Pack for reading single records fast: LZ4, chunks of 4 KiB
+    /// Pack for quick access to single records: LZ4, chunks of 4 KiB
     #[arg(long, help_heading = PACKING)]
     quick: bool,
 
-    /// Bytes of a packed chunk before compression, 64 to 16M [default: 64K; what --small and --quick say]
+    /// Size of a packed chunk before compression, 64 to 16M [default: 64K, or by --small and --quick]
     #[arg(short = 'z', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = packed_size, help_heading = PACKING)]
     chunk_size: Option<u32>,
 
-    /// Compressor [default: lz4, or as --small and --quick say]
-    #[arg(short, long, value_name = "CODEC", ignore_case = true, value_parser = args::codec(), help_heading = SETTINGS)]
-    codec: Option<Compressor>,
-
-    /// Compression level, 0 (none) to 9 [default: the compressor's own]
-    #[arg(short, long, visible_alias = "clevel", value_name = "0..9", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u8).range(0..=9), help_heading = SETTINGS)]
-    level: Option<u8>,
+    #[command(flatten)]
+    codec: CodecArgs,
 
     /// Checksum of each chunk
     #[arg(short = 'k', long, value_name = "CHECKSUM", default_value_t = Checksum::default(), value_parser = args::checksum(), ignore_case = true,
           help_heading = SETTINGS)]
     checksum: Checksum,
 
-    /// File with metadata to include, which must be a JSON object
+    /// File with a JSON object to store as metadata
     #[arg(short, long, value_name = "FILE.json", help_heading = SETTINGS)]
     metadata: Option<PathBuf>,
 
-    /// What the records are, such as varchar for text, as the metadata tells it [default: varbinary]
+    /// Type of the records for the metadata, such as varchar for text [default: varbinary]
     #[arg(long, value_name = "NAME", help_heading = SETTINGS)]
     dtype: Option<String>,
 
-    /// Header layout: 2, or 3 where records are to be appended often
-    #[arg(long, value_name = "2|3", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=3), help_heading = SETTINGS)]
-    format: u8,
+    /// Header version: 2, or 3 for files that are often appended to
+    #[arg(long, value_name = "2|3", default_value = "2", value_parser = format, help_heading = SETTINGS)]
+    format: FormatVersion,
 
-    /// Chunks to leave room for in the table of offsets of --format 3 [default: ten times their number, at least 64]
+    /// Chunks to reserve space for in the table of offsets, with --format 3 [default: ten times the number of chunks, at
+    /// least 64]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = SETTINGS)]
     max_app_chunks: Option<u64>,
 
@@ -98,61 +98,52 @@ pub struct Pack {
     second: Option<PathBuf>,
 }
 
-const PACKING: &str = "Packing";
-const SETTINGS: &str = "Settings";
-
 const EXAMPLES: &str = "\
 Examples:
-  blpk records pack --small app.log app.blp         a line each, as small as may be
+  blpk records pack --small app.log app.blp         one record per line, as small as possible
   find . -print0 | blpk records pack -0 --quick names.blp
   blpk records pack -m about.json --format 3 docs.jsonl docs.blp";
 
 impl Pack {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let begun = Instant::now();
         let (source, target) = self.names()?;
         if self.second.is_none() {
-            spare_foreign(target)?;
+            spare_other_file(target)?;
         }
         let input = Input::open(source)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), source)?;
         self.check(metadata.as_ref())?;
-        let mut output = Output::create(target, &[&input], session)?;
-        if output.is_terminal() && !session.force {
-            return Err(spare_terminal("compressed data"));
-        }
+        let mut output = Output::create_binary(target, &[&input], session)?;
         let progress = Progress::new(session, input.length());
-        let separator = self.separators.separator();
-        let mut split = Split::new(
-            input.source(&progress),
-            separator,
+        let mut records = RecordSplitter::new(
+            input.reader(&progress),
+            input.name(),
+            self.separator.separator(),
             longest(self.is_packed(), session),
         );
-        let done = write(self.builder(metadata, session), &mut split, &mut output);
+        let builder = self.builder(metadata, session);
+        let done = write(builder, &mut records, &mut output, &input.name());
         progress.finish();
-        done.map_err(|failed| failed.blame(split.get_ref(), &output))?;
+        done.map_err(|failure| output.unfinished(failure))?;
         let name = output.name().to_owned();
         let packed = output.commit()?;
-        session.verbose(format_args!(
-            "{}, {} records in {}, packed into {name}, {}, in {:.2?}",
+        session.done(format_args!(
+            "{}, {} in {}, packed into {name}, {},",
             input.name(),
-            split.records(),
-            size::pretty(split.get_ref().total()),
+            count(records.records(), "record"),
+            size::pretty(records.get_ref().total()),
             size::pretty(packed),
-            begun.elapsed(),
         ));
         Ok(Status::Done)
     }
 
-    /// IN, and OUT.
+    /// IN and OUT.
     fn names(&self) -> Result<(&Path, &Path), Failure> {
         match (&self.first, &self.second) {
             (Some(source), Some(target)) => Ok((source, target)),
             (Some(target), None) => Ok((Path::new(STANDARD), target)),
-            (None, _) => {
-                let title = "there is no OUT: name the file to write";
-                Err(Failure::usage(title).hint("- is standard output"))
-            }
+            (None, _) => Err(Failure::usage("missing OUT")
+                .hint("name the file to write, or - for standard output")),
         }
     }
 
@@ -160,115 +151,84 @@ impl Pack {
         self.packed || self.small || self.quick
     }
 
-    /// Refuses what does not go together.
+    /// Refuses options that contradict each other.
     fn check(&self, metadata: Option<&Metadata>) -> Result<(), Failure> {
         let metadata = metadata.map(Metadata::value);
-        let title = if self.chunk_size.is_some() && !self.is_packed() {
-            "-z is the size of packed chunks: give --packed, --small or --quick with it"
-        } else if self.max_app_chunks.is_some() && self.format != 3 {
-            "only --format 3 has room for further offsets: leave --max-app-chunks out, or give it"
+        let (title, hint) = if self.chunk_size.is_some() && !self.is_packed() {
+            (
+                "-z is the size of packed chunks",
+                "add --packed, --small or --quick",
+            )
+        } else if self.max_app_chunks.is_some() && self.format != FormatVersion::V3 {
+            (
+                "only --format 3 reserves space in the table of offsets",
+                "omit --max-app-chunks, or add --format 3",
+            )
         } else if metadata.as_ref().is_some_and(|json| !json.is_object()) {
-            "the metadata of records has to be a JSON object"
+            (
+                "the metadata of records must be a JSON object",
+                "put it into braces: {\"key\": value}",
+            )
         } else if self.dtype.is_some() && metadata.is_some_and(|json| json.get("dtype").is_some()) {
-            "the metadata has a dtype already: leave --dtype out"
+            ("the metadata already has a dtype", "omit --dtype")
         } else {
             return Ok(());
         };
-        Err(Failure::usage(title))
+        Err(Failure::usage(title).hint(hint))
     }
 
     fn builder(&self, metadata: Option<Metadata>, session: &Session) -> RecordWriterBuilder {
-        let mut builder = RecordWriter::builder()
+        let builder = RecordWriter::builder()
             .checksum(self.checksum)
-            .layout(match self.format {
-                2 => FormatVersion::V2,
-                _ => FormatVersion::V3,
-            })
+            .layout(self.format)
             .threads(session.threads);
-        if self.small {
-            builder = builder.small();
-        } else if self.quick {
-            builder = builder.quick();
-        } else if self.packed {
-            builder = builder.packed(CHUNK_SIZE);
-        }
-        if let Some(bytes) = self.chunk_size {
-            builder = builder.packed(bytes);
-        }
-        if let Some(codec) = self.codec {
-            builder = builder.compressor(codec);
-        }
-        if let Some(level) = self.level {
-            builder = builder.level(level);
-        }
-        if let Some(metadata) = metadata {
-            builder = builder.metadata(metadata);
-        }
-        if let Some(dtype) = &self.dtype {
-            builder = builder.dtype(dtype);
-        }
-        if let Some(chunks) = self.max_app_chunks {
-            builder = builder.max_app_chunks(chunks);
-        }
-        builder
+        let builder = match (self.small, self.quick, self.packed) {
+            (true, ..) => builder.small(),
+            (_, true, _) => builder.quick(),
+            (_, _, true) => builder.packed(CHUNK_SIZE),
+            _ => builder,
+        };
+        with_given!(builder,
+            packed: self.chunk_size,
+            compressor: self.codec.codec,
+            level: self.codec.level,
+            metadata: metadata,
+            dtype: self.dtype.as_deref(),
+            max_app_chunks: self.max_app_chunks,
+        )
     }
 }
 
-/// Why nothing whole came of it.
-enum Failed {
-    Splitting(Halt),
-    Library(Error),
+macro_rules! write_with {
+    ($writer:expr, $records:expr, $failed:expr) => {{
+        // A writer that is dropped, not finished, leaves a file that no reader takes for complete.
+        let mut writer = $writer.map_err($failed)?;
+        while let Some(record) = $records.next()? {
+            writer.push(record).map_err($failed)?;
+        }
+        writer.finish().map_err($failed)?;
+        Ok(())
+    }};
 }
 
-impl From<Halt> for Failed {
-    fn from(halt: Halt) -> Self {
-        Self::Splitting(halt)
-    }
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Library(error)
-    }
-}
-
-impl Failed {
-    fn blame(self, source: &Source<'_>, output: &Output) -> Failure {
-        output.explain(match self {
-            Self::Splitting(halt) => blame::splitting(&halt, &source.name()),
-            Self::Library(error) if error.category() == Category::Failed => {
-                Failure::library(output.name(), &error)
-            }
-            Self::Library(error) => Failure::library(source.name(), &error),
-        })
-    }
-}
-
-/// Writes all records. A writer that is dropped, not finished, leaves nothing that looks whole.
+/// Writes all records.
 fn write(
     builder: RecordWriterBuilder,
-    split: &mut Split<Source<'_>>,
+    records: &mut RecordSplitter<InputReader<'_>>,
     output: &mut Output,
-) -> Result<(), Failed> {
-    if let Some(file) = output.seekable() {
-        let mut writer = builder.write_to_file(file)?;
-        while let Some(record) = split.next()? {
-            writer.push(record)?;
-        }
-        writer.finish()?;
-        return Ok(());
+    source: &str,
+) -> Result<(), Failure> {
+    let target = output.name().to_owned();
+    let failed = |error: Error| Failure::between(&error, source, &target);
+    match output.seekable() {
+        Some(file) => write_with!(builder.write_to_file(file), records, failed),
+        None => write_with!(builder.write_to(output), records, failed),
     }
-    let mut writer = builder.write_to(output)?;
-    while let Some(record) = split.next()? {
-        writer.push(record)?;
-    }
-    writer.finish()?;
-    Ok(())
 }
 
-/// Refuses to replace a file that is no Bloscpack file where a single name is given: elsewhere that
-/// would be what is read.
-fn spare_foreign(target: &Path) -> Result<(), Failure> {
+/// With a single name, refuses to replace a file that is not a Bloscpack file: for other commands, that name would be
+/// the input.
+fn spare_other_file(target: &Path) -> Result<(), Failure> {
     let mut first = Vec::new();
     let file = std::fs::File::open(target)
         .ok()
@@ -278,18 +238,26 @@ fn spare_foreign(target: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let title = format!(
-        "{} is the only name, and so OUT, but it is there and no Bloscpack file",
+        "only one name given: that is OUT, but {} exists and is not a Bloscpack file",
         quoted(target)
     );
-    Err(Failure::usage(title).hint("name IN and OUT; IN may be - for standard input"))
+    Err(Failure::usage(title).hint("name both IN and OUT; IN may be - for standard input"))
 }
 
 /// Parses `--chunk-size`.
 fn packed_size(text: &str) -> Result<u32, String> {
     let bytes = size::parse_rounded(text)?;
     let packing = u32::try_from(bytes).ok().and_then(Packing::new);
-    let most = Packing::MAX_CHUNK_SIZE;
+    let longest = Packing::MAX_CHUNK_SIZE;
     packing
         .map(|packing| packing.chunk_size())
-        .ok_or_else(|| format!("packed chunks have 64 to {most} bytes"))
+        .ok_or_else(|| format!("must be 64 to {longest} bytes"))
+}
+
+/// Parses `--format`.
+fn format(text: &str) -> Result<FormatVersion, String> {
+    args::header_format(text)
+        .ok()
+        .filter(|format| *format != FormatVersion::V1)
+        .ok_or_else(|| "must be 2 or 3".into())
 }

@@ -1,15 +1,15 @@
-//! How records lie one behind another in plain bytes.
+//! How records are separated in plain bytes.
 
 use clap::Args;
 
-/// What tells records apart; line breaks unless told otherwise.
+/// Options for the separator.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct Separators {
-    /// A NUL byte ends each record, in place of a line break
+pub struct SeparatorArgs {
+    /// End each record with a NUL byte, not with a line break
     #[arg(short = '0', long, conflicts_with = "lengths")]
     null: bool,
 
-    /// The length of each record stands before it, as a little-endian number of 4 bytes
+    /// Put the length of each record before it, as 4 bytes in little-endian order
     #[arg(long)]
     lengths: bool,
 }
@@ -17,15 +17,15 @@ pub struct Separators {
 /// Where one record ends and the next begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
-    /// This byte stands behind each.
+    /// This byte follows each record.
     Byte(u8),
-    /// Its length stands before each.
+    /// Its length precedes each record.
     Lengths,
-    /// Nothing tells.
+    /// Nothing shows it.
     Nothing,
 }
 
-impl Separators {
+impl SeparatorArgs {
     pub fn separator(self) -> Separator {
         match (self.null, self.lengths) {
             (_, true) => Separator::Lengths,

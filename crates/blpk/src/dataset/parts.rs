@@ -1,12 +1,13 @@
-//! Boxes of elements, piece by piece in C order.
+//! Regions of an array, part by part in C order.
 
 use std::ops::Range;
 
-use super::BLOCK;
+use super::BATCH;
+use crate::int::widened;
 
-/// Gives the box, one part after another, to `take`; each part has at most [`BLOCK`] bytes, or one element.
+/// Passes the region, one part after another, to `take`. Each part has at most [`BATCH`] bytes, or one element.
 ///
-/// Parts begin where chunks do, as far as they can, so that none is decompressed more often than it must be.
+/// As far as possible, parts begin where chunks do, so that no chunk is decompressed more often than necessary.
 pub fn in_parts<E>(
     ranges: &[Range<u64>],
     itemsize: u64,
@@ -20,7 +21,7 @@ pub fn in_parts<E>(
     split(&mut part, 0, itemsize, chunk, take)
 }
 
-/// Splits the part along the first axis along which there are several positions, and further where that is not enough.
+/// Splits the part along the first axis with several positions, and along further axes if that is not enough.
 fn split<E>(
     part: &mut [Range<u64>],
     axis: usize,
@@ -28,12 +29,13 @@ fn split<E>(
     chunk: &[u64],
     take: &mut impl FnMut(&[Range<u64>]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let most = u64::try_from(BLOCK).unwrap_or(u64::MAX);
+    let most = widened(BATCH);
     let Some(whole) = part.get(axis).cloned() else {
         return take(part);
     };
-    let behind = part.iter().skip(axis + 1);
-    let each = behind.fold(itemsize, |bytes, range| {
+    let inner = part.iter().skip(axis + 1);
+    // A shape may claim any number of bytes. Saturated, no position fits, and the inner axes are split.
+    let each = inner.fold(itemsize, |bytes, range| {
         bytes.saturating_mul(range.end - range.start)
     });
     let band = chunk.get(axis).copied().unwrap_or(1).max(1);
@@ -60,7 +62,7 @@ fn split<E>(
     Ok(())
 }
 
-/// Which elements the chunk with this number has, in a grid of chunks that are counted in C order.
+/// The elements of the chunk with this number, in a grid of chunks that is counted in C order.
 pub fn chunk(number: u64, shape: &[u64], chunk: &[u64]) -> Vec<Range<u64>> {
     let mut rest = number;
     let axes = shape.iter().zip(chunk).rev();
@@ -68,7 +70,7 @@ pub fn chunk(number: u64, shape: &[u64], chunk: &[u64]) -> Vec<Range<u64>> {
         .map(|(&len, &chunk)| {
             let chunk = chunk.max(1);
             let count = len.div_ceil(chunk).max(1);
-            let start = (rest % count).saturating_mul(chunk);
+            let start = (rest % count) * chunk;
             rest /= count;
             start..start.saturating_add(chunk).min(len)
         })
@@ -79,10 +81,10 @@ pub fn chunk(number: u64, shape: &[u64], chunk: &[u64]) -> Vec<Range<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, chunk, in_parts};
+    use super::{BATCH, chunk, in_parts};
 
     #[test]
-    fn parts_are_the_box_in_order() {
+    fn parts_are_the_region_in_order() {
         // Rows of 40 MiB, which do not fit, of 5 x 8 MiB.
         let (itemsize, ranges) = (1 << 20, [3..5, 1..6, 0..8]);
         let (mut expected, mut seen) = (Vec::new(), Vec::new());
@@ -95,7 +97,7 @@ mod tests {
         }
         let done: Result<(), ()> = in_parts(&ranges, itemsize, &[2, 2, 8], &mut |part| {
             let lens = part.iter().map(|range| range.end - range.start);
-            assert!(lens.product::<u64>() * itemsize <= BLOCK as u64);
+            assert!(lens.product::<u64>() * itemsize <= BATCH as u64);
             for i in part[0].clone() {
                 for j in part[1].clone() {
                     for k in part[2].clone() {
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_box_has_no_parts() {
+    fn an_empty_region_has_no_parts() {
         let done: Result<(), ()> = in_parts(&[0..4, 2..2], 8, &[4, 4], &mut |_| Err(()));
         assert_eq!(done, Ok(()));
     }

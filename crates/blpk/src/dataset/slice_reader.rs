@@ -1,11 +1,13 @@
-//! Arrays whose elements are read box by box, wherever they lie.
+//! Arrays of which any region can be read, in datasets and in frames.
 
 use std::ops::Range;
 
 use bloscpack::{dataset::CArray, frame::NdArray};
 
-/// An array, any box of which is read.
-pub trait Elements {
+use super::slice::Region;
+
+/// An array of which any region can be read.
+pub trait SliceReader {
     /// Elements along each axis.
     fn shape(&self) -> &[u64];
 
@@ -18,27 +20,27 @@ pub trait Elements {
     /// How many chunks there are.
     fn chunks(&self) -> u64;
 
-    /// The bytes of a box, in C order.
-    fn read(&self, part: &[Range<u64>]) -> bloscpack::Result<Vec<u8>>;
+    /// The bytes of a region, in C order.
+    fn read(&self, ranges: &[Range<u64>]) -> bloscpack::Result<Vec<u8>>;
 
     /// Bytes of a row.
     fn row_bytes(&self) -> u64 {
-        let axes = self.shape().iter().skip(1);
-        axes.fold(self.itemsize(), |bytes, len| bytes.saturating_mul(*len))
+        let row = self.shape().get(1..).unwrap_or(&[]);
+        Region::all(row).bytes(self.itemsize())
     }
 
-    /// How many rows there are; an array without axes is one.
+    /// How many rows there are. An array without axes has one.
     fn rows(&self) -> u64 {
         self.shape().first().copied().unwrap_or(1)
     }
 
     /// Bytes of all elements.
     fn nbytes(&self) -> u64 {
-        self.row_bytes().saturating_mul(self.rows())
+        Region::all(self.shape()).bytes(self.itemsize())
     }
 }
 
-impl Elements for CArray {
+impl SliceReader for CArray {
     fn shape(&self) -> &[u64] {
         self.shape()
     }
@@ -55,21 +57,18 @@ impl Elements for CArray {
         self.chunks()
     }
 
-    fn read(&self, part: &[Range<u64>]) -> bloscpack::Result<Vec<u8>> {
-        self.read_slice(part)
+    fn read(&self, ranges: &[Range<u64>]) -> bloscpack::Result<Vec<u8>> {
+        self.read_slice(ranges)
     }
 }
 
-impl Elements for NdArray {
+impl SliceReader for NdArray {
     fn shape(&self) -> &[u64] {
         self.shape()
     }
 
     fn chunk_shape(&self) -> Vec<u64> {
-        self.chunk_shape()
-            .iter()
-            .map(|len| u64::from(*len))
-            .collect()
+        self.chunk_shape().iter().copied().map(u64::from).collect()
     }
 
     fn itemsize(&self) -> u64 {
@@ -80,7 +79,7 @@ impl Elements for NdArray {
         self.frame().chunks()
     }
 
-    fn read(&self, part: &[Range<u64>]) -> bloscpack::Result<Vec<u8>> {
-        self.read_slice(part)
+    fn read(&self, ranges: &[Range<u64>]) -> bloscpack::Result<Vec<u8>> {
+        self.read_slice(ranges)
     }
 }

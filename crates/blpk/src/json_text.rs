@@ -1,17 +1,17 @@
-//! Metadata as it is written, laid out for reading.
+//! JSON text, laid out for reading.
 //!
-//! It is not parsed for that: numbers are shown digit for digit, whatever a float could hold.
+//! It is not parsed for that: numbers keep all their digits, even those that a float has no room for.
 
-/// The numbers that only Python knows, the longest first.
+/// The numbers that only Python writes, the longest first.
 const PYTHON_ONLY: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 const INDENT: &str = "  ";
 
-/// A text that is longer, or nested deeper, is shown on one line: laid out it could take hundreds of times its length.
+/// A text that is longer, or nested deeper, is shown on one line: laid out, it could be hundreds of times as long.
 const LONGEST: usize = 1 << 18;
 const DEEPEST: usize = 32;
 
-/// A JSON text with a line for each member and element, as many levels deep, or on one line if it is long or deep; numbers that
-/// only Python knows become `null`.
+/// A JSON text with one line for each member and element, indented by `level`, or on one line if it is long or deeply
+/// nested. Numbers that only Python writes become `null`.
 pub fn pretty(text: &str, level: usize) -> String {
     let laid_out = match text.len() <= LONGEST {
         true => lay_out(text, Some(level)),
@@ -20,7 +20,7 @@ pub fn pretty(text: &str, level: usize) -> String {
     laid_out.or_else(|| lay_out(text, None)).unwrap_or_default()
 }
 
-/// The text on lines that begin so many levels deep, or on one; nothing if it is nested too deeply for lines.
+/// The text on lines that are indented by `level`, or on one line; nothing if it is nested too deeply for lines.
 fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim_start();
@@ -36,13 +36,13 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
             '"' => string_len(rest),
             _ => first.len_utf8(),
         };
-        let (token, behind) = rest.split_at(taken);
-        let behind = behind.trim_start();
+        let (token, after) = rest.split_at(taken);
+        let after = after.trim_start();
         match first {
-            '{' | '[' if behind.starts_with(['}', ']']) => {
+            '{' | '[' if after.starts_with(['}', ']']) => {
                 out.push_str(token);
-                out.push_str(&behind[..1]);
-                rest = behind[1..].trim_start();
+                out.push_str(&after[..1]);
+                rest = after[1..].trim_start();
                 continue;
             }
             '{' | '[' => {
@@ -63,7 +63,7 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
                 line(&mut out, depth);
             }
             ':' if level.is_some() => out.push_str(": "),
-            '"' => push_obeyed_by_none(&mut out, token),
+            '"' => push_escaped(&mut out, token),
             _ => {
                 if let Some(word) = PYTHON_ONLY.iter().find(|word| rest.starts_with(**word)) {
                     out.push_str("null");
@@ -73,19 +73,20 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
                 out.push_str(token);
             }
         }
-        rest = behind;
+        rest = after;
     }
     Some(out)
 }
 
-/// JSON with nothing in its strings that a terminal would obey: JSON itself escapes only the first of these characters.
+/// JSON without anything in its strings that a terminal would interpret. JSON itself escapes only some of these
+/// characters.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    push_obeyed_by_none(&mut out, text);
+    push_escaped(&mut out, text);
     out
 }
 
-fn push_obeyed_by_none(out: &mut String, text: &str) {
+fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '\n' => out.push(c),
@@ -95,7 +96,7 @@ fn push_obeyed_by_none(out: &mut String, text: &str) {
     }
 }
 
-/// Bytes of the string that the text begins with, its quotes included.
+/// Bytes of the string at the beginning of the text, including its quotes.
 fn string_len(text: &str) -> usize {
     let mut escaped = false;
     let end = text.bytes().skip(1).position(|byte| {
@@ -111,7 +112,7 @@ mod tests {
     use super::{plain, pretty};
 
     #[test]
-    fn it_is_laid_out_as_others_do() {
+    fn it_is_laid_out_as_usual() {
         for text in [
             r#"{"a":[1,{"b":"}, \"x\\"},[]],"c":{},"d":-1.5e-3,"e":"ä","f":[[1],[2]]}"#,
             "[]",
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_kept_and_those_of_python_are_null() {
+    fn numbers_are_kept_and_those_of_python_become_null() {
         let text = r#"[1e400,12345678901234567890123,-Infinity,NaN,"NaN",Infinity]"#;
         let expected =
             "[\n  1e400,\n  12345678901234567890123,\n  null,\n  null,\n  \"NaN\",\n  null\n]";
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deep_or_long_is_on_one_line() {
+    fn deep_or_long_text_is_on_one_line() {
         let deep = format!("{{ \"a\": {}1, NaN{} }}", "[".repeat(40), "]".repeat(40));
         let one = format!("{{\"a\":{}1,null{}}}", "[".repeat(40), "]".repeat(40));
         assert_eq!(pretty(&deep, 3), one);
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn no_terminal_obeys_it() {
+    fn control_characters_are_escaped() {
         let text = "{\"\u{9b}31m\": \"\u{7f}\"}";
         assert_eq!(pretty(text, 0), "{\n  \"\\u009b31m\": \"\\u007f\"\n}");
         assert_eq!(plain(text), "{\"\\u009b31m\": \"\\u007f\"}");

@@ -1,27 +1,28 @@
-//! Standard output, devices, FIFOs: what is written as it comes.
+//! Standard output, devices, FIFOs: written directly.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write as _};
 
+use crate::int::widened;
 use crate::session::Session;
 
-/// Something written as it comes: standard output, a device, a FIFO.
+/// An output that is written directly: standard output, a device, a FIFO.
 #[derive(Debug)]
-pub struct Stream {
+pub struct DirectFile {
     file: File,
-    /// Whether it shows on a terminal.
+    /// Whether it is a terminal.
     pub terminal: bool,
-    /// Whether binary data may pass to the terminal.
+    /// Whether binary data may go to a terminal.
     force: bool,
     /// Bytes written.
     pub written: u64,
     /// The reader has gone.
     pub broken: bool,
-    /// Binary data would have gone to the terminal.
+    /// Binary data was kept from the terminal.
     pub refused: bool,
 }
 
-impl Stream {
+impl DirectFile {
     /// Takes over a file that is open for writing.
     pub fn new(file: File, session: &Session) -> Self {
         Self {
@@ -42,26 +43,26 @@ impl Stream {
         }
         let done = self.file.write(bytes);
         match &done {
-            Ok(count) => self.written += u64::try_from(*count).unwrap_or(0),
+            Ok(count) => self.written += widened(*count),
             Err(error) => self.broken |= error.kind() == io::ErrorKind::BrokenPipe,
         }
         done
     }
 }
 
-/// Bytes that occur in no text, and may upset a terminal.
+/// Bytes that are in no text, and may upset a terminal.
 fn is_binary(byte: &u8) -> bool {
     matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
 }
 
-/// Standard output without the buffer that the standard library puts before it.
+/// Standard output without the buffer of the standard library.
 #[cfg(unix)]
 pub fn stdout() -> io::Result<File> {
     use std::os::fd::AsFd;
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-/// Standard output without the buffer that the standard library puts before it.
+/// Standard output without the buffer of the standard library.
 #[cfg(windows)]
 pub fn stdout() -> io::Result<File> {
     use std::os::windows::io::AsHandle;

@@ -1,0 +1,64 @@
+//! Content into a new Bloscpack file or stream.
+
+use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bloscpack::{EncoderBuilder, Error, ErrorKind, blosc::Tuned, error::Side};
+
+use crate::input::CountedFile;
+use crate::output::Output;
+
+/// Where the content comes from.
+pub enum Content<'a> {
+    /// Read in order.
+    Reader(&'a mut dyn Read),
+    /// A part of a regular file, which all threads read at once.
+    File(Arc<CountedFile>, Range<u64>),
+}
+
+/// The length of the content, and the settings that the encoder chose, if it was asked to.
+pub type Encoded = (u64, Option<Tuned>);
+
+macro_rules! encode_with {
+    ($encoder:expr, $content:expr) => {{
+        // An encoder that is dropped, not finished, leaves a file that no reader takes for complete.
+        let mut encoder = $encoder;
+        let len = match $content {
+            Content::Reader(reader) => encoder.read_from(reader)?,
+            Content::File(file, range) => {
+                let len = encoder.read_at(Arc::clone(&file), range.clone())?;
+                refuse_more(&file, &range)?;
+                len
+            }
+        };
+        let tuned = encoder.tune()?.cloned();
+        encoder.finish()?;
+        Ok((len, tuned))
+    }};
+}
+
+/// Compresses all of the content.
+pub fn encode(
+    builder: EncoderBuilder,
+    content: Content<'_>,
+    output: &mut Output,
+) -> bloscpack::Result<Encoded> {
+    match output.seekable() {
+        Some(file) => encode_with!(builder.write_to_file(file)?, content),
+        None => encode_with!(builder.write_to(output)?, content),
+    }
+}
+
+/// Refuses a file that has grown while it was read.
+fn refuse_more(file: &CountedFile, range: &Range<u64>) -> bloscpack::Result<()> {
+    let promised = range.end - range.start;
+    let more = file.reaches_past(range.end);
+    match more.map_err(|error| Error::from(error).on(Side::Source))? {
+        true => {
+            let given = promised + 1;
+            Err(Error::new(ErrorKind::WrongSize { promised, given }, None))
+        }
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,199 @@
+//! Plain bytes split into records.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use bloscpack::{Error, blosc::MAX_NBYTES, error::Side, wire::records::packing::PACK_HEAD_LEN};
+use memchr::memchr;
+
+use super::separator::Separator;
+use crate::failure::Failure;
+use crate::int::widened;
+use crate::session::Session;
+use crate::status::Status;
+
+/// Bytes of one read.
+const PIECE_LEN: usize = 256 << 10;
+/// Bytes of a length.
+const LENGTH_LEN: usize = 4;
+
+/// The length of the longest record that readers with the same limits accept.
+pub fn longest(packed: bool, session: &Session) -> u64 {
+    // The head and the length of a record that is alone in a packed chunk.
+    let around = if packed {
+        widened(PACK_HEAD_LEN + LENGTH_LEN)
+    } else {
+        0
+    };
+    // With a lower limit, only empty records fit.
+    u64::from(session.limits.chunk.min(MAX_NBYTES)).saturating_sub(around)
+}
+
+/// Splits plain bytes into records. It buffers one piece of the input, or the longest record so far.
+pub struct RecordSplitter<R> {
+    reader: R,
+    /// The name of the input in messages.
+    name: String,
+    separator: Separator,
+    /// The most bytes that a record may have.
+    longest: u64,
+    buffer: Vec<u8>,
+    /// The part of the buffer that has been read and not returned.
+    unused: Range<usize>,
+    /// There is no separator in the unused part before this position.
+    searched: usize,
+    ended: bool,
+    records: u64,
+}
+
+impl<R: Read> RecordSplitter<R> {
+    pub fn new(reader: R, name: String, separator: Separator, longest: u64) -> Self {
+        Self {
+            reader,
+            name,
+            separator,
+            longest,
+            buffer: Vec::new(),
+            unused: 0..0,
+            searched: 0,
+            ended: false,
+            records: 0,
+        }
+    }
+
+    /// Records returned so far.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The reader underneath.
+    pub fn get_ref(&self) -> &R {
+        &self.reader
+    }
+
+    /// The next record, or nothing at the end.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Failure> {
+        let found = loop {
+            let found = match self.separator {
+                Separator::Byte(byte) => self.line(byte)?,
+                Separator::Lengths | Separator::Nothing => self.prefixed()?,
+            };
+            if found.is_some() || self.ended {
+                break found;
+            }
+            self.fill().map_err(|error| {
+                let error = Error::from(error).on(Side::Source);
+                Failure::between(&error, &self.name, &self.name)
+            })?;
+        };
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        self.records += 1;
+        self.searched = self.unused.start;
+        Ok(Some(&self.buffer[found]))
+    }
+
+    /// Takes what is before the separator; at the end, what is left.
+    fn line(&mut self, separator: u8) -> Result<Option<Range<usize>>, Failure> {
+        let Range { start, end } = self.unused;
+        let found = memchr(separator, &self.buffer[self.searched..end]);
+        let line = match found {
+            Some(found) => {
+                let line = start..self.searched + found;
+                self.unused.start = line.end + 1;
+                line
+            }
+            None if self.ended && start < end => {
+                self.unused.start = end;
+                start..end
+            }
+            None => {
+                self.searched = end;
+                self.check(end - start, None)?;
+                return Ok(None);
+            }
+        };
+        self.check(line.len(), u32::try_from(line.len()).ok())?;
+        Ok(Some(line))
+    }
+
+    /// Takes as many bytes as the length before them says.
+    fn prefixed(&mut self) -> Result<Option<Range<usize>>, Failure> {
+        let Range { start, end } = self.unused;
+        let prefix = self.buffer[start..end].first_chunk::<LENGTH_LEN>();
+        let length = prefix.map(|bytes| u32::from_le_bytes(*bytes));
+        let Some((length, len)) =
+            length.and_then(|length| Some((length, usize::try_from(length).ok()?)))
+        else {
+            return match self.ended && start < end {
+                true => Err(self.truncated_length(end - start)),
+                false => Ok(None),
+            };
+        };
+        self.check(len, Some(length))?;
+        let begin = start + LENGTH_LEN;
+        if end - begin >= len {
+            self.unused.start = begin + len;
+            return Ok(Some(begin..begin + len));
+        }
+        match self.ended {
+            true => Err(self.truncated(length, end - begin)),
+            false => Ok(None),
+        }
+    }
+
+    /// Refuses a record that is longer than `longest`. Its `length` may not be known yet.
+    fn check(&self, found: usize, length: Option<u32>) -> Result<(), Failure> {
+        let (name, record, longest) = (&self.name, self.records, self.longest);
+        if widened(found) <= longest {
+            return Ok(());
+        }
+        let title = match length {
+            Some(length) => format!(
+                "{name}: record {record} has {length} bytes, but the maximum record length is {longest} bytes"
+            ),
+            None => format!(
+                "{name}: record {record} exceeds the maximum record length of {longest} bytes"
+            ),
+        };
+        Err(Failure::new(Status::Unsupported, title)
+            .hint("the format allows 2 GiB less 37 bytes, if --limit chunk=SIZE does"))
+    }
+
+    fn truncated(&self, length: u32, found: usize) -> Failure {
+        let (name, record) = (&self.name, self.records);
+        let title = format!(
+            "{name}: record {record} has {length} bytes, but the input ends after {found} of them"
+        );
+        Failure::new(Status::CutShort, title)
+    }
+
+    fn truncated_length(&self, found: usize) -> Failure {
+        let (name, record) = (&self.name, self.records);
+        let title = format!(
+            "{name}: the input ends after {found} of the {LENGTH_LEN} bytes for the length of record {record}"
+        );
+        Failure::new(Status::CutShort, title)
+    }
+
+    /// Reads once, after the unused bytes. The buffer grows with what arrives, not with what a length claims.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.unused.is_empty() {
+            self.unused = 0..0;
+        } else if self.unused.end == self.buffer.len() {
+            self.buffer.copy_within(self.unused.clone(), 0);
+            self.unused = 0..self.unused.len();
+        }
+        // More is only read once everything was searched.
+        self.searched = self.unused.end;
+        if self.unused.end == self.buffer.len() {
+            let more = self.buffer.len().max(PIECE_LEN);
+            self.buffer.resize(self.buffer.len() + more, 0);
+        }
+        let count = self.reader.read(&mut self.buffer[self.unused.end..])?;
+        self.unused.end += count;
+        self.ended = count == 0;
+        Ok(())
+    }
+}

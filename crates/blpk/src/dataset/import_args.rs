@@ -1,0 +1,91 @@
+//! How a file of another format is read.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "help texts contain NumPy types in brackets"
+)]
+
+use std::path::Path;
+
+use bloscpack::{
+    DType,
+    exchange::{BoxedSource, Format, ImportOptions},
+};
+use clap::Args;
+
+use super::source;
+use crate::args;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Details that a file of another format may not state.
+#[derive(Args, Debug)]
+pub struct ImportArgs {
+    /// Format of IN, if its name does not show it: npy, csv, arrow, parquet
+    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
+    pub from: Option<Format>,
+
+    /// NumPy types of columns, such as day=datetime64[D],id=u4; those of other CSV columns are guessed
+    #[arg(long, value_name = "NAME=DTYPE,...", value_parser = types)]
+    types: Vec<Types>,
+
+    /// Value for missing cells of integer columns: NAME=TEXT for one column, or TEXT for all
+    #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
+    fill: Vec<String>,
+
+    /// Separator between CSV cells: one character, or 'tab'
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
+    delimiter: u8,
+}
+
+/// Names with their types.
+type Types = Vec<(String, DType)>;
+
+/// Parses `a=f8,b=datetime64[25s]`. A type with fields contains commas itself, so it must be alone.
+fn types(text: &str) -> Result<Types, String> {
+    let one = |text: &str| {
+        let wrong = || format!("'{text}' is not NAME=DTYPE");
+        let (name, dtype) = text.split_once('=').ok_or_else(wrong)?;
+        Ok((name.trim().to_owned(), args::dtype(dtype.trim())?))
+    };
+    if text.contains(['(', '{']) {
+        return Ok(vec![one(text)?]);
+    }
+    text.split(',').map(one).collect()
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ if text.eq_ignore_ascii_case("tab") || text == "\\t" => Ok(b'\t'),
+        _ => Err("expected one ASCII character, or 'tab'".into()),
+    }
+}
+
+impl ImportArgs {
+    /// Adds what was given to the options of the library.
+    pub fn apply(&self, options: ImportOptions) -> ImportOptions {
+        let mut options = options.delimiter(self.delimiter);
+        for (name, dtype) in self.types.iter().flatten() {
+            options = options.dtype(name, dtype.clone());
+        }
+        for fill in &self.fill {
+            options = match fill.split_once('=') {
+                Some((name, text)) => options.fill(name, text),
+                None => options.fill_all(fill),
+            };
+        }
+        options
+    }
+
+    /// Opens the file at `path`.
+    pub fn open(
+        &self,
+        path: &Path,
+        options: ImportOptions,
+        session: &Session,
+    ) -> Result<(BoxedSource<'static>, Format), Failure> {
+        let format = source::format_of(path, self.from)?;
+        let source = source::open(path, format, &self.apply(options), session)?;
+        Ok((source, format))
+    }
+}

@@ -1,0 +1,210 @@
+//! How a new dataset or frame is compressed and stored: options of `import` and `convert`.
+
+use std::num::NonZeroU64;
+
+use bloscpack::{
+    Checksum, Compressor,
+    dataset::{CArrayBuilder, CTableBuilder, DatasetLayout},
+    frame::NdArrayBuilder,
+};
+use clap::Args;
+
+use crate::args::{self, CodecArgs, FilterArgs, with_given};
+use crate::failure::Failure;
+use crate::int::widened;
+use crate::layout::ArrayLayout;
+use crate::size;
+
+const DATASET: &str = "Dataset and frame settings";
+
+/// The settings of a new dataset or frame.
+#[derive(Args, Debug)]
+pub struct StorageArgs {
+    #[command(flatten)]
+    pub codec: CodecArgs,
+
+    #[command(flatten)]
+    pub filter: FilterArgs,
+
+    /// Checksum of each chunk; for datasets in the layouts blz-doc and carray-doc
+    #[arg(help_heading = DATASET, short = 'k', long, value_name = "CHECKSUM", value_parser = args::checksum(), ignore_case = true)]
+    pub checksum: Option<Checksum>,
+
+    /// Rows per chunk
+    #[arg(help_heading = DATASET, long, value_name = "N", value_parser = positive)]
+    pub chunklen: Option<NonZeroU64>,
+
+    /// Elements per chunk along each axis, such as 100,64,64; in the layouts carray-doc, caterva and b2nd
+    #[arg(help_heading = DATASET, long, value_name = "N,N,...", value_delimiter = ',', conflicts_with = "chunklen", value_parser = positive)]
+    chunkshape: Option<Vec<NonZeroU64>>,
+
+    /// Elements per block, the smallest unit of decompression, along each axis; in the layouts caterva and b2nd
+    #[arg(help_heading = DATASET, long, value_name = "N,N,...", value_delimiter = ',', value_parser = positive)]
+    blockshape: Option<Vec<NonZeroU64>>,
+
+    /// Make a directory with one file per chunk; in the layouts caterva and b2nd
+    #[arg(help_heading = DATASET, long)]
+    pub sparse: bool,
+
+    /// Unused bytes after each chunk, which let it grow in place; in the layouts blz-doc and carray-doc
+    #[arg(help_heading = DATASET, long, value_name = "SIZE", value_parser = spare)]
+    spare: Option<u32>,
+
+    /// Chunks per file; in the layouts blz-doc and carray-doc
+    #[arg(help_heading = DATASET, long, value_name = "N", alias = "superchunk", value_parser = positive)]
+    chunks_per_superchunk: Option<NonZeroU64>,
+}
+
+fn spare(text: &str) -> Result<u32, String> {
+    let bytes = size::parse(text)?;
+    u32::try_from(bytes).map_err(|_| format!("must be at most {} bytes", u32::MAX))
+}
+
+fn positive(text: &str) -> Result<NonZeroU64, String> {
+    NonZeroU64::new(args::count(text)?).ok_or_else(|| "must be at least 1".into())
+}
+
+fn lengths(axes: &[NonZeroU64]) -> Vec<u64> {
+    axes.iter().copied().map(NonZeroU64::get).collect()
+}
+
+/// Elements along each axis, for as many axes as the array has.
+fn axes(option: &str, given: &[NonZeroU64], shape: &[u64]) -> Result<Vec<u32>, Failure> {
+    if given.len() != shape.len() {
+        let (found, expected) = (axes_text(given.len()), axes_text(shape.len()));
+        let title = format!("{option} has {found}, but the array has {expected}");
+        return Err(Failure::usage(title));
+    }
+    let narrow = |len: &NonZeroU64| {
+        let title = || format!("{option}: {len} elements along one axis are too many");
+        u32::try_from(len.get()).map_err(|_| Failure::usage(title()))
+    };
+    given.iter().map(narrow).collect()
+}
+
+/// `1 axis`, `2 axes`.
+fn axes_text(number: usize) -> String {
+    let noun = if number == 1 { "axis" } else { "axes" };
+    format!("{} {noun}", widened(number))
+}
+
+impl StorageArgs {
+    /// Refuses settings that this layout does not have.
+    pub fn check(&self, layout: ArrayLayout) -> Result<(), Failure> {
+        let unsupported = match layout {
+            ArrayLayout::Dataset(layout) => self.unsupported_by_dataset(layout),
+            ArrayLayout::Frame(_) => self.unsupported_by_frame(),
+        };
+        let Some((setting, hint)) = unsupported else {
+            return Ok(());
+        };
+        let title = format!("the layout {layout} does not support {setting}");
+        Err(Failure::usage(title).hint(hint))
+    }
+
+    fn has_checksum(&self) -> bool {
+        self.checksum.is_some_and(|kind| kind != Checksum::None)
+    }
+
+    /// A setting that frames do not have, with advice.
+    fn unsupported_by_frame(&self) -> Option<(&'static str, &'static str)> {
+        if self.has_checksum() {
+            Some(("checksums", "omit -k"))
+        } else if self.chunklen.is_some() {
+            Some((
+                "--chunklen",
+                "use --chunkshape N,N,... with a length for each axis",
+            ))
+        } else if self.spare.is_some() || self.chunks_per_superchunk.is_some() {
+            Some((
+                "--spare or --chunks-per-superchunk",
+                "use --sparse for one file per chunk",
+            ))
+        } else if self.codec.codec == Some(Compressor::Snappy) {
+            Some(("-c snappy", "use -c lz4 or zstd"))
+        } else {
+            None
+        }
+    }
+
+    /// A setting that this layout of datasets does not have, with advice.
+    fn unsupported_by_dataset(
+        &self,
+        layout: DatasetLayout,
+    ) -> Option<(&'static str, &'static str)> {
+        if self.is_for_frames() {
+            let hint = "use --layout b2nd or caterva";
+            return Some(("--blockshape or --sparse", hint));
+        }
+        if [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument].contains(&layout) {
+            return None;
+        }
+        let setting = if self.has_checksum() {
+            "checksums (-k)"
+        } else if self.spare.is_some() {
+            "--spare, because each chunk fills its file"
+        } else if self.chunks_per_superchunk.is_some() {
+            "--chunks-per-superchunk, because each file contains one chunk"
+        } else {
+            return None;
+        };
+        Some((setting, "use --layout blz-doc or carray-doc"))
+    }
+
+    /// Whether a setting was given that only datasets or frames have.
+    pub fn is_for_arrays(&self) -> bool {
+        let shape = self.chunklen.is_some() || self.chunkshape.is_some();
+        let file = self.spare.is_some() || self.chunks_per_superchunk.is_some();
+        shape || file || self.is_for_frames()
+    }
+
+    fn is_for_frames(&self) -> bool {
+        self.blockshape.is_some() || self.sparse
+    }
+
+    /// Sets on an array or a column what was given.
+    pub fn array(&self, builder: CArrayBuilder) -> CArrayBuilder {
+        let codec = self.codec.codec;
+        let builder = with_given!(builder,
+            compressor: codec,
+            level: self.codec.level.or(codec.map(Compressor::default_level)),
+            filter: self.filter.filter(),
+            checksum: self.checksum,
+            spare: self.spare,
+            superchunk: self.chunks_per_superchunk,
+            chunk_rows: self.chunklen.map(NonZeroU64::get),
+        );
+        match &self.chunkshape {
+            Some(shape) => builder.chunk_shape(&lengths(shape)),
+            None => builder,
+        }
+    }
+
+    /// Sets on an array of this shape in a frame what was given.
+    pub fn frame(&self, builder: NdArrayBuilder, shape: &[u64]) -> Result<NdArrayBuilder, Failure> {
+        let codec = self.codec.codec;
+        let mut builder = with_given!(builder,
+            compressor: codec,
+            level: self.codec.level.or(codec.map(Compressor::default_level)),
+            filters: self.filter.filter(),
+        );
+        if let Some(chunk) = &self.chunkshape {
+            let chunk = axes("--chunkshape", chunk, shape)?;
+            // The blocks of another chunk shape need not fit.
+            builder = builder.automatic_shapes().chunk_shape(&chunk);
+        }
+        if let Some(block) = &self.blockshape {
+            builder = builder.block_shape(&axes("--blockshape", block, shape)?);
+        }
+        Ok(builder)
+    }
+
+    /// Sets on a table what was given for all columns together.
+    pub fn table(&self, builder: CTableBuilder) -> Result<CTableBuilder, Failure> {
+        if self.chunkshape.is_some() {
+            let title = "--chunkshape is for arrays";
+            return Err(Failure::usage(title).hint("use --chunklen for all columns of a table"));
+        }
+        Ok(with_given!(builder, chunk_rows: self.chunklen.map(NonZeroU64::get)))
+    }
+}

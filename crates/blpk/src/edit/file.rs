@@ -1,0 +1,244 @@
+//! A Bloscpack file that is changed in place: what `append`, `patch` and `reindex` share.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use bloscpack::{
+    Category, Editor, EditorBuilder, Error, RecordEditor,
+    error::Side,
+    storage::{Cursor, Snapshot},
+};
+use same_file::Handle;
+
+use super::InPlace;
+use crate::failure::{Failure, RECOVER, io_error, is_busy, is_stopped};
+use crate::input::{self, COMPLETED, INTERRUPTED, Input, is_standard_input};
+use crate::magic::is_marked;
+use crate::session::{LOCK_TIMEOUT, Session};
+use crate::text::quoted;
+
+/// The file that is to be changed. While this lives, Ctrl-C asks the change to stop.
+#[derive(Debug)]
+pub struct FileEdit<'a>(InPlace<'a>);
+
+impl<'a> FileEdit<'a> {
+    /// The file at `path`, if it can be changed and is not the input.
+    pub fn find(path: &'a Path, input: Option<&Input>) -> Result<Self, Failure> {
+        if is_standard_input(path) {
+            let title = "standard input cannot be changed in place";
+            return Err(Failure::usage(title).hint("name a file"));
+        }
+        let name = quoted(path);
+        let metadata = fs::metadata(path).map_err(|error| missing(path, &error))?;
+        if metadata.is_dir() {
+            let failure = Failure::usage(format!("{name} is a directory"));
+            return Err(failure.hint(input::DIRECTORIES));
+        }
+        if !metadata.is_file() {
+            let title = format!("{name} is not a regular file, and cannot be changed in place");
+            return Err(Failure::usage(title));
+        }
+        if let Some(input) = input {
+            let file = Handle::from_path(path).ok();
+            let source = input.file().try_clone().and_then(Handle::from_file).ok();
+            if file.is_some() && file == source {
+                let title = format!("input {} and {name} are the same file", input.name());
+                return Err(
+                    Failure::usage(title).hint("to repeat its content, decompress it first")
+                );
+            }
+        }
+        Ok(Self(InPlace::begin(path)))
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// Opens it, and completes an interrupted change.
+    pub fn open(&self, builder: EditorBuilder, session: &Session) -> Result<Editor, Failure> {
+        self.open_with(builder, session, |builder| builder.open(self.0.path))
+    }
+
+    /// The same for a file of records.
+    pub fn open_records(
+        &self,
+        builder: EditorBuilder,
+        session: &Session,
+    ) -> Result<RecordEditor, Failure> {
+        self.open_with(builder, session, |builder| {
+            builder.open_records(self.0.path)
+        })
+    }
+
+    fn open_with<T>(
+        &self,
+        builder: EditorBuilder,
+        session: &Session,
+        open: impl FnOnce(EditorBuilder) -> bloscpack::Result<T>,
+    ) -> Result<T, Failure> {
+        let path = self.0.path;
+        let builder = builder
+            .threads(session.threads)
+            .limits(session.limits)
+            .patience(LOCK_TIMEOUT)
+            .while_waiting(self.0.while_waiting(session));
+        let marked = File::open(path).is_ok_and(|file| is_marked(&file));
+        // If the mark is that of a writer at work, the snapshot waits until it is done.
+        let pending = marked && Snapshot::open(path).is_ok_and(|file| file.is_interrupted());
+        let editor = open(builder).map_err(|error| self.failed_to_open(&error, marked))?;
+        if pending {
+            session.warning(format_args!("{}: {INTERRUPTED}; {COMPLETED}", self.name()));
+        }
+        Ok(editor)
+    }
+
+    /// Whether its chunks contain records; nothing if that is unknown.
+    pub fn has_records(&self, session: &Session) -> Option<bool> {
+        let file = Snapshot::open(self.0.path).ok()?;
+        let (_, form) = input::look(&mut Cursor::new(file), &session.limits).ok()?;
+        form.map(|form| form.has_records())
+    }
+
+    /// The failure to open it. Opening writes to the file only to complete a change.
+    fn failed_to_open(&self, error: &Error, marked: bool) -> Failure {
+        let failure = self.failed(error);
+        // The library itself may not know what has become of the file.
+        let unknown = io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other);
+        let told = io_error(error).is_none() || is_busy(error);
+        match told || marked || unknown {
+            true => failure,
+            false => self.unchanged(failure),
+        }
+    }
+
+    /// The failure of a change of the file alone.
+    pub fn failed(&self, error: &Error) -> Failure {
+        self.failed_from("", error)
+    }
+
+    /// The failure of a change with data from `source`, by the side of the error.
+    pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
+        if is_stopped(error) {
+            return self.unchanged(Failure::interrupted());
+        }
+        if error.side() == Some(Side::Source) {
+            return self.unchanged(Failure::library(source, error));
+        }
+        let failure = input::failure(self.0.path, error).if_damaged(RECOVER);
+        if is_denied(error) {
+            return failure.hint(self.permissions());
+        }
+        // After a failed write the state of the file is unknown until it is opened again.
+        match error.category() == Category::Failed && !is_busy(error) {
+            true => failure,
+            false => self.unchanged(failure),
+        }
+    }
+
+    /// Adds to a failure that nothing was changed.
+    pub fn unchanged(&self, failure: Failure) -> Failure {
+        failure.detail(self.0.unchanged())
+    }
+
+    /// The permissions that a change needs.
+    fn permissions(&self) -> String {
+        let journal = quoted(&input::journal(self.0.path));
+        let needed = format!("the file, its folder and its journal {journal} must be writable");
+        match is_in_sticky_folder(self.0.path) {
+            true => format!(
+                "{needed}; in a sticky folder such as this one, only the owner of a file can replace it"
+            ),
+            false => needed,
+        }
+    }
+
+    /// Reports a signal that came too late to stop the change.
+    pub fn report_late_signal(&self) {
+        self.0.report_late_signal();
+    }
+}
+
+fn is_denied(error: &Error) -> bool {
+    let denied = [
+        io::ErrorKind::PermissionDenied,
+        io::ErrorKind::ReadOnlyFilesystem,
+    ];
+    io_error(error).is_some_and(|error| denied.contains(&error.kind()))
+}
+
+/// Whether only the owner of a file can rename or remove it there.
+#[cfg(unix)]
+fn is_in_sticky_folder(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let path = fs::canonicalize(path).ok();
+    let folder = path.as_deref().and_then(Path::parent);
+    folder
+        .and_then(|folder| fs::metadata(folder).ok())
+        .is_some_and(|metadata| metadata.mode() & 0o1000 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_in_sticky_folder(_: &Path) -> bool {
+    false
+}
+
+/// The failure to find the file.
+fn missing(path: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::io(quoted(path), error);
+    match error.kind() {
+        io::ErrorKind::NotFound => failure.hint("'blpk compress' makes a new file"),
+        _ => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+    use std::path::Path;
+
+    use super::{FileEdit, InPlace};
+
+    fn edit(path: &Path) -> FileEdit<'_> {
+        FileEdit(InPlace::begin(path))
+    }
+
+    #[test]
+    fn only_what_is_known_is_said_of_the_file() {
+        let edit = edit(Path::new("none.blp"));
+        let told = |kind: ErrorKind, marked| {
+            let error = bloscpack::Error::from(Error::from(kind));
+            let opening = format!("{:?}", edit.failed_to_open(&error, marked));
+            let later = format!("{:?}", edit.failed(&error));
+            [opening, later].map(|told| told.matches("is unchanged").count())
+        };
+        for (kind, marked, expected) in [
+            (ErrorKind::StorageFull, false, [1, 0]),
+            (ErrorKind::StorageFull, true, [0, 0]),
+            (ErrorKind::PermissionDenied, false, [1, 0]),
+            (ErrorKind::Other, false, [0, 0]),
+            (ErrorKind::ResourceBusy, false, [1, 1]),
+        ] {
+            assert_eq!(told(kind, marked), expected, "{kind:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_sticky_folder_is_named_where_there_is_one() {
+        use std::fs::{Permissions, set_permissions, write};
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.blp");
+        write(&path, "").unwrap();
+        let denied = bloscpack::Error::from(Error::from(ErrorKind::PermissionDenied));
+        for (mode, sticky) in [(0o700, false), (0o1777, true)] {
+            set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
+            let told = format!("{:?}", edit(&path).failed(&denied));
+            assert!(told.contains("a.blp.blpk-journal"), "{told}");
+            assert_eq!(told.contains("sticky"), sticky, "{told}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! [`Failure`]: why a command failed, as the user reads it.
+
+use std::fmt::Display;
+use std::io;
+
+use bloscpack::{
+    Error, ErrorKind,
+    error::Side,
+    wire::{FormatError, Limit},
+};
+
+use crate::status::Status;
+use crate::text::without_code;
+use crate::{interrupt, message};
+
+/// Why a command did not do what it was asked to, and the exit status that says so.
+#[derive(Debug)]
+pub struct Failure {
+    status: Status,
+    /// Nothing if nobody is left to read it.
+    title: Option<String>,
+    details: Vec<String>,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure with this status and title.
+    pub fn new(status: Status, title: impl Into<String>) -> Self {
+        Self {
+            status,
+            title: Some(title.into()),
+            details: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// Wrong usage.
+    pub fn usage(title: impl Into<String>) -> Self {
+        Self::new(Status::Usage, title)
+    }
+
+    /// An error of the operating system; `name` is that of the file.
+    pub fn io(name: impl Display, error: &io::Error) -> Self {
+        let title = format!("{name}: {error}");
+        Self::new(Status::Failed, without_code(&title))
+    }
+
+    /// An error of the library; `name` is that of the file.
+    pub fn library(name: impl Display, error: &Error) -> Self {
+        let title = format!("{name}: {error}");
+        let failure = Self::new(error.category().into(), without_code(&title));
+        Self {
+            hint: hint(error),
+            ..failure
+        }
+    }
+
+    /// An error of the library while data went from `source` to `target`: its side decides which of them it names.
+    ///
+    /// Only reading and writing have a side. Everything else is about the data, and so about the source.
+    pub fn between(error: &Error, source: &str, target: &str) -> Self {
+        if is_stopped(error) {
+            return Self::interrupted();
+        }
+        let name = match (error.side(), io_error(error)) {
+            (Some(Side::Target), _) | (None, Some(_)) => target,
+            (Some(Side::Source), _) | (None, None) => source,
+        };
+        Self::library(name, error)
+    }
+
+    /// The reader of our output has gone. That is not an error, and nothing is printed.
+    pub fn broken_pipe() -> Self {
+        Self {
+            status: Status::Done,
+            title: None,
+            details: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// The user has stopped the work.
+    pub fn interrupted() -> Self {
+        Self::new(Status::Interrupted, "interrupted")
+    }
+
+    /// Adds a line below the title.
+    pub fn detail(mut self, line: impl Into<String>) -> Self {
+        self.details.push(line.into());
+        self
+    }
+
+    /// Sets the advice on what to do next.
+    pub fn hint(mut self, line: impl Into<String>) -> Self {
+        self.hint = Some(line.into());
+        self
+    }
+
+    /// Sets this advice if the data is damaged and there is no other.
+    pub fn if_damaged(self, hint: &str) -> Self {
+        match (self.status, &self.hint) {
+            (Status::Damaged, None) => self.hint(hint),
+            _ => self,
+        }
+    }
+
+    /// The exit status.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The first line, if there is one.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Prints it.
+    pub fn report(&self) {
+        if let Some(title) = &self.title {
+            message::error(title, &self.details, self.hint.as_deref());
+        }
+    }
+}
+
+/// Advice for damaged Bloscpack files.
+pub const RECOVER: &str = "blpk recover saves the sound chunks";
+/// Advice for damaged datasets and frames.
+pub const VERIFY: &str = "blpk verify lists all damage";
+
+/// Whether others hold the file.
+pub fn is_busy(error: &Error) -> bool {
+    io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+}
+
+/// Whether the work ended because the user asked for that.
+pub fn is_stopped(error: &Error) -> bool {
+    let is_cause = || io_error(error).is_some_and(interrupt::is_cause_of);
+    interrupt::is_requested() && (is_busy(error) || is_cause())
+}
+
+/// The error of the operating system, if it is one.
+pub fn io_error(error: &Error) -> Option<&io::Error> {
+    match error.kind() {
+        ErrorKind::Io(error) => Some(error),
+        _ => None,
+    }
+}
+
+/// The library's advice, in terms of our options.
+fn hint(error: &Error) -> Option<String> {
+    let limit = error.limit().map(|limit| match limit {
+        Limit::Chunk => "chunk=SIZE",
+        Limit::Block => "block=SIZE",
+        Limit::Metadata => "metadata=SIZE",
+        Limit::Offsets => "offsets=SIZE",
+        Limit::Ratio => "ratio=N",
+        Limit::Total => "total=SIZE",
+    });
+    if let Some(limit) = limit {
+        return Some(format!(
+            "if you trust the input, raise the limit: --limit {limit}"
+        ));
+    }
+    match error.kind() {
+        ErrorKind::Format(FormatError::Magic { found }) if found.as_slice() == b"\x9e\xa8b2" => {
+            Some(
+                "this is a Blosc2 frame, which can be read from a file, but not from a pipe".into(),
+            )
+        }
+        ErrorKind::Format(error) if error.is_unended() => {
+            Some("blpk decompress --allow-unterminated extracts the complete chunks".into())
+        }
+        _ => error.hint().map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use bloscpack::{Error, error::Side, wire::FormatError};
+
+    use super::Failure;
+
+    fn full() -> Error {
+        Error::from(io::Error::from_raw_os_error(28))
+    }
+
+    #[test]
+    fn the_side_of_an_error_decides_on_the_name() {
+        let title = |error: &Error| Failure::between(error, "in", "out").title.unwrap();
+        assert!(title(&full().on(Side::Source)).starts_with("in: "));
+        assert!(title(&full().on(Side::Target)).starts_with("out: "));
+        // Sources say so.
+        assert!(title(&full()).starts_with("out: "));
+        // The data is that of the source.
+        assert!(title(&FormatError::Trailing.into()).starts_with("in: "));
+    }
+
+    #[test]
+    fn errors_of_the_system_have_no_number() {
+        for failure in [
+            Failure::library("out", &full()),
+            Failure::io("out", &io::Error::from_raw_os_error(28)),
+        ] {
+            assert!(!failure.title.unwrap().contains("28"));
+        }
+    }
+
+    #[test]
+    fn advice_on_damage_is_for_damage_alone() {
+        let hint = |error: &Error| Failure::library("in", error).if_damaged("help").hint;
+        assert_eq!(hint(&FormatError::Trailing.into()).as_deref(), Some("help"));
+        assert_eq!(hint(&full()), None);
+    }
+}
