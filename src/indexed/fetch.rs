@@ -158,7 +158,7 @@ fn check_header(extent: &Extent, bytes: &[u8], nbytes: Option<u32>) -> Result<Ch
             extent,
             FormatError::Offset {
                 entry,
-                found,
+                found: found.into(),
                 expected,
             },
         ));

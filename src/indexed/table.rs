@@ -245,7 +245,7 @@ pub(super) fn bad_offset(
         .unwrap_or(-1);
     let error = FormatError::Offset {
         entry,
-        found,
+        found: found.into(),
         expected: expected.to_owned(),
     };
     ParseError { error, position }.into()

@@ -384,7 +384,7 @@ pub(super) fn wrong_entry(member: &Member, pieces: &[Piece]) -> Option<FormatErr
             let offset = |at: u64| at.saturating_sub(member.at);
             return Some(FormatError::Offset {
                 entry: number,
-                found: i64::try_from(offset(at)).unwrap_or(i64::MAX),
+                found: offset(at).into(),
                 expected: format!("{}, where its chunk lies", offset(found.at)),
             });
         }

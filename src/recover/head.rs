@@ -178,7 +178,7 @@ impl Head {
         })?;
         Some(FormatError::Offset {
             entry,
-            found: *found,
+            found: i128::from(*found),
             expected: "between its neighbours and in the file".to_owned(),
         })
     }

@@ -213,7 +213,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         self.find_table(found.at)?;
         let error = FormatError::Field {
             name: "position of the first chunk",
-            found: i64::try_from(found.at).unwrap_or(i64::MAX),
+            found: found.at.into(),
             expected: "where header, metadata and table end",
         };
         self.with_last(|member| {

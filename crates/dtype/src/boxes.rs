@@ -91,11 +91,7 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn of(
-        window: Window<'a>,
-        wanted: &[Range<u64>],
-        itemsize: u64,
-    ) -> Result<Self, OutOfBounds> {
+    fn of(window: Window<'a>, wanted: &[Range<u64>], itemsize: u64) -> Result<Self, OutOfBounds> {
         let Window { shape, origin } = window;
         let outside = || {
             let what = format!("{wanted:?} of a window of {shape:?} elements at {origin:?}");

@@ -316,7 +316,10 @@ fn put_fields(of: &Struct, value: &Value, element: &mut [u8]) -> Result<(), DTyp
         Value::Object(members) => (members.len(), of.fields.len()),
         Value::Array(items) => (items.len(), of.fields.len()),
         other => {
-            return Err(DTypeError::not(&other.to_string(), "an object or a list of fields"));
+            return Err(DTypeError::not(
+                &other.to_string(),
+                "an object or a list of fields",
+            ));
         }
     };
     if found != expected {
@@ -330,7 +333,10 @@ fn put_fields(of: &Struct, value: &Value, element: &mut [u8]) -> Result<(), DTyp
         };
         let put = match item {
             Some(item) => field.put(item, element),
-            None => Err(DTypeError::not(&value.to_string(), "an object with this field")),
+            None => Err(DTypeError::not(
+                &value.to_string(),
+                "an object with this field",
+            )),
         };
         put.map_err(|error| error.in_field(&field.name))?;
     }

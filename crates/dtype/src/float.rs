@@ -4,8 +4,8 @@
 //! Halves are converted here: a crate that rounds to a half by way of a single, as processors do,
 //! rounds twice, and differs from NumPy in the last bit of some.
 
-use super::error::{DTypeError, excerpt};
 use super::ByteOrder;
+use super::error::{DTypeError, excerpt};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -70,7 +70,9 @@ pub enum NpyError {
     #[error(".npy header: {0}")]
     Literal(LiteralError),
     /// A header that is not a dictionary with the three keys.
-    #[error(".npy header is not a dictionary with the keys 'descr', 'fortran_order' and 'shape', each once")]
+    #[error(
+        ".npy header is not a dictionary with the keys 'descr', 'fortran_order' and 'shape', each once"
+    )]
     Keys,
     /// A description that is not that of a dtype, or a dtype without one.
     #[error(".npy header: 'descr': {0}")]
@@ -152,7 +154,9 @@ impl NpyHeader {
             expected: end,
         })?;
         let text = match is_utf8 {
-            true => std::str::from_utf8(text).map_err(NpyError::Utf8)?.to_owned(),
+            true => std::str::from_utf8(text)
+                .map_err(NpyError::Utf8)?
+                .to_owned(),
             false => text.iter().copied().map(char::from).collect(),
         };
         let literal = Literal::parse(&text).map_err(NpyError::Literal)?;

@@ -19,7 +19,11 @@ impl DType {
     /// ```
     pub fn to_little(&self, elements: &mut [u8]) {
         if let Kind::Struct(of) = &self.kind {
-            let fields: Vec<_> = of.fields.iter().filter(|field| field.is_swapped()).collect();
+            let fields: Vec<_> = of
+                .fields
+                .iter()
+                .filter(|field| field.is_swapped())
+                .collect();
             let Ok(itemsize @ 1..) = usize::try_from(self.itemsize) else {
                 return;
             };

@@ -34,7 +34,10 @@ impl DType {
     /// `('<i4', (2,))`, are only accepted within fields.
     pub fn parse(text: &str) -> Result<Self, DTypeError> {
         if text.len() > MAX_TEXT {
-            let why = format!("text of {} bytes exceeds the limit of {MAX_TEXT}", text.len());
+            let why = format!(
+                "text of {} bytes exceeds the limit of {MAX_TEXT}",
+                text.len()
+            );
             return Err(DTypeError::invalid(why));
         }
         let (inner, aligned) = match call(text) {
@@ -208,7 +211,9 @@ fn naming(literal: &Literal) -> Result<(String, Option<String>), DTypeError> {
         Literal::Text(name) => Ok((name.clone(), None)),
         Literal::Sequence(both) => match both.as_slice() {
             [Literal::Text(title), Literal::Text(name)] => Ok((name.clone(), Some(title.clone()))),
-            _ => Err(DTypeError::invalid("title and name of a field are not two strings")),
+            _ => Err(DTypeError::invalid(
+                "title and name of a field are not two strings",
+            )),
         },
         _ => Err(DTypeError::invalid("name of a field is not a string")),
     }

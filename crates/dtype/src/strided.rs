@@ -72,11 +72,7 @@ pub fn copy(
 ///
 /// # Errors
 /// Returns [`OutOfBounds`], and sets nothing, if the array does not contain the box.
-pub fn fill(
-    lens: &[usize],
-    element: &[u8],
-    to: Strided<'_, &mut [u8]>,
-) -> Result<(), OutOfBounds> {
+pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Result<(), OutOfBounds> {
     check(lens, element.len(), (to.start, to.strides), to.bytes.len())?;
     let Some((outer, run)) = runs(lens, element.len(), &[to.strides]) else {
         return Ok(());

@@ -60,7 +60,7 @@ pub enum FormatError {
         /// Its name.
         name: &'static str,
         /// Its value.
-        found: i64,
+        found: i128,
         /// What it should be.
         expected: &'static str,
     },
@@ -92,7 +92,7 @@ pub enum FormatError {
         /// Number of the entry.
         entry: u64,
         /// The offset found, -1 for unknown.
-        found: i64,
+        found: i128,
         /// What it should be.
         expected: String,
     },
@@ -206,6 +206,12 @@ pub enum FormatError {
         /// The part it has no place for.
         what: &'static str,
     },
+    /// This library contradicts itself: nothing is wrong with the file.
+    #[error("internal error: {what}")]
+    Bug {
+        /// The contradiction.
+        what: String,
+    },
 }
 
 /// A digest in a file, and the one of the data as it is.
@@ -236,16 +242,24 @@ impl FormatError {
         })))
     }
 
+    pub(crate) fn bug(what: impl Into<String>) -> Self {
+        Self::Bug { what: what.into() }
+    }
+
     /// Another number of records than the metadata's shape says.
     pub fn record_count(count: u64, found: u64) -> Self {
         let why = format!("its shape is of {count} records, but there are {found}");
         Self::MetadataData { why }
     }
 
-    pub(crate) fn field(name: &'static str, found: i64, expected: &'static str) -> Self {
+    pub(crate) fn field(
+        name: &'static str,
+        found: impl Into<i128>,
+        expected: &'static str,
+    ) -> Self {
         Self::Field {
             name,
-            found,
+            found: found.into(),
             expected,
         }
     }
@@ -269,6 +283,7 @@ impl FormatError {
             | Self::Unsupported { .. } => Fault::Unsupported,
             Self::Limit { .. } => Fault::OverLimit,
             Self::ReadOnly { .. } | Self::NoPlace { .. } => Fault::Usage,
+            Self::Bug { .. } => Fault::Bug,
             Self::Chunk(error) => error.fault(),
             Self::MemberMagic { .. }
             | Self::Field { .. }

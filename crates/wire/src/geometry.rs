@@ -2,6 +2,7 @@
 
 use super::error::FormatError;
 use super::header::Header;
+use super::int::to_u64;
 use super::offsets::ENTRY_LEN;
 
 /// Positions within a member, in bytes from its beginning.
@@ -29,25 +30,20 @@ impl Geometry {
     /// # Errors
     /// Returns [`FormatError::Field`] if the table would not fit into 2^63 bytes.
     pub fn of(header: &Header, metadata_len: u64) -> Result<Self, FormatError> {
-        let metadata_at = u64::try_from(header.layout.header_len()).unwrap_or(u64::MAX);
-        let table_at = metadata_at.saturating_add(metadata_len);
+        let metadata_at = to_u64(header.layout.header_len());
+        // Without a table, or for one of unknown length, none.
         let entries = header.table_len().unwrap_or(0);
-        let chunks_at = entries
-            .checked_mul(ENTRY_LEN)
-            .and_then(|table_len| table_at.checked_add(table_len))
-            .filter(|end| i64::try_from(*end).is_ok())
-            .ok_or_else(|| {
-                let found = i64::try_from(entries).unwrap_or(i64::MAX);
-                FormatError::field(
-                    "number of chunks",
-                    found,
-                    "few enough for a table of offsets",
-                )
-            })?;
-        Ok(Self {
-            metadata_at,
-            table_at,
-            chunks_at,
-        })
+        let places = || {
+            let table_at = metadata_at.checked_add(metadata_len)?;
+            let chunks_at = table_at.checked_add(entries.checked_mul(ENTRY_LEN)?)?;
+            i64::try_from(chunks_at).ok()?;
+            Some(Self {
+                metadata_at,
+                table_at,
+                chunks_at,
+            })
+        };
+        let expected = "few enough for a table of offsets";
+        places().ok_or_else(|| FormatError::field("number of chunks", entries, expected))
     }
 }

@@ -79,31 +79,32 @@ impl<'de> Visitor<'de> for Sound {
 /// The text with `null` for each such number and each that is too large, or nothing if there is none.
 fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
     // `NaN` grows by a third.
-    let mut plain = Vec::with_capacity(text.len().saturating_add(text.len() / 3));
+    let mut plain = Vec::with_capacity(text.len() + text.len() / 3);
     let (mut rest, mut in_string) = (text, false);
     let mut replaced = false;
     while let Some((&byte, after)) = rest.split_first() {
-        if !in_string && let Some(word) = PYTHON_ONLY.iter().find(|word| rest.starts_with(word)) {
+        let mut words = PYTHON_ONLY.iter();
+        if !in_string && let Some(after) = words.find_map(|word| rest.strip_prefix(*word)) {
             plain.extend_from_slice(b"null");
             replaced = true;
-            rest = rest.get(word.len()..).unwrap_or_default();
+            rest = after;
             continue;
         }
         // A number is passed at once: looking at each digit with all that follow would be quadratic.
-        if !in_string && let Some((number, behind)) = split_number(rest) {
+        if !in_string && let Some((number, after)) = split_number(rest) {
             let is_beyond = is_beyond_floats(number);
             plain.extend_from_slice(if is_beyond { b"null" } else { number });
             replaced |= is_beyond;
-            rest = behind;
+            rest = after;
             continue;
         }
         plain.push(byte);
         rest = after;
         match byte {
             b'"' => in_string = !in_string,
-            b'\\' if in_string => {
-                plain.extend(rest.first());
-                rest = rest.get(1..).unwrap_or_default();
+            b'\\' if in_string && let Some((escaped, after)) = rest.split_first() => {
+                plain.push(*escaped);
+                rest = after;
             }
             _ => {}
         }

@@ -20,6 +20,8 @@ pub mod fields;
 pub mod geometry;
 pub mod hasher;
 pub mod header;
+#[doc(hidden)]
+pub mod int;
 pub mod json;
 pub mod limits;
 pub mod members;

@@ -17,6 +17,8 @@ pub struct Members<'a> {
 pub struct Member<'a> {
     /// With quotes and escapes.
     pub key: &'a str,
+    /// Its value.
+    pub text: &'a str,
     /// The byte range of its value in the text.
     pub value: Range<usize>,
 }
@@ -63,6 +65,7 @@ impl<'a> Iterator for Members<'a> {
         let written = self.text.get(value..self.at)?.trim_ascii_end();
         Some(Member {
             key: self.text.get(key..key_end)?,
+            text: written,
             value: value..value + written.len(),
         })
     }
@@ -82,8 +85,8 @@ pub fn with_value(text: &str, key: &str, value: &str) -> Option<String> {
 }
 
 fn skip_space(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().take_while(|b| b.is_ascii_whitespace()).count()
+    let rest = bytes.iter().skip(at);
+    at + rest.take_while(|b| b.is_ascii_whitespace()).count()
 }
 
 /// The end of the string whose quote is at `at`.
@@ -109,8 +112,8 @@ fn value_end(bytes: &[u8], mut at: usize) -> usize {
                 continue;
             }
             b'[' | b'{' => depth += 1,
-            b',' | b'}' if depth == 0 => break,
-            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' | b']' | b'}' if depth == 0 => break,
+            b']' | b'}' => depth -= 1,
             _ => {}
         }
         at += 1;
@@ -124,7 +127,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<(&str, &str)> {
         Members::of(text)
-            .map(|member| (member.key, text.get(member.value).unwrap()))
+            .map(|member| (member.key, member.text))
             .collect()
     }
 

@@ -16,6 +16,7 @@ use super::header::MetadataPlace;
 use super::members::Members;
 use super::version::FormatVersion;
 use super::{deflate, json};
+use crate::int::{to_u64, to_usize};
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -105,14 +106,10 @@ impl MetadataHeader {
 
     fn check(&self) -> Result<(), FormatError> {
         if self.level > 9 {
-            return Err(FormatError::field(
-                "metadata level",
-                self.level.into(),
-                "0 to 9",
-            ));
+            return Err(FormatError::field("metadata level", self.level, "0 to 9"));
         }
         if self.stored_size > self.max_meta_size {
-            let found = self.stored_size.into();
+            let found = self.stored_size;
             return Err(FormatError::field(
                 "stored metadata size",
                 found,
@@ -120,7 +117,7 @@ impl MetadataHeader {
             ));
         }
         if self.codec == MetadataCodec::None && self.stored_size != self.meta_size {
-            let found = self.stored_size.into();
+            let found = self.stored_size;
             return Err(FormatError::field(
                 "stored metadata size",
                 found,
@@ -154,8 +151,7 @@ impl MetadataHeader {
     /// Length of the whole section: header, room and digest.
     #[must_use]
     pub fn section_len(&self) -> u64 {
-        let fixed = METADATA_HEADER_LEN.saturating_add(self.checksum.digest_len());
-        u64::from(self.max_meta_size).saturating_add(u64::try_from(fixed).unwrap_or(u64::MAX))
+        to_u64(METADATA_HEADER_LEN + self.checksum.digest_len()) + u64::from(self.max_meta_size)
     }
 
     /// Checks the digest of the stored bytes and unpacks them.
@@ -171,7 +167,7 @@ impl MetadataHeader {
             MetadataCodec::None => stored.to_vec(),
             MetadataCodec::Zlib => inflate(stored, self.meta_size)?,
         };
-        if text.len() != usize::try_from(self.meta_size).unwrap_or(usize::MAX) {
+        if text.len() != to_usize(self.meta_size) {
             let why = format!(
                 "it unpacks to {} bytes, should be {}",
                 text.len(),
@@ -200,10 +196,8 @@ pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
             "the metadata is zlib data, and this build has no zlib (feature `zlib`)".to_owned();
         return Err(FormatError::Unsupported { what });
     }
-    deflate::inflate(stored, usize::try_from(max).unwrap_or(usize::MAX)).ok_or_else(|| {
-        FormatError::MetadataData {
-            why: "its zlib data is damaged or too long".to_owned(),
-        }
+    deflate::inflate(stored, to_usize(max)).ok_or_else(|| FormatError::MetadataData {
+        why: "its zlib data is damaged or too long".to_owned(),
     })
 }
 
@@ -281,7 +275,7 @@ impl Metadata {
     #[must_use]
     pub fn get_text(&self, key: &str) -> Option<&str> {
         let found = Members::of(&self.text).filter(|member| member.is(key));
-        found.last().and_then(|member| self.text.get(member.value))
+        found.last().map(|member| member.text)
     }
 
     /// The metadata as it follows a header of V2.
@@ -302,8 +296,7 @@ impl Metadata {
         hashers: &Hashers,
     ) -> Result<Vec<u8>, FormatError> {
         let section = self.section(checksum, hashers, None)?;
-        // Without a bound there is always room.
-        Ok(section.unwrap_or_default())
+        section.ok_or_else(|| FormatError::bug("no room, though it has no bound"))
     }
 
     /// The section that takes the place of another one, and just its room; nothing if there is too
@@ -347,16 +340,15 @@ impl Metadata {
         if stored_size > header.max_meta_size {
             return Ok(None);
         }
-        let room = usize::try_from(header.max_meta_size).unwrap_or(usize::MAX);
         let mut section = header.encode().to_vec();
         section.extend_from_slice(stored);
-        section.resize(METADATA_HEADER_LEN.saturating_add(room), 0);
+        section.resize(METADATA_HEADER_LEN + to_usize(header.max_meta_size), 0);
         section.extend_from_slice(hashers.digest(checksum, stored).as_bytes());
         Ok(Some(section))
     }
 }
 
-/// Bytes reserved for so many.
+/// Bytes reserved for so many: at most what the field of the header can state.
 fn room_for(meta_size: u32) -> u32 {
     let more = meta_size.saturating_mul(ROOM - 1).min(MOST_ROOM);
     meta_size.saturating_add(more)

@@ -47,7 +47,7 @@ impl Offsets {
     pub(super) fn push(&mut self, entry: i64, number: u64, first: u64) -> Result<(), FormatError> {
         let bad = |expected: String| FormatError::Offset {
             entry: number,
-            found: entry,
+            found: entry.into(),
             expected,
         };
         match (&mut *self, entry) {

@@ -197,7 +197,10 @@ fn what_no_header_can_say_is_refused() {
     };
     let overlapping = dtype("{'names': ['a', 'b'], 'formats': ['<i4', '<i2'], 'offsets': [0, 2]}");
     let why = header(overlapping).encode().unwrap_err().to_string();
-    assert!(why.contains("\"b\"") && why.contains("begins before"), "{why}");
+    assert!(
+        why.contains("\"b\"") && why.contains("begins before"),
+        "{why}"
+    );
     assert!(header(DType::OBJECT).encode().is_err());
     let long = header(fields(60_000, "a long name")).encode();
     assert!(long.unwrap_err().to_string().contains("exceeds the limit"));

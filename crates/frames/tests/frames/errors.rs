@@ -74,7 +74,11 @@ fn errors_of_a_sparse_frame_name_the_file_in_it() {
     let mut files: Vec<_> = std::fs::read_dir(&path)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
-        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "chunk"))
+        .filter(|name| {
+            Path::new(name)
+                .extension()
+                .is_some_and(|end| end == "chunk")
+        })
         .collect();
     files.sort();
     std::fs::remove_file(path.join(&files[2])).unwrap();

@@ -172,16 +172,13 @@ fn is_v0(bytes: &[u8]) -> bool {
 /// Both have version byte 3; V3's metadata begins with its magic, Dev2012's with JSON or zlib data.
 fn is_dev2012(bytes: &[u8]) -> bool {
     let options = u8_at(bytes, OPTIONS);
-    let first = bytes
-        .get(FormatVersion::V3.header_len())
-        .copied()
-        .unwrap_or(0);
+    let first = bytes.get(FormatVersion::V3.header_len());
     let zlib = options & VARLEN_BIT != 0;
     options & METADATA_BIT != 0
         && (if zlib {
-            first == 0x78
+            first == Some(&0x78)
         } else {
-            matches!(first, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9')
+            matches!(first, Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
         })
 }
 
@@ -195,10 +192,10 @@ fn raw_metadata(bytes: &[u8], options: u8, dev: bool) -> Result<MetadataPlace, F
         }),
         Ok(_) => Err(FormatError::field(
             "meta-size",
-            len.into(),
+            len,
             "0, since there is no metadata",
         )),
-        Err(_) => Err(FormatError::field("meta-size", len.into(), "0 or more")),
+        Err(_) => Err(FormatError::field("meta-size", len, "0 or more")),
     }
 }
 

@@ -50,7 +50,7 @@ impl Header {
                 what: "offsets, metadata or a checksum",
             });
         }
-        put(bytes, V1_NCHUNKS, &signed(self.nchunks).to_le_bytes());
+        put(bytes, V1_NCHUNKS, &self.signed_nchunks()?.to_le_bytes());
         Ok(())
     }
 
@@ -115,11 +115,16 @@ impl Header {
             })?;
             put(bytes, at, &field.to_le_bytes());
         }
-        put(bytes, NCHUNKS, &signed(self.nchunks).to_le_bytes());
+        put(bytes, NCHUNKS, &self.signed_nchunks()?.to_le_bytes());
         Ok(())
     }
-}
 
-fn signed(count: Option<u64>) -> i64 {
-    count.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX))
+    /// The number of chunks, -1 for unknown.
+    fn signed_nchunks(&self) -> Result<i64, FormatError> {
+        let count = self.nchunks.map_or(Ok(-1), i64::try_from);
+        count.map_err(|_| FormatError::NoPlace {
+            version: self.layout,
+            what: "so many chunks",
+        })
+    }
 }

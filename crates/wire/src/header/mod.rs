@@ -159,11 +159,11 @@ impl Header {
         {
             return Err(FormatError::field(
                 "last chunk",
-                last.into(),
+                last,
                 "no more than the chunk size",
             ));
         }
-        let spare = i64::try_from(self.max_app_chunks).unwrap_or(i64::MAX);
+        let spare = self.max_app_chunks;
         match self.nchunks {
             None if spare != 0 => Err(FormatError::field(
                 "max_app_chunks",

@@ -55,7 +55,6 @@ impl NumpyArray {
         let [mut container, mut dtype, mut shape, mut order] = [None; 4];
         // Of a key that occurs twice the last value counts.
         for member in Members::of(text) {
-            let value = text.get(member.value.clone());
             for (name, place) in [
                 ("container", &mut container),
                 ("dtype", &mut dtype),
@@ -63,7 +62,7 @@ impl NumpyArray {
                 ("order", &mut order),
             ] {
                 if member.is(name) {
-                    *place = value;
+                    *place = Some(member.text);
                 }
             }
         }
@@ -118,11 +117,12 @@ impl NumpyArray {
             ));
         }
         // The sum counts rows, of which so many bytes may be more than can be counted.
-        let grown = axis.saturating_add(bytes / row);
-        if grown.checked_mul(row).is_none() {
-            return Err(format!("the array would have {grown} rows, each of {what}"));
-        }
-        *axis = grown;
+        let more = bytes / row;
+        let grown = axis
+            .checked_add(more)
+            .filter(|rows| rows.checked_mul(row).is_some());
+        *axis = grown
+            .ok_or_else(|| format!("{more} more rows than {axis}, each of {what}, are too many"))?;
         Ok(shape)
     }
 }

@@ -1,7 +1,6 @@
 //! The chunks, each with its digest and perhaps spare space.
 
 use super::{Event, Parser, State, Step};
-use crate::checksum::Digest;
 use crate::error::FormatError;
 use crate::header::MAGIC;
 use crate::limits::Limit;
@@ -18,7 +17,7 @@ impl Parser {
             self.enter(State::After);
             return Ok(Step::Event(Event::MemberEnd));
         }
-        let at = self.here().saturating_sub(self.member.at);
+        let at = self.here() - self.member.at;
         let Some(offset) = self.member.offsets.get(self.member.chunk) else {
             return Ok(self.enter(State::ChunkHeader));
         };
@@ -27,11 +26,10 @@ impl Parser {
             Some(left) if self.allows_spare() => Ok(self.enter(State::Gap { left })),
             _ => {
                 self.enter(State::ChunkHeader);
-                let found = i64::try_from(offset).unwrap_or(i64::MAX);
                 let expected = format!("{at}, where the chunk before it ends");
                 Err(FormatError::Offset {
                     entry: self.member.chunk,
-                    found,
+                    found: offset.into(),
                     expected,
                 })
             }
@@ -52,7 +50,7 @@ impl Parser {
         if let Some(found) = piece.iter().copied().find(|byte| *byte != 0) {
             return Err(FormatError::Spare { found });
         }
-        let left = left.saturating_sub(passed);
+        let left = left - passed;
         if left > 0 {
             self.state = State::Gap { left };
             return Ok(Step::Hungry);
@@ -70,16 +68,15 @@ impl Parser {
         if self.buf.starts_with(&MAGIC) {
             return Err(self.missing_chunks());
         }
-        let bytes = self.buf.first_chunk().copied().unwrap_or_default();
+        let bytes = self.peek()?;
         let header = ChunkHeader::parse(&bytes)?;
         if header.is_end_mark() {
             return self.end_mark();
         }
         self.check_size(&header)?;
-        self.take(HEADER_LEN);
-        self.state = State::Body {
-            left: u64::from(header.ctbytes).saturating_sub(CHUNK_HEADER_LEN),
-        };
+        self.take(HEADER_LEN)?;
+        let left = body_len(&header)?;
+        self.state = State::Body { left };
         Ok(Step::Event(Event::Chunk(header, bytes)))
     }
 
@@ -104,6 +101,7 @@ impl Parser {
                 allowed: limit.into(),
             });
         }
+        // No limit can be above the largest number.
         self.content = self.content.saturating_add(found.into());
         if self.content > self.limits.total {
             return Err(FormatError::Limit {
@@ -113,9 +111,7 @@ impl Parser {
             });
         }
         let header = &self.member.header;
-        let is_last = header
-            .nchunks
-            .map(|n| self.member.chunk.saturating_add(1) == n);
+        let is_last = header.nchunks.map(|n| self.member.chunk + 1 == n);
         let expected = if is_last == Some(true) {
             header.last_chunk
         } else {
@@ -144,18 +140,18 @@ impl Parser {
             return Step::Hungry;
         }
         self.state = State::Body {
-            left: left.saturating_sub(passed),
+            left: left - passed,
         };
         Step::Event(Event::ChunkData(piece))
     }
 
     pub(super) fn digest<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
-        let len = self.member.header.checksum.digest_len();
-        if !self.gather(input, len) {
+        let checksum = self.member.header.checksum;
+        if !self.gather(input, checksum.digest_len()) {
             return Ok(Step::Hungry);
         }
-        let digest = Digest::from_bytes(&self.take(len)).unwrap_or(Digest::EMPTY);
-        self.member.chunk = self.member.chunk.saturating_add(1);
+        let digest = self.take_digest(checksum)?;
+        self.member.chunk += 1;
         self.enter(State::Boundary);
         Ok(Step::Event(Event::ChunkEnd(digest)))
     }
@@ -169,11 +165,17 @@ impl Parser {
         if !self.gather(input, HEADER_LEN + checksum.digest_len()) {
             return Ok(Step::Hungry);
         }
-        let mark = self.take(HEADER_LEN);
-        let found = Digest::from_bytes(&self.take(checksum.digest_len())).unwrap_or(Digest::EMPTY);
+        let mark = self.take(HEADER_LEN)?;
+        let found = self.take_digest(checksum)?;
         let computed = self.hashers.digest(checksum, &mark);
         FormatError::check_digest(checksum, found, computed)?;
         self.enter(State::After);
         Ok(Step::Event(Event::MemberEnd))
     }
+}
+
+/// Length of a chunk after its header, which it contains.
+pub(super) fn body_len(header: &ChunkHeader) -> Result<u64, FormatError> {
+    let len = u64::from(header.ctbytes).checked_sub(CHUNK_HEADER_LEN);
+    len.ok_or_else(|| FormatError::bug(format!("a chunk of {} bytes", header.ctbytes)))
 }

@@ -1,10 +1,10 @@
 //! The part of a member before its chunks: header, metadata, offsets.
 
 use super::{Event, Member, Parser, State, Step};
-use crate::checksum::Digest;
 use crate::error::FormatError;
 use crate::geometry::Geometry;
 use crate::header::{Header, MAGIC, MetadataPlace};
+use crate::int::to_usize;
 use crate::limits::Limit;
 use crate::metadata::{METADATA_HEADER_LEN, Metadata, MetadataHeader, inflate};
 use crate::offsets::{ENTRY_LEN, Offsets};
@@ -27,8 +27,8 @@ impl Parser {
         }
         let header = Header::decode(&self.buf)?;
         self.member = Member::new(header.clone(), self.part_at);
-        self.members = self.members.saturating_add(1);
-        let bytes = self.take(header.layout.header_len());
+        self.members += 1;
+        let bytes = self.take(header.layout.header_len())?;
         if header.seal.is_some() {
             let mut seal = crc32fast::Hasher::new();
             seal.update(&Header::sealed_bytes(&bytes));
@@ -58,11 +58,10 @@ impl Parser {
         zlib: bool,
     ) -> Result<Step<'a>, FormatError> {
         self.check_metadata_limit(len)?;
-        let len_bytes = usize::try_from(len).unwrap_or(usize::MAX);
-        if !self.gather(input, len_bytes) {
+        if !self.gather(input, to_usize(len)) {
             return Ok(Step::Hungry);
         }
-        let stored = self.take(len_bytes);
+        let stored = self.take(to_usize(len))?;
         if let Some(seal) = &mut self.member.seal {
             seal.update(&stored);
         }
@@ -81,9 +80,8 @@ impl Parser {
         if !self.gather(input, METADATA_HEADER_LEN) {
             return Ok(Step::Hungry);
         }
-        let bytes = self.take(METADATA_HEADER_LEN);
-        let header =
-            MetadataHeader::decode(bytes.first_chunk().unwrap_or(&[0; METADATA_HEADER_LEN]))?;
+        let header = MetadataHeader::decode(&self.peek()?)?;
+        self.take(METADATA_HEADER_LEN)?;
         self.check_metadata_limit(header.stored_size.max(header.meta_size))?;
         self.state = State::SectionBody(header);
         Ok(Step::Again)
@@ -105,12 +103,12 @@ impl Parser {
         input: &mut &'a [u8],
         header: MetadataHeader,
     ) -> Result<Step<'a>, FormatError> {
-        let len = usize::try_from(header.stored_size).unwrap_or(usize::MAX);
+        let len = to_usize(header.stored_size);
         if !self.gather(input, len) {
             return Ok(Step::Hungry);
         }
-        let stored = self.take(len);
-        let left = u64::from(header.max_meta_size.saturating_sub(header.stored_size));
+        let stored = self.take(len)?;
+        let left = u64::from(header.max_meta_size - header.stored_size);
         self.state = State::SectionRoom {
             header,
             stored,
@@ -119,28 +117,31 @@ impl Parser {
         Ok(Step::Again)
     }
 
-    pub(super) fn section_room<'a>(&mut self, input: &mut &'a [u8]) -> Step<'a> {
+    pub(super) fn section_room<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Step<'a>, FormatError> {
         let State::SectionRoom {
             header,
             mut stored,
             left,
         } = std::mem::replace(&mut self.state, State::Start)
         else {
-            return Step::Again;
+            return Err(self.wrong_state());
         };
         let (_, passed) = self.pull_u64(input, left);
-        let left = left.saturating_sub(passed);
+        let left = left - passed;
         if left > 0 {
             self.state = State::SectionRoom {
                 header,
                 stored,
                 left,
             };
-            return Step::Hungry;
+            return Ok(Step::Hungry);
         }
         stored.shrink_to_fit();
         self.state = State::SectionDigest { header, stored };
-        Step::Again
+        Ok(Step::Again)
     }
 
     pub(super) fn section_digest<'a>(
@@ -148,15 +149,15 @@ impl Parser {
         input: &mut &'a [u8],
     ) -> Result<Step<'a>, FormatError> {
         let State::SectionDigest { header, .. } = &self.state else {
-            return Ok(Step::Again);
+            return Err(self.wrong_state());
         };
-        let (header, len) = (*header, header.checksum.digest_len());
-        if !self.gather(input, len) {
+        let header = *header;
+        if !self.gather(input, header.checksum.digest_len()) {
             return Ok(Step::Hungry);
         }
-        let digest = Digest::from_bytes(&self.take(len)).unwrap_or(Digest::EMPTY);
+        let digest = self.take_digest(header.checksum)?;
         let State::SectionDigest { stored, .. } = &self.state else {
-            return Ok(Step::Again);
+            return Err(self.wrong_state());
         };
         let metadata = header.unpack(stored, digest, &self.hashers)?;
         self.metadata_done(metadata, Some(header), header.section_len())
@@ -176,21 +177,20 @@ impl Parser {
     fn begin_table<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         let header = &self.member.header;
         self.member.chunks_at = Geometry::of(header, self.member.metadata_len)?.chunks_at;
-        let counted = header.nchunks.unwrap_or(0).saturating_mul(ENTRY_LEN);
-        let limit = self.limits.offsets;
-        let open = header.offsets && header.nchunks.is_none();
-        if header.offsets && counted > limit {
-            return Err(FormatError::Limit {
-                limit: Limit::Offsets,
-                found: counted,
-                allowed: limit,
-            });
-        }
-        Ok(self.enter(if open {
-            State::OpenTable
-        } else {
-            State::Table { entry: 0 }
-        }))
+        let allowed = self.limits.offsets;
+        let state = match header.nchunks {
+            None if header.offsets => State::OpenTable,
+            Some(counted) if header.offsets && counted > allowed / ENTRY_LEN => {
+                return Err(FormatError::Limit {
+                    limit: Limit::Offsets,
+                    // The geometry has this product.
+                    found: counted * ENTRY_LEN,
+                    allowed,
+                });
+            }
+            _ => State::Table { entry: 0 },
+        };
+        Ok(self.enter(state))
     }
 
     /// A table whose length is known, perhaps 0.
@@ -199,10 +199,12 @@ impl Parser {
         input: &mut &'a [u8],
         from: u64,
     ) -> Result<Step<'a>, FormatError> {
-        let counted = self.member.header.nchunks.unwrap_or(0);
-        let entries = self.member.header.table_len().unwrap_or(0);
+        let header = &self.member.header;
+        let (Some(counted), Some(entries)) = (header.nchunks, header.table_len()) else {
+            return self.begin_chunks();
+        };
         for number in from..entries {
-            let Some(entry) = self.entry(input) else {
+            let Some(entry) = self.entry(input)? else {
                 self.state = State::Table { entry: number };
                 return Ok(Step::Hungry);
             };
@@ -213,7 +215,7 @@ impl Parser {
                 let expected = "-1, since it is spare".to_owned();
                 return Err(FormatError::Offset {
                     entry: number,
-                    found: entry,
+                    found: entry.into(),
                     expected,
                 });
             }
@@ -232,37 +234,41 @@ impl Parser {
             if self.buf.first() != Some(&0xff) {
                 break;
             }
-            match self.entry(input) {
+            match self.entry(input)? {
                 None => return Ok(Step::Hungry),
                 Some(UNKNOWN_ENTRY) => {}
                 Some(found) => {
                     let expected = "-1, since the number of chunks is unknown".to_owned();
                     return Err(FormatError::Offset {
                         entry: 0,
-                        found,
+                        found: found.into(),
                         expected,
                     });
                 }
             }
         }
-        self.member.chunks_at = self.here().saturating_sub(self.member.at);
+        self.member.chunks_at = self.here() - self.member.at;
         self.begin_chunks()
     }
 
     /// The next entry of the table, if all its bytes are there.
-    fn entry(&mut self, input: &mut &[u8]) -> Option<i64> {
+    fn entry(&mut self, input: &mut &[u8]) -> Result<Option<i64>, FormatError> {
         let bytes = match input.first_chunk() {
             Some(bytes) if self.buf.is_empty() => {
                 self.pull(input, bytes.len());
                 *bytes
             }
-            _ if self.gather(input, 8) => self.take(8).first_chunk().copied().unwrap_or_default(),
-            _ => return None,
+            _ if self.gather(input, 8) => {
+                let bytes = self.peek()?;
+                self.take(bytes.len())?;
+                bytes
+            }
+            _ => return Ok(None),
         };
         if let Some(seal) = &mut self.member.seal {
             seal.update(&bytes);
         }
-        Some(i64::from_le_bytes(bytes))
+        Ok(Some(i64::from_le_bytes(bytes)))
     }
 
     fn begin_chunks<'a>(&mut self) -> Result<Step<'a>, FormatError> {

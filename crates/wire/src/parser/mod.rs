@@ -16,6 +16,7 @@ mod event;
 mod head;
 mod tail;
 
+use super::checksum::{Checksum, Digest};
 use super::error::{FormatError, ParseError};
 use super::hasher::{Hasher, Hashers};
 use super::header::Header;
@@ -23,6 +24,7 @@ use super::metadata::MetadataHeader;
 use super::offsets::Offsets;
 use super::position::{Position, Section};
 use crate::Limits;
+use crate::int::to_u64;
 pub use event::{Ending, Event, Trailing};
 
 /// Parses members as their bytes arrive.
@@ -169,7 +171,7 @@ impl Parser {
             State::RawMetadata { len, zlib } => self.raw_metadata(input, *len, *zlib),
             State::SectionHeader => self.section_header(input),
             State::SectionBody(header) => self.section_body(input, *header),
-            State::SectionRoom { .. } => Ok(self.section_room(input)),
+            State::SectionRoom { .. } => self.section_room(input),
             State::SectionDigest { .. } => self.section_digest(input),
             State::Table { entry } => self.table(input, *entry),
             State::OpenTable => self.open_table(input),
@@ -180,7 +182,7 @@ impl Parser {
             State::Digest => self.digest(input),
             State::EndMarkDigest => self.end_mark_digest(input),
             State::After => self.after(input),
-            State::Candidate { .. } => Ok(self.candidate(input)),
+            State::Candidate { .. } => self.candidate(input),
             State::CandidateDigest { .. } => self.candidate_digest(input),
             State::Trailing => self.trailing(input),
             State::Failed(error) => Err(error.error.clone()),
@@ -222,6 +224,7 @@ impl Parser {
             } else {
                 self.part_at
             },
+            // Before the first header, the first member.
             member: self.members.saturating_sub(1),
             chunk: in_chunk.then_some(self.member.chunk),
             section,
@@ -238,7 +241,7 @@ impl Parser {
         };
         let skipped = count.min(*left);
         *left -= skipped;
-        self.taken = self.taken.saturating_add(skipped);
+        self.taken += skipped;
         skipped
     }
 
@@ -266,8 +269,7 @@ impl Parser {
 
     /// Position of the next byte that no part has used yet.
     fn here(&self) -> u64 {
-        self.taken
-            .saturating_sub(u64::try_from(self.buf.len()).unwrap_or(0))
+        self.taken - to_u64(self.buf.len())
     }
 
     /// Goes on to the next part, which begins here.
@@ -279,10 +281,11 @@ impl Parser {
 
     /// Moves bytes from the input to the buffer until it holds `want`; false if they run out.
     fn gather(&mut self, input: &mut &[u8], want: usize) -> bool {
+        // The buffer may contain more than is wanted now.
         let missing = want.saturating_sub(self.buf.len());
         let piece = self.pull(input, missing);
-        // Room doubles as bytes arrive, and never goes beyond what is wanted.
-        let room = self.buf.capacity().saturating_sub(self.buf.len());
+        // Room doubles as bytes arrive, and never exceeds the wanted length.
+        let room = self.buf.capacity() - self.buf.len();
         if room < piece.len() {
             let more = piece.len().max(self.buf.len()).min(missing);
             self.buf.reserve_exact(more);
@@ -295,22 +298,49 @@ impl Parser {
     fn pull<'a>(&mut self, input: &mut &'a [u8], most: usize) -> &'a [u8] {
         let (piece, rest) = input.split_at_checked(most).unwrap_or((input, &[]));
         *input = rest;
-        self.taken = self
-            .taken
-            .saturating_add(u64::try_from(piece.len()).unwrap_or(0));
+        self.taken += to_u64(piece.len());
         piece
     }
 
     /// As [`pull`](Self::pull), for a length in 64 bits.
     fn pull_u64<'a>(&mut self, input: &mut &'a [u8], most: u64) -> (&'a [u8], u64) {
-        let piece = self.pull(input, usize::try_from(most).unwrap_or(usize::MAX));
-        (piece, u64::try_from(piece.len()).unwrap_or(0))
+        let most = usize::try_from(most).map_or(input.len(), |most| most.min(input.len()));
+        let piece = self.pull(input, most);
+        (piece, to_u64(piece.len()))
     }
 
     /// Takes the gathered bytes of a part out of the buffer.
-    fn take(&mut self, len: usize) -> Vec<u8> {
-        let rest = self.buf.split_off(len.min(self.buf.len()));
-        std::mem::replace(&mut self.buf, rest)
+    fn take(&mut self, len: usize) -> Result<Vec<u8>, FormatError> {
+        if len > self.buf.len() {
+            return Err(self.not_gathered(len));
+        }
+        let rest = self.buf.split_off(len);
+        Ok(std::mem::replace(&mut self.buf, rest))
+    }
+
+    /// The first gathered bytes, which stay in the buffer.
+    fn peek<const LEN: usize>(&self) -> Result<[u8; LEN], FormatError> {
+        let bytes = self.buf.first_chunk().copied();
+        bytes.ok_or_else(|| self.not_gathered(LEN))
+    }
+
+    /// Takes a gathered digest out of the buffer.
+    fn take_digest(&mut self, checksum: Checksum) -> Result<Digest, FormatError> {
+        let bytes = self.take(checksum.digest_len())?;
+        let digest = Digest::from_bytes(&bytes);
+        digest.ok_or_else(|| FormatError::bug(format!("a digest of {} bytes", bytes.len())))
+    }
+
+    fn not_gathered(&self, len: usize) -> FormatError {
+        FormatError::bug(format!("{} of {len} bytes were gathered", self.buf.len()))
+    }
+
+    /// The error for a step that was begun in the state of another.
+    fn wrong_state(&self) -> FormatError {
+        FormatError::bug(format!(
+            "the parser is in the section {:?}",
+            self.state.section()
+        ))
     }
 }
 

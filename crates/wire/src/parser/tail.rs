@@ -4,8 +4,9 @@
 //! space; or, where the reference's append leaves them, bytes that mean nothing. One more sound
 //! chunk means that the header's count is wrong.
 
+use super::body::body_len;
 use super::{Ending, Parser, State, Step, Trailing};
-use crate::checksum::{Checksum, Digest, MAX_DIGEST_LEN};
+use crate::checksum::{Checksum, MAX_DIGEST_LEN};
 use crate::error::{FormatError, ParseError};
 use crate::header::{Header, MAGIC};
 use crate::metadata::METADATA_HEADER_LEN;
@@ -28,51 +29,51 @@ impl Parser {
         if !self.gather(input, HEADER_LEN) {
             return Ok(Step::Hungry);
         }
-        let bytes = self.buf.first_chunk().copied().unwrap_or_default();
+        let bytes = self.peek()?;
         let Ok(header) = ChunkHeader::parse(&bytes) else {
             self.state = State::Trailing;
             return Ok(Step::Again);
         };
         let mut hasher = self.hashers.hasher(self.member.header.checksum);
-        hasher.update(&self.take(HEADER_LEN));
-        let left = u64::from(header.ctbytes).saturating_sub(CHUNK_HEADER_LEN);
+        hasher.update(&self.take(HEADER_LEN)?);
+        let left = body_len(&header)?;
         self.state = State::Candidate { left, hasher };
         Ok(Step::Again)
     }
 
     /// Something that looks like a chunk: it is one if its digest is right.
-    pub(super) fn candidate<'a>(&mut self, input: &mut &'a [u8]) -> Step<'a> {
+    pub(super) fn candidate<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
         let State::Candidate { left, mut hasher } =
             std::mem::replace(&mut self.state, State::Trailing)
         else {
-            return Step::Again;
+            return Err(self.wrong_state());
         };
         let (piece, passed) = self.pull_u64(input, left);
         hasher.update(piece);
-        let left = left.saturating_sub(passed);
+        let left = left - passed;
         if left > 0 {
             self.state = State::Candidate { left, hasher };
-            return Step::Hungry;
+            return Ok(Step::Hungry);
         }
         self.state = State::CandidateDigest { hasher };
-        Step::Again
+        Ok(Step::Again)
     }
 
     pub(super) fn candidate_digest<'a>(
         &mut self,
         input: &mut &'a [u8],
     ) -> Result<Step<'a>, FormatError> {
-        let len = self.member.header.checksum.digest_len();
-        if !self.gather(input, len) {
+        let checksum = self.member.header.checksum;
+        if !self.gather(input, checksum.digest_len()) {
             return Ok(Step::Hungry);
         }
-        let found = Digest::from_bytes(&self.take(len));
+        let found = self.take_digest(checksum)?;
         let State::CandidateDigest { mut hasher } =
             std::mem::replace(&mut self.state, State::Trailing)
         else {
-            return Ok(Step::Again);
+            return Err(self.wrong_state());
         };
-        if found == Some(hasher.finish()) {
+        if found == hasher.finish() {
             return Err(FormatError::UncountedChunk {
                 counted: self.member.chunk,
             });
@@ -119,7 +120,7 @@ impl Parser {
     /// belong to nothing.
     pub fn finish(&mut self) -> Result<Ending, ParseError> {
         let trailing = self.at_end().map_err(|error| self.fail(error))?;
-        let len = self.taken.saturating_sub(self.part_at);
+        let len = self.taken - self.part_at;
         let trailing = trailing.then(|| Trailing {
             position: self.position(),
             len,
@@ -162,31 +163,27 @@ impl Parser {
             State::SectionBody(header)
             | State::SectionRoom { header, .. }
             | State::SectionDigest { header, .. } => self.cut_in(header.section_len()),
-            State::Table { .. } => {
-                self.cut_in(self.member.chunks_at.saturating_sub(self.table_at()))
-            }
+            State::Table { .. } => self.cut_in(self.member.chunks_at - self.table_at()),
             State::OpenTable | State::Boundary => self.missing_chunks(),
             State::ChunkHeader if self.buf.is_empty() => self.missing_chunks(),
             _ if self.is_unended() => self.missing_chunks(),
             State::ChunkHeader => self.cut_in(CHUNK_HEADER_LEN),
-            State::Body { left } | State::Gap { left } => self.cut_in(
-                self.here()
-                    .saturating_sub(self.part_at)
-                    .saturating_add(*left),
-            ),
+            State::Body { left } | State::Gap { left } => {
+                self.cut_in(self.here() - self.part_at + *left)
+            }
             _ => self.cut_in(self.member.header.checksum.digest_len() as u64),
         }
     }
 
     fn cut_in(&self, expected: u64) -> FormatError {
         FormatError::Cut {
-            found: self.taken.saturating_sub(self.part_at),
+            found: self.taken - self.part_at,
             expected,
         }
     }
 
     fn table_at(&self) -> u64 {
-        self.part_at.saturating_sub(self.member.at)
+        self.part_at - self.member.at
     }
 
     /// Whether the writer has not said its last word: no count and no end, or offsets of -1.

@@ -24,11 +24,10 @@ impl Declared {
         let mut declared = Self::default();
         // Of a key that occurs twice the last value counts.
         for member in Members::of(text) {
-            let value = text.get(member.value.clone()).unwrap_or_default();
             if member.is("shape") {
-                declared.count = count(value);
+                declared.count = count(member.text);
             } else if member.is("packing") {
-                declared.packing = Some(packing(value));
+                declared.packing = Some(packing(member.text));
             }
         }
         declared
@@ -64,8 +63,8 @@ fn packing(value: &str) -> Result<Packing, FormatError> {
     chunk_size.and_then(Packing::new).ok_or_else(unknown)
 }
 
-/// The metadata of records: what is known of them, and then the user's own keys as they are. A
-/// the user's own `dtype` is kept.
+/// The metadata of records: the number of records, their packing, and then the user's own keys as they are. The
+/// user's own `dtype` is kept.
 ///
 /// # Errors
 /// Returns [`FormatError::MetadataData`] if the user's metadata is not an object.
@@ -83,11 +82,10 @@ pub fn declared(
     let mut dtype = serde_json::Value::from(dtype).to_string();
     let mut others = String::new();
     for member in Members::of(own) {
-        let value = own.get(member.value.clone()).unwrap_or_default();
         if member.is("dtype") {
-            value.clone_into(&mut dtype);
+            member.text.clone_into(&mut dtype);
         } else if !member.is("shape") && !member.is("packing") {
-            others.push_str(&format!(", {}: {value}", member.key));
+            others.push_str(&format!(", {}: {}", member.key, member.text));
         }
     }
     let shape = count.map_or_else(String::new, |count| format!(", \"shape\": [{count}]"));

@@ -12,14 +12,16 @@
 
 use crate::error::FormatError;
 use crate::fields::{put, u8_at, u32_at, u64_at};
+use crate::int::{to_u64, to_usize};
 use blosc1::MAX_NBYTES;
 
 /// Length of the head of a packed chunk's content.
-pub const PACK_HEAD_LEN: usize = 16;
+pub const PACK_HEAD_LEN: usize = to_usize(HEAD_LEN);
+
+const HEAD_LEN: u32 = 16;
 
 const COUNT: usize = 8;
 const WIDTH: usize = 12;
-const RESERVED: usize = 13;
 /// For the bounds of more records than this, the lengths are checked before memory is taken.
 const MANY: u32 = 1 << 20;
 /// Head and length of a record that is alone in its chunk.
@@ -57,8 +59,7 @@ impl Packing {
 
     /// Records of a chunk at the most: a byte of length each, and none of their own.
     pub fn most_records(&self) -> u32 {
-        let head = u32::try_from(PACK_HEAD_LEN).unwrap_or(0);
-        self.chunk_size.saturating_sub(head)
+        self.chunk_size - HEAD_LEN
     }
 }
 
@@ -80,17 +81,17 @@ impl PackHead {
     /// # Errors
     /// Returns [`FormatError::Packing`] for a head that cannot be, one whose lengths would not fit included.
     pub fn decode(content: &[u8], nbytes: u32, packing: Packing) -> Result<Self, FormatError> {
-        if content.len() < PACK_HEAD_LEN {
+        let Some(bytes) = content.first_chunk::<PACK_HEAD_LEN>() else {
             return Err(bad(format!("{nbytes} bytes are too few for its head")));
-        }
-        let head = Self {
-            first: u64_at(content, 0),
-            count: u32_at(content, COUNT),
-            width: u8_at(content, WIDTH),
         };
-        let reserved = content.get(RESERVED..PACK_HEAD_LEN).unwrap_or_default();
-        if !matches!(head.width, 1 | 2 | 4) || reserved.iter().any(|byte| *byte != 0) {
-            let found = content.get(WIDTH..PACK_HEAD_LEN).unwrap_or_default();
+        let head = Self {
+            first: u64_at(bytes, 0),
+            count: u32_at(bytes, COUNT),
+            width: u8_at(bytes, WIDTH),
+        };
+        let [.., width, a, b, c] = *bytes;
+        if !matches!(width, 1 | 2 | 4) || [a, b, c] != [0; 3] {
+            let found = [width, a, b, c];
             return Err(bad(format!("lengths of unknown width ({found:02x?})")));
         }
         if head.count == 0 {
@@ -119,14 +120,14 @@ impl PackHead {
 
     /// Where the records begin in the content.
     pub fn values_at(&self) -> u64 {
-        let lengths = u64::from(self.count).saturating_mul(self.width.into());
-        lengths.saturating_add(PACK_HEAD_LEN as u64)
+        u64::from(self.count) * u64::from(self.width) + to_u64(PACK_HEAD_LEN)
     }
 
     /// The number of the record after its last one.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.first.saturating_add(self.count.into())
+        // Decoding has checked the sum.
+        self.first + u64::from(self.count)
     }
 
     /// The lengths of the records, in order, from all of the content.
@@ -150,7 +151,7 @@ impl PackHead {
     /// Checks the number of the first record, and that the lengths add up to the rest of the content.
     pub fn check(&self, content: &[u8], first: u64) -> Result<(), FormatError> {
         self.check_first(first)?;
-        self.check_lengths(content, u32::try_from(content.len()).unwrap_or(u32::MAX))
+        check_end(self.lengths_end(content), to_u64(content.len()))
     }
 
     /// Checks the number of the first record.
@@ -167,8 +168,12 @@ impl PackHead {
     /// Checks that the lengths in this beginning of the content add up to the rest of
     /// its `nbytes`.
     pub fn check_lengths(&self, content: &[u8], nbytes: u32) -> Result<(), FormatError> {
-        let values = self.lengths(content).map(u64::from).sum::<u64>();
-        check_end(self.values_at().saturating_add(values), nbytes)
+        check_end(self.lengths_end(content), nbytes.into())
+    }
+
+    /// Where the last record ends: 2^32 lengths of 2^32 bytes do not overflow.
+    fn lengths_end(&self, content: &[u8]) -> u64 {
+        self.values_at() + self.lengths(content).map(u64::from).sum::<u64>()
     }
 
     /// Where each record ends in the content; the first one begins where the lengths end, which is
@@ -180,15 +185,16 @@ impl PackHead {
         if self.count > MANY {
             self.check(content, self.first)?;
         }
+        let len = to_u64(content.len());
         let mut end = self.values_at();
-        let count = usize::try_from(self.count).unwrap_or(0);
-        let mut bounds = Vec::with_capacity(count.saturating_add(1));
-        bounds.push(u32::try_from(end).unwrap_or(u32::MAX));
+        let bound = |end: u64| u32::try_from(end).map_err(|_| ends_at(end, len));
+        let mut bounds = Vec::with_capacity(to_usize(self.count) + 1);
+        bounds.push(bound(end)?);
         for length in self.lengths(content) {
-            end = end.saturating_add(length.into());
-            bounds.push(u32::try_from(end).unwrap_or(u32::MAX));
+            end += u64::from(length);
+            bounds.push(bound(end)?);
         }
-        check_end(end, u32::try_from(content.len()).unwrap_or(u32::MAX))?;
+        check_end(end, len)?;
         Ok(bounds)
     }
 }
@@ -196,18 +202,22 @@ impl PackHead {
 /// The length at this position, if it is within the content.
 fn length_at(content: &[u8], number: u32, width: u8) -> Option<u32> {
     let width = usize::from(width);
-    let at = usize::try_from(number).ok()?.checked_mul(width)?;
+    let at = to_usize(number).checked_mul(width)?;
     let at = at.checked_add(PACK_HEAD_LEN)?;
     let bytes = content.get(at..at.checked_add(width)?)?;
     let fold = |length, byte: &u8| (length << 8) | u32::from(*byte);
     Some(bytes.iter().rev().fold(0, fold))
 }
 
-fn check_end(end: u64, len: u32) -> Result<(), FormatError> {
-    if end == u64::from(len) {
+fn check_end(end: u64, len: u64) -> Result<(), FormatError> {
+    if end == len {
         return Ok(());
     }
-    Err(bad(format!("its records end at {end} of {len} bytes")))
+    Err(ends_at(end, len))
+}
+
+fn ends_at(end: u64, len: u64) -> FormatError {
+    bad(format!("its records end at {end} of {len} bytes"))
 }
 
 fn bad(why: String) -> FormatError {
@@ -216,7 +226,7 @@ fn bad(why: String) -> FormatError {
 
 /// Bytes of the largest record that a packed chunk can hold, alone.
 pub fn most_packed() -> u32 {
-    MAX_NBYTES.saturating_sub(ALONE_LEN)
+    MAX_NBYTES - ALONE_LEN
 }
 
 /// Records that are to be packed into one chunk.
@@ -245,19 +255,13 @@ impl Pack {
 
     /// Whether another record of this length has room.
     pub fn has_room(&self, length: u32, packing: Packing) -> bool {
-        let len = usize::try_from(length).unwrap_or(usize::MAX);
-        let size = self
-            .len_with(1, self.longest.max(length))
-            .saturating_add(len);
-        u32::try_from(size).is_ok_and(|size| size <= packing.chunk_size)
+        let len = to_u64(self.len_with(1, self.longest.max(length)));
+        len + u64::from(length) <= packing.chunk_size.into()
     }
 
     fn len_with(&self, more: usize, longest: u32) -> usize {
-        let count = self.lengths.len().saturating_add(more);
-        count
-            .saturating_mul(width(longest).into())
-            .saturating_add(PACK_HEAD_LEN)
-            .saturating_add(self.values.len())
+        let count = self.lengths.len() + more;
+        count * usize::from(width(longest)) + PACK_HEAD_LEN + self.values.len()
     }
 
     /// Adds a record and the length that is stored for it.
@@ -285,7 +289,7 @@ impl Pack {
         content.extend_from_slice(&head);
         let width = usize::from(width);
         for length in &self.lengths {
-            content.extend_from_slice(length.to_le_bytes().get(..width).unwrap_or_default());
+            content.extend(length.to_le_bytes().into_iter().take(width));
         }
         content.extend_from_slice(&self.values);
     }
