@@ -14,7 +14,7 @@ use std::path::Path;
 
 use bloscpack::{
     Category, Error,
-    dataset::{CArray, CTable, Dataset, DatasetError, DatasetOptions},
+    dataset::{CArray, CTable, Dataset, DatasetError, DatasetOptions, Warning},
 };
 
 use crate::message::{Failure, plain, quoted};
@@ -54,8 +54,12 @@ pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
             quoted(path)
         ));
     }
-    for (place, what) in dataset.notes() {
-        session.debug(format_args!("{}: {place}: {what}", quoted(path)));
+    for Warning {
+        path: place,
+        message,
+    } in dataset.warnings()
+    {
+        session.debug(format_args!("{}: {place}: {message}", quoted(path)));
     }
     Ok(dataset)
 }
@@ -68,7 +72,7 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
     let failure = Failure::library(quoted(path), error);
     match error.category() {
         // Nothing is known that it could be.
-        Category::Unsupported if is_no_dataset(path, error) => failure.hint(format!(
+        Category::Unsupported if is_no_dataset(error) => failure.hint(format!(
             "blpk ls {} lists the datasets below it",
             quoted(path)
         )),
@@ -78,8 +82,8 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
 }
 
 /// Whether no dataset is there at all.
-fn is_no_dataset(path: &Path, error: &Error) -> bool {
-    is_directory(path) && error.path().is_none() && error.detail::<DatasetError>().is_some()
+fn is_no_dataset(error: &Error) -> bool {
+    matches!(error.detail(), Some(DatasetError::NotADataset))
 }
 
 /// The array that is meant: the one at the path, or a column of the table there.

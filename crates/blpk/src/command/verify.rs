@@ -222,7 +222,7 @@ impl Told {
             Self::Dataset(report) => {
                 let warnings = report.warnings.iter();
                 warnings
-                    .map(|odd| format!("{}: {}", odd.path, odd.what))
+                    .map(|warning| format!("{}: {}", warning.path, warning.message))
                     .collect()
             }
             Self::Frame(report) => report.warnings.clone(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use bloscpack::dataset::{CArray, CTable, Dataset};
+use bloscpack::dataset::{CArray, CTable, Dataset, Warning};
 use serde_json::{Value, json};
 
 use super::array::{Found, default};
@@ -55,9 +55,8 @@ impl<'a> About<'a> {
                 "{INTERRUPTED}: it is read through its journal, and the next who writes to it completes the change"
             ));
         }
-        for (place, what) in dataset.notes() {
-            notes.push(format!("{place}: {what}"));
-        }
+        let text = |warning: &Warning| format!("{}: {}", warning.path, warning.message);
+        notes.extend(dataset.warnings().iter().map(text));
         let mut found = Vec::new();
         for (name, array) in arrays {
             let of = match name {
@@ -65,11 +64,7 @@ impl<'a> About<'a> {
                 _ => format!("column {name}: "),
             };
             if !of.is_empty() {
-                notes.extend(
-                    array
-                        .notes()
-                        .map(|(place, what)| format!("{place}: {what}")),
-                );
+                notes.extend(array.warnings().iter().map(text));
             }
             let one = Found::look(array)?;
             notes.extend(one.notes(&of));

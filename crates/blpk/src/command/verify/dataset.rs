@@ -78,9 +78,9 @@ fn read(dataset: &Dataset, session: &Session) -> DatasetReport {
         progress.advance(bytes);
     });
     if dataset.was_interrupted() {
-        report.warnings.push(bloscpack::dataset::Oddity {
+        report.warnings.push(bloscpack::dataset::Warning {
             path: ".blpk".to_owned(),
-            what: format!(
+            message: format!(
                 "{INTERRUPTED}; what was read is the changed dataset, partly from its journal"
             ),
         });
