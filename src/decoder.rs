@@ -2,7 +2,7 @@
 
 pub use super::engine::Warning;
 use super::engine::{Engine, Piece, Settings};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Hashers, Header, Limits, Metadata, MetadataHeader, ParseError};
 use std::io::{self, BufRead, Read, Write};
@@ -182,7 +182,7 @@ impl<R: Read> Decoder<R> {
     pub fn copy_to<W: Write + ?Sized>(&mut self, writer: &mut W) -> Result<u64> {
         let before = self.total_out;
         while self.have_piece()? {
-            writer.write_all(self.unread())?;
+            writer.write_all(self.unread()).writing()?;
             self.consume(self.unread().len());
         }
         Ok(self.total_out.saturating_sub(before))

@@ -74,19 +74,19 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+mod buffered_input;
+mod chunk_buffer;
 mod decoder;
 mod edit;
 mod encoder;
 mod engine;
 #[cfg(feature = "exchange")]
 pub mod exchange;
-mod fill;
 mod indexed;
 mod pipeline;
 mod records;
 mod recover;
-mod shared;
-mod source;
+mod shared_source;
 mod survey;
 mod verify;
 mod walk;
@@ -98,6 +98,8 @@ pub use blosc1 as blosc;
 pub use bloscpack_datasets as dataset;
 #[doc(inline)]
 pub use bloscpack_dtype as dtype;
+#[doc(inline)]
+pub use bloscpack_error as error;
 #[cfg(feature = "frames")]
 #[doc(inline)]
 pub use bloscpack_frames as frame;

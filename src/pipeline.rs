@@ -4,7 +4,7 @@
 //! way, which bounds memory and gives back-pressure. With one thread the jobs run where they are
 //! submitted and no thread is ever started; with more, threads start as there is work for them.
 
-use bloscpack_storage::threads::{
+use bloscpack_storage::parallel::sync::{
     Mutex,
     mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel},
     thread::{self, JoinHandle},

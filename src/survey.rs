@@ -3,7 +3,7 @@
 use super::engine::Warning;
 use super::walk::Walk;
 use blosc1::{ChunkHeader, CompressorFormat, Filter};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, Offsets, Parser};
 use std::io::{Read, Seek};
 
@@ -148,12 +148,14 @@ impl Survey {
     /// # Errors
     /// As for [`of`](Self::of), and those of seeking.
     pub fn of_file<R: Read + Seek>(file: R, limits: &Limits) -> Result<Self> {
-        Self::from_walk(Walk::of_file(file, limits)?)
+        Self::from_walk(Walk::of_file(file, limits).reading()?)
     }
 
     fn from_walk<R: Read>(mut walk: Walk<R>) -> Result<Self> {
         let (mut members, mut warnings) = (Vec::new(), Vec::new());
-        let outcome = walk.run(|event, parser| note(&mut members, event, parser))?;
+        let outcome = walk
+            .run(|event, parser| note(&mut members, event, parser))
+            .reading()?;
         match outcome {
             Ok(ending) => warnings.extend(ending.trailing.map(Warning::Trailing)),
             Err(error) if error.error.is_unended() && !members.is_empty() => {

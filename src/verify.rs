@@ -3,7 +3,7 @@
 use super::engine::{Engine, Piece, Place, Settings, Wanted, Warning};
 use super::records::{Numbers, Tally};
 use super::recover::{Recovery, examine, holds_chunks};
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{FormatError, Limits, ParseError, Section};
 use std::io::Read;
@@ -148,14 +148,14 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 /// As for [`verify`].
 pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
     let mut report = verify(Cursor::new(source), limits, threads)?;
-    if report.stopped && source.size()? > 0 {
-        let found = examine(&source, limits, threads)?;
+    if report.stopped && source.size().reading()? > 0 {
+        let found = examine(&source, limits, threads).reading()?;
         // Where nothing is found, it is likely no damaged file but another kind.
         if found.chunks > 0 {
             report.go_on(found);
         }
     } else {
-        report.look_behind(&source, &limits)?;
+        report.look_behind(&source, &limits).reading()?;
     }
     Ok(report)
 }

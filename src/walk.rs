@@ -1,6 +1,6 @@
 //! A walk over all headers of an input, past the bodies of its chunks.
 
-use super::source::Source;
+use super::buffered_input::Source;
 use bloscpack_error::Result;
 use bloscpack_wire::{Ending, Event, Hashers, Limits, ParseError, Parser};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,12 +1,12 @@
 //! [`Appender`]: data behind the content of a file.
 
-use super::frame::Frame;
-use super::front::{self, NewMetadata, counted};
+use super::file_state::Frame;
+use super::preamble::{self, NewMetadata, counted};
 use super::rewrite::{Beginning, Rewrite};
 use super::{Editor, EditorBuilder};
 use crate::encoder::{Sink, Stage};
-use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Change, Disk, Folder, Held};
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::{Change, Disk, Folder, JournaledFile};
 use bloscpack_wire::{
     FormatVersion, Header, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
 };
@@ -40,7 +40,7 @@ pub(super) struct AppendSink<'a, F: Folder> {
 }
 
 impl<F: Folder> Sink for AppendSink<'_, F> {
-    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()> {
+    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()> {
         self.change.put(self.at, chunks)?;
         let mut start = self.at;
         for end in ends {
@@ -66,13 +66,18 @@ impl<F: Folder> Editor<F> {
     /// # Errors
     /// Those of the file; a last chunk that is damaged, since it would get a new digest.
     pub fn append(&mut self) -> Result<Appender<'_, F>> {
+        self.begin_append().writing()
+    }
+
+    fn begin_append(&mut self) -> Result<Appender<'_, F>> {
         self.held.check()?;
         let (recipe, chunk_size) = (self.recipe()?, self.chunk_size()?);
         let (kept, at, refill) = match self.chunks().checked_sub(1) {
             None => (0, self.frame.end, Vec::new()),
             Some(last) => {
                 let reader = self.reader();
-                let range = reader.chunk_range(last)?.unwrap_or_default();
+                let spot = self.frame.index.spot(self.held.file(), last)?;
+                let range = spot.map(|spot| spot.content).unwrap_or_default();
                 if range.end.saturating_sub(range.start) == u64::from(chunk_size) {
                     (self.chunks(), self.frame.end, Vec::new())
                 } else {
@@ -113,7 +118,7 @@ impl<F: Folder> Appender<'_, F> {
     /// # Errors
     /// Those of the reader and of the file.
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
-        self.stage.read_from(&mut reader, &mut self.sink)
+        self.stage.read_from(&mut reader, &mut self.sink).writing()
     }
 
     /// Replaces the metadata, too, by the same change. That of a NumPy array is then not made to
@@ -144,7 +149,11 @@ impl<F: Folder> Appender<'_, F> {
     /// it within the [patience](EditorBuilder::patience) of the editor, which should be long where
     /// what was appended cannot be had again; [`Usage`](bloscpack_error::Category::Usage) if the file holds a
     /// NumPy array, and what was appended are no whole rows of it. The file is then as it was.
-    pub fn finish(mut self) -> Result<u64> {
+    pub fn finish(self) -> Result<u64> {
+        self.commit().writing()
+    }
+
+    fn commit(mut self) -> Result<u64> {
         let appended = self.total_in();
         match self.metadata.take() {
             None | Some(NewMetadata::Same) if appended == 0 => return Ok(0),
@@ -247,7 +256,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         kept: u64,
         header: Header,
         metadata: &NewMetadata,
-    ) -> Result<&'a mut Held<F>> {
+    ) -> Result<&'a mut JournaledFile<F>> {
         if header.offsets {
             let (from, starts) = if frame.is_indexed {
                 (kept, self.starts)
@@ -258,7 +267,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
             let at = table_at.saturating_add(from.saturating_mul(ENTRY_LEN));
             self.change.put(at, &Offsets::encode(&starts, 0))?;
         }
-        front::put(&mut self.change, frame, header, metadata)?;
+        preamble::put(&mut self.change, frame, header, metadata)?;
         Ok(self.change.commit(self.at)?)
     }
 
@@ -276,7 +285,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         kept: u64,
         (header, metadata): (Header, NewMetadata),
         max_app_chunks: Option<u64>,
-    ) -> Result<&'a mut Held<F>> {
+    ) -> Result<&'a mut JournaledFile<F>> {
         let kept = usize::try_from(kept).unwrap_or(usize::MAX);
         let mut extents = frame.extents(&self.change)?;
         extents.truncate(kept);

@@ -1,12 +1,12 @@
 //! [`EditorBuilder`]: how an editor writes.
 
-use super::frame::Frame;
+use super::file_state::Frame;
 use super::{Editor, RecordEditor};
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
 use blosc1::{Compressor, Filter};
-use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Disk, Folder, Held, LockTimeout};
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::{Disk, Folder, JournaledFile, LockTimeout};
 use bloscpack_wire::{Hashers, Limits};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Default for EditorBuilder {
             threads: 1,
             limits: Limits::default(),
             hashers: Hashers::default(),
-            patience: LockTimeout::of(PATIENCE),
+            patience: LockTimeout::new(PATIENCE),
         }
     }
 }
@@ -118,7 +118,7 @@ impl EditorBuilder {
     /// How long a change waits for those who are reading the file; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set(patience);
+        self.patience.set_limit(patience);
         self
     }
 
@@ -129,7 +129,7 @@ impl EditorBuilder {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.ask(goes_on);
+        self.patience.keep_waiting_while(goes_on);
         self
     }
 
@@ -138,7 +138,7 @@ impl EditorBuilder {
     /// # Errors
     /// As [`open_in`](Self::open_in).
     pub fn open(self, path: impl AsRef<Path>) -> Result<Editor> {
-        let (folder, name) = Disk::of(path)?;
+        let (folder, name) = Disk::of(path).writing()?;
         self.open_in(folder, &name)
     }
 
@@ -151,7 +151,7 @@ impl EditorBuilder {
     /// that are only read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder
     /// takes.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
-        self.open_for(folder, name, Wanted::Content)
+        self.open_for(folder, name, Wanted::Content).writing()
     }
 
     /// Opens the file of records at this path, symbolic links followed.
@@ -159,7 +159,7 @@ impl EditorBuilder {
     /// # Errors
     /// As [`open_records_in`](Self::open_records_in).
     pub fn open_records(self, path: impl AsRef<Path>) -> Result<RecordEditor> {
-        let (folder, name) = Disk::of(path)?;
+        let (folder, name) = Disk::of(path).writing()?;
         self.open_records_in(folder, &name)
     }
 
@@ -169,7 +169,8 @@ impl EditorBuilder {
     /// As [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported) for a file
     /// without records, or with records packed in an unknown way.
     pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
-        RecordEditor::of(self.open_for(folder, name, Wanted::Records)?)
+        let editor = self.open_for(folder, name, Wanted::Records).writing()?;
+        RecordEditor::of(editor).writing()
     }
 
     fn open_for<F: Folder>(self, folder: F, name: &OsStr, wanted: Wanted) -> Result<Editor<F>> {
@@ -178,7 +179,7 @@ impl EditorBuilder {
                 "{spare} spare offsets: there may be up to {MOST_SPARE}"
             )));
         }
-        let held = Held::open(folder, name, &self.patience)?;
+        let held = JournaledFile::open(folder, name, &self.patience)?;
         let frame = Frame::of(held.file(), &self.limits)?;
         frame.check_editable(wanted)?;
         frame.check_behind(held.file(), &self.limits)?;

@@ -1,9 +1,9 @@
 //! [`Editor::set_metadata`]: other metadata.
 
-use super::frame::Frame;
-use super::front::{self, NewMetadata};
+use super::file_state::Frame;
+use super::preamble::{self, NewMetadata};
 use super::{Editor, EditorBuilder};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Change, Folder, ReadAt};
 use bloscpack_wire::Metadata;
 use std::collections::BTreeMap;
@@ -17,6 +17,10 @@ impl<F: Folder> Editor<F> {
     /// metadata; [`OverLimit`](bloscpack_error::Category::OverLimit) for more than the editor's own limits
     /// let it read.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
+        self.change_metadata(metadata).writing()
+    }
+
+    fn change_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.held.check()?;
         if self.metadata() == Some(metadata) {
             return Ok(());
@@ -38,7 +42,7 @@ pub(super) fn replace<F: Folder>(
         NewMetadata::Same => return Ok(()),
         NewMetadata::InPlace(_) => {
             let header = frame.head.header.clone();
-            front::put(&mut change, frame, header, &new)?;
+            preamble::put(&mut change, frame, header, &new)?;
             let len = change.size()?;
             change.commit(len)?
         }

@@ -15,11 +15,11 @@
 
 mod append;
 mod builder;
-mod frame;
-mod front;
+mod file_state;
 mod metadata;
 mod patch;
-mod press;
+mod preamble;
+mod recompress;
 mod records;
 mod reindex;
 mod rewrite;
@@ -31,9 +31,9 @@ pub use records::{RecordAppender, RecordEditor};
 
 use super::indexed::{IndexedReader, IndexedReaderBuilder};
 use bloscpack_error::Result;
-use bloscpack_storage::{Disk, Folder, Held};
+use bloscpack_storage::{Disk, Folder, JournaledFile};
 use bloscpack_wire::{Header, Metadata};
-use frame::Frame;
+use file_state::Frame;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -65,11 +65,11 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Editor<F: Folder = Disk> {
-    held: Held<F>,
+    held: JournaledFile<F>,
     frame: Frame,
     options: EditorBuilder,
     /// How chunks of this file are made, from an earlier patch.
-    known: press::Known,
+    known: recompress::Known,
 }
 
 impl Editor {

@@ -1,12 +1,12 @@
 //! [`Editor::patch`]: data over the content of a file.
 
 use super::Editor;
-use super::frame::Frame;
-use super::front::NewMetadata;
-use super::press::Press;
+use super::file_state::Frame;
+use super::preamble::NewMetadata;
+use super::recompress::Press;
 use super::rewrite;
-use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Change, Folder, Held, ReadAt};
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::FormatVersion;
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
@@ -57,6 +57,10 @@ impl<F: Folder> Editor<F> {
     /// [`Usage`](bloscpack_error::Category::Usage) if it would reach behind the end of the content; those of
     /// reader and file; a chunk that is touched in part and damaged. Nothing is changed then.
     pub fn patch<R: Read>(&mut self, at: u64, mut data: R) -> Result<u64> {
+        self.overwrite(at, &mut data).writing()
+    }
+
+    fn overwrite<R: Read>(&mut self, at: u64, data: &mut R) -> Result<u64> {
         self.held.check()?;
         let content_len = self.content_len();
         if at > content_len {
@@ -76,7 +80,7 @@ impl<F: Folder> Editor<F> {
             let old = self.frame.old_chunk(&patch.change, number)?;
             let most = old.content.end.saturating_sub(here);
             piece.clear();
-            data.by_ref().take(most).read_to_end(&mut piece)?;
+            data.by_ref().take(most).read_to_end(&mut piece).reading()?;
             if piece.is_empty() {
                 break;
             }
@@ -86,7 +90,7 @@ impl<F: Folder> Editor<F> {
             }
             here = here.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
         }
-        if here == content_len && !is_at_end(&mut data)? {
+        if here == content_len && !is_at_end(data).reading()? {
             return Err(past_end(content_len));
         }
         let held = patch.make(&self.frame, self.options.max_app_chunks)?;
@@ -153,17 +157,25 @@ impl<'a, F: Folder> Patch<'a, F> {
         Ok(())
     }
 
-    fn make(mut self, frame: &Frame, max_app_chunks: Option<u64>) -> Result<&'a mut Held<F>> {
+    fn make(
+        mut self,
+        frame: &Frame,
+        max_app_chunks: Option<u64>,
+    ) -> Result<&'a mut JournaledFile<F>> {
         if !self.fits {
             return self.rewrite(frame, max_app_chunks);
         }
         for new in self.chunks.into_values() {
-            self.change.place(new.at, &new.staged, new.hasher);
+            self.change.place(new.at, &new.staged, new.hasher)?;
         }
         Ok(self.change.commit(self.end)?)
     }
 
-    fn rewrite(self, frame: &Frame, max_app_chunks: Option<u64>) -> Result<&'a mut Held<F>> {
+    fn rewrite(
+        self,
+        frame: &Frame,
+        max_app_chunks: Option<u64>,
+    ) -> Result<&'a mut JournaledFile<F>> {
         let staged = self.chunks.into_iter();
         let staged = staged.map(|(number, new)| (number, new.staged)).collect();
         let what = (NewMetadata::Same, &staged);

@@ -1,8 +1,8 @@
 //! [`RecordEditor`] and [`RecordAppender`]: records behind those of a file.
 
 use super::append::AppendSink;
-use super::frame::Frame;
-use super::front::{NewMetadata, counted as counted_header};
+use super::file_state::Frame;
+use super::preamble::{NewMetadata, counted as counted_header};
 use super::{Editor, EditorBuilder};
 use crate::encoder::check_of_records;
 use crate::records::{
@@ -10,7 +10,7 @@ use crate::records::{
     record_of_value,
 };
 use blosc1::MAX_NBYTES;
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Disk, Folder};
 use bloscpack_wire::{Form, Header, Metadata, Packing, counted, declared};
 use std::path::Path;
@@ -113,7 +113,7 @@ impl<F: Folder> RecordEditor<F> {
             .limits(self.editor.options.limits)
             .hashers(self.editor.options.hashers);
         let index = Arc::clone(&self.editor.frame.index);
-        options.with_index(self.editor.held.file(), index)
+        options.with_index(self.editor.held.file(), index).writing()
     }
 
     /// Replaces the user's own metadata; `shape` and `packing` stay what they mean, and so does
@@ -153,6 +153,10 @@ impl<F: Folder> RecordEditor<F> {
     /// # Errors
     /// Those of the file; a last packed chunk that is damaged.
     pub fn append(&mut self) -> Result<RecordAppender<'_, F>> {
+        self.begin_append().writing()
+    }
+
+    fn begin_append(&mut self) -> Result<RecordAppender<'_, F>> {
         self.editor.held.check()?;
         let recipe = self.editor.recipe()?;
         let (mut kept, mut at) = (self.chunks(), self.editor.frame.end);
@@ -218,7 +222,7 @@ impl<F: Folder> RecordAppender<'_, F> {
     /// # Errors
     /// As for [`RecordWriter::push`](crate::RecordWriter::push).
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
-        self.stage.push(record.as_ref(), &mut self.sink)
+        self.stage.push(record.as_ref(), &mut self.sink).writing()
     }
 
     /// Appends a value as a record.
@@ -227,7 +231,7 @@ impl<F: Folder> RecordAppender<'_, F> {
     /// As for [`push`](Self::push), and a value that cannot be written as one.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.stage.records(), &mut self.buffer)?;
-        self.stage.push(&self.buffer, &mut self.sink)
+        self.stage.push(&self.buffer, &mut self.sink).writing()
     }
 
     /// Records appended so far.
@@ -242,7 +246,11 @@ impl<F: Folder> RecordAppender<'_, F> {
     /// Those of the file; [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers do not let
     /// go of it within the [patience](EditorBuilder::patience) of the editor. The file is then as it
     /// was.
-    pub fn finish(mut self) -> Result<u64> {
+    pub fn finish(self) -> Result<u64> {
+        self.commit().writing()
+    }
+
+    fn commit(mut self) -> Result<u64> {
         let appended = self.records();
         if appended == 0 {
             return Ok(0);

@@ -1,9 +1,9 @@
 //! [`Editor::reindex`]: offsets of -1 filled in.
 
 use super::Editor;
-use super::front::{self, NewMetadata};
+use super::preamble::{self, NewMetadata};
 use crate::indexed::Index;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::Offsets;
 
@@ -14,6 +14,10 @@ impl<F: Folder> Editor<F> {
     /// [`Usage`](bloscpack_error::Category::Usage) for a file without a table; those of the file, and a table
     /// that does not lead to its chunks.
     pub fn reindex(&mut self) -> Result<bool> {
+        self.fill_in_offsets().writing()
+    }
+
+    fn fill_in_offsets(&mut self) -> Result<bool> {
         self.held.check()?;
         if !self.header().offsets {
             return Err(Error::usage(
@@ -30,7 +34,7 @@ impl<F: Folder> Editor<F> {
         let mut change = self.held.change(None)?;
         change.put(self.frame.geometry.table_at, &Offsets::encode(&starts, 0))?;
         let header = self.frame.head.header.clone();
-        front::put(&mut change, &self.frame, header, &NewMetadata::Same)?;
+        preamble::put(&mut change, &self.frame, header, &NewMetadata::Same)?;
         let len = change.size()?;
         let held = change.commit(len)?;
         self.frame.renew(held, &self.options.limits)?;

@@ -1,10 +1,10 @@
 //! [`Rewrite`]: a new file in place of the old one, where a change does not fit.
 
-use super::frame::Frame;
-use super::front::{NewMetadata, sealed};
+use super::file_state::Frame;
+use super::preamble::{NewMetadata, sealed};
 use crate::encoder::default_spare;
 use bloscpack_error::Result;
-use bloscpack_storage::{Change, Folder, Held, ReadAt, Replacement};
+use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt, Replacement};
 use bloscpack_wire::{FormatVersion, Geometry, Header, Offsets, offsets::ENTRY_LEN};
 use std::collections::BTreeMap;
 use std::io;
@@ -130,7 +130,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
     }
 
     /// Writes what stands before the chunks, and puts the new file in the place of the old one.
-    pub(super) fn finish(mut self) -> Result<&'a mut Held<F>> {
+    pub(super) fn finish(mut self) -> Result<&'a mut JournaledFile<F>> {
         self.flush()?;
         let Beginning {
             header, metadata, ..
@@ -173,7 +173,7 @@ pub(super) fn all<'a, F: Folder>(
     frame: &Frame,
     (metadata, staged): (NewMetadata, &BTreeMap<u64, Range<u64>>),
     max_app_chunks: Option<u64>,
-) -> Result<&'a mut Held<F>> {
+) -> Result<&'a mut JournaledFile<F>> {
     let extents = frame.extents(&change)?;
     let header = frame.closed_header(&change)?;
     let spare = frame.spare_or(max_app_chunks);

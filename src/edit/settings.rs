@@ -1,11 +1,12 @@
 //! How new chunks are made: as those that are there, unless told otherwise.
 
-use super::front::check_limit;
+use super::preamble::check_limit;
 use super::{Editor, EditorBuilder};
 use crate::DEFAULT_CHUNK_SIZE;
 use crate::encoder::Recipe;
 use crate::indexed::IndexedReader;
-use blosc1::{ChunkSettings, MAX_NBYTES, guess_settings};
+use blosc1::internal::guess_settings;
+use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::Limit;

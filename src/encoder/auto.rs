@@ -1,9 +1,9 @@
 //! Settings that are chosen when the first data is there.
 
-use super::line::{Line, Recipe, Sink};
-use crate::shared::{Shared, in_order};
+use super::chunk_compressor::{Line, Recipe, Sink};
+use crate::shared_source::{Shared, in_order};
 use blosc1::{Tuned, Tuner};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use std::io::Read;
 use std::ops::Range;
 
@@ -32,7 +32,10 @@ impl Auto {
             let from = |at| bytes.start.saturating_add(at);
             let mut piece = Vec::new();
             // It is shorter where the source ends before.
-            in_order(source, from(place.start)..from(place.end))?.read_to_end(&mut piece)?;
+            in_order(source, from(place.start)..from(place.end))
+                .reading()?
+                .read_to_end(&mut piece)
+                .reading()?;
             pieces.push(piece);
         }
         let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();

@@ -4,17 +4,17 @@
 //! compressed, [`stream`] and [`seek`] put them where they belong.
 
 mod auto;
-mod line;
+mod chunk_compressor;
+mod chunker;
 mod plan;
 mod seek;
-mod stage;
 mod stream;
 
-pub(super) use line::{Batch, Line, Recipe, Sink};
+pub(super) use chunk_compressor::{Batch, Line, Recipe, Sink};
+pub(super) use chunker::Stage;
 pub(super) use plan::{MOST_SPARE, Plan, RecordOptions, check_of_records, default_spare};
 pub use seek::SeekEncoder;
 pub(super) use seek::{Mover, SeekSink, move_up};
-pub(super) use stage::Stage;
 pub use stream::Encoder;
 pub(super) use stream::StreamSink;
 

@@ -2,8 +2,8 @@
 
 use super::EncoderBuilder;
 use super::auto::Auto;
-use super::line::Recipe;
-use super::stage::Stage;
+use super::chunk_compressor::Recipe;
+use super::chunker::Stage;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{

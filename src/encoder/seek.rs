@@ -8,13 +8,13 @@
 //! table can be made to measure. Beyond that the table gets room for [`FIRST_ROOM`] entries; when
 //! they run out, the chunks are moved up to double it.
 
-use super::line::Sink;
+use super::chunk_compressor::Sink;
+use super::chunker::Stage;
 use super::plan::{Plan, Total};
-use super::stage::Stage;
 use super::stream::unfilled;
-use crate::shared::Shared;
+use crate::shared_source::Shared;
 use blosc1::{ChunkSettings, Tuned};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatVersion, Header, Offsets, offsets::ENTRY_LEN};
 use std::borrow::Cow;
@@ -79,7 +79,7 @@ pub(crate) struct SeekSink<W> {
 impl<W: Write + Seek> SeekEncoder<W> {
     pub(super) fn new(target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
         let stage = plan.stage()?;
-        let sink = SeekSink::new(target, plan, mover)?;
+        let sink = SeekSink::new(target, plan, mover).writing()?;
         Ok(Self { stage, sink })
     }
 
@@ -89,7 +89,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// # Errors
     /// Those of the reader and of the target.
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
-        self.stage.read_from(&mut reader, &mut self.sink)
+        self.stage.read_from(&mut reader, &mut self.sink).writing()
     }
 
     /// Compresses these bytes of a source that can be read at any position; returns how many that was.
@@ -116,7 +116,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
         S: ReadAt + Send + Sync + 'static,
     {
         let source: Shared = source;
-        self.stage.read_at(&source, bytes, &mut self.sink)
+        self.stage.read_at(&source, bytes, &mut self.sink).writing()
     }
 
     /// Writes what is left, fills in offsets and header, flushes, and gives back the target, which
@@ -126,8 +126,8 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// Those of the target; [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
     /// came than were promised. The file is then unfinished.
     pub fn finish(mut self) -> Result<W> {
-        self.stage.finish(false, &mut self.sink)?;
-        self.sink.finish(self.stage.total_in())?;
+        self.stage.finish(false, &mut self.sink).writing()?;
+        self.sink.finish(self.stage.total_in()).writing()?;
         Ok(self.sink.target)
     }
 
@@ -147,7 +147,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// # Errors
     /// Those of the target, to which what stands before the chunks may go now.
     pub fn tune(&mut self) -> Result<Option<&Tuned>> {
-        self.stage.tune(&mut self.sink)
+        self.stage.tune(&mut self.sink).writing()
     }
 
     /// Uncompressed bytes taken in.
@@ -183,7 +183,7 @@ impl<W: Write + Seek> Sink for SeekSink<W> {
         Ok(())
     }
 
-    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()> {
+    fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()> {
         if self
             .held
             .as_ref()
@@ -233,7 +233,7 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     /// Writes chunks that lie one behind the other.
-    fn put_run(&mut self, chunks: &[u8], ends: &[usize]) -> io::Result<()> {
+    fn put_run(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()> {
         let mut start = self.len;
         for end in ends {
             if self.plan.has_offsets() {
@@ -276,12 +276,13 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     /// Writes the beginning of a member whose length is not known, and what was held back.
-    fn begin_open(&mut self) -> io::Result<()> {
+    fn begin_open(&mut self) -> Result<()> {
         let spares = self.plan.layout() == FormatVersion::V3 && self.plan.has_offsets();
-        let header = self.plan.open_header().encode().map_err(Error::from)?;
+        let header = self.plan.open_header().encode()?;
         self.begin(&header, if spares { FIRST_ROOM } else { 0 })?;
         let held = self.held.take().unwrap_or_default();
-        self.target.write_all(&held)
+        self.target.write_all(&held)?;
+        Ok(())
     }
 
     fn begin(&mut self, header: &[u8], room: u64) -> Result<()> {
@@ -308,7 +309,7 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     /// Makes the table larger where it is of unknown length and used up.
-    fn make_room(&mut self) -> io::Result<()> {
+    fn make_room(&mut self) -> Result<()> {
         let grows = self.plan.known.is_none() && self.plan.layout() == FormatVersion::V3;
         let mut room = self.room;
         while grows && self.plan.has_offsets() && self.chunks > room {
@@ -321,9 +322,9 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     /// Moves the chunks up so that the table has this many entries.
-    fn grow(&mut self, room: u64) -> io::Result<()> {
+    fn grow(&mut self, room: u64) -> Result<()> {
         let Some(mover) = self.mover else {
-            return Err(io::Error::other(
+            return Err(Error::bug(
                 "the table of offsets is full and the target cannot be read",
             ));
         };
@@ -334,7 +335,8 @@ impl<W: Write + Seek> SeekSink<W> {
         io::copy(&mut io::repeat(0xff).take(added), &mut self.target)?;
         self.chunks_at = self.chunks_at.saturating_add(added);
         self.room = room;
-        self.seek_to_end()
+        self.seek_to_end()?;
+        Ok(())
     }
 
     fn seek_to_end(&mut self) -> io::Result<()> {

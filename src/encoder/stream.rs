@@ -1,12 +1,12 @@
 //! [`Encoder`]: for targets that only take bytes.
 
 use super::EncoderBuilder;
-use super::line::Sink;
+use super::chunk_compressor::Sink;
+use super::chunker::Stage;
 use super::plan::Plan;
-use super::stage::Stage;
-use crate::shared::Shared;
+use crate::shared_source::Shared;
 use blosc1::{ChunkHeader, ChunkSettings, Tuned};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::offsets::ENTRY_LEN;
 use std::io::{self, Read, Write};
@@ -100,8 +100,8 @@ impl<W: Write> StreamSink<W> {
 }
 
 impl<W: Write> Sink for StreamSink<W> {
-    fn put(&mut self, chunks: &[u8], _: &[usize]) -> io::Result<()> {
-        self.write(chunks)
+    fn put(&mut self, chunks: &[u8], _: &[usize]) -> Result<()> {
+        self.write(chunks).writing()
     }
 
     fn tuned(&mut self, settings: &ChunkSettings) -> Result<()> {
@@ -147,7 +147,7 @@ impl<W: Write> Encoder<W> {
 
     pub(super) fn with_plan(writer: W, plan: Plan) -> Result<Self> {
         let stage = plan.stage()?;
-        let sink = StreamSink::begin(writer, &plan)?;
+        let sink = StreamSink::begin(writer, &plan).writing()?;
         Ok(Self { stage, plan, sink })
     }
 
@@ -157,7 +157,7 @@ impl<W: Write> Encoder<W> {
     /// # Errors
     /// Those of the reader and of the writer.
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
-        self.stage.read_from(&mut reader, &mut self.sink)
+        self.stage.read_from(&mut reader, &mut self.sink).writing()
     }
 
     /// Compresses these bytes of a source that can be read at any position; returns how many that was.
@@ -184,7 +184,7 @@ impl<W: Write> Encoder<W> {
         S: ReadAt + Send + Sync + 'static,
     {
         let source: Shared = source;
-        self.stage.read_at(&source, bytes, &mut self.sink)
+        self.stage.read_at(&source, bytes, &mut self.sink).writing()
     }
 
     /// Writes what is left, and the end mark where the length was not known, and gives back the
@@ -195,8 +195,9 @@ impl<W: Write> Encoder<W> {
     /// came than were promised. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
         self.stage
-            .finish(self.plan.known.is_none(), &mut self.sink)?;
-        self.sink.finish(&self.plan)?;
+            .finish(self.plan.known.is_none(), &mut self.sink)
+            .writing()?;
+        self.sink.finish(&self.plan).writing()?;
         Ok(self.sink.writer)
     }
 
@@ -221,7 +222,7 @@ impl<W: Write> Encoder<W> {
     /// # Errors
     /// Those of the target, to which what stands before the chunks may go now.
     pub fn tune(&mut self) -> Result<Option<&Tuned>> {
-        self.stage.tune(&mut self.sink)
+        self.stage.tune(&mut self.sink).writing()
     }
 
     /// Uncompressed bytes taken in.

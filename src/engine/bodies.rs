@@ -2,8 +2,8 @@
 
 use super::Engine;
 use super::settings::Settings;
-use crate::shared::{Fetch, Shared};
-use bloscpack_error::Result;
+use crate::shared_source::{Fetch, Shared};
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -28,9 +28,9 @@ pub(super) struct Bodies<R> {
 impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
     /// An engine whose workers read the source from the byte `from` on.
     pub(crate) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
-        let extent = from..source.size()?.max(from);
+        let extent = from..source.size().reading()?.max(from);
         let mut cursor = Cursor::new(Arc::clone(&source));
-        cursor.seek(SeekFrom::Start(from))?;
+        cursor.seek(SeekFrom::Start(from)).reading()?;
         let mut engine = Self::new(cursor, settings);
         let pass = |cursor: &mut Cursor<Arc<S>>, count: u64| {
             let here = cursor.stream_position()?;
@@ -78,7 +78,7 @@ impl<R: Read> Engine<R> {
         self.source.keep(0);
         // What lies behind the end was not passed over but is missing.
         let far = rest.min(bodies.extent.end.saturating_sub(begin));
-        (bodies.pass)(self.source.get_mut(), far)?;
+        (bodies.pass)(self.source.get_mut(), far).reading()?;
         self.source.passed(self.parser.skip(far));
         Ok(())
     }

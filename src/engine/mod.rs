@@ -10,30 +10,30 @@
 //! the parser; the workers read the [`bodies`] themselves.
 
 mod bodies;
+mod buffer_pool;
 mod settings;
-mod spares;
-mod work;
+mod worker;
 
 pub use settings::Warning;
 
-use super::fill::Fill;
+use super::buffered_input::Source;
+use super::chunk_buffer::Fill;
 use super::pipeline::{BATCH, Panicked, Pipeline};
-use super::shared::Fetch;
-use super::source::Source;
-use blosc1::{ChunkDecoder, ChunkHeader, has_blocks};
-use bloscpack_error::{Error, ErrorKind, Result};
+use super::shared_source::Fetch;
+use blosc1::{ChunkDecoder, ChunkHeader, internal::has_blocks};
+use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_wire::{
     Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
     Position, Section,
 };
 use bodies::Bodies;
+use buffer_pool::{LEAST, Spares};
 pub(super) use settings::{Settings, Wanted};
-use spares::{LEAST, Spares};
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
-use work::{Done, Job, Outcome, check, decode, work_all};
-pub(super) use work::{Piece, Place};
+use worker::{Done, Job, Outcome, check, decode, work_all};
+pub(super) use worker::{Piece, Place};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
 const GIANT: u32 = 64 << 20;
@@ -160,7 +160,7 @@ impl<R> Engine<R> {
     fn done(&mut self, done: Done) -> Result<Piece> {
         self.spare_chunks.put(done.chunk);
         self.unread |= done.piece.is_err();
-        Ok(done.piece?)
+        done.piece.reading()
     }
 
     /// Those bytes of the chunk that begins at `content` which are wanted, if any.
@@ -191,7 +191,7 @@ impl<R: Read> Engine<R> {
             }
             if self.unread {
                 let gone = "a chunk could not be read, so that nothing follows";
-                return Err(io::Error::other(gone).into());
+                return Err(io::Error::other(gone)).reading();
             }
             match self.ready.pop_front() {
                 Some(Ok(done)) => return self.done(done).map(Some),
@@ -344,7 +344,7 @@ impl<R: Read> Engine<R> {
         if let Some(bodies) = &mut self.bodies {
             let most = std::mem::replace(&mut bodies.ahead, usize::MAX);
             // A file never lets anybody wait.
-            if !self.source.fill_up_to(most)? {
+            if !self.source.fill_up_to(most).reading()? {
                 let result = self.parser.finish();
                 self.end(result);
             }
@@ -362,7 +362,7 @@ impl<R: Read> Engine<R> {
             self.starving = self.source.was_short();
             return Ok(());
         }
-        if !self.source.fill()? {
+        if !self.source.fill().reading()? {
             let result = self.parser.finish();
             self.end(result);
         }

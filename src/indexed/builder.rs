@@ -4,7 +4,7 @@ use super::IndexedReader;
 use super::cache::Cache;
 use super::fetch::Fetcher;
 use super::index::Index;
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::Limit;
 use bloscpack_wire::{FormatError, Hashers, Limits};
@@ -77,7 +77,7 @@ impl IndexedReaderBuilder {
     /// # Errors
     /// Those of the source, and whatever is wrong with the structure of the input.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
-        let index = Index::of(&source, &self.limits, self.allow_unterminated)?;
+        let index = Index::of(&source, &self.limits, self.allow_unterminated).reading()?;
         index.check_content()?;
         self.check_total(index.content_len())?;
         Ok(self.with_index(source, index.into()))

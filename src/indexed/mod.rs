@@ -15,7 +15,7 @@ pub(super) use head::{Head, head};
 pub(super) use index::{Extent, Index, Spot};
 
 use super::engine::Warning;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Header, Metadata};
 use cache::Cache;
@@ -112,10 +112,8 @@ impl<S: ReadAt> IndexedReader<S> {
     /// # Errors
     /// Those of the source, and an offset that cannot be.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
-        Ok(self
-            .index
-            .spot(&self.source, chunk)?
-            .map(|spot| spot.content))
+        let spot = self.index.spot(&self.source, chunk).reading()?;
+        Ok(spot.map(|spot| spot.content))
     }
 
     /// The uncompressed bytes of a chunk, by its number over all members.
@@ -124,9 +122,8 @@ impl<S: ReadAt> IndexedReader<S> {
     /// A [`Usage`](bloscpack_error::Category::Usage) error behind the last chunk; those of the source;
     /// whatever is wrong with the chunk.
     pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
-        let spot = self.spot(chunk)?;
-        let bytes = self.fetcher.fetch(&self.source, &spot)?;
-        self.decoded(&spot, &bytes)
+        let (_, data) = self.chunk_with_bytes(chunk).reading()?;
+        Ok(data)
     }
 
     /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many
@@ -138,7 +135,7 @@ impl<S: ReadAt> IndexedReader<S> {
         let mut done = 0;
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let here = at.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
-            let len = self.read_in_chunk(here, rest)?;
+            let len = self.read_in_chunk(here, rest).reading()?;
             if len == 0 {
                 break;
             }
@@ -187,7 +184,7 @@ impl<S: ReadAt> IndexedReader<S> {
         while at < range.end
             && let Some(chunk) = self.index.chunk_at(at)
         {
-            let spot = self.spot(chunk)?;
+            let spot = self.spot(chunk).reading()?;
             let end = spot.content.end.min(range.end);
             let len = len_of(&(at..end)).min(PIECE);
             if buf.len() < len {
@@ -195,8 +192,8 @@ impl<S: ReadAt> IndexedReader<S> {
             }
             if len == len_of(&(at..end)) {
                 let part = buf.get_mut(..len).unwrap_or_default();
-                self.read_part(chunk, &spot, at, part)?;
-                writer.write_all(part)?;
+                self.read_part(chunk, &spot, at, part).reading()?;
+                writer.write_all(part).writing()?;
             } else {
                 self.copy_giant(&spot, at..end, &mut buf, writer)?;
             }
@@ -213,14 +210,14 @@ impl<S: ReadAt> IndexedReader<S> {
         buf: &mut [u8],
         writer: &mut W,
     ) -> Result<()> {
-        let bytes = self.fetcher.fetch(&self.source, spot)?;
+        let bytes = self.fetcher.fetch(&self.source, spot).reading()?;
         let mut at = range.start;
         while at < range.end {
             let len = len_of(&(at..range.end)).min(buf.len());
             let part = buf.get_mut(..len).unwrap_or_default();
             self.fetcher
                 .decode(spot, &bytes, len_of(&(spot.content.start..at)), part)?;
-            writer.write_all(part)?;
+            writer.write_all(part).writing()?;
             at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
         }
         Ok(())

@@ -2,12 +2,12 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
-use super::opening::{IndexedRecordReaderBuilder, check_count};
+use super::indexed_builder::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
 use crate::engine::Warning;
 use crate::indexed::{Extent, Fetcher, Index};
-use blosc1::{ChunkHeader, has_blocks};
-use bloscpack_error::{Category, Error, ErrorKind, Result};
+use blosc1::{ChunkHeader, internal::has_blocks};
+use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::Limit;
 use bloscpack_wire::{
@@ -150,14 +150,14 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             return Err(Error::usage(message));
         }
         let Some(packed) = &self.packed else {
-            let (extent, header, bytes) = self.fetch(record)?;
+            let (extent, header, bytes) = self.fetch(record).reading()?;
             return Ok(self.decode(&extent, &header, &bytes)?.into());
         };
-        let chunk = self.find(packed, record)?;
+        let chunk = self.find(packed, record).reading()?;
         if let Some(unpacked) = packed.cache().get(chunk) {
             return record_of(unpacked, record);
         }
-        let unpacked = self.unpack(packed, chunk)?;
+        let unpacked = self.unpack(packed, chunk).reading()?;
         record_of(&unpacked, record)
     }
 
@@ -187,9 +187,10 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             if let Some(found) = unpacked.as_ref().and_then(|chunk| chunk.record(record)) {
                 return Ok(found);
             }
-            let chunk = self.find(packed, record)?;
+            let chunk = self.find(packed, record).reading()?;
             let kept = packed.cache().get(chunk).map(Arc::clone);
-            let kept = kept.map_or_else(|| self.unpack(packed, chunk), Ok)?;
+            let kept = kept.map_or_else(|| self.unpack(packed, chunk), Ok);
+            let kept = kept.reading()?;
             record_of(unpacked.insert(kept), record)
         })
     }
@@ -229,7 +230,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             return Ok(Some(chunk..chunk.saturating_add(1)));
         };
         let kept = packed.cache().get(chunk).map(Arc::clone);
-        let unpacked = kept.map_or_else(|| self.unpack(packed, chunk), Ok)?;
+        let unpacked = kept.map_or_else(|| self.unpack(packed, chunk), Ok);
+        let unpacked = unpacked.reading()?;
         Ok(Some(unpacked.head.first..unpacked.head.end()))
     }
 

@@ -8,11 +8,11 @@
 
 mod builder;
 mod cache;
+mod chunker;
 mod find;
 mod indexed;
-mod opening;
+mod indexed_builder;
 mod reader;
-mod stage;
 mod tally;
 mod typed;
 mod writer;
@@ -20,10 +20,10 @@ mod writer;
 pub use builder::RecordWriterBuilder;
 pub(super) use builder::VARBINARY;
 pub(super) use cache::Unpacked;
+pub(super) use chunker::RecordStage;
 pub use indexed::IndexedRecordReader;
-pub use opening::IndexedRecordReaderBuilder;
+pub use indexed_builder::IndexedRecordReaderBuilder;
 pub use reader::{RecordReader, RecordReaderBuilder};
-pub(super) use stage::RecordStage;
 pub(super) use tally::{Numbers, Tally};
 pub(super) use typed::record_of_value;
 pub use typed::{FromRecord, ToRecord, ValueError};

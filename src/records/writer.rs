@@ -1,10 +1,10 @@
 //! [`RecordWriter`] and [`SeekRecordWriter`]: records to a stream, and to a file.
 
 use super::builder::RecordWriterBuilder;
-use super::stage::RecordStage;
+use super::chunker::RecordStage;
 use super::typed::{ToRecord, record_of_value};
 use crate::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
-use bloscpack_error::Result;
+use bloscpack_error::{IoSide, Result};
 use std::io::{self, Seek, Write};
 
 /// Writes records to anything that takes bytes: a pipe, a socket, a buffer.
@@ -50,7 +50,7 @@ impl<W: Write> RecordWriter<W> {
 
     pub(super) fn with_plan(target: W, plan: Plan, records: &RecordOptions) -> Result<Self> {
         let stage = RecordStage::new(&plan.recipe(), records.packing, 0, records.count)?;
-        let sink = StreamSink::begin(target, &plan)?;
+        let sink = StreamSink::begin(target, &plan).writing()?;
         Ok(Self {
             stage,
             plan,
@@ -68,7 +68,7 @@ impl<W: Write> RecordWriter<W> {
     /// the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) for more records than
     /// were promised.
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
-        self.stage.push(record.as_ref(), &mut self.sink)
+        self.stage.push(record.as_ref(), &mut self.sink).writing()
     }
 
     /// Writes a value as a record.
@@ -77,7 +77,7 @@ impl<W: Write> RecordWriter<W> {
     /// As for [`push`](Self::push), and a value that cannot be written as one.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.stage.records(), &mut self.buffer)?;
-        self.stage.push(&self.buffer, &mut self.sink)
+        self.stage.push(&self.buffer, &mut self.sink).writing()
     }
 
     /// Writes all records that were pushed and flushes the target, so that who reads from it has
@@ -86,8 +86,8 @@ impl<W: Write> RecordWriter<W> {
     /// # Errors
     /// Those of the target.
     pub fn flush(&mut self) -> Result<()> {
-        self.stage.flush(&mut self.sink)?;
-        Ok(self.sink.writer.flush()?)
+        self.stage.flush(&mut self.sink).writing()?;
+        self.sink.writer.flush().writing()
     }
 
     /// Writes what is left, and the end mark where the number was not known, and gives back the
@@ -97,8 +97,8 @@ impl<W: Write> RecordWriter<W> {
     /// Those of the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) if fewer records
     /// came than were promised. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
-        self.stage.finish(&mut self.sink)?;
-        self.sink.finish(&self.plan)?;
+        self.stage.finish(&mut self.sink).writing()?;
+        self.sink.finish(&self.plan).writing()?;
         Ok(self.sink.writer)
     }
 
@@ -161,7 +161,7 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
         mover: Option<Mover<W>>,
     ) -> Result<Self> {
         let stage = RecordStage::new(&plan.recipe(), records.packing, 0, records.count)?;
-        let sink = SeekSink::new(target, plan, mover)?;
+        let sink = SeekSink::new(target, plan, mover).writing()?;
         Ok(Self {
             stage,
             sink,
@@ -174,7 +174,7 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
     /// # Errors
     /// As for [`RecordWriter::push`].
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
-        self.stage.push(record.as_ref(), &mut self.sink)
+        self.stage.push(record.as_ref(), &mut self.sink).writing()
     }
 
     /// Writes a value as a record.
@@ -183,7 +183,7 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
     /// As for [`push`](Self::push), and a value that cannot be written as one.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.stage.records(), &mut self.buffer)?;
-        self.stage.push(&self.buffer, &mut self.sink)
+        self.stage.push(&self.buffer, &mut self.sink).writing()
     }
 
     /// Writes all records that were pushed and flushes the target; the file stays unfinished.
@@ -191,8 +191,8 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
     /// # Errors
     /// Those of the target.
     pub fn flush(&mut self) -> Result<()> {
-        self.stage.flush(&mut self.sink)?;
-        Ok(self.sink.target.flush()?)
+        self.stage.flush(&mut self.sink).writing()?;
+        self.sink.target.flush().writing()
     }
 
     /// Writes what is left, fills in offsets, metadata and header, flushes, and gives back the
@@ -201,8 +201,8 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
     /// # Errors
     /// As for [`RecordWriter::finish`]. The file is then unfinished.
     pub fn finish(mut self) -> Result<W> {
-        self.stage.finish(&mut self.sink)?;
-        self.sink.finish(self.stage.records())?;
+        self.stage.finish(&mut self.sink).writing()?;
+        self.sink.finish(self.stage.records()).writing()?;
         Ok(self.sink.target)
     }
 

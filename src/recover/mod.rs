@@ -6,36 +6,37 @@
 //!          ─► taker (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
 //! ```
 
-mod behind;
+mod block_layout;
+mod budget;
+mod collector;
 mod content;
 mod head;
 mod kind;
-mod like;
 mod links;
 mod member;
 mod notes;
 mod numbering;
 mod output;
+mod output_options;
 mod probe;
 mod report;
 mod salvage;
 mod scan;
 mod search;
-mod shape;
 mod table;
-mod taker;
+mod trailing;
 mod window;
-mod work;
 
-pub(super) use behind::holds_chunks;
 pub use report::{Lost, Recovery};
+pub(super) use trailing::holds_chunks;
 
 use super::walk::Walk;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Checksum, Event, FormatError, Hashers, Limits, NumpyArray, ParseError, Position, Section,
 };
+use collector::{Nothing, Taking};
 use content::Piece;
 use kind::{Kind, kinds};
 use member::Member;
@@ -43,7 +44,6 @@ use output::Target;
 use probe::Probe;
 use salvage::{Salvage, Taker};
 use std::io::{Read, Seek, Write};
-use taker::{Nothing, Taking};
 
 /// Zeros written for each byte of the source, at the most: a header of 32 bytes may count any number
 /// of chunks.
@@ -158,25 +158,34 @@ where
     S: ReadAt + ?Sized,
     W: Read + Write + Seek,
 {
-    let mut findings = Findings::of(&source, options)?;
+    // The output says of its own errors that they are those of the target.
+    save(&source, target, options).reading()
+}
+
+fn save<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
+where
+    S: ReadAt,
+    W: Read + Write + Seek,
+{
+    let mut findings = Findings::of(source, options)?;
     let has_records = findings.has_records()?;
     let is_hopeless = |member: &Member| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
-        if !holds_nothing(&source, &options.limits)? {
+        if !holds_nothing(source, &options.limits)? {
             return Err(findings.hopeless());
         }
         // No chunks, and bytes behind them that are tolerated.
         findings.members.iter_mut().for_each(Member::empty);
     }
-    let array_lost = !has_records && findings.drop_torn_array(&source, options)?;
+    let array_lost = !has_records && findings.drop_torn_array(source, options)?;
     let metadata_lost = has_records && findings.drop_odd_metadata();
-    let output = Target::new(target, findings.builder(&source, options, has_records)?);
+    let output = Target::new(target, findings.builder(source, options, has_records)?);
     let mut taker = findings.taking(output, options).only(has_records);
     taker.recovery.array_lost = array_lost;
     taker.recovery.metadata_lost |= array_lost || metadata_lost;
-    findings.salvage(&source, options, &mut taker)?;
+    findings.salvage(source, options, &mut taker)?;
     if taker.recovery.damages.is_empty() {
-        taker.recovery.contradiction(&source, &options.limits)?;
+        taker.recovery.contradiction(source, &options.limits)?;
     }
     if taker.recovery.chunks == 0 && !taker.recovery.damages.is_empty() {
         let first = taker.recovery.damages.into_iter().next();
@@ -243,7 +252,7 @@ impl Findings {
     }
 
     /// What takes all that a salvage finds.
-    fn taking<O: taker::Output>(&mut self, output: O, options: &RecoverOptions) -> Taking<O> {
+    fn taking<O: collector::Output>(&mut self, output: O, options: &RecoverOptions) -> Taking<O> {
         let (recovery, most_zeros) = (self.begin(), self.most_zeros(options));
         let kinds = std::mem::take(&mut self.kinds);
         Taking::new(output, recovery, kinds, self.size).most_zeros(most_zeros)

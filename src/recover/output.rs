@@ -1,10 +1,10 @@
 //! The new file, of content or of records.
 
-use super::taker::Output;
+use super::collector::Output;
 use super::window;
 use crate::encoder::{EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriterBuilder, SeekRecordWriter};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use std::io::{Read, Seek, Write};
 
 /// Zeros written at once.
@@ -81,7 +81,7 @@ impl<W: Read + Write + Seek> Target<W> {
 impl<W: Read + Write + Seek> Output for Target<W> {
     fn content(&mut self, bytes: &[u8]) -> Result<()> {
         match self.begun()? {
-            Begun::Content(encoder) => Ok(encoder.write_all(bytes)?),
+            Begun::Content(encoder) => encoder.write_all(bytes).writing(),
             Begun::Records(_) => Err(Error::usage("records are written where content is")),
         }
     }

@@ -1,9 +1,9 @@
 //! Whether there is a sound chunk at a position.
 
-use super::shape::{Shape, shape};
+use super::block_layout::{Shape, shape};
+use super::budget::Work;
 use super::window::{Window, len_of};
-use super::work::Work;
-use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, has_blocks};
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_blocks};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::Limit;

@@ -30,13 +30,12 @@ fn data(len: usize) -> Vec<u8> {
 }
 
 fn encode(data: &[u8], compressor: Compressor, steps: &[FilterStep], level: u8) -> Vec<u8> {
-    let settings = Blosc2Settings {
-        compressor,
-        level,
-        filters: FilterPipeline::new(steps).unwrap(),
-        typesize: 4,
-        blocksize: Some(4000),
-    };
+    let settings = Blosc2Settings::default()
+        .compressor(compressor)
+        .level(level)
+        .filters(FilterPipeline::new(steps).unwrap())
+        .typesize(4)
+        .blocksize(Some(4000));
     let mut chunk = Vec::new();
     let mut encoder = Blosc2Encoder::new(settings).unwrap();
     encoder.encode(data, &mut chunk).unwrap();
@@ -44,11 +43,7 @@ fn encode(data: &[u8], compressor: Compressor, steps: &[FilterStep], level: u8) 
 }
 
 fn blosc1(data: &[u8]) -> Vec<u8> {
-    let settings = ChunkSettings {
-        filter: Filter::Bit,
-        typesize: 4,
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default().filter(Filter::Bit).typesize(4);
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     encoder.encode(data, &mut chunk).unwrap();
@@ -229,12 +224,10 @@ fn an_array_of_bcolz_may_have_them() {
         &[FilterStep::Delta, FilterStep::Bitshuffle],
     ];
     for (number, chunk) in want.chunks(256 * 8).take(3).enumerate() {
-        let settings = Blosc2Settings {
-            typesize: 8,
-            blocksize: Some(512),
-            filters: FilterPipeline::new(kinds[number]).unwrap(),
-            ..Blosc2Settings::default()
-        };
+        let settings = Blosc2Settings::default()
+            .typesize(8)
+            .blocksize(Some(512))
+            .filters(FilterPipeline::new(kinds[number]).unwrap());
         let mut file = b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0".to_vec();
         let header = Blosc2Encoder::new(settings)
             .unwrap()

@@ -17,7 +17,7 @@ use bloscpack::{
 use manifest::{Expected, Manifest, WHOLE_CORPUS};
 use sha2::{Digest, Sha256};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use trickle::Trickle;
 
 /// What is wrong with one file; empty when all is well.
@@ -49,21 +49,13 @@ fn chosen_files_decode_to_what_their_tools_packed() {
 
 #[test]
 fn whole_corpus_decodes_to_what_its_tools_packed() {
-    let folder = corpus_folder();
-    if !folder.join("manifest.json").is_file() {
-        println!("skipped: no corpus in {}", folder.display());
+    let Some(corpus) = testkit::corpus::parts(["bloscpack"]) else {
         return;
-    }
+    };
+    let folder = corpus.join("bloscpack");
     let manifest = Manifest::read(&folder);
     assert_eq!(manifest.files.len(), WHOLE_CORPUS);
     walk(&folder, &manifest);
-}
-
-fn corpus_folder() -> PathBuf {
-    let unpacked = testkit::root().join("target/corpus");
-    std::env::var_os("BLOSCPACK_CORPUS")
-        .map_or(unpacked, PathBuf::from)
-        .join("bloscpack")
 }
 
 fn walk(folder: &Path, manifest: &Manifest) {

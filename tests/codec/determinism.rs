@@ -501,7 +501,11 @@ fn another_process_writes_the_same() {
     }
     let this = std::env::current_exe().unwrap();
     let mut other = Command::new(this);
-    other.args(["--exact", "another_process_writes_the_same", "--nocapture"]);
+    other.args([
+        "--exact",
+        "determinism::another_process_writes_the_same",
+        "--nocapture",
+    ]);
     let told = other.env(ASKED, "1").output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(

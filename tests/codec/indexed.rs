@@ -89,11 +89,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn files_of_real_tools_give_every_chunk_and_range() {
     let root = testkit::root();
-    let corpus =
-        std::env::var_os("BLOSCPACK_CORPUS").map_or(root.join("target/corpus"), PathBuf::from);
+    let corpus = testkit::corpus::part("bloscpack");
     let (chosen, all) = (
         files(&root.join("testdata/bloscpack")),
-        files(&corpus.join("bloscpack")),
+        corpus.map(|folder| files(&folder)).unwrap_or_default(),
     );
     assert!(chosen.len() > 200);
     assert!(all.is_empty() || all.len() == 640);

@@ -84,7 +84,7 @@ fn several_threads_share_a_map() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_regular_file_is_refused() {
-    for path in [Path::new("/dev/null"), testkit::root()] {
+    for path in [Path::new("/dev/null"), &testkit::root()] {
         let error = Map::open(&File::open(path).unwrap()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{}", path.display());
     }

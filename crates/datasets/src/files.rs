@@ -4,7 +4,7 @@ use crate::convert::to_u64;
 use crate::error::DatasetError;
 use crate::wire::MetaError;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
-use bloscpack_storage::{Access, Entry, EntryKind, Key, LockTimeout, Object, Root, Store};
+use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, LockTimeout, Object, Store};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const MAX_META: u64 = 64 << 20;
 /// store, and for I/O the side.
 #[derive(Debug)]
 pub(crate) struct Files {
-    root: Root,
+    root: JournaledStore,
     /// Where reading fails: in the target, if the store was opened for changes.
     side: Side,
 }
@@ -32,7 +32,7 @@ impl Files {
             Access::Read => Side::Source,
             Access::Write => Side::Target,
         };
-        let root = Root::open_with(store, access, lock_timeout);
+        let root = JournaledStore::open_with(store, access, lock_timeout);
         let root = root.map_err(|error| Error::from(error).on(side))?;
         Ok(Self { root, side })
     }

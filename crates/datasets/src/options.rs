@@ -54,7 +54,7 @@ impl Default for DatasetOptions {
                 keeps_idle: true,
             },
             lenient: false,
-            lock_timeout: LockTimeout::of(DEFAULT_LOCK_TIMEOUT),
+            lock_timeout: LockTimeout::new(DEFAULT_LOCK_TIMEOUT),
         }
     }
 }
@@ -99,7 +99,7 @@ impl DatasetOptions {
     /// How long [`flush`](crate::CArray::flush) waits for readers, which prevent it; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.lock_timeout.set(patience);
+        self.lock_timeout.set_limit(patience);
         self
     }
 
@@ -110,7 +110,7 @@ impl DatasetOptions {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.lock_timeout.ask(goes_on);
+        self.lock_timeout.keep_waiting_while(goes_on);
         self
     }
 

@@ -9,7 +9,7 @@ use crate::error::DatasetError;
 use crate::warning::Warning;
 use crate::wire::SuperchunkWarning;
 use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::{EntryKind, crew};
+use bloscpack_storage::{EntryKind, parallel};
 use std::sync::{Mutex, PoisonError};
 
 /// The result of [`Dataset::verify`].
@@ -124,7 +124,7 @@ impl CArray {
         let storage = self.storage();
         let checked = Mutex::new(Checked::default());
         let numbers = 0..to_usize(self.chunks())?;
-        let done = crew::each(storage.resources().threads, numbers, |chunk| {
+        let done = parallel::for_each(storage.resources().threads, numbers, |chunk| {
             let chunk = to_u64(chunk);
             let result = storage.check_chunk(chunk);
             let mut checked = checked.lock().unwrap_or_else(PoisonError::into_inner);

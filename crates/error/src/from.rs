@@ -1,13 +1,19 @@
 //! Conversions from the errors of the layers below, and to and from [`io::Error`].
 
-use crate::{Category, Error, ErrorKind};
+use crate::{Category, Detail, Error, ErrorKind};
 use bloscpack_storage as storage;
-use bloscpack_storage::crew::Panicked;
+use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
 use std::io;
 
 /// The byte that marks a file in the middle of a change is part of two layers that do not know each other.
-const _: () = assert!(storage::MARK == bloscpack_wire::MARK);
+const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
+
+impl<T: Detail> From<T> for Error {
+    fn from(detail: T) -> Self {
+        Self::new(ErrorKind::Detail(Box::new(detail)), None)
+    }
+}
 
 impl From<ParseError> for Error {
     fn from(ParseError { error, position }: ParseError) -> Self {
@@ -31,7 +37,12 @@ impl From<storage::Error> for Error {
     fn from(error: storage::Error) -> Self {
         match error {
             storage::Error::Io(error) => error.into(),
-            storage::Error::Interrupted { why } => FormatError::Interrupted { why }.into(),
+            storage::Error::Interrupted { fault, .. } => {
+                let why = fault.as_str();
+                FormatError::Interrupted { why }.into()
+            }
+            storage::Error::Bug { found } => Self::bug(found),
+            other => Self::bug(other.to_string()),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod by_fields;
 pub mod check;
+pub mod corpus;
 pub mod counting;
 pub mod crash;
 pub mod dataset_model;
@@ -16,6 +17,7 @@ pub mod frames;
 pub mod golden;
 #[cfg(unix)]
 pub mod hostile_dirs;
+pub mod idle;
 pub mod manifest;
 pub mod map;
 pub mod oracle;

@@ -30,7 +30,7 @@ pub struct Limits {
     pub ratio: u32,
     /// Uncompressed bytes of all chunks of an input together; anything by default. Sequential readers return
     /// all data before the chunk that exceeds it; readers by position, frames and datasets are not opened. Records that are read
-    /// by number are bounded by `chunk` alone, and [`recover`](bloscpack::recover()) does not look at this one.
+    /// by number are bounded by `chunk` alone, and `bloscpack::recover` ignores this one.
     pub total: u64,
 }
 

@@ -219,11 +219,9 @@ fn typesizes_and_block_sizes_of_all_kinds_go_on() {
     let chunks = [&data[..2000], &data[2000..4000], &data[4000..]];
     for typesize in [0, 1, 2, 17, 255] {
         for blocksize in [None, Some(128), Some(1000), Some(1 << 20)] {
-            let settings = ChunkSettings {
-                typesize: typesize.max(1),
-                blocksize,
-                ..ChunkSettings::default()
-            };
+            let settings = ChunkSettings::default()
+                .typesize(typesize.max(1))
+                .blocksize(blocksize);
             let header = Header {
                 chunk_size: Some(2000),
                 last_chunk: Some(1000),
@@ -425,10 +423,7 @@ fn any_file(random: &mut Random) -> (Header, Vec<u8>, Vec<u8>) {
     let has_spare = layout == FormatVersion::V2 && header.offsets && random.below(2) > 0;
     let filled = has_spare || random.below(4) > 0;
     for len in &lens {
-        let settings = ChunkSettings {
-            level: random.below(10) as u8,
-            ..ChunkSettings::default()
-        };
+        let settings = ChunkSettings::default().level(random.below(10) as u8);
         let mut chunk = Vec::new();
         let mut encoder = ChunkEncoder::new(settings).unwrap();
         encoder.encode(&data[from..from + len], &mut chunk).unwrap();

@@ -64,7 +64,7 @@ fn chunks_that_cannot_be_are_refused_before_they_cost_anything() {
         &any.with(&blosc2),
         Unsupported,
         Section::Chunk,
-        "Chunk(Blosc2",
+        "Chunk(UnsupportedVersion",
     );
     let reserved = blosc(8, 8, 100, 100, 116);
     refused(
@@ -162,7 +162,7 @@ fn chunks_over_a_limit_name_it() {
                 offsets: 23,
                 ..Limits::default()
             },
-            "table of offsets",
+            "an offset table",
         ),
     ] {
         let decoder = Decoder::builder().limits(limits);
@@ -207,11 +207,9 @@ fn zeros_beyond_measure_stream_in_the_memory_of_one_chunk() {
 #[test]
 fn a_chunk_of_one_huge_block_takes_two_of_them() {
     let block = 160 << 20;
-    let settings = ChunkSettings {
-        compressor: Compressor::Zstd,
-        blocksize: Some(block),
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default()
+        .compressor(Compressor::Zstd)
+        .blocksize(Some(block));
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     encoder

@@ -162,7 +162,7 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
     assert_eq!(damage.bytes, Some(from..to));
     assert_eq!(damage.error.position().unwrap().byte, from);
     assert_eq!(damage.error.category(), Category::Damaged);
-    assert!(damage.error.to_string().contains("sound chunks lie behind"));
+    assert!(damage.error.to_string().contains("sound chunks follow"));
     assert!(report.warnings.is_empty(), "{report:?}");
     assert_eq!(report.bytes, data(1).len() as u64);
 

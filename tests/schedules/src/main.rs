@@ -1,29 +1,47 @@
 //! The code that several threads run, in every order in which they may meet, or in very many.
 //!
-//! The modules of the workspace that start threads or share something are compiled here once more, with the locks, channels
-//! and threads of loom or of shuttle in the place of the standard library's: those decide at each of their operations which
-//! thread goes on, and try out another way each time. `../schedules.sh` describes how to run it.
+//! The modules that start threads or share something are compiled here once more, with the locks,
+//! channels and threads of loom or shuttle in place of those of the standard library. The tool
+//! decides at each operation which thread continues, and tries another way each time.
+//! `../schedules.sh` says how to run it.
 
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 compile_error!("choose one: --features loom, or --features shuttle");
 
-// The modules name the crate from which they take their locks: here this crate provides them.
+/// The modules name `bloscpack_storage::parallel`, which is the one below.
 extern crate self as bloscpack_storage;
 
 mod check;
-mod models;
-pub mod threads;
+#[path = "pipeline.rs"]
+mod pipeline_models;
 
-#[cfg(feature = "shuttle")]
-#[path = "../../../crates/storage/src/crew.rs"]
-pub mod crew;
-#[allow(dead_code, reason = "not all of it is tried out")]
+/// The modules of the crate, all but `sync`, for which the tool is substituted.
+#[path = "../../../crates/storage/src/parallel"]
+pub mod parallel {
+    #[cfg(feature = "shuttle")]
+    mod for_each;
+    #[cfg(feature = "shuttle")]
+    mod ordered;
+    #[cfg(feature = "shuttle")]
+    mod panicked;
+    #[cfg(feature = "shuttle")]
+    mod pool;
+    #[path = "../../../../tests/schedules/src/sync.rs"]
+    pub mod sync;
+
+    #[cfg(feature = "shuttle")]
+    pub use {for_each::for_each, ordered::map_in_order, panicked::Panicked, pool::Pool};
+}
+
 #[path = "../../../src/pipeline.rs"]
+#[allow(dead_code, reason = "the models do not use all of it")]
 mod pipeline;
-#[cfg(feature = "shuttle")]
-#[path = "../../../crates/storage/src/pool.rs"]
-pub mod pool;
 
+#[cfg(feature = "shuttle")]
+#[path = "parallel.rs"]
+mod parallel_models;
+
+/// As much of the module of datasets as the cache needs.
 #[cfg(feature = "cache")]
 mod superchunk {
     pub struct Stored {
@@ -39,7 +57,7 @@ mod leaf {
     #[allow(dead_code, reason = "nothing is compressed here")]
     mod pool;
 
-    #[path = "../../../../tests/schedules/src/models/cache.rs"]
+    #[path = "../../../../tests/schedules/src/cache.rs"]
     mod models;
 
     pub use models::models;
@@ -47,9 +65,9 @@ mod leaf {
 
 fn main() {
     let models = check::Models::new();
-    models::pipeline::models(&models);
+    pipeline_models::models(&models);
     #[cfg(feature = "shuttle")]
-    models::crew::models(&models);
+    parallel_models::models(&models);
     #[cfg(feature = "cache")]
     leaf::models(&models);
     models.end();

@@ -9,13 +9,12 @@ use blosc1::{
 use serde_json::Value;
 
 fn encode(data: &[u8], compressor: Compressor, steps: &[FilterStep], typesize: u8) -> Vec<u8> {
-    let settings = Blosc2Settings {
-        compressor,
-        level: 5,
-        filters: FilterPipeline::new(steps).unwrap(),
-        typesize,
-        blocksize: Some(128),
-    };
+    let settings = Blosc2Settings::default()
+        .compressor(compressor)
+        .level(5)
+        .filters(FilterPipeline::new(steps).unwrap())
+        .typesize(typesize)
+        .blocksize(Some(128));
     let mut chunk = Vec::new();
     let mut encoder = Blosc2Encoder::new(settings).unwrap();
     encoder.encode(data, &mut chunk).unwrap();
@@ -324,46 +323,18 @@ fn positions_and_dictionaries_lie_within_the_chunk() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    let fine = Blosc2Settings {
-        typesize: 4,
-        ..Blosc2Settings::default()
-    };
+    let fine = Blosc2Settings::default().typesize(4);
     let truncate = |bits| FilterPipeline::new(&[FilterStep::TruncatePrecision { bits }]).unwrap();
     for settings in [
-        Blosc2Settings { level: 10, ..fine },
-        Blosc2Settings {
-            typesize: 0,
-            ..fine
-        },
-        Blosc2Settings {
-            blocksize: Some(0),
-            ..fine
-        },
-        Blosc2Settings {
-            blocksize: Some(1 << 30),
-            ..fine
-        },
-        Blosc2Settings {
-            compressor: Compressor::Snappy,
-            ..fine
-        },
-        Blosc2Settings {
-            filters: truncate(24),
-            ..fine
-        },
-        Blosc2Settings {
-            filters: truncate(0),
-            ..fine
-        },
-        Blosc2Settings {
-            filters: truncate(-23),
-            ..fine
-        },
-        Blosc2Settings {
-            filters: truncate(5),
-            typesize: 2,
-            ..fine
-        },
+        fine.level(10),
+        fine.typesize(0),
+        fine.blocksize(Some(0)),
+        fine.blocksize(Some(1 << 30)),
+        fine.compressor(Compressor::Snappy),
+        fine.filters(truncate(24)),
+        fine.filters(truncate(0)),
+        fine.filters(truncate(-23)),
+        fine.filters(truncate(5)).typesize(2),
     ] {
         let error = Blosc2Encoder::new(settings).err().unwrap();
         assert_eq!(error.fault(), Fault::Usage, "{settings:?}: {error}");

@@ -28,12 +28,13 @@ fn settings() -> impl Strategy<Value = Blosc2Settings> {
     let typesize = prop_oneof![Just(1), Just(2), Just(4), Just(8), 1..=255_u8];
     let compressor = prop::sample::select(compressors);
     (compressor, 0..=9_u8, steps(), typesize, blocksize).prop_map(
-        |(compressor, level, steps, typesize, blocksize)| Blosc2Settings {
-            compressor,
-            level,
-            filters: FilterPipeline::new(&steps).unwrap(),
-            typesize,
-            blocksize,
+        |(compressor, level, steps, typesize, blocksize)| {
+            Blosc2Settings::default()
+                .compressor(compressor)
+                .level(level)
+                .filters(FilterPipeline::new(&steps).unwrap())
+                .typesize(typesize)
+                .blocksize(blocksize)
         },
     )
 }

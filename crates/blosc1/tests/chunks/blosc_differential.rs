@@ -18,13 +18,12 @@ fn settings(random: &mut Random) -> ChunkSettings {
         1 => Some(1 + random.below(40_000)),
         _ => None,
     };
-    ChunkSettings {
-        compressor: random.pick(&Compressor::ALL),
-        level: u8::try_from(random.below(10)).unwrap(),
-        filter: random.pick(&Filter::ALL),
-        typesize: u8::try_from(typesize).unwrap(),
-        blocksize: blocksize.map(|size| u32::try_from(size).unwrap()),
-    }
+    ChunkSettings::default()
+        .compressor(random.pick(&Compressor::ALL))
+        .level(u8::try_from(random.below(10)).unwrap())
+        .filter(random.pick(&Filter::ALL))
+        .typesize(u8::try_from(typesize).unwrap())
+        .blocksize(blocksize.map(|size| u32::try_from(size).unwrap()))
 }
 
 /// Lengths around every edge of the format, most of them short.
@@ -131,13 +130,11 @@ fn large_chunks_agree_with_c_blosc_both_ways() {
         for filter in Filter::ALL {
             for typesize in [1, 4, 8, 16, 24] {
                 let level = u8::try_from(1 + random.below(6)).unwrap();
-                let settings = ChunkSettings {
-                    compressor,
-                    level,
-                    filter,
-                    typesize,
-                    blocksize: None,
-                };
+                let settings = ChunkSettings::default()
+                    .compressor(compressor)
+                    .level(level)
+                    .filter(filter)
+                    .typesize(typesize);
                 let len = (1 << 20) + random.below(1 << 20);
                 check_case(&mut decoder, &mut random, settings, len);
             }
@@ -150,11 +147,7 @@ fn a_used_encoder_gives_the_same_bytes_as_a_new_one() {
     let mut random = Random::new(3);
     for compressor in Compressor::ALL {
         for level in 1..=9 {
-            let settings = ChunkSettings {
-                compressor,
-                level,
-                ..ChunkSettings::default()
-            };
+            let settings = ChunkSettings::default().compressor(compressor).level(level);
             let mut used = ChunkEncoder::new(settings).unwrap();
             for kind in Kind::ALL {
                 let len = 1000 + random.below(100_000);

@@ -22,13 +22,12 @@ fn samples(random: &mut Random) -> Vec<Vec<u8>> {
                 // Long matches, which have a decoder of their own.
                 (Kind::Zeros, 1, 20_000),
             ] {
-                let settings = ChunkSettings {
-                    compressor,
-                    level: 5,
-                    filter,
-                    typesize,
-                    blocksize: random.pick(&[None, Some(1024)]),
-                };
+                let settings = ChunkSettings::default()
+                    .compressor(compressor)
+                    .level(5)
+                    .filter(filter)
+                    .typesize(typesize)
+                    .blocksize(random.pick(&[None, Some(1024)]));
                 let data = kind.data(random, len);
                 let mut ours = Vec::new();
                 let mut encoder = ChunkEncoder::new(settings).unwrap();
@@ -230,10 +229,7 @@ fn what_other_formats_write_is_unsupported() {
 #[test]
 fn blocks_that_start_outside_their_chunk_are_damage() {
     let data: Vec<u8> = (0..4000_u32).flat_map(u32::to_le_bytes).collect();
-    let settings = ChunkSettings {
-        blocksize: Some(4000),
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default().blocksize(Some(4000));
     let mut chunk = Vec::new();
     let header = ChunkEncoder::new(settings)
         .unwrap()
@@ -269,10 +265,7 @@ fn blocks_that_start_outside_their_chunk_are_damage() {
 fn blocks_may_lie_in_any_order() {
     // C-Blosc with several threads writes them as they are done.
     let data: Vec<u8> = (0..2000_u32).flat_map(u32::to_le_bytes).collect();
-    let settings = ChunkSettings {
-        blocksize: Some(4000),
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default().blocksize(Some(4000));
     let mut chunk = Vec::new();
     ChunkEncoder::new(settings)
         .unwrap()
@@ -328,11 +321,7 @@ fn wrong_requests_are_usage() {
     chunk.push(0);
     usage(decoder.decode(&chunk, &mut [0; 1000]).unwrap_err());
     for (level, typesize) in [(10, 1), (5, 0)] {
-        let settings = ChunkSettings {
-            level,
-            typesize,
-            ..ChunkSettings::default()
-        };
+        let settings = ChunkSettings::default().level(level).typesize(typesize);
         usage(ChunkEncoder::new(settings).err().unwrap());
     }
 }

@@ -21,13 +21,11 @@ fn sizes(compressor: Compressor, level: u8, len: usize) -> (usize, usize) {
     for kind in KINDS {
         let data = kind.data(&mut random, len);
         for filter in Filter::ALL {
-            let settings = ChunkSettings {
-                compressor,
-                level,
-                filter,
-                typesize: kind.typesize(),
-                blocksize: None,
-            };
+            let settings = ChunkSettings::default()
+                .compressor(compressor)
+                .level(level)
+                .filter(filter)
+                .typesize(kind.typesize());
             let mut chunk = Vec::new();
             let mut encoder = ChunkEncoder::new(settings).unwrap();
             encoder.encode(&data, &mut chunk).unwrap();

@@ -22,13 +22,11 @@ fn blocks_are_read_however_they_are_split() {
         for compressor in Compressor::ALL {
             for filter in Filter::ALL {
                 for typesize in [1, 2, 7, 8, 16, 17] {
-                    let settings = ChunkSettings {
-                        compressor,
-                        level: 4,
-                        filter,
-                        typesize,
-                        blocksize: None,
-                    };
+                    let settings = ChunkSettings::default()
+                        .compressor(compressor)
+                        .level(4)
+                        .filter(filter)
+                        .typesize(typesize);
                     let len = 20_000 + random.below(150_000);
                     let data = Kind::Sparse.data(&mut random, len);
                     let chunk = oracle::compress(&settings, &data, 0);

@@ -9,7 +9,7 @@ use super::copy::{Region, copy_selected};
 use crate::convert::{to_u64, to_usize, zeroed};
 use crate::error::DatasetError;
 use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::borrow::Cow;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -100,7 +100,7 @@ impl ArrayStorage {
         }
         let mut chunks = vec![Vec::new(); pieces.len()];
         let jobs = pieces.iter().zip(chunks.iter_mut());
-        crew::each(self.resources.threads, jobs, |(piece, chunk)| {
+        parallel::for_each(self.resources.threads, jobs, |(piece, chunk)| {
             *chunk = self.compress(piece)?;
             Ok::<_, Error>(())
         })?;
@@ -115,7 +115,7 @@ impl ArrayStorage {
     fn put_singles(&mut self, first: u64, pieces: &[Cow<'_, [u8]>]) -> Result<()> {
         let mut lens = vec![0; pieces.len()];
         let jobs: Vec<_> = (first..).zip(pieces.iter().zip(lens.iter_mut())).collect();
-        crew::each(
+        parallel::for_each(
             self.resources.threads,
             jobs.into_iter(),
             |(number, (piece, len))| {

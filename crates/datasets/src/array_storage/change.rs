@@ -6,7 +6,7 @@ use crate::convert::{to_u64, to_usize};
 use crate::grid::ChunkPart;
 use crate::superchunk::{SuperchunkIndex, fitted};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -34,7 +34,7 @@ impl ArrayStorage {
         let by_file: Vec<&[ChunkPart]> = by_file.collect();
         let growth = Mutex::new(0i64);
         let (this, source) = (&*self, Region::of(selection));
-        crew::each(self.resources.threads, by_file.into_iter(), |parts| {
+        parallel::for_each(self.resources.threads, by_file.into_iter(), |parts| {
             let grown = this.set_in_file(parts, (&source, data))?;
             let mut growth = growth.lock().unwrap_or_else(PoisonError::into_inner);
             *growth = growth.saturating_add(grown);

@@ -3,7 +3,7 @@
 //! The columns of a wide table have no pools: each of them would keep encoders and decoders of its own.
 
 use blosc1::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
-use bloscpack_storage::pool::Pool;
+use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
 use std::fmt;
 

@@ -7,7 +7,7 @@ use crate::convert::{to_u64, to_usize};
 use crate::grid::ChunkPart;
 use crate::superchunk::StoredChunk;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use bloscpack_wire::{Position, Section};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +90,7 @@ impl ArrayStorage {
                 out = later;
                 row += count;
             }
-            crew::each(threads, runs.into_iter(), |run| self.read_run(run))?;
+            parallel::for_each(threads, runs.into_iter(), |run| self.read_run(run))?;
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl ArrayStorage {
             if some.is_empty() {
                 return Ok(());
             }
-            crew::each(threads, some.into_iter(), read)?;
+            parallel::for_each(threads, some.into_iter(), read)?;
         }
     }
 

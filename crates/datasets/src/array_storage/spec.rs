@@ -97,13 +97,11 @@ impl ArraySpec {
             level,
             filter,
         } = self.chunk_options;
-        ChunkSettings {
-            compressor,
-            level,
-            filter,
-            typesize: self.typesize(),
-            blocksize: None,
-        }
+        ChunkSettings::default()
+            .compressor(compressor)
+            .level(level)
+            .filter(filter)
+            .typesize(self.typesize())
     }
 
     /// The typesize of its chunks.

@@ -4,7 +4,7 @@ use bloscpack_datasets::{CArray, CTable, Dataset};
 use bloscpack_error::Category;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn text(bytes: impl AsRef<[u8]>) -> String {
     bytes
@@ -195,33 +195,24 @@ fn walk(folder: &Path) -> usize {
     datasets.len()
 }
 
-fn corpus() -> PathBuf {
-    match std::env::var_os("BLOSCPACK_CORPUS") {
-        Some(folder) => PathBuf::from(folder),
-        None => testkit::root().join("target/corpus"),
-    }
-}
+/// Parts of the corpus.
+const PARTS: [&str; 4] = ["bcolz", "bcolz-legacy", "blz", "carray05"];
 
 #[test]
 fn the_whole_corpus_reads_as_its_manifests_say() {
-    let mut seen = 0;
-    for name in ["bcolz", "bcolz-legacy", "blz", "carray05"] {
-        let folder = corpus().join(name);
-        if !folder.join("manifest.json").is_file() {
-            println!("skipped: no corpus in {}", folder.display());
-            return;
-        }
-        seen += walk(&folder);
-    }
+    let Some(corpus) = testkit::corpus::parts(PARTS) else {
+        return;
+    };
+    let seen: usize = PARTS.map(|name| walk(&corpus.join(name))).iter().sum();
     assert_eq!(seen, 507);
 }
 
 #[test]
 fn the_chosen_part_reads_as_its_manifests_say() {
     let chosen = crate::datasets::chosen();
-    let mut seen = 0;
-    for name in ["bcolz", "bcolz-legacy", "blz", "carray05"] {
-        seen += walk(&chosen.path().join(name));
-    }
+    let seen: usize = PARTS
+        .map(|name| walk(&chosen.path().join(name)))
+        .iter()
+        .sum();
     assert_eq!(seen, 149);
 }

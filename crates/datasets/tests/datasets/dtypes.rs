@@ -10,15 +10,9 @@ use std::path::PathBuf;
 const FOLDERS: [&str; 4] = ["bcolz", "bcolz-legacy", "blz", "carray05"];
 
 fn folders() -> Vec<PathBuf> {
-    let corpus = testkit::root().join("target/corpus");
-    let folders = FOLDERS.iter().map(|name| corpus.join(name));
-    let found: Vec<_> = folders
-        .filter(|folder| folder.join("manifest.json").is_file())
-        .collect();
-    if found.is_empty() {
-        println!("skipped: no corpus in {}", corpus.display());
-    }
-    found
+    let corpus = testkit::corpus::parts(FOLDERS);
+    let folders = |corpus: PathBuf| FOLDERS.map(|name| corpus.join(name)).to_vec();
+    corpus.map(folders).unwrap_or_default()
 }
 
 /// The value of every `storage.dtype`, of arrays and of columns.

@@ -1,6 +1,6 @@
 //! The example that turns bundles of zipline's into Parquet.
 
-use super::{Held, datasets};
+use super::Held;
 use bloscpack_datasets::CTable;
 use bloscpack_exchange::{ImportOptions, open};
 use std::path::{Path, PathBuf};
@@ -41,8 +41,8 @@ fn floats(held: &Held, name: &str) -> Vec<f64> {
 
 /// Numbers of a column as NumPy saved them, where the corpora are unpacked.
 fn saved(name: &str) -> Option<Vec<u32>> {
-    let folder = datasets::whole()?;
-    let file = std::fs::read(folder.join("bcolz").join(name)).unwrap();
+    let folder = testkit::corpus::part("bcolz")?;
+    let file = std::fs::read(folder.join(name)).unwrap();
     let start = 10 + u16::from_le_bytes([file[8], file[9]]) as usize;
     let numbers = file[start..].as_chunks::<4>().0;
     Some(

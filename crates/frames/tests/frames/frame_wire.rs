@@ -6,9 +6,9 @@ use testkit::frames;
 
 use blosc1::Fault;
 use bloscpack_frames::wire::{
-    ArrayKind, ArrayMeta, ChunkPlace, FrameHeader, FrameKind, Trailer, chunk_file_name,
-    decode_index, encode_index, is_frame,
+    ChunkPlace, Trailer, chunk_file_name, decode_index, encode_index, is_frame,
 };
+use bloscpack_frames::{ArrayKind, ArrayMeta, FrameHeader, FrameKind};
 use frames::Frame;
 use std::collections::BTreeSet;
 

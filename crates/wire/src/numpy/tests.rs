@@ -340,15 +340,15 @@ fn arrays_grow_along_the_axis_that_counts_slowest() {
             &[20, 30][..],
             Order::C,
             121,
-            "no whole number of rows: a row of the array has 120 bytes",
+            "not a whole number of rows: a row of the array has 120 bytes",
         ),
         (
             &[20, 30],
             Order::F,
             120,
-            "no whole number of rows: a row of the array has 80 bytes",
+            "not a whole number of rows: a row of the array has 80 bytes",
         ),
-        (&[20, 30], Order::C, 4, "4 more bytes are no whole"),
+        (&[20, 30], Order::C, 4, "4 more bytes are not a whole"),
         (&[], Order::C, 4, "no dimensions"),
         (
             &[3, 0, 2],

@@ -11,10 +11,7 @@ use bloscpack::frame::wire::ChunkPlace;
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for compressor in Compressor::ALL {
-        let settings = ChunkSettings {
-            compressor,
-            ..ChunkSettings::default()
-        };
+        let settings = ChunkSettings::default().compressor(compressor);
         let mut zeros = Vec::new();
         let mut encoder = ChunkEncoder::new(settings).unwrap();
         encoder.encode(&vec![0; 32 * MIB], &mut zeros).unwrap();

@@ -1,8 +1,8 @@
-//! A crash at any moment leaves the old files or the new ones, all of them, readable at once.
+//! A crash at any moment leaves all the old files or all the new ones, and they can be read at once.
 //!
-//! What a root does is recorded; then the power fails after each operation, and of what was not yet synced anything may be
-//! on the disk. A normal run tries some ten thousands of such states. `BLOSCPACK_CRASH_STATES=10000000` goes on until there
-//! were so many; `BLOSCPACK_CRASH_SEED` makes up other changes.
+//! The operations of a writer are recorded; then the power fails after each of them, and any part of
+//! what was not synced yet may be on the disk. A normal run tries tens of thousands of such states,
+//! `BLOSCPACK_CRASH_STATES=10000000` that many; `BLOSCPACK_CRASH_SEED` chooses other changes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -10,10 +10,9 @@
     reason = "a test fails by panicking"
 )]
 
-use super::model::{Model, changes};
+use super::model::{self, Model, changes};
 use bloscpack_storage::Access;
-use bloscpack_storage::{Key, Root};
-use std::sync::Arc;
+use bloscpack_storage::{JournaledStore, Key};
 use testkit::tree_crash::{Depth, Random, for_each_state};
 use testkit::tree_recorder::{Disk, Found, Log, TreeRecorder};
 
@@ -26,22 +25,22 @@ const AGAIN: Depth = Depth {
     exhaustive: true,
     random: 2,
 };
-/// From one in so many states the recovery crashes, too.
+/// In one of this many states the recovery crashes, too.
 const RECOVERED: usize = 17;
 
-/// What a root did: the log, how far it had got after each commit, and what there was then.
+/// The log of a writer, the operations done after each commit, and the content then.
 struct Run {
     log: Log,
     acked: Vec<usize>,
     contents: Vec<Found>,
 }
 
-fn open(store: &TreeRecorder, access: Access) -> Root {
-    Root::open(Arc::new(store.clone()), access).unwrap()
+fn open(store: &TreeRecorder, access: Access) -> JournaledStore {
+    model::open(store.clone(), access).unwrap()
 }
 
-/// What a root sees.
-pub(super) fn seen(root: &Root) -> Result<Found, String> {
+/// The content that is read through a store.
+pub(super) fn seen(root: &JournaledStore) -> Result<Found, String> {
     let (mut found, mut folders) = (Found::new(), vec![Key::root()]);
     while let Some(folder) = folders.pop() {
         for entry in root.list(&folder).map_err(|error| error.to_string())? {
@@ -59,7 +58,7 @@ pub(super) fn seen(root: &Root) -> Result<Found, String> {
     Ok(found)
 }
 
-/// Some commits, one after the other, by one writer or several.
+/// Some commits, one after another, by one writer or several.
 fn run(before: &Found, random: &mut Random) -> Run {
     let recorder = TreeRecorder::new(Disk::of(before));
     let mut model = Model::new(before.clone());
@@ -96,17 +95,17 @@ fn run(before: &Found, random: &mut Random) -> Run {
 }
 
 impl Run {
-    /// What may be found after a crash when so many operations were done.
+    /// The contents that a crash after `done` operations may leave.
     fn allowed(&self, done: usize) -> &[Found] {
         let promised = self.acked.iter().filter(|acked| **acked <= done).count();
         &self.contents[promised..self.contents.len().min(promised + 2)]
     }
 }
 
-/// Reads a state, recovers it, and changes it once more; tells what was in it, or what is wrong.
+/// Reads a state, recovers it, and changes it once more; returns its content, or what is wrong.
 fn check(disk: &Disk, allowed: &[Found]) -> Result<Found, String> {
     let left = TreeRecorder::new(disk.clone());
-    let read = Root::open(Arc::new(left.clone()), Access::Read).map_err(|e| e.to_string())?;
+    let read = model::open(left.clone(), Access::Read).map_err(|e| e.to_string())?;
     let found = seen(&read)?;
     drop(read);
     if left.done() > 0 {
@@ -115,7 +114,7 @@ fn check(disk: &Disk, allowed: &[Found]) -> Result<Found, String> {
     if !allowed.contains(&found) {
         return Err(format!("neither the old nor the new: {:?}", short(&found)));
     }
-    let root = Root::open(Arc::new(left.clone()), Access::Write).map_err(|e| e.to_string())?;
+    let root = model::open(left.clone(), Access::Write).map_err(|e| e.to_string())?;
     if seen(&root)? != found {
         return Err("recovery has changed what was read".to_owned());
     }
@@ -139,7 +138,7 @@ fn check(disk: &Disk, allowed: &[Found]) -> Result<Found, String> {
     Ok(found)
 }
 
-/// What is changed after a recovery: a file and a folder.
+/// The change after a recovery: a file and a folder.
 const EXTRA: [Option<&[u8]>; 2] = [Some(b"more"), None];
 
 fn extra(number: usize) -> Key {
@@ -160,11 +159,13 @@ fn fail(log: &Log, done: usize, disk: &Disk, why: &str) -> ! {
     );
 }
 
-/// Crashes some commits everywhere, and some of the recoveries; returns how many states there were.
-fn crash(before: &Found, random: &mut Random) -> usize {
+/// Crashes some commits after each operation, and some of the recoveries; returns how many states
+/// there were, and in how many the patches of an interrupted commit are spilled.
+fn crash(before: &Found, random: &mut Random) -> (usize, usize) {
     let run = run(before, random);
-    let (mut states, mut recover) = (0, Vec::new());
+    let (mut states, mut spilled, mut recover) = (0, 0, Vec::new());
     for_each_state(&run.log, &run.acked, DEPTH, random, |done, disk| {
+        spilled += usize::from(is_spilled(disk));
         match check(disk, run.allowed(done)) {
             Ok(found) if states % RECOVERED == 0 => recover.push((disk.clone(), found)),
             Ok(_) => {}
@@ -183,7 +184,15 @@ fn crash(before: &Found, random: &mut Random) -> usize {
             states += 1;
         });
     }
-    states
+    (states, spilled)
+}
+
+/// Whether there is a journal whose patches are in a file of their own, which has a number.
+fn is_spilled(disk: &Disk) -> bool {
+    let found = disk.found();
+    let journal = found.get(".blpk/journal").and_then(Option::as_deref);
+    let number = journal.and_then(|journal| journal.get(44..52));
+    number.is_some_and(|number| number != [0; 8])
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -195,18 +204,19 @@ fn a_crash_leaves_the_old_or_the_new() {
     let seed = number("BLOSCPACK_CRASH_SEED").unwrap_or(1);
     let wanted = number("BLOSCPACK_CRASH_STATES").unwrap_or(40_000);
     let random = &mut Random::new(seed);
-    let (mut states, mut runs) = (0, 0);
+    let (mut states, mut spilled, mut runs) = (0, 0, 0);
     while (states as u64) < wanted {
         let before = Model::at_random(random).found;
-        states += crash(&before, random);
+        let (more, more_spilled) = crash(&before, random);
+        (states, spilled) = (states + more, spilled + more_spilled);
         runs += 1;
     }
-    println!("{states} states of {runs} runs, seed {seed}");
-    assert!(runs > 10);
+    println!("{states} states of {runs} runs, {spilled} of them spilled, seed {seed}");
+    assert!(runs > 10 && spilled > 100);
 }
 
-/// The process is killed in the middle, so that nothing is lost of what was not synced; another one goes on from there; and
-/// then the power fails.
+/// The process is killed in the middle, so that everything written stays although it is not synced;
+/// another process continues from there; and then the power fails.
 fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
     let mut model = Model::new(before.clone());
     let changes = [(); 2].map(|()| {
@@ -214,7 +224,7 @@ fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
         (changes, model.found.clone())
     });
     let work = |store: &TreeRecorder| -> bloscpack_storage::Result<()> {
-        let root = Root::open(Arc::new(store.clone()), Access::Write)?;
+        let root = model::open(store.clone(), Access::Write)?;
         for (changes, _) in &changes {
             for change in changes {
                 change.make(&root)?;
@@ -234,7 +244,7 @@ fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
         recorder.die_at(None);
         let root = open(&recorder, Access::Write);
         let found = seen(&root).unwrap();
-        // When it is opened, it is decided.
+        // Opening it has decided which content it has.
         let recovered = recorder.done();
         root.put(&extra(0), b"more").unwrap();
         drop(root);

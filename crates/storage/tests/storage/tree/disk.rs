@@ -1,4 +1,4 @@
-//! Roots in directories: several processes, killed ones, and directories that nobody may write.
+//! Stores in directories: several processes, killed processes, and read-only directories.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -8,7 +8,7 @@
 )]
 
 use bloscpack_storage::{Access, LockTimeout};
-use bloscpack_storage::{DiskStore, EntryKind, Key, Root};
+use bloscpack_storage::{DiskStore, EntryKind, JournaledStore, Key};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -24,15 +24,15 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn open(path: &Path, access: Access) -> bloscpack_storage::Result<Root> {
-    Root::open(Arc::new(DiskStore::open(path).unwrap()), access)
+fn open(path: &Path, access: Access) -> bloscpack_storage::Result<JournaledStore> {
+    JournaledStore::open(Arc::new(DiskStore::open(path).unwrap()), access)
 }
 
-/// Files beside each other that all tell the same number.
+/// Files that all contain the same number.
 const COPIES: u64 = 12;
 
-/// One change of all of them, and of one file in place.
-fn write_number(root: &Root, number: u64) -> bloscpack_storage::Result<()> {
+/// Changes all of them in one commit, and one file in place.
+fn write_number(root: &JournaledStore, number: u64) -> bloscpack_storage::Result<()> {
     let bytes = number.to_le_bytes();
     for copy in 0..COPIES {
         root.put(&key(&format!("data/{copy}")), &bytes.repeat(100))?;
@@ -42,7 +42,7 @@ fn write_number(root: &Root, number: u64) -> bloscpack_storage::Result<()> {
     }
     let end = root.read(&key("log"))?.size()?;
     root.patch(&key("log"), end, &bytes)?;
-    // A file and a folder of its own, and the last one's go.
+    // A new folder with a file; those of the last number are removed.
     let name = |number: u64| format!("round{number}");
     root.make_folder(&key(&name(number)))?;
     root.put(&key(&format!("{}/file", name(number))), &bytes)?;
@@ -58,7 +58,7 @@ fn number_in(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
 
-/// The number that all files tell.
+/// The number that all files contain.
 fn read_number(get: impl Fn(&str) -> Vec<u8>) -> u64 {
     let number = number_in(&get("meta"), 0);
     for copy in 0..COPIES {
@@ -81,14 +81,15 @@ fn read_number(get: impl Fn(&str) -> Vec<u8>) -> u64 {
 const LOG_LEN: usize = 20_000;
 
 fn create(path: &Path) {
-    let root = Root::open(Arc::new(DiskStore::create(path).unwrap()), Access::Write).unwrap();
+    let root =
+        JournaledStore::open(Arc::new(DiskStore::create(path).unwrap()), Access::Write).unwrap();
     root.make_folder(&key("data")).unwrap();
     root.put(&key("log"), &[0; LOG_LEN]).unwrap();
     root.commit().unwrap();
     write_number(&root, 0).unwrap();
 }
 
-/// Writes until it is killed, and tells each number that is safe.
+/// Writes until it is killed, and prints each number that is safe.
 fn be_the_writer(path: &Path) {
     let root = open(path, Access::Write).unwrap();
     let mut number = read_number(|at| root.get(&key(at), 1 << 24).unwrap());
@@ -103,10 +104,10 @@ fn be_the_writer(path: &Path) {
 const WRITER: &str = "BLOSCPACK_TEST_WRITER";
 const READER: &str = "BLOSCPACK_TEST_READER";
 
-/// This test again, in a process of its own that does what the variable says.
+/// A process that runs this test again, in the role that the variable says.
 fn child(test: &str, variable: &str, path: &Path) -> Command {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "--nocapture", &format!("disk::{test}")]);
+    child.args(["--exact", "--nocapture", &format!("tree::disk::{test}")]);
     child.env(variable, path);
     child
 }
@@ -131,7 +132,7 @@ fn a_killed_writer_leaves_the_old_or_the_new() {
         let mut told = lines
             .map_while(Result::ok)
             .filter_map(|line| line.parse().ok());
-        // At least one change, and then some moments.
+        // At least one change, and then a few moments.
         let mut safe: u64 = told.next().unwrap();
         thread::sleep(Duration::from_micros(round * 7919 % 90_000));
         child.kill().unwrap();
@@ -148,7 +149,7 @@ fn a_killed_writer_leaves_the_old_or_the_new() {
         let root = open(&path, Access::Write).unwrap();
         interrupted += usize::from(root.was_interrupted());
         drop(root);
-        // Any program sees it now, and nothing else is there.
+        // Now any program sees the same, and nothing else is there.
         let again = read_number(|at| fs::read(path.join(at)).unwrap());
         assert_eq!(again, read);
         assert_eq!(fs::read_dir(&path).unwrap().count(), 4);
@@ -182,7 +183,7 @@ fn snapshot(path: &Path) -> Vec<(String, u32, i64, i64, u64)> {
     all
 }
 
-/// A change that is made, but of which nothing but the journal is there: the disk failed then.
+/// Leaves a commit of which only the journal is there, because the disk failed then.
 fn leave_interrupted(path: &Path) {
     for first in 0.. {
         let plan = Plan {
@@ -199,7 +200,7 @@ fn leave_interrupted(path: &Path) {
 }
 
 fn change_all(store: FaultyStore) -> bloscpack_storage::Result<()> {
-    let root = Root::open(Arc::new(store), Access::Write)?;
+    let root = JournaledStore::open(Arc::new(store), Access::Write)?;
     root.put(&key("data/0"), b"new")?;
     root.put(&key("data/new"), b"new")?;
     root.patch(&key("log"), 0, b"patched")?;
@@ -258,7 +259,7 @@ fn what_nobody_may_write_is_read_without_a_trace() {
     let root = open(&path, Access::Read).unwrap();
     assert_eq!(root.get(&key("meta"), 100).unwrap(), b"changed");
     drop(root);
-    // The superuser may write everywhere: somebody else has to try.
+    // The superuser may write everywhere, so another user has to try.
     let mut other = child(
         "what_nobody_may_write_is_read_without_a_trace",
         READER,
@@ -273,7 +274,7 @@ fn what_nobody_may_write_is_read_without_a_trace() {
             assert!(output.status.success(), "{text}");
             assert!(text.contains("writing: false"), "{text}");
         }
-        // That user may not run what lies here.
+        // That user may not run this program.
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
     }
     assert_eq!(snapshot(&path), before);
@@ -303,7 +304,7 @@ fn there_is_one_writer() {
     assert!(begun.elapsed() < Duration::from_secs(2));
     drop(root);
     drop(open(&path, Access::Write).unwrap());
-    // However they come and go.
+    // Writers that come and go.
     let made: usize = thread::scope(|scope| {
         let work = |_| {
             scope.spawn(|| {
@@ -336,7 +337,7 @@ fn readers_and_a_writer_wait_for_each_other() {
     let path = folder.path().join("set");
     create(&path);
     let root = open(&path, Access::Write).unwrap();
-    root.set_patience(LockTimeout::of(Duration::from_secs(60)));
+    root.set_lock_timeout(LockTimeout::new(Duration::from_secs(60)));
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -355,9 +356,9 @@ fn readers_and_a_writer_wait_for_each_other() {
             write_number(&root, number).unwrap();
         }
     });
-    // One that stays is waited for as long as there is patience.
+    // A commit waits for a reader that stays, up to the timeout.
     let reader = open(&path, Access::Read).unwrap();
-    root.set_patience(LockTimeout::of(Duration::from_millis(30)));
+    root.set_lock_timeout(LockTimeout::new(Duration::from_millis(30)));
     let begun = Instant::now();
     root.put(&key("meta"), &21u64.to_le_bytes()).unwrap();
     let error = root.commit().unwrap_err();
@@ -384,7 +385,7 @@ fn several_threads_put_at_the_same_time() {
                         let own = key(&format!("many/{thread}-{number}"));
                         root.put(&own, &[round; 50]).unwrap();
                         root.patch(&own, 50, &[thread]).unwrap();
-                        // All of them change this one, in some order.
+                        // All threads change this one, in some order.
                         root.put(&key("many/all"), &[thread; 9]).unwrap();
                         root.patch(&key("many/all"), 3, &[thread]).unwrap();
                         assert_eq!(root.get(&own, 51).unwrap()[50], thread);
@@ -436,7 +437,7 @@ fn what_cannot_be_patched_is_refused_before_anything_is_done() {
     root.patch(&key("meta"), 0, b"x").unwrap_err();
     root.patch(&key("log"), 0, b"x").unwrap();
     root.put(&key("data/0"), b"new").unwrap();
-    // It gets another name when it was patched already.
+    // It gets another name after it was patched.
     fs::hard_link(path.join("log"), folder.path().join("log")).unwrap();
     root.commit().unwrap_err();
     assert_eq!(
@@ -446,7 +447,7 @@ fn what_cannot_be_patched_is_refused_before_anything_is_done() {
     fs::remove_file(folder.path().join("log")).unwrap();
     root.commit().unwrap();
     assert_eq!(fs::read(path.join("data/0")).unwrap(), b"new");
-    // A file of two names can be replaced, and the other name keeps the old one.
+    // A file with two names can be replaced, and the other name keeps the old one.
     root.put(&key("meta"), b"mine").unwrap();
     root.commit().unwrap();
     assert_eq!(fs::read(folder.path().join("other")).unwrap(), [0; 8]);

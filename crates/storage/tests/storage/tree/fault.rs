@@ -1,6 +1,6 @@
-//! Whatever fails, at whichever operation: the old files or the new ones, and never a lie.
+//! An error in any operation leaves the old files or the new ones, and is reported.
 //!
-//! The N-th operation fails for N = 0, 1, ... until none is left to fail: once, or from then on.
+//! The N-th operation fails, for N = 0, 1, ... as long as there is one: once, or from then on.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -9,16 +9,16 @@
 )]
 
 use super::crash::seen;
-use super::model::{Change, Model, changes};
-use bloscpack_storage::{Access, LockTimeout};
-use bloscpack_storage::{Key, Root};
+use super::model::{Change, Model, changes, open, open_with};
+use bloscpack_storage::Access;
+use bloscpack_storage::{JournaledStore, Key};
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::tree_crash::{Depth, Random, for_each_state};
 use testkit::tree_faulty::{Fault, FaultyStore, Plan};
 use testkit::tree_recorder::{Disk, Found, TreeRecorder};
 
-/// Commits, each with what there is then.
+/// Commits, each with the content after it.
 struct Scenario {
     before: Found,
     commits: Vec<(Vec<Change>, Found)>,
@@ -38,7 +38,7 @@ impl Scenario {
         Self { before, commits }
     }
 
-    /// What there is after so many commits.
+    /// The content after this many commits.
     fn found(&self, commits: usize) -> &Found {
         match commits.checked_sub(1) {
             Some(last) => &self.commits[last].1,
@@ -47,18 +47,17 @@ impl Scenario {
     }
 }
 
-/// How far a writer has got.
+/// How far a writer has come.
 struct Outcome {
     made: usize,
     /// Whether it was the commit that failed.
     committing: bool,
     failed: bool,
-    root: Option<Root>,
+    root: Option<JournaledStore>,
 }
 
 fn work(scenario: &Scenario, store: &FaultyStore) -> Outcome {
-    let patience = LockTimeout::of(Duration::ZERO);
-    let root = match Root::open_with(Arc::new(store.clone()), Access::Write, patience) {
+    let root = match open_with(store.clone(), Access::Write, Duration::ZERO) {
         Ok(root) => root,
         Err(_) => {
             return Outcome {
@@ -89,10 +88,9 @@ fn work(scenario: &Scenario, store: &FaultyStore) -> Outcome {
     }
 }
 
-/// Opens what is left for reading and for writing, and tells what is in it.
+/// Opens the store for reading and for writing, and returns its content.
 fn left(recorder: &TreeRecorder) -> Result<Found, String> {
-    let open =
-        |access| Root::open(Arc::new(recorder.clone()), access).map_err(|error| error.to_string());
+    let open = |access| open(recorder.clone(), access).map_err(|error| error.to_string());
     let found = seen(&open(Access::Read)?)?;
     let root = open(Access::Write)?;
     if seen(&root)? != found {
@@ -137,7 +135,7 @@ fn check(scenario: &Scenario, recorder: &TreeRecorder, outcome: Outcome) -> Resu
     let last = made + usize::from(committing);
     let allowed = [scenario.found(made), scenario.found(last)];
     if let Some(root) = root.filter(|_| failed) {
-        // It goes on rightly, or refuses everything.
+        // It continues correctly, or refuses everything.
         let refuses = root.kind(&Key::root()).is_err();
         let went_on = root.rollback().is_ok() && go_on(&root, scenario.found(made))?;
         if went_on == refuses {
@@ -166,8 +164,8 @@ fn extra() -> Found {
     ])
 }
 
-/// Changes something else, if it can; whether it could.
-fn go_on(root: &Root, now: &Found) -> Result<bool, String> {
+/// Changes something else; an error if that fails.
+fn go_on(root: &JournaledStore, now: &Found) -> Result<bool, String> {
     if seen(root)? != *now {
         return Err("rolled back, and still changed".to_owned());
     }
@@ -193,7 +191,7 @@ fn at_each(scenario: &Scenario, fault: Fault, lasting: bool) -> usize {
         let store = FaultyStore::new(Arc::new(recorder.clone()), plan);
         let mut outcome = work(scenario, &store);
         let came = store.faults() > 0;
-        // Who never stops failing cannot go on.
+        // A store that keeps failing cannot continue.
         if lasting {
             outcome.root = None;
         }
@@ -238,7 +236,7 @@ fn whatever_fails_leaves_the_old_or_the_new() {
     assert!(faults > 5000);
 }
 
-/// After a failed sync it is not known what has arrived; the power may fail then.
+/// After a failed sync nobody knows what is on the disk; then the power fails.
 #[test]
 fn a_power_cut_after_a_fault_leaves_the_old_or_the_new() {
     let random = &mut Random::new(5);
@@ -283,17 +281,14 @@ fn a_power_cut_after_a_fault_leaves_the_old_or_the_new() {
     assert!(states > 1000);
 }
 
-/// Readers who stay do not spoil what was staged.
+/// Readers that stay do not damage what is staged.
 #[test]
 fn a_commit_that_readers_keep_waiting_can_be_tried_again() {
     let random = &mut Random::new(6);
     for _ in 0..50 {
         let scenario = Scenario::at_random(random);
         let recorder = TreeRecorder::new(Disk::of(&scenario.before));
-        let open = |access| {
-            let patience = LockTimeout::of(Duration::ZERO);
-            Root::open_with(Arc::new(recorder.clone()), access, patience).unwrap()
-        };
+        let open = |access| open_with(recorder.clone(), access, Duration::ZERO).unwrap();
         let root = open(Access::Write);
         for (changes, found) in &scenario.commits {
             let reader = open(Access::Read);

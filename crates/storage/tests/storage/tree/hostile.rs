@@ -1,4 +1,4 @@
-//! Journals that lie: damaged, forged, or another store's. An error, and nothing touched.
+//! Journals that are damaged, forged, or of another store are refused, and nothing is changed.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -7,10 +7,8 @@
 )]
 
 use super::crash::seen;
-use super::model::{Model, changes};
-use bloscpack_storage::Access;
-use bloscpack_storage::Error;
-use bloscpack_storage::{EntryKind, Key, MemoryStore, Root, Store};
+use super::model::{self, Model, changes};
+use bloscpack_storage::{Access, EntryKind, Error, JournaledStore, Key, MemoryStore, Store};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use testkit::tree_crash::{Depth, Random, for_each_state};
@@ -22,11 +20,11 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn open(store: &TreeRecorder, access: Access) -> bloscpack_storage::Result<Root> {
-    Root::open(Arc::new(store.clone()), access)
+fn open(store: &TreeRecorder, access: Access) -> bloscpack_storage::Result<JournaledStore> {
+    model::open(store.clone(), access)
 }
 
-/// A state in which a change was interrupted, what was there before and what should be there.
+/// A state in which a commit was interrupted, with the content before and after the commit.
 #[derive(Clone)]
 struct Interrupted {
     left: Found,
@@ -34,7 +32,7 @@ struct Interrupted {
     after: Found,
 }
 
-/// Some changes, and states of each that have a journal.
+/// Interrupted states of some commits, each with a journal.
 fn interrupted(count: usize, random: &mut Random) -> Vec<Interrupted> {
     let mut all = Vec::new();
     while all.len() < count {
@@ -70,7 +68,7 @@ fn interrupted(count: usize, random: &mut Random) -> Vec<Interrupted> {
     all
 }
 
-/// Refused for reading and for writing, and as it was.
+/// Asserts that this is refused, for reading and for writing, and not changed.
 fn assert_refused(left: &Found, why: &str) {
     let recorder = TreeRecorder::new(Disk::of(left));
     for access in [Access::Read, Access::Write] {
@@ -116,7 +114,7 @@ fn each_damaged_byte_of_a_journal_is_found() {
     }
 }
 
-/// The offsets of head and end, whose sums are made right again after a lie.
+/// The length of the head, whose checksum is made right again after a forgery.
 const HEAD_LEN: usize = 68;
 
 fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -128,7 +126,8 @@ fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Whatever it says with a right sum: no panic, no hang, no memory for what is not there, and only keys below the root.
+/// Whatever a journal with right checksums says: no panic, no hang, no memory for bytes that do not
+/// exist, and only keys below the root.
 #[test]
 fn forged_journals_are_refused_or_obeyed_within_the_store() {
     let random = &mut Random::new(12);
@@ -220,14 +219,14 @@ fn journals_name_only_keys_below_the_root_that_are_not_ours() {
     ] {
         assert_refused(&left(forged(&wrong)), &format!("{wrong:?}"));
     }
-    // That it is the keys and not the way these are made.
+    // These journals are refused for their keys and steps, not for the way they are made.
     let store = TreeRecorder::new(Disk::of(&left(forged(&step(4, "a", &[])))));
     let root = open(&store, Access::Write).unwrap();
     assert!(root.was_interrupted());
     assert_eq!(root.kind(&key("a")).unwrap(), Some(EntryKind::Folder));
 }
 
-/// A step that puts the staged file of this number, with these bytes, where nothing is.
+/// A step that puts the staged file of this number, with these bytes, under a key that is free.
 fn put_step(at: &str, number: u64, bytes: &[u8]) -> Vec<u8> {
     let len = bytes.len() as u64;
     // The first and the last 4 KiB, both of which are all of a short file.
@@ -240,7 +239,7 @@ fn put_step(at: &str, number: u64, bytes: &[u8]) -> Vec<u8> {
     step(1, at, &rest)
 }
 
-/// Or else each step would read all of the file, and the second rename find nothing.
+/// Otherwise each step would read the whole file, and the second rename would fail.
 #[test]
 fn a_staged_file_goes_to_one_place() {
     let left = |places: [u64; 2]| {
@@ -262,7 +261,7 @@ fn a_staged_file_goes_to_one_place() {
     assert_eq!(root.kind(&key("b")).unwrap(), Some(EntryKind::File));
 }
 
-/// What lies in a store and belongs to no change.
+/// The content of a store without its staging folder.
 fn content(left: &Found) -> Found {
     let own = |key: &str| key == ".blpk" || key.starts_with(".blpk/");
     let all = left.iter().filter(|(key, _)| !own(key));
@@ -270,11 +269,11 @@ fn content(left: &Found) -> Found {
         .collect()
 }
 
-/// All that is ours, copied beside another dataset.
+/// The staging folder of one store, copied into another.
 #[test]
 fn a_journal_of_another_store_is_not_obeyed() {
     let random = &mut Random::new(13);
-    // The salts of journals are new in each run, and with them which states are the same: the pairs are 3000 to 6000.
+    // Salts are random, and decide which states are equal: there are 3000 to 6000 pairs.
     let all = interrupted(160, random);
     let mut pairs = 0;
     for one in &all {
@@ -286,7 +285,7 @@ fn a_journal_of_another_store_is_not_obeyed() {
             .collect();
         for other in &all {
             let there = content(&other.before);
-            // Only what a change concerns tells whose it is.
+            // A journal only identifies the files that its steps change.
             let fits = |key: &&&String| {
                 let there = there.get(**key);
                 there == one.before.get(**key) || there == one.after.get(**key)
@@ -309,7 +308,7 @@ fn a_journal_of_another_store_is_not_obeyed() {
     assert!(pairs > 1000);
 }
 
-/// Of what a journal tells, something is gone.
+/// Staged files that a journal refers to are missing or damaged.
 #[test]
 fn a_journal_without_what_was_staged_is_refused() {
     let random = &mut Random::new(14);
@@ -320,7 +319,7 @@ fn a_journal_without_what_was_staged_is_refused() {
             let Some(bytes) = state.left[key].clone() else {
                 continue;
             };
-            // A second name of what is in its place already is not missed.
+            // A second name of a file that is already in its place is not needed.
             let in_place = state
                 .after
                 .values()
@@ -362,7 +361,7 @@ fn what_is_not_ours_stays_in_our_folder() {
     }
     let litter = key(&format!(".blpk/{}-17", "a".repeat(32)));
     store.create(&litter, b"litter").unwrap();
-    let root = Root::open(Arc::new(store.clone()), Access::Write).unwrap();
+    let root = JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap();
     assert!(!root.was_interrupted());
     assert_eq!(root.list(&Key::root()).unwrap().len(), 1);
     root.put(&key("a"), b"new").unwrap();
@@ -382,18 +381,18 @@ fn what_is_not_ours_stays_in_our_folder() {
 #[test]
 fn something_else_in_the_place_of_our_folder_is_left_alone() {
     let store = MemoryStore::from([(".blpk", b"my file".to_vec()), ("a", b"x".to_vec())]);
-    Root::open(Arc::new(store.clone()), Access::Write).unwrap_err();
+    JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap_err();
     assert_eq!(store.bytes(".blpk").as_deref(), Some(&b"my file"[..]));
     let store = MemoryStore::from([(".blpk/journal/x", b"a folder".to_vec())]);
-    Root::open(Arc::new(store.clone()), Access::Read).unwrap_err();
-    Root::open(Arc::new(store.clone()), Access::Write).unwrap_err();
+    JournaledStore::open(Arc::new(store.clone()), Access::Read).unwrap_err();
+    JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap_err();
     assert_eq!(store.keys().len(), 1);
 }
 
 #[test]
 fn our_folder_is_nobodys_to_change_or_see() {
     let store = MemoryStore::from([("a", b"x".to_vec())]);
-    let root = Root::open(Arc::new(store), Access::Write).unwrap();
+    let root = JournaledStore::open(Arc::new(store), Access::Write).unwrap();
     for name in [".blpk", ".blpk/journal", ".BLPK/x", ""] {
         let at = key(name);
         assert!(root.put(&at, b"x").is_err(), "{name}");
@@ -410,7 +409,7 @@ fn our_folder_is_nobodys_to_change_or_see() {
     assert_eq!(root.list(&Key::root()).unwrap().len(), 1);
 }
 
-/// Of folders that are not of any dataset, however deep somebody has nested them.
+/// Folders of other programs, which may be nested to any depth, are not synced.
 #[test]
 fn folders_deeper_than_any_dataset_are_not_gone_through() {
     let mut left = Found::from([

@@ -1,8 +1,8 @@
-//! Changes of many files at once: power cuts, failing system calls, killed writers, hostile journals.
+//! Atomic changes of many files: power cuts, failing system calls, killed writers, hostile journals.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "also in the helpers, which stand outside of test functions"
+    reason = "also in helpers outside of test functions"
 )]
 
 mod crash;

@@ -1,4 +1,4 @@
-//! A store as a map, and changes made up at random.
+//! A store as a map, and random changes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -6,18 +6,43 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{Access, JournaledStore, Key, LockTimeout, Store};
 use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 use testkit::tree_crash::Random;
 use testkit::tree_recorder::Found;
 
-/// What a store is to hold.
+/// Bytes of patches kept in memory here, so that many changes spill into a staged file.
+const PATCH_MEMORY: u64 = 1 << 10;
+
+/// Opens a store whose larger patches spill.
+pub(super) fn open(
+    store: impl Store + 'static,
+    access: Access,
+) -> bloscpack_storage::Result<JournaledStore> {
+    open_with(store, access, Duration::from_secs(10))
+}
+
+/// Opens a store whose larger patches spill, and whose commits wait this long for readers.
+pub(super) fn open_with(
+    store: impl Store + 'static,
+    access: Access,
+    timeout: Duration,
+) -> bloscpack_storage::Result<JournaledStore> {
+    let timeout = LockTimeout::new(timeout);
+    let root = JournaledStore::open_with(Arc::new(store), access, timeout)?;
+    root.set_patch_memory(PATCH_MEMORY);
+    Ok(root)
+}
+
+/// The content that a store should have.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub found: Found,
 }
 
-/// One call of a root.
+/// One call that changes a store.
 #[derive(Debug, Clone)]
 pub enum Change {
     Put(String, Vec<u8>),
@@ -31,7 +56,7 @@ const FOLDERS: [&str; 4] = ["", "data/", "meta/", "data/col/"];
 const NAMES: [&str; 4] = ["0", "1", "sizes", "deep"];
 
 impl Change {
-    pub(super) fn make(&self, root: &Root) -> io::Result<()> {
+    pub(super) fn make(&self, root: &JournaledStore) -> io::Result<()> {
         let key = |key: &String| Key::parse(key).unwrap();
         match self {
             Self::Put(at, bytes) => root.put(&key(at), bytes),
@@ -59,7 +84,7 @@ impl Model {
         Self { found }
     }
 
-    /// Some files in some folders.
+    /// A few files in a few folders.
     pub(super) fn at_random(random: &mut Random) -> Self {
         let mut model = Self::new(Found::new());
         for _ in 0..random.below(3) {
@@ -68,7 +93,7 @@ impl Model {
         model
     }
 
-    /// Makes a change here, if it is one that a root accepts.
+    /// Makes a change here, if a store accepts it; whether it does.
     fn make(&mut self, change: &Change) -> bool {
         let there = |key: &str| self.found.get(key);
         let has_folder = |key: &str| match key.rsplit_once('/') {
@@ -126,7 +151,7 @@ fn at_random(random: &mut Random) -> Change {
     }
 }
 
-/// Makes up some changes, and makes them here.
+/// Random changes, which are made here, too.
 pub(super) fn changes(model: &mut Model, random: &mut Random) -> Vec<Change> {
     let count = [1, 1, 3, 8, 20][random.below(5)];
     let mut all = Vec::new();

@@ -1,0 +1,159 @@
+//! [`Frame`]: what an editor knows of its file.
+
+use super::preamble::counted;
+use crate::Warning;
+use crate::encoder::MOST_SPARE;
+use crate::engine::Wanted;
+use crate::indexed::{Head, Index, head};
+use crate::recover::holds_chunks;
+use blosc1::MAX_NBYTES;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Folder, JournaledFile, ReadAt};
+use bloscpack_wire::{
+    Form, FormatError, FormatVersion, Geometry, Header, Limits, Offsets, ParseError,
+};
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(super) struct Frame {
+    pub head: Head,
+    pub index: Arc<Index>,
+    pub geometry: Geometry,
+    /// Where the last chunk ends, its digest included.
+    pub end: u64,
+    /// Whether an end mark follows.
+    pub is_stream: bool,
+    /// Whether the offsets are filled in, where there are any.
+    pub is_indexed: bool,
+}
+
+impl Frame {
+    pub(super) fn of<S: ReadAt>(file: &S, limits: &Limits) -> Result<Self> {
+        let index = Index::of_records(file, limits, false)?;
+        let Some(head) = head(file, limits)? else {
+            return Err(Error::usage("there is no header"));
+        };
+        let geometry = Geometry::of(&head.header, head.metadata_len)?;
+        let is_stream = head.header.nchunks.is_none();
+        let last = index.chunks().checked_sub(1);
+        let last = last.map(|last| index.extent(file, last)).transpose()?;
+        let end = last.flatten().map_or(geometry.chunks_at, |last| last.end);
+        let is_indexed = head.header.offsets && first_entry_is_filled(file, &geometry)?;
+        Ok(Self {
+            head,
+            index: Arc::new(index),
+            geometry,
+            end,
+            is_stream,
+            is_indexed,
+        })
+    }
+
+    /// Gets to know the file after a change. If that fails, the change is made all the same, and
+    /// nobody may go on with what was known before it.
+    pub(super) fn renew<F: Folder>(
+        &mut self,
+        held: &mut JournaledFile<F>,
+        limits: &Limits,
+    ) -> Result<()> {
+        *self = held.at_risk(|held| Self::of(held.file(), limits))?;
+        Ok(())
+    }
+
+    /// Refuses what no editor can change, and what this one is not for.
+    pub(super) fn check_editable(&self, wanted: Wanted) -> Result<()> {
+        let layout = self.head.header.layout;
+        let what = if self.index.members() > 1 {
+            let members = self.index.members();
+            let how = match self.head.header.varlen {
+                true => "unpack and pack",
+                false => "decompress and compress",
+            };
+            format!("the file is a concatenation of {members} members: {how} it to make it one")
+        } else if !matches!(
+            layout,
+            FormatVersion::V1 | FormatVersion::V2 | FormatVersion::V3
+        ) {
+            format!("layout {layout} is only read: decompress and compress the file to change it")
+        } else if self.is_stream && self.head.header.offsets {
+            "the table of offsets has no known length: decompress and compress the file to change it"
+                .to_owned()
+        } else if self.head.header.varlen && wanted == Wanted::Content {
+            "the chunks of this file are records, which have no positions in one content: append records"
+                .to_owned()
+        } else {
+            return Ok(wanted.check(&self.form())?);
+        };
+        Err(FormatError::Unsupported { what }.into())
+    }
+
+    /// What the chunks hold.
+    pub(super) fn form(&self) -> std::result::Result<Form, FormatError> {
+        Form::of(&self.head.header, self.head.metadata.as_ref())
+    }
+
+    /// Refuses a file with sound chunks behind its last one, which a change would cut off: somebody
+    /// may still want to recover them.
+    pub(super) fn check_behind<S: ReadAt>(&self, file: &S, limits: &Limits) -> Result<()> {
+        for warning in &self.index.warnings {
+            if let Warning::Trailing(trailing) = warning
+                && holds_chunks(file, trailing.position.byte, limits)?
+            {
+                let (error, position) = (FormatError::HiddenChunks, trailing.position);
+                return Err(ParseError { error, position }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// From where on bytes of the file mean nothing to readers: behind the last chunk, where the
+    /// reference's append leaves stale bytes, too.
+    pub(super) fn free_from(&self) -> Option<u64> {
+        let tolerant = self.head.header.layout == FormatVersion::V3 && self.is_indexed;
+        tolerant.then_some(self.end)
+    }
+
+    /// The header with all chunks counted, which a stream's own does not.
+    pub(super) fn closed_header<S: ReadAt>(&self, file: &S) -> Result<Header> {
+        let header = &self.head.header;
+        if !self.is_stream {
+            return Ok(header.clone());
+        }
+        let chunks = self.index.chunks();
+        let last = match chunks.checked_sub(1) {
+            Some(last) => self.index.spot(file, last)?,
+            None => None,
+        };
+        let last = last.map_or(0, |spot| {
+            spot.content.end.saturating_sub(spot.content.start)
+        });
+        let last = u32::try_from(last).unwrap_or(MAX_NBYTES);
+        Ok(counted(
+            header,
+            chunks,
+            header.chunk_size.unwrap_or(last),
+            last,
+        ))
+    }
+
+    /// Spare offsets for a new file with as many chunks: those that there are.
+    pub(super) fn spare_or(&self, wanted: Option<u64>) -> Option<u64> {
+        let header = &self.head.header;
+        // What the header claims may lie in a hole of the file.
+        let there = header.max_app_chunks.min(MOST_SPARE);
+        wanted.or_else(|| (header.offsets && !self.is_stream).then_some(there))
+    }
+
+    /// Where each chunk lies, spare space included.
+    pub(super) fn extents<S: ReadAt>(&self, file: &S) -> Result<Vec<Range<u64>>> {
+        self.index.extents(file)
+    }
+}
+
+fn first_entry_is_filled<S: ReadAt>(file: &S, geometry: &Geometry) -> Result<bool> {
+    let mut entry = [0xff; 8];
+    if geometry.table_at < geometry.chunks_at {
+        file.read_exact_at(geometry.table_at, &mut entry)?;
+    }
+    Ok(entry != Offsets::UNFILLED_ENTRY)
+}

@@ -1,0 +1,121 @@
+//! What stands before the chunks, as a change leaves it: header, metadata, seal.
+
+use super::EditorBuilder;
+use super::file_state::Frame;
+use blosc1::MAX_NBYTES;
+use bloscpack_error::Result;
+use bloscpack_storage::internal::for_each_step;
+use bloscpack_storage::{Change, Folder, ReadAt};
+use bloscpack_wire::Limit;
+use bloscpack_wire::{FormatError, FormatVersion, Header, Metadata, MetadataPlace};
+use crc32fast::Hasher;
+
+/// What becomes of the metadata.
+pub(super) enum NewMetadata {
+    /// It stays.
+    Same,
+    /// Other bytes in the same room.
+    InPlace(Vec<u8>),
+    /// Bytes that need another room.
+    Moved(MetadataPlace, Vec<u8>),
+}
+
+impl NewMetadata {
+    /// How a file gets this metadata.
+    pub(super) fn of(frame: &Frame, metadata: &Metadata, options: &EditorBuilder) -> Result<Self> {
+        let (header, hashers) = (&frame.head.header, &options.hashers);
+        let limit = options.limits.metadata;
+        check_limit(Limit::Metadata, metadata.text().len(), limit)?;
+        if header.layout == FormatVersion::V3 {
+            if let Some(old) = &frame.head.section
+                && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
+            {
+                return Ok(Self::InPlace(section));
+            }
+            let section = metadata.to_section(header.checksum, hashers)?;
+            return Ok(Self::Moved(MetadataPlace::Section, section));
+        }
+        let (place, mut raw) = metadata.to_raw(header.layout)?;
+        let room = usize::try_from(frame.head.metadata_len).unwrap_or(usize::MAX);
+        if header.metadata != MetadataPlace::Absent && raw.len() <= room {
+            // White space behind a JSON value is part of the text.
+            raw.resize(room, b' ');
+            return Ok(Self::InPlace(raw));
+        }
+        Ok(Self::Moved(place, raw))
+    }
+}
+
+/// Refuses to write what the editor itself could not read again.
+pub(super) fn check_limit(limit: Limit, found: usize, allowed: u32) -> Result<()> {
+    let (found, allowed) = (found as u64, allowed.into());
+    if found > allowed {
+        return Err(FormatError::Limit {
+            limit,
+            found,
+            allowed,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// The header for so many chunks of this length, the last of which may be shorter.
+pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) -> Header {
+    let old_chunks = header.nchunks;
+    let mut header = Header {
+        nchunks: Some(chunks),
+        ..header.clone()
+    };
+    if header.layout == FormatVersion::V1 || header.varlen {
+        return header;
+    }
+    // An unknown size says that the chunks are of all lengths; they are, too, if longer ones follow
+    // some of no bytes.
+    let had_one = old_chunks == Some(1);
+    let known = header
+        .chunk_size
+        .is_some_and(|old| old > 0 || had_one || chunk_size == 0);
+    if known || header.last_chunk.is_some() || chunks == 1 {
+        header.last_chunk = Some(last);
+    }
+    // As the reference: a single chunk is as long as it is.
+    header.chunk_size = match chunks {
+        1 => Some(last),
+        _ => known.then_some(chunk_size.min(MAX_NBYTES)),
+    };
+    header
+}
+
+/// The bytes of a header, sealed if the old one was, over what the file has up to its chunks.
+pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) -> Result<Vec<u8>> {
+    if header.seal.is_some() {
+        header.seal = Some(0);
+        let bytes = header.encode()?;
+        let mut seal = Hasher::new();
+        seal.update(&bytes);
+        let from = u64::try_from(bytes.len()).unwrap_or(chunks_at);
+        let len = chunks_at.saturating_sub(from);
+        for_each_step(file, from, len, |bytes| seal.update(bytes))?;
+        header.seal = Some(seal.finalize());
+    }
+    Ok(header.encode()?)
+}
+
+/// Puts metadata and header in their places; the table must be put already.
+pub(super) fn put<F: Folder>(
+    change: &mut Change<'_, F>,
+    frame: &Frame,
+    header: Header,
+    metadata: &NewMetadata,
+) -> Result<()> {
+    if let NewMetadata::InPlace(bytes) = metadata {
+        change.put(frame.geometry.metadata_at, bytes)?;
+    }
+    let old = frame.head.header.encode()?;
+    let new = sealed(header, change, frame.geometry.chunks_at)?;
+    if new != old {
+        change.put(0, &new)?;
+    }
+    Ok(())
+}
