@@ -11,6 +11,10 @@ check *parts:
 test *options:
     tests/run.sh {{options}}
 
+# The tests, with the long searches in full.
+test-whole *options:
+    BLOSCPACK_TESTS=whole tests/run.sh {{options}}
+
 # The chunk engine against C-Blosc, in one process.
 bench:
     cargo bench --bench chunk
@@ -87,7 +91,7 @@ sanitizers *args:
 
 # Which lines of the library the tests reach, by file; needs cargo-tarpaulin. Takes an hour.
 coverage *options:
-    BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' 'crates/*/src/*' \
+    BLOSCPACK_TESTS=whole BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' 'crates/*/src/*' \
         --exclude-files 'crates/blpk/*' 'crates/testkit/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
 
 # How large and how tangled the code is, as a table; `--api` and `--build` measure more, `--check` fails on missed aims.
@@ -100,7 +104,7 @@ side-by-side old new *args:
 
 # All that takes long, before a release: about a day, of which the fuzz targets have an hour each.
 long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21600")
-    BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release -p bloscpack-frames -p bloscpack-datasets model
+    BLOSCPACK_TESTS=whole BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release -p bloscpack-frames -p bloscpack-datasets model
     fuzz/run.sh 3600
 
 # The documentation, opened in a browser.

@@ -25,7 +25,7 @@ component() {
 without() {
     local names=$1 reason=$2 found
     shift 2
-    found=$(cargo tree --locked --prefix none --edges normal "$@" | sed 's/ .*//' | sort -u | grep -E "^($names)$" || true)
+    found=$(cargo tree --locked --prefix none "$@" | sed 's/ .*//' | sort -u | grep -E "^($names)$" || true)
     if [ -n "$found" ]; then
         printf '%s:\n%s\n' "$reason" "$found" >&2
         exit 1

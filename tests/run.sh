@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests, and in the last lines how many of them had nothing to work on.
 # usage: tests/run.sh [ARGUMENTS OF cargo test]
+# BLOSCPACK_TESTS=whole searches in full where a normal run takes samples.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 notes=$(mktemp)

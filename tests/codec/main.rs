@@ -17,6 +17,7 @@ mod positions;
 mod records;
 mod records_socket;
 mod roundtrip;
+mod sides;
 mod tune;
 mod varlen_proposal;
 

@@ -215,7 +215,7 @@ fn check_survey(case: &Case, file: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testkit::effort::models(3000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_the_options_what_goes_in_comes_out(case in cases(), readers in 1..=4_usize) {

@@ -229,7 +229,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testkit::effort::models(400), ..ProptestConfig::default() })]
 
     #[test]
     fn a_file_is_what_the_proposal_describes(case in cases()) {

@@ -138,7 +138,8 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn a_crash_leaves_the_old_or_the_new() {
     let seed = number("BLOSCPACK_CRASH_SEED").unwrap_or(1);
-    let wanted = number("BLOSCPACK_CRASH_STATES").unwrap_or(60_000);
+    let wanted =
+        number("BLOSCPACK_CRASH_STATES").unwrap_or(testkit::effort::cases(60_000, 10) as u64);
     let random = &mut Random::new(seed);
     let (mut states, mut done) = (0, 0);
     for scenario in scenarios() {
@@ -151,7 +152,7 @@ fn a_crash_leaves_the_old_or_the_new() {
         done += 1;
     }
     println!("{states} states of {done} scenarios, seed {seed}");
-    assert!(states >= 50_000);
+    assert!(states >= testkit::effort::cases(50_000, 10));
 }
 
 /// Files as `check` gets them, in a state in which a change has to be completed.

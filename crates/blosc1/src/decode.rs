@@ -158,8 +158,17 @@ impl ChunkDecoder {
     ///
     /// # Errors
     ///
-    /// Returns an error of any [`Fault`](super::Fault) except [`Usage`](super::Fault::Usage), unless
-    /// `chunk` is longer than the chunk.
+    /// Returns the errors of [`decompress`](super::decompress), for the limits of this decoder.
+    ///
+    /// ```
+    /// use blosc1::{ChunkDecoder, Fault, SpecialValue, special_chunk};
+    ///
+    /// // 32 bytes that stand for 1 GiB.
+    /// let bomb = special_chunk(SpecialValue::Zeros, 1 << 30, 8, 1 << 20)?;
+    /// let error = ChunkDecoder::new().max_ratio(10_000).decode_to_vec(&bomb).unwrap_err();
+    /// assert_eq!(error.fault(), Fault::OverLimit);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn decode_to_vec(&mut self, chunk: &[u8]) -> Result<Vec<u8>, ChunkError> {
         let view = self.open(chunk)?;
         let mut out = zeros(view.header.nbytes as usize)?;
@@ -173,6 +182,19 @@ impl ChunkDecoder {
     /// # Errors
     ///
     /// Returns an error of any [`Fault`](super::Fault); the content of `out` is then unspecified.
+    ///
+    /// ```
+    /// use blosc1::ChunkDecoder;
+    ///
+    /// let mut decoder = ChunkDecoder::new();
+    /// let mut out = [0; 5000];
+    /// for byte in 1..4 {
+    ///     let chunk = blosc1::compress(&[byte; 5000], Default::default())?;
+    ///     let header = decoder.decode(&chunk, &mut out)?;
+    ///     assert_eq!((header.nbytes, out), (5000, [byte; 5000]));
+    /// }
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn decode(&mut self, chunk: &[u8], out: &mut [u8]) -> Result<ChunkHeader, ChunkError> {
         let view = self.open(chunk)?;
         let expected = view.header.nbytes as usize;
@@ -214,6 +236,8 @@ impl ChunkDecoder {
 
     /// Fills `out` with the bytes of data from `start` on, and decodes only the blocks that contain
     /// them. Returns the header.
+    ///
+    /// `start` counts bytes, not elements. An empty `out` is allowed up to the end of the data.
     ///
     /// # Errors
     ///

@@ -257,6 +257,11 @@ mod tests {
         })
     }
 
+    /// All of them, or in a normal run those of three levels.
+    fn some() -> impl Iterator<Item = ChunkSettings> {
+        all().filter(|settings| peer::is_whole() || settings.level % 4 == 1)
+    }
+
     fn everything_is_built() -> bool {
         Compressor::ALL.into_iter().all(Compressor::is_available)
     }
@@ -274,7 +279,7 @@ mod tests {
             (Kind::Text, 30_001),
         ] {
             let data = kind.data(len);
-            for settings in all() {
+            for settings in some() {
                 let chunk = encode(settings, &data);
                 let guessed = guess(&chunk);
                 let known = ChunkSettings {
@@ -290,7 +295,7 @@ mod tests {
                 }
             }
         }
-        let all = 3 * all().count();
+        let all = 3 * some().count();
         assert!(compared > all * 3 / 4, "{compared} of {all}");
     }
 
@@ -300,7 +305,7 @@ mod tests {
         let mut compared = 0;
         for (kind, len) in [(Kind::Numbers, 400_000), (Kind::Text, 30_001)] {
             let data = kind.data(len);
-            for settings in all() {
+            for settings in some() {
                 let theirs = peer::compress(&settings, &data);
                 let guessed = guess(&theirs);
                 let again = match settings.compressor {
@@ -316,7 +321,10 @@ mod tests {
                 compared += 1;
             }
         }
-        assert!(compared > 150 || !everything_is_built(), "{compared}");
+        assert!(
+            compared > some().count() * 2 * 150 / 324 || !everything_is_built(),
+            "{compared}"
+        );
     }
 
     /// Blosclz and zlib are not the libraries of C-Blosc, so that lengths may differ. Elements of 17
@@ -325,7 +333,7 @@ mod tests {
     fn what_no_level_gives_is_the_nearest_level() {
         for kind in [Kind::Numbers, Kind::Text] {
             let data = kind.data(30_001);
-            for settings in all() {
+            for settings in some() {
                 let settings = ChunkSettings {
                     typesize: 17,
                     ..settings

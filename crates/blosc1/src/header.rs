@@ -226,7 +226,16 @@ impl ChunkHeader {
             && (self.is_blosc2() || Layout::can_split(self.typesize, self.blocksize))
     }
 
-    /// Number of blocks, including a short last one.
+    /// Number of blocks, including a short last one; 0 if there is no data.
+    ///
+    /// ```
+    /// use blosc1::ChunkSettings;
+    ///
+    /// let settings = ChunkSettings::default().blocksize(Some(4096));
+    /// let chunk = blosc1::compress(&[5; 10_000], settings)?;
+    /// assert_eq!(blosc1::read_header(&chunk)?.nblocks(), 3);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     #[must_use]
     pub const fn nblocks(&self) -> u32 {
         layout::nblocks(self.nbytes, self.blocksize)

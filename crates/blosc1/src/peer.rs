@@ -8,6 +8,12 @@
 use super::{ChunkSettings, Filter};
 use std::ffi::CString;
 
+/// Whether long searches go through everything: `BLOSCPACK_TESTS=whole`, as for the tests of the workspace. A normal run takes a
+/// sample.
+pub(super) fn is_whole() -> bool {
+    std::env::var_os("BLOSCPACK_TESTS").is_some_and(|text| text == "whole")
+}
+
 /// Compresses with C-Blosc.
 pub(super) fn compress(settings: &ChunkSettings, data: &[u8]) -> Vec<u8> {
     let mut chunk = vec![0; data.len() + 16];

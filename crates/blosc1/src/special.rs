@@ -70,6 +70,8 @@ fn repeat(value: &[u8], start: usize, out: &mut [u8]) {
 
 /// The content of a [special chunk](special_chunk) of Blosc 2, which takes 32 bytes whatever the
 /// length of its data.
+///
+/// [`SpecialKind`] is the counterpart for reading such a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialValue<'a> {
     /// All bytes are zero.

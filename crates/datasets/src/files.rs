@@ -4,7 +4,9 @@ use crate::convert::to_u64;
 use crate::error::DatasetError;
 use crate::wire::MetaError;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
-use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, LockTimeout, Object, Store};
+use bloscpack_storage::{
+    Access, Entry, EntryKind, JournaledStore, Key, LockTimeout, Object, Store,
+};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! Conversions from the errors of the layers below, and to and from [`io::Error`].
 
 use crate::{Category, Detail, Error, ErrorKind};
+use bloscpack_dtype::boxes::OutOfBounds;
 use bloscpack_storage as storage;
 use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
@@ -27,6 +28,12 @@ impl From<FormatError> for Error {
     }
 }
 
+impl From<OutOfBounds> for Error {
+    fn from(error: OutOfBounds) -> Self {
+        Self::bug(error.to_string())
+    }
+}
+
 impl From<Panicked> for Error {
     fn from(_: Panicked) -> Self {
         Self::new(ErrorKind::Panicked, None)
@@ -48,11 +55,16 @@ impl From<storage::Error> for Error {
 }
 
 impl From<io::Error> for Error {
-    /// An error that passed through [`io::Read`] or [`io::Write`] is itself again.
+    /// An error of this crate or of storage that passed through [`io::Read`] or [`io::Write`] is itself
+    /// again.
     fn from(error: io::Error) -> Self {
-        error
-            .downcast::<Self>()
-            .unwrap_or_else(|error| Self::new(ErrorKind::Io(error), None))
+        match error.downcast::<Self>() {
+            Ok(error) => error,
+            Err(error) => match error.downcast::<storage::Error>() {
+                Ok(error) => error.into(),
+                Err(error) => Self::new(ErrorKind::Io(error), None),
+            },
+        }
     }
 }
 

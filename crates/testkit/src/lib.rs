@@ -10,6 +10,7 @@ pub mod crash;
 pub mod dataset_model;
 pub mod datasets;
 pub mod documents;
+pub mod effort;
 pub mod faulty;
 pub mod frame_model;
 pub mod frame_parts;

@@ -153,7 +153,7 @@ impl Making {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2500))]
+    #![proptest_config(ProptestConfig::with_cases(testkit::effort::models(2500)))]
 
     #[test]
     fn a_file_is_as_a_vec(making in making(), steps in steps()) {

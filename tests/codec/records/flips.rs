@@ -7,6 +7,7 @@ use crate::records::tally::{Came, Table};
 use crate::records::{Told, by_number, in_order};
 use bloscpack::{Limits, verify};
 use std::collections::BTreeMap;
+use testkit::effort;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -126,7 +127,9 @@ fn flip_all(sample: &Sample, tally: &mut Tally) {
     let container = format!("records {form}, {guard}");
     let mut file = sample.file.clone();
     for part in parts(&sample.file) {
-        for bit in part.at.start * 8..part.at.end * 8 {
+        // Short fields in full: each of their bits may have a rule of its own.
+        let one_in = if part.at.len() > 8 { 13 } else { 1 };
+        for bit in effort::sample(part.at.start * 8..part.at.end * 8, one_in) {
             file[bit / 8] ^= 1 << (bit % 8);
             let expected = expected(&truth, &sample.file, &part, number(&file, &part));
             let found = outcomes(&truth, &file);
@@ -181,5 +184,5 @@ fn no_flip_is_silent() {
     ] {
         assert!(tally.harmless.contains_key(&field), "{field:?}");
     }
-    assert!(tally.flips > 300_000);
+    assert!(tally.flips > effort::cases(300_000, 30) as u32);
 }

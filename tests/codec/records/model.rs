@@ -256,7 +256,7 @@ fn check_metadata(file: &[u8], options: &Options, count: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testkit::effort::models(120), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_written_comes_out(

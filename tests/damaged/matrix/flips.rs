@@ -8,6 +8,7 @@ use crate::matrix::samples::{Files, Sample, Told, samples};
 use crate::matrix::tally::{Came, Counts, Table};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use testkit::effort;
 
 /// What comes of the files, in bounded memory and without a panic.
 pub fn came(sample: &Sample, files: &Files, truth: &Told, place: &dyn Fn() -> String) -> Came {
@@ -30,7 +31,7 @@ fn flip_all(sample: &Sample, table: &mut Table, fields: &mut ByField) {
     for place in places(sample) {
         let counts = fields.entry((sample.container, place.field.clone()));
         let counts = counts.or_default();
-        for bit in place.at.start * 8..place.at.end * 8 {
+        for bit in effort::sample(place.at.start * 8..place.at.end * 8, 5) {
             let turn = |files: &mut Files| files[place.file].1[bit / 8] ^= 1 << (bit % 8);
             let path = &sample.files[place.file].0;
             let place = || {
@@ -118,7 +119,8 @@ fn no_flip_does_what_is_not_on_the_list() {
             ));
         }
     }
-    for rule in RULES {
+    // A sample may miss the few bits for which there is a rule.
+    for rule in RULES.iter().filter(|_| effort::is_whole()) {
         let idle = |field: &&&str| !is_needed(rule, field, &fields);
         for field in rule.fields.iter().filter(idle) {
             complaints.push(format!(
@@ -128,5 +130,9 @@ fn no_flip_does_what_is_not_on_the_list() {
         }
     }
     assert!(complaints.is_empty(), "{complaints:#?}");
-    assert!(table.sum().all() > 90_000, "{:?}", table.sum());
+    assert!(
+        table.sum().all() > effort::cases(90_000, 10) as u32,
+        "{:?}",
+        table.sum()
+    );
 }

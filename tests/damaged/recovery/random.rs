@@ -5,6 +5,7 @@ use crate::recovery::golden::Random;
 use crate::recovery::model::{Model, reported};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use testkit::effort;
 
 /// Bytes of the longest header.
 const HEAD: usize = 32;
@@ -126,7 +127,7 @@ fn one_damage_to_a_file_whose_header_counts() {
             .map(|part| part.end)
             .max()
             .unwrap();
-        for _ in 0..60 {
+        for _ in 0..effort::cases(60, 4) {
             let damage = Damage::random(&model, &mut random);
             let mut damaged = model.clone();
             damage.apply(&mut damaged, &mut random);
@@ -171,7 +172,7 @@ fn one_damage_to_streams_and_concatenations() {
     let (mut cases, mut failures) = (0, Vec::new());
     for (seed, model) in others().into_iter().enumerate() {
         let mut random = Random::new(1000 + seed as u64);
-        for _ in 0..100 {
+        for _ in 0..effort::cases(100, 4) {
             let damage = Damage::random(&model, &mut random);
             let mut damaged = model.clone();
             damage.apply(&mut damaged, &mut random);
@@ -187,7 +188,7 @@ fn two_damages() {
     let (mut cases, mut failures) = (0, Vec::new());
     for (seed, model) in counted().into_iter().chain(others()).enumerate() {
         let mut random = Random::new(2000 + seed as u64);
-        for _ in 0..40 {
+        for _ in 0..effort::cases(40, 4) {
             let mut damaged = model.clone();
             let mut name = model.name.clone();
             for _ in 0..2 {

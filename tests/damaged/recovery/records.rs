@@ -12,6 +12,7 @@ use bloscpack::{
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::ops::Range;
+use testkit::effort;
 
 const OWN: &str = r#"{"dtype": "varchar", "unit": "words"}"#;
 
@@ -354,7 +355,7 @@ fn one_damage() {
     let (mut cases, mut certain, mut failures) = (0, 0, Vec::new());
     for (seed, file) in files().into_iter().enumerate() {
         let mut random = Random::new(seed as u64);
-        for _ in 0..80 {
+        for _ in 0..effort::cases(80, 5) {
             let mut damaged = file.clone();
             let what = damage(&mut damaged, &mut random);
             damaged.name = format!("{}: {what}", file.name);
@@ -373,7 +374,7 @@ fn one_damage() {
             });
         }
     }
-    judge(cases, 4000, &failures);
+    judge(cases, effort::cases(4000, 6), &failures);
     // What is uncertain is a stream of which bytes are missing, and little else.
     assert!(certain * 4 > cases * 3, "{certain} of {cases}");
 }
@@ -383,7 +384,7 @@ fn two_damages() {
     let (mut cases, mut failures) = (0, Vec::new());
     for (seed, file) in files().into_iter().enumerate() {
         let mut random = Random::new(1000 + seed as u64);
-        for _ in 0..60 {
+        for _ in 0..effort::cases(60, 5) {
             let mut damaged = file.clone();
             let mut name = file.name.clone();
             for _ in 0..2 {

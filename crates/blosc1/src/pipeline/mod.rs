@@ -15,7 +15,24 @@ const BITSHUFFLE: u8 = 2;
 const DELTA: u8 = 3;
 const TRUNCATE: u8 = 4;
 
-/// One step of a pipeline.
+/// One step of a [`FilterPipeline`].
+///
+/// ```
+/// use blosc1::{Blosc2Encoder, Blosc2Settings, FilterPipeline, FilterStep};
+///
+/// // Floating-point numbers of which only 10 bits of the mantissa matter.
+/// let precision = FilterStep::TruncatePrecision { bits: 10 };
+/// let filters = FilterPipeline::new(&[precision, FilterStep::Shuffle])?;
+/// let settings = Blosc2Settings::default().filters(filters).typesize(4);
+/// let data: Vec<u8> = (0..5000).flat_map(|n| (n as f32).sqrt().to_le_bytes()).collect();
+/// let mut chunk = Vec::new();
+/// Blosc2Encoder::new(settings)?.encode(&data, &mut chunk)?;
+///
+/// let decoded = blosc1::getitem(&chunk, 4000..4001)?;
+/// let number = f32::from_le_bytes(decoded.try_into().unwrap());
+/// assert!((number - 4000_f32.sqrt()).abs() < 0.1);
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FilterStep {
@@ -137,6 +154,13 @@ impl FilterPipeline {
     }
 
     /// The six steps; [`FilterStep::None`] for unused places.
+    ///
+    /// ```
+    /// use blosc1::{Filter, FilterPipeline, FilterStep};
+    ///
+    /// let steps: Vec<_> = FilterPipeline::from(Filter::Bit).steps().collect();
+    /// assert_eq!((steps.len(), steps[0], steps[5]), (6, FilterStep::None, FilterStep::Bitshuffle));
+    /// ```
     pub fn steps(&self) -> impl Iterator<Item = FilterStep> + use<> {
         let slots = self.ids.into_iter().zip(self.metas);
         slots.filter_map(|(id, meta)| FilterStep::from_id(id, meta))

@@ -13,6 +13,20 @@ use crate::{ChunkError, ChunkSettings, Filter};
 const SCALE: u128 = 1 << 20;
 
 /// The result of compressing the sample with some settings.
+///
+/// The size is real; the speeds are estimates that are the same on every machine, for comparison.
+///
+/// ```
+/// use blosc1::{Aim, Tuner};
+///
+/// let numbers: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+/// let tuned = Tuner::new(Aim::Speed).tune(&numbers)?;
+/// for trial in tuned.trials() {
+///     println!("{:?}: {:.1} times smaller", trial.settings(), trial.ratio());
+///     assert!(trial.score(Aim::Speed) >= tuned.best().score(Aim::Speed));
+/// }
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
     settings: ChunkSettings,

@@ -72,7 +72,7 @@ fn data() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(testkit::effort::models(600)))]
 
     #[test]
     fn all_settings_give_back_the_data(settings in settings(), data in data(), at in any::<(u16, u16)>()) {

@@ -1,7 +1,7 @@
 //! Copies boxes of elements between arrays in memory.
 
 use crate::grid::{lens, starts};
-use bloscpack_dtype::boxes::{Frame, Run, runs};
+use bloscpack_dtype::boxes::{Run, Window, runs};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ impl Region {
         }
     }
 
-    fn frame(&self) -> Frame<'_> {
-        Frame {
+    fn window(&self) -> Window<'_> {
+        Window {
             shape: &self.shape,
             origin: &self.origin,
         }
@@ -35,7 +35,7 @@ pub(super) fn for_each_run(
     itemsize: u64,
     each: impl FnMut(Run) -> Result<()>,
 ) -> Result<()> {
-    runs(selected, (from.frame(), to.frame()), itemsize, each)
+    runs(selected, (from.window(), to.window()), itemsize, each)
 }
 
 /// Copies the selected elements, which are in both regions.

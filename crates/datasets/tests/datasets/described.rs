@@ -163,7 +163,10 @@ fn a_default_that_is_none_is_noted() {
         assert_eq!(array.default_element(), None);
         let warnings = array.warnings();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert!(warnings[0].message.contains("new elements are zeros"), "{warnings:?}");
+        assert!(
+            warnings[0].message.contains("new elements are zeros"),
+            "{warnings:?}"
+        );
         assert!(warnings[0].message.len() < 200, "{warnings:?}");
     }
     let root = folder.path().join("table");

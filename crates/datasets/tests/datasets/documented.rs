@@ -139,6 +139,9 @@ fn elements_of_any_type_are_as_the_documents_say() {
         for dtype in DTYPES {
             for compressor in COMPRESSORS {
                 number += 1;
+                if !testkit::effort::is_whole() && number % 7 != 0 {
+                    continue;
+                }
                 let filter = [Filter::None, Filter::Byte, Filter::Bit][number / 5 % 3];
                 elements(layout, dtype, compressor, filter, number);
             }

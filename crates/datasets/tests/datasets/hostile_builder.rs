@@ -7,7 +7,7 @@ use testkit::documents;
 use testkit::hostile_dirs;
 
 use documents::{Read, bcolz, blz, blz_document, carray_document, unless_it_panics};
-use hostile_dirs::{Built, Case, Expected, Leaves, Sound, cases};
+use hostile_dirs::{Built, Case, Expected, Leaves, Sound, cases, some};
 use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::panic::catch_unwind;
@@ -86,7 +86,7 @@ fn strict_readers_agree() {
             .iter()
             .any(|end| case.name.ends_with(end))
     };
-    for case in cases().iter().filter(|case| !is_for_c_blosc(case)) {
+    for case in some(5).iter().filter(|case| !is_for_c_blosc(case)) {
         let (_temp, built) = built(case);
         let found = unless_it_panics(|| read(case.sound, &built.root));
         let right = match (&case.expected, &found) {

@@ -118,9 +118,8 @@ fn judge(flushed: &Flushed<'_>) {
 }
 
 fn config() -> ProptestConfig {
-    let cases = std::env::var("BLOSCPACK_MODEL_CASES");
     ProptestConfig {
-        cases: cases.map_or(400, |cases| cases.parse().unwrap()),
+        cases: testkit::effort::models(400),
         max_shrink_iters: 4000,
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -70,10 +70,8 @@ fn a_stale_superchunk_of_a_trimmed_array_is_removed() {
     // It may as well hold rows that were appended and never counted.
     let found = RepairOptions::new().repair(&root).unwrap();
     assert!(
-        found
-            .iter()
-            .any(|finding| finding.message.contains("stale")
-                && matches!(finding.remedy, Remedy::Left(_)))
+        found.iter().any(|finding| finding.message.contains("stale")
+            && matches!(finding.remedy, Remedy::Left(_)))
     );
     assert!(stale.is_file());
     RepairOptions::new()

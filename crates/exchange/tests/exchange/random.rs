@@ -98,7 +98,7 @@ fn tame(dtype: &DType, text: &str, bytes: &mut [u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testkit::effort::models(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn columns_come_back(

@@ -12,7 +12,6 @@ mod resize;
 mod select;
 mod shapes;
 mod splice;
-mod strided;
 mod typed;
 mod write;
 

@@ -2,13 +2,12 @@
 
 use super::NdArray;
 use super::grid::{Grid, along, common, lens, offset, relative, with_range};
-use super::strided::{copy_slice, fill_slice};
 use crate::error::FrameError;
 use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use blosc1::ChunkHeader;
-use bloscpack_dtype::strided::{Place, strides};
+use bloscpack_dtype::strided::{self, Strided, strides};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use bloscpack_wire::Limit;
@@ -115,7 +114,7 @@ impl NdArray {
         for at in self.grid.chunks_of(&wanted) {
             let part = common(&wanted, &self.grid.extent(&self.grid.origin(&at)));
             let start = offset(&relative(&part, &origin), &out_strides)?;
-            let to = Place {
+            let to = Strided {
                 bytes: &mut *out,
                 start,
                 strides: &out_strides,
@@ -126,7 +125,7 @@ impl NdArray {
     }
 
     /// Reads the part of a slice that one chunk contains.
-    fn read_part(&self, at: &[u64], part: &[Range<u64>], to: Place<'_, &mut [u8]>) -> Result<()> {
+    fn read_part(&self, at: &[u64], part: &[Range<u64>], to: Strided<'_, &mut [u8]>) -> Result<()> {
         let (grid, number) = (&self.grid, self.grid.number(at));
         let inside = relative(part, &grid.origin(at));
         if let Some(data) = self.dirty.get(&number) {
@@ -144,7 +143,7 @@ impl NdArray {
         let ChunkPlace::At(stored_at) = place else {
             let mut element = vec![0; grid.itemsize];
             self.frame.fill_from(place, 0, &mut element)?;
-            return fill_slice(&lens(&inside)?, &element, to);
+            return Ok(strided::fill(&lens(&inside)?, &element, to)?);
         };
         let stored = self.frame.storage.chunk(number, stored_at)?;
         let header = self.frame.header_of(number, &stored)?;
@@ -197,10 +196,10 @@ type TakeBlock<'a> = &'a mut dyn FnMut(&[u8], &[u64]) -> Result<()>;
 fn each_block(
     grid: &Grid,
     inside: &[Range<u64>],
-    to: Place<'_, &mut [u8]>,
+    to: Strided<'_, &mut [u8]>,
     mut read: impl FnMut(u32, &[u64], TakeBlock<'_>) -> Result<()>,
 ) -> Result<()> {
-    let Place {
+    let Strided {
         bytes,
         start,
         strides,
@@ -209,17 +208,17 @@ fn each_block(
     for at in grid.blocks_of(inside) {
         read(grid.block_number(&at)?, &at, &mut |block, at| {
             let part = grid.in_block(at, inside);
-            let from = Place {
+            let from = Strided {
                 bytes: block,
                 start: grid.block_start(at, &part)?,
                 strides: &grid.block_strides,
             };
-            let to = Place {
+            let to = Strided {
                 bytes: &mut *bytes,
                 start: start + offset(&relative(&part, &origin), strides)?,
                 strides,
             };
-            copy_slice(&lens(&part)?, grid.itemsize, from, to)
+            Ok(strided::copy(&lens(&part)?, grid.itemsize, from, to)?)
         })?;
     }
     Ok(())

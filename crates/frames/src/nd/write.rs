@@ -2,7 +2,6 @@
 
 use super::NdArray;
 use super::grid::{Grid, common, lens, offset, relative};
-use super::strided::{copy_slice, fill_slice};
 use crate::coder::ChunkCoder;
 use crate::error::FrameError;
 use crate::int::{to_u64, to_usize};
@@ -11,7 +10,7 @@ use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
-use bloscpack_dtype::strided::{Place, strides};
+use bloscpack_dtype::strided::{self, Strided, strides};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
@@ -64,7 +63,7 @@ impl NdArray {
     /// ```
     /// use bloscpack_frames::NdArray;
     /// let mut array = NdArray::of_type::<u8>(&[2, 3]).in_memory()?;
-    /// array.fill_slice(&[0..2, 1..2], &[7])?;
+    /// array.strided::fill(&[0..2, 1..2], &[7])?;
     /// assert_eq!(array.read_slice(&[0..2, 0..3])?, [0, 7, 0, 0, 7, 0]);
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
@@ -256,23 +255,23 @@ fn put_part(
     for at in grid.blocks_of(&inside) {
         let in_block = grid.in_block(&at, &inside);
         let block = to_usize(grid.block_number(&at)?) * grid.block_len;
-        let to = Place {
+        let to = Strided {
             bytes: &mut *data,
             start: block + grid.block_start(&at, &in_block)?,
             strides: &grid.block_strides,
         };
         let sizes = lens(&in_block)?;
         match source {
-            Source::Element(element) => fill_slice(&sizes, element, to)?,
+            Source::Element(element) => strided::fill(&sizes, element, to)?,
             Source::Data(bytes) => {
                 let start = offset(&part_start, &from_strides)?
                     + offset(&relative(&in_block, &begin), &from_strides)?;
-                let from = Place {
+                let from = Strided {
                     bytes,
                     start,
                     strides: &from_strides,
                 };
-                copy_slice(&sizes, grid.itemsize, from, to)?;
+                strided::copy(&sizes, grid.itemsize, from, to)?;
             }
         }
     }

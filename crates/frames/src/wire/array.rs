@@ -330,13 +330,9 @@ fn read_dtype(cursor: &mut Cursor) -> Result<ArrayDType, FrameError> {
 fn put_dtype(to: &mut Vec<u8>, part: &FramePart, dtype: &ArrayDType) -> Result<(), FrameError> {
     let len = as_i32(part, "length of the dtype", dtype.text.len())?;
     if dtype.format >= 0x80 {
-        let (field, found) = ("format of the dtype", dtype.format);
-        return Err(FrameError::cannot_store(
-            part.clone(),
-            field,
-            found,
-            "at most 127",
-        ));
+        let (part, found) = (part.clone(), dtype.format);
+        let field = "format of the dtype";
+        return Err(FrameError::cannot_store(part, field, found, "at most 127"));
     }
     to.push(dtype.format);
     put(to, LONG_TEXT, &len);

@@ -102,15 +102,9 @@ fn damaged(entry: i64, at: Option<u64>) -> FrameError {
 pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>, FrameError> {
     let (entries, rest) = raw.as_chunks::<ENTRY>();
     if !rest.is_empty() || to_u64(entries.len()) != nchunks {
+        let (part, found) = (FramePart::Index, raw.len());
         let expected = format!("{ENTRY} bytes for each of {nchunks} chunks");
-        let part = FramePart::Index;
-        return Err(FrameError::damaged(
-            part,
-            None,
-            "length",
-            raw.len(),
-            expected,
-        ));
+        return Err(FrameError::damaged(part, None, "length", found, expected));
     }
     // All at once: a vector that grows would need twice the memory.
     let mut places = Vec::with_capacity(entries.len());

@@ -10,6 +10,7 @@
 
 mod corpus;
 mod crash;
+mod errors;
 mod frame_wire;
 mod hostile;
 mod model;

@@ -6,9 +6,8 @@ use crate::frame_model::{Place, run, run_plain};
 use proptest::prelude::*;
 
 fn config(share: u32) -> ProptestConfig {
-    let cases = std::env::var("BLOSCPACK_MODEL_CASES");
     ProptestConfig {
-        cases: cases.map_or(2000, |cases| cases.parse().unwrap()) / share,
+        cases: testkit::effort::models(2000) / share,
         max_shrink_iters: 4000,
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -174,11 +174,11 @@ fn parse_itemsize(value: &str) -> Result<u64, String> {
     let is_literal = |text: &str| text.starts_with(['\'', '"', '[', '(']) || text.starts_with("u'");
     let dtype = match &value {
         serde_json::Value::String(text) if is_literal(text.trim_ascii_start()) => {
-            Literal::parse(text)?
+            Literal::parse(text)
         }
-        other => Literal::from_json(other)?,
+        other => Literal::from_json(other),
     };
-    dtype::itemsize(&dtype)
+    dtype::itemsize(&dtype.map_err(|error| error.to_string())?)
 }
 
 fn parse_shape(value: &str) -> Result<Vec<u64>, String> {

@@ -8,6 +8,7 @@ use crate::pick::pick;
 use blosc1::{ChunkDecoder, Compressor, FilterPipeline, FilterStep};
 use bloscpack_error::Category;
 use bloscpack_frames::{FrameHeader, NdArray};
+use testkit::effort;
 
 #[test]
 fn each_bit_of_real_frames_may_be_wrong() {
@@ -16,7 +17,7 @@ fn each_bit_of_real_frames_may_be_wrong() {
         let whole = Files::of(&frame);
         for (number, bytes) in whole.each().enumerate() {
             let mut files = whole.clone();
-            for bit in 0..bytes.len() * 8 {
+            for bit in effort::sample(0..bytes.len() * 8, 11) {
                 files.file(number)[bit / 8] ^= 1 << (bit % 8);
                 let why = || format!("{}, file {number}, bit {bit}", frame.name());
                 let seen = bounded(&files, &why);
@@ -28,7 +29,10 @@ fn each_bit_of_real_frames_may_be_wrong() {
     }
     println!("{flips} bits, {refused} refused");
     // There are no checksums, but there is structure.
-    assert!(flips > 60_000 && refused > flips / 8, "{flips} {refused}");
+    assert!(
+        flips > effort::cases(60_000, 12) && refused > flips / 8,
+        "{flips} {refused}"
+    );
 }
 
 #[test]
@@ -38,7 +42,7 @@ fn real_frames_that_are_cut_are_refused() {
         let whole = Files::of(&frame);
         for (number, bytes) in whole.each().enumerate() {
             let mut files = whole.clone();
-            for len in (0..bytes.len()).rev() {
+            for len in effort::sample((0..bytes.len()).rev(), 3) {
                 files.file(number).truncate(len);
                 let why = || format!("{}, file {number}, cut to {len}", frame.name());
                 let opened = files.open();
@@ -68,7 +72,7 @@ fn real_frames_that_are_cut_are_refused() {
         }
     }
     println!("{cuts} cuts");
-    assert!(cuts > 8000, "{cuts}");
+    assert!(cuts > effort::cases(8000, 4), "{cuts}");
 }
 
 /// Chunks of the real frames, out of them.
@@ -101,20 +105,20 @@ fn chunks_of_real_frames_may_be_wrong_or_cut() {
             }
             decoded
         };
-        for bit in 0..chunk.len() * 8 {
+        for bit in effort::sample(0..chunk.len() * 8, 11) {
             let mut wrong = chunk.clone();
             wrong[bit / 8] ^= 1 << (bit % 8);
             let (_, peak) = peak_of(|| decode(&wrong));
             assert!(peak <= BASE + 2 * len, "{name}, bit {bit}: {peak} bytes");
             cases += 1;
         }
-        for cut in 0..chunk.len() {
+        for cut in effort::sample(0..chunk.len(), 3) {
             assert!(decode(&chunk[..cut]).is_err(), "{name}, cut to {cut}");
             cases += 1;
         }
     }
     println!("{cases} cases");
-    assert!(cases > 20_000, "{cases}");
+    assert!(cases > effort::cases(20_000, 12), "{cases}");
 }
 
 /// Of large chunks only some blocks are fetched: whatever their heads say, what is read of them is what the whole has there.
@@ -142,7 +146,7 @@ fn parts_of_wrong_chunks_are_what_the_whole_has() {
         assert!(array.frame().compressed_chunk(0).unwrap().len() > 17_000);
         let head = 32 + 4 * 40 + 64;
         let further = (0..1500usize).map(|step| head * 8 + step * 7919 * 3 % (16_000 * 8));
-        for bit in (0..head * 8).chain(further) {
+        for bit in effort::sample((0..head * 8).chain(further), 7) {
             let mut wrong = bytes.clone();
             wrong[header_len + bit / 8] ^= 1 << (bit % 8);
             let Ok(array) = options().read(wrong).and_then(NdArray::of) else {
@@ -176,5 +180,6 @@ fn parts_of_wrong_chunks_are_what_the_whole_has() {
         }
     }
     println!("{flips} flips, {agreed} parts read, {refused} refused, {alone} on their own");
-    assert!(flips > 10_000 && agreed > 1000 && refused > 1000 && alone < 200);
+    let least = effort::cases(1000, 10);
+    assert!(flips > 10 * least && agreed > least && refused > least && alone < 200);
 }

@@ -202,7 +202,8 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn a_crash_leaves_the_old_or_the_new() {
     let seed = number("BLOSCPACK_CRASH_SEED").unwrap_or(1);
-    let wanted = number("BLOSCPACK_CRASH_STATES").unwrap_or(40_000);
+    let wanted =
+        number("BLOSCPACK_CRASH_STATES").unwrap_or(testkit::effort::cases(40_000, 8) as u64);
     let random = &mut Random::new(seed);
     let (mut states, mut spilled, mut runs) = (0, 0, 0);
     while (states as u64) < wanted {
@@ -212,7 +213,7 @@ fn a_crash_leaves_the_old_or_the_new() {
         runs += 1;
     }
     println!("{states} states of {runs} runs, {spilled} of them spilled, seed {seed}");
-    assert!(runs > 10 && spilled > 100);
+    assert!(runs > 10 && spilled > testkit::effort::cases(100, 10));
 }
 
 /// The process is killed in the middle, so that everything written stays although it is not synced;

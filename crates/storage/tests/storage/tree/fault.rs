@@ -218,7 +218,7 @@ fn at_each(scenario: &Scenario, fault: Fault, lasting: bool) -> usize {
 fn whatever_fails_leaves_the_old_or_the_new() {
     let random = &mut Random::new(4);
     let mut faults = 0;
-    for _ in 0..25 {
+    for _ in 0..testkit::effort::cases(25, 5) {
         let scenario = Scenario::at_random(random);
         for fault in [
             Fault::Error,
@@ -233,7 +233,7 @@ fn whatever_fails_leaves_the_old_or_the_new() {
         }
     }
     println!("{faults} faults");
-    assert!(faults > 5000);
+    assert!(faults > testkit::effort::cases(5000, 10));
 }
 
 /// After a failed sync nobody knows what is on the disk; then the power fails.
@@ -278,7 +278,7 @@ fn a_power_cut_after_a_fault_leaves_the_old_or_the_new() {
         }
     }
     println!("{states} states");
-    assert!(states > 1000);
+    assert!(states > testkit::effort::cases(1000, 4));
 }
 
 /// Readers that stay do not damage what is staged.
