@@ -193,11 +193,11 @@ fn superchunk(input: &[u8]) {
         let strict = SingleChunk::check(input, len, SuperchunkCheck::Strict);
         let lenient = SingleChunk::check(input, len, SuperchunkCheck::Lenient);
         if let Ok(chunk) = &strict {
-            assert_eq!((chunk.range().end, &chunk.oddities[..]), (len, &[][..]));
+            assert_eq!((chunk.range().end, &chunk.warnings[..]), (len, &[][..]));
             assert_eq!(lenient.as_ref(), Ok(chunk));
         }
         if let Ok(chunk) = &lenient {
-            assert!(chunk.range().end <= len && chunk.oddities.is_empty() == strict.is_ok());
+            assert!(chunk.range().end <= len && chunk.warnings.is_empty() == strict.is_ok());
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use bloscpack::DType;
 use bloscpack::dataset::{
-    Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, DatasetOptions,
+    Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, DatasetOptions, Warning,
 };
 use serde_json::{Value, json};
 use std::error::Error;
@@ -253,7 +253,7 @@ fn info(dataset: &Dataset) -> Result<Value> {
                 "names": table.names(),
                 "rows": table.rows()?,
                 "attributes": table.attributes().text(),
-                "notes": table.notes().collect::<Vec<_>>(),
+                "notes": to_texts(table.warnings()),
                 "columns": columns.into_iter().map(array_info).collect::<Vec<_>>(),
             })
         }
@@ -272,8 +272,15 @@ fn array_info(array: &CArray) -> Value {
             to_hex,
         ),
         "attributes": array.attributes().text(),
-        "notes": array.notes().collect::<Vec<_>>(),
+        "notes": to_texts(array.warnings()),
     })
+}
+
+fn to_texts(warnings: &[Warning]) -> Vec<String> {
+    let texts = warnings.iter();
+    texts
+        .map(|Warning { path, message }| format!("{path}: {message}"))
+        .collect()
 }
 
 fn first(data: &[Vec<u8>]) -> Result<&[u8]> {

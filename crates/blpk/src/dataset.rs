@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 
 use bloscpack::{
-    Category, Error,
+    Error,
     dataset::{CArray, CTable, Dataset, DatasetError, DatasetOptions},
 };
 
@@ -56,8 +56,8 @@ pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
     if dataset.was_interrupted() {
         session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));
     }
-    for (place, what) in dataset.notes() {
-        session.debug(format_args!("{name}: {place}: {what}"));
+    for warning in dataset.warnings() {
+        session.debug(format_args!("{name}: {}: {}", warning.path, warning.message));
     }
     Ok(dataset)
 }
@@ -66,10 +66,8 @@ pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
 pub fn failure(path: &Path, error: &Error) -> Failure {
     let name = quoted(path);
     let failure = Failure::library(&name, error).if_damaged(VERIFY);
-    let is_unknown = error.category() == Category::Unsupported
-        && error.path().is_none()
-        && error.detail::<DatasetError>().is_some();
-    match is_unknown && is_directory(path) {
+    let is_unknown = matches!(error.detail(), Some(DatasetError::NotADataset));
+    match is_unknown {
         true => failure.hint(format!("blpk ls {name} lists the datasets below it")),
         false => failure,
     }

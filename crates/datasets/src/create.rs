@@ -1,71 +1,58 @@
-//! Places for new datasets.
+//! Prepares the stores of new datasets.
 
-use super::layout;
-use super::options::DatasetOptions;
-use super::remove::remove_dataset;
-use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::{Access, DiskStore, JournaledStore, Key, Store};
+use crate::files::Files;
+use crate::layout;
+use crate::new::NewDataset;
+use crate::open::table_of;
+use crate::remove::remove_dataset;
+use bloscpack_error::{Category, Error, IoSide as _, Result, Side};
+use bloscpack_storage::{Access, DiskStore, Key, Store};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where a dataset is to be.
-pub(crate) struct Target {
-    store: Arc<dyn Store>,
+/// The store of a directory for a new dataset. The directory is made if it is missing.
+pub(crate) fn new_store(path: &Path) -> Result<Arc<dyn Store>> {
+    // The table has another writer, and another number of rows.
+    if table_of(path).is_some() {
+        return Err(Error::usage(
+            "this is a column of a table: add or replace it through the table",
+        ));
+    }
+    let store = match DiskStore::create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => DiskStore::open(path),
+        created => created,
+    };
+    Ok(Arc::new(store.writing()?))
 }
 
-impl Target {
-    /// A directory, which is made if it is not there.
-    pub(crate) fn of_path(path: &Path) -> Result<Self> {
-        // Its table has another writer, and another number of rows.
-        if super::options::table_of(path).is_some() {
-            return Err(Error::usage(
-                "this is a column of a table: add or replace it through the table",
-            ));
-        }
-        let store = match DiskStore::create(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => DiskStore::open(path)?,
-            created => created?,
-        };
-        Ok(Self {
-            store: Arc::new(store),
-        })
+/// Opens a store for a new dataset. A dataset in it is removed in the same change, if it is to be replaced.
+pub(crate) fn begin(store: Arc<dyn Store>, new: &NewDataset) -> Result<Arc<Files>> {
+    let options = &new.options;
+    let lock_timeout = options.lock_timeout.clone();
+    let files = Arc::new(Files::open(store, Access::Write, lock_timeout)?);
+    if files.list(&Key::root())?.is_empty() {
+        return Ok(files);
     }
-
-    pub(crate) fn of_store(store: Arc<dyn Store>) -> Self {
-        Self { store }
+    let is_dataset = layout::detect(&files, &Key::root()).is_ok_and(|kind| kind.is_some());
+    if !is_dataset {
+        return Err(exists("the directory exists and is not a dataset"));
     }
-}
-
-/// A root with nothing in it, or with what is to be replaced taken away in the same change.
-pub(crate) fn begin(
-    target: Target,
-    replace: bool,
-    options: &DatasetOptions,
-) -> Result<Arc<JournaledStore>> {
-    let root = Arc::new(JournaledStore::open_with(
-        target.store,
-        Access::Write,
-        options.patience.clone(),
-    )?);
-    if root.list(&Key::root())?.is_empty() {
-        return Ok(root);
+    if !new.replace {
+        return Err(exists("a dataset exists here"));
     }
-    if layout::detect(&root, &Key::root()).ok().flatten().is_none() {
-        let what = "the directory is there, and what is in it is no dataset";
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
-    }
-    if !replace {
-        let what = "a dataset is there";
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
-    }
-    remove_dataset(&root, &Key::root(), options).map_err(|error| match error.category() {
-        // Whatever its files say of one another, they go; what could not be read may be another time.
+    remove_dataset(&files, options).map_err(|error| match error.category() {
+        // A file that cannot be read now may be readable another time.
         Category::Failed => error,
         _ if error.path().is_none() => error,
         _ => Error::usage(format!(
-            "the dataset that is there cannot be replaced ({error}): remove it first"
+            "the existing dataset cannot be replaced ({error}): remove it first"
         )),
     })?;
-    Ok(root)
+    Ok(files)
+}
+
+fn exists(message: &str) -> Error {
+    let error = io::Error::new(io::ErrorKind::AlreadyExists, message);
+    Error::from(error).on(Side::Target)
 }

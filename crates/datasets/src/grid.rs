@@ -1,13 +1,15 @@
-//! [`Grid`]: how an array is cut into chunks.
+//! [`Grid`]: the shape of an array, and how it is divided into chunks.
 
-use blosc1::{Fault, MAX_NBYTES};
+use crate::convert::chunk_len;
+use crate::error::DatasetError;
+use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// The most axes that an array of NumPy has.
+/// The greatest number of axes of an array of NumPy.
 const MAX_AXES: usize = 64;
 
-/// The shape of an array and of its chunks, the last of which along an axis may be short.
+/// The shape of an array and of its chunks. The last chunk along an axis may be short.
 ///
 /// ```text
 ///            axis 1
@@ -18,40 +20,53 @@ const MAX_AXES: usize = 64;
 ///          └─────┴─────┴──┘
 /// ```
 ///
-/// In most layouts a chunk has whole rows, so that bands and chunks are the same, and the last is
-/// as short as its rows. In the carray proposal chunks have any shape, and those at the edges are
-/// padded to it.
+/// In most layouts a chunk has whole rows, so that a band is one chunk, and the last one is as short as its rows. In the carray
+/// proposal chunks have any shape, and those at the edges are padded to it.
+///
+/// [`new`](Self::new) bounds every length, so that the arithmetic of the other functions cannot overflow: an array padded to
+/// whole chunks has at most 2^63-1 bytes, a row fits into memory, and a chunk has at most 2^31 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grid {
     shape: Vec<u64>,
     chunk: Vec<u64>,
     itemsize: u64,
     padded: bool,
+    row_bytes: usize,
+    chunk_bytes: u32,
 }
 
-/// A chunk, and the part of it that is wanted.
+/// A chunk, and the part of it that is selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ChunkPart {
     /// The number of the chunk.
     pub chunk: u64,
-    /// Where its first element lies in the array.
+    /// The index of its first element in the array.
     pub origin: Vec<u64>,
-    /// What is wanted, in the array.
-    pub wanted: Vec<Range<u64>>,
+    /// The indices of the selected elements in the array.
+    pub selected: Vec<Range<u64>>,
 }
 
-fn wrong(what: String) -> Error {
-    crate::error::dataset(Fault::Damaged, what)
-}
-
-/// The product, if it is one that bytes can have.
-pub(crate) fn product(factors: &[u64]) -> Option<u64> {
-    // A zero somewhere must not hide that the rest cannot be.
-    let mut product = factors.iter().filter(|factor| **factor > 0);
-    let product = product.try_fold(1u64, |product, factor| product.checked_mul(*factor))?;
-    let is_empty = factors.contains(&0);
+/// The product, if it is at most 2^63-1.
+fn product(factors: impl IntoIterator<Item = u64> + Clone) -> Option<u64> {
+    // A zero must not hide that the product of the others is too large.
+    let nonzero = factors.clone().into_iter().filter(|factor| *factor > 0);
+    let product = nonzero.fold(Some(1u64), |product, factor| product?.checked_mul(factor))?;
     i64::try_from(product).ok()?;
+    let is_empty = factors.into_iter().any(|factor| factor == 0);
     Some(if is_empty { 0 } else { product })
+}
+
+/// The lengths of the ranges.
+pub(crate) fn lens(selection: &[Range<u64>]) -> Vec<u64> {
+    selection
+        .iter()
+        .map(|range| range.end.saturating_sub(range.start))
+        .collect()
+}
+
+/// The first indices of the ranges.
+pub(crate) fn starts(selection: &[Range<u64>]) -> Vec<u64> {
+    selection.iter().map(|range| range.start).collect()
 }
 
 impl Grid {
@@ -65,57 +80,32 @@ impl Grid {
     }
 
     /// A grid of chunks of any shape, padded at the edges.
+    #[cfg(feature = "documents")]
     pub(crate) fn padded(shape: Vec<u64>, chunk: Vec<u64>, itemsize: u64) -> Result<Self> {
         Self::new(shape, chunk, itemsize, true)
     }
 
     fn new(shape: Vec<u64>, chunk: Vec<u64>, itemsize: u64, padded: bool) -> Result<Self> {
-        if shape.is_empty() || shape.len() > MAX_AXES || shape.len() != chunk.len() {
-            let what = format!("an array of shape {shape:?} in chunks of {chunk:?}");
-            return Err(wrong(format!(
-                "{what}: 1 to {MAX_AXES} axes can be, the same for both"
-            )));
+        match bounded(&shape, &chunk, itemsize) {
+            Ok((row_bytes, chunk_bytes)) => Ok(Self {
+                shape,
+                chunk,
+                itemsize,
+                padded,
+                row_bytes,
+                chunk_bytes,
+            }),
+            Err(reason) => Err(DatasetError::Shape {
+                shape,
+                chunk_shape: chunk,
+                itemsize,
+                reason,
+            }
+            .into()),
         }
-        if itemsize == 0 || chunk.contains(&0) || shape.iter().skip(1).any(|len| *len == 0) {
-            let what = "chunks, elements and rows have at least one byte each";
-            return Err(wrong(format!(
-                "shape {shape:?}, chunks of {chunk:?}, {itemsize} bytes an element: {what}"
-            )));
-        }
-        let grid = Self {
-            shape,
-            chunk,
-            itemsize,
-            padded,
-        };
-        let bytes = |lens: &[u64]| product(lens).and_then(|count| count.checked_mul(itemsize));
-        let chunk_bytes = bytes(&grid.chunk).filter(|bytes| *bytes <= MAX_NBYTES.into());
-        if chunk_bytes.is_none() {
-            let what = format!(
-                "chunks of shape {:?} with {itemsize} bytes an element",
-                grid.chunk
-            );
-            return Err(wrong(format!(
-                "{what}: a chunk has at most {MAX_NBYTES} bytes"
-            )));
-        }
-        // Everything below multiplies without looking again.
-        let whole: Vec<u64> = grid
-            .shape
-            .iter()
-            .zip(&grid.chunk)
-            .map(|(len, chunk)| len.saturating_add(*chunk))
-            .collect();
-        if bytes(&whole).is_none_or(|bytes| i64::try_from(bytes).is_err()) {
-            return Err(wrong(format!(
-                "an array of shape {:?} has more bytes than can be counted",
-                grid.shape
-            )));
-        }
-        Ok(grid)
     }
 
-    /// The same with another number of rows.
+    /// The same grid with another number of rows.
     pub(crate) fn with_rows(&self, rows: u64) -> Result<Self> {
         let mut shape = self.shape.clone();
         if let Some(first) = shape.first_mut() {
@@ -126,6 +116,11 @@ impl Grid {
 
     pub(crate) fn shape(&self) -> &[u64] {
         &self.shape
+    }
+
+    /// The shape of a row; empty where a row is an element.
+    pub(crate) fn row_shape(&self) -> &[u64] {
+        self.shape.split_first().map_or(&[], |(_, row)| row)
     }
 
     pub(crate) fn chunk_shape(&self) -> &[u64] {
@@ -145,22 +140,27 @@ impl Grid {
         self.chunk.first().copied().unwrap_or(1)
     }
 
-    /// Elements of a row.
-    pub(crate) fn row_len(&self) -> u64 {
-        product(self.shape.get(1..).unwrap_or_default()).unwrap_or(0)
+    /// Bytes of a row.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.row_bytes
     }
 
-    /// Bytes of a row.
-    pub(crate) fn row_bytes(&self) -> u64 {
-        self.row_len().saturating_mul(self.itemsize)
+    /// Bytes of so many rows.
+    pub(crate) fn bytes_of_rows(&self, rows: u64) -> u64 {
+        rows * self.row_bytes as u64
     }
 
     /// Bytes of the array.
     pub(crate) fn nbytes(&self) -> u64 {
-        self.rows().saturating_mul(self.row_bytes())
+        self.bytes_of_rows(self.rows())
     }
 
-    /// Whether each chunk has whole rows, so that the bytes of rows lie side by side in it.
+    /// Bytes of a full band, without padding.
+    pub(crate) fn band_bytes(&self) -> u64 {
+        self.bytes_of_rows(self.band_rows())
+    }
+
+    /// Whether each chunk has whole rows, so that the bytes of its rows are contiguous.
     pub(crate) fn is_rows(&self) -> bool {
         !self.padded
             || self
@@ -185,144 +185,199 @@ impl Grid {
     }
 
     pub(crate) fn chunks_per_band(&self) -> u64 {
-        self.counts().skip(1).fold(1, u64::saturating_mul)
+        self.counts().skip(1).product()
     }
 
     pub(crate) fn chunks(&self) -> u64 {
-        self.counts().fold(1, u64::saturating_mul)
+        self.counts().product()
     }
 
-    /// Bands that are full.
+    /// The number of full bands.
     pub(crate) fn full_bands(&self) -> u64 {
-        self.rows().checked_div(self.band_rows()).unwrap_or(0)
+        self.rows() / self.band_rows()
+    }
+
+    /// Rows of the full bands.
+    pub(crate) fn full_rows(&self) -> u64 {
+        self.full_bands() * self.band_rows()
+    }
+
+    /// The number of chunks in full bands.
+    pub(crate) fn full_chunks(&self) -> u64 {
+        self.full_bands() * self.chunks_per_band()
     }
 
     /// Bytes of a full chunk.
-    pub(crate) fn chunk_bytes(&self) -> u64 {
-        product(&self.chunk)
-            .unwrap_or(0)
-            .saturating_mul(self.itemsize)
+    pub(crate) fn chunk_bytes(&self) -> u32 {
+        self.chunk_bytes
     }
 
-    /// Bytes that this chunk has to have.
+    /// Bytes that this chunk has. It is no longer than a full one.
     pub(crate) fn bytes_of(&self, chunk: u64) -> u64 {
         if self.padded {
-            return self.chunk_bytes();
+            return self.chunk_bytes.into();
         }
-        let begun = chunk.saturating_mul(self.band_rows());
-        let rows = self.rows().saturating_sub(begun).min(self.band_rows());
-        rows.saturating_mul(self.row_bytes())
+        self.bytes_of_rows(self.rows_of_band(chunk))
     }
 
-    /// Refuses what lies outside of the array.
-    pub(crate) fn check(&self, wanted: &[Range<u64>]) -> Result<()> {
-        let fits = wanted.len() == self.shape.len()
-            && wanted
+    /// Rows of the band with this number; 0 after the last one.
+    fn rows_of_band(&self, band: u64) -> u64 {
+        let begun = band.saturating_mul(self.band_rows());
+        self.rows().saturating_sub(begun).min(self.band_rows())
+    }
+
+    /// Refuses a selection that is not inside of the array.
+    pub(crate) fn check(&self, selection: &[Range<u64>]) -> Result<()> {
+        let fits = selection.len() == self.shape.len()
+            && selection
                 .iter()
                 .zip(&self.shape)
                 .all(|(range, len)| range.start <= range.end && range.end <= *len);
         match fits {
             true => Ok(()),
             false => Err(Error::usage(format!(
-                "the slice {wanted:?} does not lie in an array of shape {:?}",
+                "slice {selection:?} is not inside of an array of shape {:?}",
                 self.shape
             ))),
         }
     }
 
-    /// The whole of these rows.
-    pub(crate) fn of_whole_rows(&self, rows: Range<u64>) -> Vec<Range<u64>> {
+    /// Bytes of a selection that was checked.
+    pub(crate) fn bytes_of_selection(&self, selection: &[Range<u64>]) -> u64 {
+        lens(selection).iter().product::<u64>() * self.itemsize
+    }
+
+    /// All elements of these rows.
+    pub(crate) fn whole_rows(&self, rows: Range<u64>) -> Vec<Range<u64>> {
         let rest = self.shape.iter().skip(1).map(|len| 0..*len);
         std::iter::once(rows).chain(rest).collect()
     }
 
-    /// The chunks that a box touches, in their order, each with the part of it that lies in the box.
-    pub(crate) fn parts(&self, wanted: &[Range<u64>]) -> Parts<'_> {
-        let along = wanted.iter().zip(&self.chunk);
-        let along: Vec<Range<u64>> = along
+    /// The chunks that contain selected elements, in their order, each with the part that is selected.
+    pub(crate) fn parts(&self, selection: &[Range<u64>]) -> Parts<'_> {
+        let chunks: Vec<Range<u64>> = selection
+            .iter()
+            .zip(&self.chunk)
             .map(|(range, len)| match range.is_empty() {
                 true => 0..0,
-                false => range.start.checked_div(*len).unwrap_or(0)..range.end.div_ceil(*len),
+                false => range.start / len..range.end.div_ceil(*len),
             })
             .collect();
-        let next = along
-            .iter()
-            .all(|range| !range.is_empty())
-            .then(|| along.iter().map(|range| range.start).collect());
+        let is_empty = chunks.iter().any(Range::is_empty);
         Parts {
             grid: self,
-            wanted: wanted.to_vec(),
-            along,
-            next,
+            selection: selection.to_vec(),
+            next: (!is_empty).then(|| starts(&chunks)),
+            chunks,
         }
     }
 
-    /// Where a chunk's first element lies in the array.
-    fn origin(&self, at: &[u64]) -> Vec<u64> {
-        at.iter()
+    /// The index in the array of the first element of the chunk at this position.
+    fn origin(&self, position: &[u64]) -> Vec<u64> {
+        position
+            .iter()
             .zip(&self.chunk)
-            .map(|(at, len)| at.saturating_mul(*len))
+            .map(|(index, len)| index * len)
             .collect()
     }
 
-    fn number(&self, at: &[u64]) -> u64 {
-        at.iter().zip(self.counts()).fold(0, |number, (at, count)| {
-            number.saturating_mul(count).saturating_add(*at)
-        })
+    /// The number of the chunk at this position.
+    fn number(&self, position: &[u64]) -> u64 {
+        position
+            .iter()
+            .zip(self.counts())
+            .fold(0, |number, (index, count)| number * count + index)
     }
 
-    /// The shape in which the elements of a chunk lie in its bytes.
-    pub(crate) fn stored_shape(&self, part: &Part) -> Vec<u64> {
+    /// The shape of the elements of a chunk as it is stored.
+    pub(crate) fn stored_shape(&self, part: &ChunkPart) -> Vec<u64> {
         if self.padded {
             return self.chunk.clone();
         }
-        let rows = self
-            .rows()
-            .saturating_sub(part.origin.first().copied().unwrap_or(0))
-            .min(self.band_rows());
+        let rows = self.rows_of_band(part.chunk);
         std::iter::once(rows)
             .chain(self.chunk.iter().skip(1).copied())
             .collect()
     }
+
+    /// Bytes of a full chunk in memory.
+    pub(crate) fn chunk_len(&self) -> usize {
+        chunk_len(self.chunk_bytes)
+    }
+}
+
+/// Bytes of a row and of a full chunk, or the reason the shapes are impossible.
+fn bounded(
+    shape: &[u64],
+    chunk: &[u64],
+    itemsize: u64,
+) -> std::result::Result<(usize, u32), String> {
+    if shape.is_empty() || shape.len() > MAX_AXES || shape.len() != chunk.len() {
+        return Err(format!(
+            "should be 1 to {MAX_AXES} axes, the same number for both"
+        ));
+    }
+    if itemsize == 0 || chunk.contains(&0) || shape.iter().skip(1).any(|len| *len == 0) {
+        return Err("elements, rows and chunks should have at least one byte".to_owned());
+    }
+    let bytes = |lens: &[u64]| product(lens.iter().copied().chain([itemsize]));
+    let chunk_bytes = bytes(chunk)
+        .and_then(|bytes| u32::try_from(bytes).ok())
+        .filter(|bytes| *bytes <= MAX_NBYTES)
+        .ok_or_else(|| format!("a chunk should have at most {MAX_NBYTES} bytes"))?;
+    let padded: Option<Vec<u64>> = shape
+        .iter()
+        .zip(chunk)
+        .map(|(len, chunk)| len.checked_add(*chunk))
+        .collect();
+    if padded.and_then(|padded| bytes(&padded)).is_none() {
+        return Err("the array should have less than 2^63 bytes".to_owned());
+    }
+    let row_bytes = shape
+        .split_first()
+        .and_then(|(_, row)| bytes(row))
+        .and_then(|bytes| usize::try_from(bytes).ok())
+        .ok_or_else(|| "a row should fit into memory".to_owned())?;
+    Ok((row_bytes, chunk_bytes))
 }
 
 /// See [`Grid::parts`].
 pub(crate) struct Parts<'a> {
     grid: &'a Grid,
-    wanted: Vec<Range<u64>>,
-    along: Vec<Range<u64>>,
+    selection: Vec<Range<u64>>,
+    /// The positions of the chunks along each axis.
+    chunks: Vec<Range<u64>>,
+    /// The position of the next chunk.
     next: Option<Vec<u64>>,
 }
 
 impl Iterator for Parts<'_> {
-    type Item = Part;
+    type Item = ChunkPart;
 
-    fn next(&mut self) -> Option<Part> {
-        let at = self.next.take()?;
-        let origin = self.grid.origin(&at);
-        let wanted = self.wanted.iter().zip(&origin).zip(&self.grid.chunk);
-        let wanted = wanted.map(|((range, origin), len)| {
-            range.start.max(*origin)..range.end.min(origin.saturating_add(*len))
-        });
-        let part = Part {
-            chunk: self.grid.number(&at),
-            wanted: wanted.collect(),
+    fn next(&mut self) -> Option<ChunkPart> {
+        let position = self.next.take()?;
+        let origin = self.grid.origin(&position);
+        let selected = self.selection.iter().zip(&origin).zip(&self.grid.chunk);
+        let selected = selected
+            .map(|((range, origin), len)| range.start.max(*origin)..range.end.min(origin + len));
+        let part = ChunkPart {
+            chunk: self.grid.number(&position),
+            selected: selected.collect(),
             origin,
         };
-        self.next = following(at, &self.along);
+        self.next = following(position, &self.chunks);
         Some(part)
     }
 }
 
-/// The next position of a box in C order.
-fn following(mut at: Vec<u64>, within: &[Range<u64>]) -> Option<Vec<u64>> {
-    for axis in (0..at.len()).rev() {
-        let (position, range) = (at.get_mut(axis)?, within.get(axis)?);
-        *position = position.saturating_add(1);
-        if *position < range.end {
-            return Some(at);
+/// The next position in C order.
+fn following(mut position: Vec<u64>, within: &[Range<u64>]) -> Option<Vec<u64>> {
+    for (index, range) in position.iter_mut().zip(within).rev() {
+        *index += 1;
+        if *index < range.end {
+            return Some(position);
         }
-        *position = range.start;
+        *index = range.start;
     }
     None
 }

@@ -1,19 +1,80 @@
-//! Datasets: arrays and tables that lie in directories.
+//! Arrays and tables in the directories of bcolz, BLZ and carray.
 //!
-//! [`CArray`] is an array of elements of one type, [`CTable`] has such arrays as columns; a [`Dataset`] is one of the two. They
-//! read and write four [layouts](DatasetLayout): those that bcolz, BLZ and carray really write, and those that two of their
-//! documents describe.
+//! A dataset is a directory with a [`CArray`], an array of elements of one type, or a [`CTable`], whose columns are such arrays.
+//! The elements are compressed in chunks, of which each read decompresses only those that it needs.
+//!
+//! ```
+//! use bloscpack_datasets::{CArray, CTable, Dataset};
+//! # let folder = std::env::temp_dir().join(format!("bloscpack-datasets-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let path = folder.join("prices");
+//! // A table that bcolz opens.
+//! let mut table = CTable::builder()
+//!     .column("day", CArray::of::<u32>())
+//!     .column("price", CArray::of::<f64>())
+//!     .create(&path)?;
+//! table.append(&[bytemuck::bytes_of(&[20u32, 21, 22]), bytemuck::bytes_of(&[1.5, 1.25, 1.75])])?;
+//! table.flush()?;
+//! # drop(table);
+//!
+//! let table = Dataset::open(&path)?.into_table()?;
+//! assert_eq!(table.column("price")?.to_vec::<f64>(1..3)?, [1.25, 1.75]);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), bloscpack_error::Error>(())
+//! ```
+//!
+//! # Start here
+//!
+//! | you have | use |
+//! |---|---|
+//! | a directory | [`Dataset::open`], [`CArray::open`] or [`CTable::open`] |
+//! | a directory to change | [`Dataset::edit`], [`CArray::edit`] or [`CTable::edit`] |
+//! | values to store | [`CArray::of`] or [`CTable::builder`] |
+//! | a directory of directories | [`walk`] |
+//! | a dataset that may be damaged | [`Dataset::verify`] |
+//! | a dataset that another program left incomplete | [`RepairOptions`] |
+//! | something other than a directory | [`Store`](bloscpack_storage::Store), and the functions that end in `_in` |
+//! | the small files of a dataset | [`wire`] |
+//!
+//! # Layouts
+//!
+//! There are four [layouts](DatasetLayout): those that bcolz and BLZ really write, and those that two of their documents
+//! describe. The latter are behind the feature `documents`.
+//!
+//! # Changes
+//!
+//! Changes are visible to others after `flush`, which makes all of them permanent atomically, also in a crash. One process at a
+//! time can change a dataset; any number can read it.
+//!
+//! # Errors
+//!
+//! Functions return [`Error`](bloscpack_error::Error). It names the file, relative to the root of the dataset, and for I/O the
+//! side. [`Error::detail`](bloscpack_error::Error::detail) gives the [`DatasetError`].
+//!
+//! # Features
+//!
+//! * `documents` (default): the layouts of the two documents. Without it no YAML parser is compiled.
+//! * `ndarray`: `CArray::to_ndarray`.
+//!
+//! The compressors are features of [`blosc1`].
 
+#![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+mod array_storage;
 mod carray;
+mod convert;
 mod create;
 mod ctable;
+mod dataset;
+mod dataset_layout;
 mod error;
+mod files;
 mod grid;
+mod handle;
 mod layout;
-mod leaf;
 mod new;
+mod open;
 mod options;
 mod remove;
 mod repair;
@@ -21,134 +82,19 @@ mod superchunk;
 mod survey;
 mod verify;
 mod walk;
+mod warning;
 pub mod wire;
 
-pub use crate::wire::Attributes;
 pub use bloscpack_dtype::Element;
 pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
+pub use dataset::Dataset;
+pub use dataset_layout::DatasetLayout;
 pub use error::DatasetError;
-pub use layout::DatasetLayout;
 pub use options::DatasetOptions;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
 pub use survey::ArraySurvey;
-pub use verify::{DatasetReport, Oddity};
-pub use walk::{Found, walk};
-
-use blosc1::Fault;
-use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, JournaledStore, Key};
-use carray::Home;
-use std::path::Path;
-use std::sync::Arc;
-
-/// An array or a table.
-#[derive(Debug)]
-pub enum Dataset {
-    /// An array.
-    Array(Box<CArray>),
-    /// A table.
-    Table(Box<CTable>),
-}
-
-impl Dataset {
-    /// Opens the dataset in this directory for reading.
-    ///
-    /// ```
-    /// use bloscpack_datasets::Dataset;
-    /// let dataset = Dataset::open("../../testdata/datasets/bcolz/py2_int64")?;
-    /// assert!(matches!(dataset, Dataset::Array(_)));
-    /// assert_eq!(dataset.rows()?, 1000);
-    /// # Ok::<(), bloscpack_error::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`DatasetOptions::open`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().open(path)
-    }
-
-    /// Opens the dataset in this directory for reading and changing it.
-    ///
-    /// # Errors
-    /// As [`DatasetOptions::edit`].
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().edit(path)
-    }
-
-    pub(crate) fn open_beneath(
-        root: &Arc<JournaledStore>,
-        at: &Key,
-        options: &DatasetOptions,
-        access: Access,
-    ) -> Result<Self> {
-        let Some(sign) = layout::detect(root, at)? else {
-            let what = "no dataset is here: a directory with meta/sizes, meta/shape or __rootdirs__ in it would be one";
-            return Err(error::dataset(Fault::Unsupported, what));
-        };
-        let in_table = *at != Key::root();
-        let home = Home {
-            root: Arc::clone(root),
-            at: at.clone(),
-            layout: sign.layout,
-            access,
-            in_table,
-            failed: Arc::default(),
-        };
-        Ok(match sign.is_table {
-            true => Self::Table(Box::new(CTable::open_beneath(home, options)?)),
-            false => Self::Array(Box::new(CArray::open_beneath(home, options)?)),
-        })
-    }
-
-    /// How many rows it has.
-    ///
-    /// # Errors
-    /// As [`CTable::rows`]; an array always knows.
-    pub fn rows(&self) -> Result<u64> {
-        match self {
-            Self::Array(array) => Ok(array.rows()),
-            Self::Table(table) => table.rows(),
-        }
-    }
-
-    /// How it lies in its directory.
-    #[must_use]
-    pub fn layout(&self) -> DatasetLayout {
-        match self {
-            Self::Array(array) => array.layout(),
-            Self::Table(table) => table.layout(),
-        }
-    }
-
-    /// What its users have said about it.
-    #[must_use]
-    pub fn attributes(&self) -> &Attributes {
-        match self {
-            Self::Array(array) => array.attributes(),
-            Self::Table(table) => table.attributes(),
-        }
-    }
-
-    /// The array.
-    ///
-    /// # Errors
-    /// Wrong usage if it is a table.
-    pub fn into_array(self) -> Result<CArray> {
-        match self {
-            Self::Array(array) => Ok(*array),
-            Self::Table(_) => Err(Error::usage("this is a table: name one of its columns")),
-        }
-    }
-
-    /// The table.
-    ///
-    /// # Errors
-    /// Wrong usage if it is an array.
-    pub fn into_table(self) -> Result<CTable> {
-        match self {
-            Self::Table(table) => Ok(*table),
-            Self::Array(_) => Err(Error::usage("this is an array, not a table")),
-        }
-    }
-}
+pub use verify::DatasetReport;
+pub use walk::{DatasetEntry, walk};
+pub use warning::Warning;
+pub use wire::Attributes;

@@ -1,41 +1,49 @@
-//! What a new array or table is to be.
+//! [`NewArray`] and [`NewDataset`]: the properties of new arrays and tables.
 
-use super::leaf::Press;
+use crate::array_storage::ChunkOptions;
+use crate::convert::to_usize;
+use crate::dataset_layout::DatasetLayout;
+use crate::options::DatasetOptions;
+use crate::superchunk::SuperchunkOptions;
 use crate::wire::Attributes;
-use bloscpack_dtype::{DType, boxes::to_usize};
-use bloscpack_wire::Checksum;
+use bloscpack_dtype::DType;
+use bloscpack_error::Result;
 use std::num::NonZeroU64;
 
-/// A new array, everything decided.
+/// A new array, with all properties decided.
 #[derive(Debug, Clone)]
 pub(crate) struct NewArray {
     pub dtype: DType,
-    /// Of a row; empty where rows are single elements.
+    /// The shape of a row; empty where rows are single elements.
     pub row_shape: Vec<u64>,
+    /// Bytes of a row; at least 1.
+    pub row_bytes: u64,
     pub chunk_shape: Vec<u64>,
     pub expected_rows: u64,
-    /// An element, or a row; nothing stands for zeros.
+    /// The bytes of an element, or of a row; `None` for zeros.
     pub default: Option<Vec<u8>>,
-    pub press: Press,
+    pub chunk_options: ChunkOptions,
     pub attributes: Attributes,
-    pub framing: NewFraming,
+    /// Chunks of a superchunk. Only the layouts of the two documents allow more than one.
+    #[cfg_attr(not(feature = "documents"), allow(dead_code))]
+    pub chunks_per_file: NonZeroU64,
+    /// Only the layouts of the two documents have superchunks with these.
+    #[cfg_attr(not(feature = "documents"), allow(dead_code))]
+    pub superchunk_options: SuperchunkOptions,
 }
 
 impl NewArray {
-    /// Bytes of a row.
-    pub(crate) fn row_bytes(&self) -> usize {
-        let sides = self.row_shape.iter();
-        to_usize(sides.fold(self.dtype.itemsize(), |bytes, side| {
-            bytes.saturating_mul(*side)
-        }))
+    /// Bytes of a row, in memory.
+    pub(crate) fn row_len(&self) -> Result<usize> {
+        to_usize(self.row_bytes)
     }
 }
 
-/// What the documents' layouts leave to the writer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NewFraming {
-    pub per_file: NonZeroU64,
-    pub checksum: Checksum,
-    pub offsets: bool,
-    pub spare: u32,
+/// The properties that new arrays and new tables have in common.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NewDataset {
+    pub layout: DatasetLayout,
+    pub attributes: Attributes,
+    pub replace: bool,
+    pub options: DatasetOptions,
 }

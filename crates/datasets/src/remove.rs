@@ -1,63 +1,47 @@
-//! What belongs to a dataset, taken away.
+//! Removes the files of datasets and columns.
 
-use super::layout::{self, DatasetLayout};
-use super::options::DatasetOptions;
-use super::{CArray, Dataset};
+use crate::array_storage::ArrayStorage;
+use crate::carray::CArray;
+use crate::dataset::Dataset;
+use crate::files::{Files, below};
+use crate::handle::Handle;
+use crate::layout;
+use crate::open::open_beneath;
+use crate::options::DatasetOptions;
 use bloscpack_error::Result;
-use bloscpack_storage::{Access, EntryKind, JournaledStore, Key};
-use std::io;
+use bloscpack_storage::{Access, Key};
 use std::sync::Arc;
 
-/// Removes the files of a dataset, and its folders where nothing else is in them. What is no part of it stays.
-pub(crate) fn remove_dataset(
-    root: &Arc<JournaledStore>,
-    at: &Key,
-    options: &DatasetOptions,
-) -> Result<()> {
-    let dataset = Dataset::open_beneath(root, at, options, Access::Write)?;
-    let layout = dataset.layout();
-    // What says how many rows there are goes first.
-    for key in layout::meta_keys(layout, at)? {
-        remove_if_there(root, &key)?;
+/// Removes the files of the dataset at the root of a store, and its folders if nothing else is in them. All other files stay.
+pub(crate) fn remove_dataset(files: &Arc<Files>, options: &DatasetOptions) -> Result<()> {
+    let at = Key::root();
+    let dataset = open_beneath(files, &at, options, Access::Write)?;
+    // The file with the number of rows goes first.
+    for key in layout::meta_keys(dataset.layout(), &at)? {
+        remove_file(files, &key)?;
     }
     match dataset {
-        Dataset::Array(array) => array.leaf().clear()?,
+        Dataset::Array(array) => array.storage().clear()?,
         Dataset::Table(table) => {
-            for name in table.names().to_vec() {
-                let column = table.column(name)?;
-                remove_column(root, layout, column)?;
+            for name in table.names() {
+                remove_column(table.column(name)?)?;
             }
         }
     }
-    for name in ["data", "meta"] {
-        remove_folder_if_empty(root, &at.join(name)?)?;
-    }
-    Ok(())
+    remove_folders(files, &at)
 }
 
 /// Removes the files of a column.
-pub(crate) fn remove_column(
-    root: &JournaledStore,
-    layout: DatasetLayout,
-    column: &CArray,
-) -> Result<()> {
-    let at = column.home().at.clone();
-    if layout.columns_are_datasets() {
-        for key in layout::meta_keys(layout, &at)? {
-            remove_if_there(root, &key)?;
-        }
+pub(crate) fn remove_column(column: &CArray) -> Result<()> {
+    let (handle, storage) = (column.handle(), column.storage());
+    if handle.layout.columns_are_datasets() {
+        return remove_array(handle, storage);
     }
-    column.leaf().clear()?;
-    let mut folder = column.leaf().spec().folder.clone();
-    if layout.columns_are_datasets() {
-        for name in ["data", "meta"] {
-            remove_folder_if_empty(root, &at.join(name)?)?;
-        }
-        return remove_folder_if_empty(root, &at);
-    }
-    // Columns within columns leave the folders of those around them.
+    storage.clear()?;
+    // A nested column leaves the folders of the columns around it.
+    let mut folder = storage.spec().folder.clone();
     while folder.names().count() > 1 {
-        remove_folder_if_empty(root, &folder)?;
+        handle.files.remove_folder_if_empty(&folder)?;
         let Some((parent, _)) = folder.split() else {
             break;
         };
@@ -66,17 +50,26 @@ pub(crate) fn remove_column(
     Ok(())
 }
 
-fn remove_if_there(root: &JournaledStore, key: &Key) -> Result<()> {
-    match root.kind(key)? {
-        Some(EntryKind::File) => Ok(root.remove(key)?),
-        _ => Ok(()),
+fn remove_array(handle: &Handle, storage: &ArrayStorage) -> Result<()> {
+    for key in layout::meta_keys(handle.layout, &handle.at)? {
+        remove_file(&handle.files, &key)?;
+    }
+    storage.clear()?;
+    remove_folders(&handle.files, &handle.at)?;
+    handle.files.remove_folder_if_empty(&handle.at)
+}
+
+/// Removes a file. Something other than a file stays.
+fn remove_file(files: &Files, key: &Key) -> Result<()> {
+    match files.is_file(key)? {
+        true => files.remove(key),
+        false => Ok(()),
     }
 }
 
-fn remove_folder_if_empty(root: &JournaledStore, key: &Key) -> Result<()> {
-    match root.list(key) {
-        Ok(entries) if entries.is_empty() => Ok(root.remove_folder(key)?),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
+fn remove_folders(files: &Files, at: &Key) -> Result<()> {
+    for name in ["data", "meta"] {
+        files.remove_folder_if_empty(&below(at, &[name])?)?;
     }
+    Ok(())
 }

@@ -1,45 +1,46 @@
-//! [`ArraySurvey`]: what the superchunks of an array are, told by names, lengths and headers.
+//! [`ArraySurvey`]: facts about the superchunks of an array, from names, lengths and headers.
 
-use super::leaf::Leaf;
-use super::{CArray, Dataset};
+use crate::array_storage::ArrayStorage;
+use crate::carray::CArray;
+use crate::convert::to_u64;
 use blosc1::{ChunkHeader, CompressorFormat, Filter, HEADER_LEN};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::{EntryKind, Object};
 use bloscpack_wire::Checksum;
 use std::collections::BTreeSet;
 
-/// What the superchunks of an array are; see [`CArray::survey`].
+/// Facts about the superchunks of an array; see [`CArray::survey`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ArraySurvey {
-    /// Superchunks that there should be.
+    /// The number of superchunks that the rows need.
     pub superchunks: u64,
-    /// How many of them are not there.
+    /// The number of these that are missing.
     pub missing: u64,
-    /// Bytes of those that are, with all that is in them.
+    /// Bytes of those that are present, headers and everything else included.
     pub bytes: u64,
-    /// Files with names of superchunks behind the last, which nobody reads.
+    /// The number of files with names of superchunks after the last one that the rows need. They are not read.
     pub stale: u64,
-    /// Other files in their folder, which nobody reads either.
+    /// The number of other files in the folder. They are not read either.
     pub foreign: u64,
-    /// Chunks whose headers were looked at.
+    /// The number of chunks whose headers were read.
     pub chunks: u64,
-    /// What the streams of these chunks were made by, each once; pure copies have none.
+    /// The compressors of these chunks, each once. A chunk that is a copy of its data has none.
     pub compressors: Vec<CompressorFormat>,
-    /// The filters of these chunks, each once; without those of Blosc 2, which has up to six a chunk.
+    /// The filters of these chunks, each once. Chunks of Blosc 2, which have up to six filters, are left out.
     pub filters: Vec<Filter>,
-    /// The first thing that is wrong with any of them.
+    /// The first error of any superchunk.
     pub trouble: Option<Error>,
 }
 
 impl CArray {
-    /// Looks at all of its superchunks, and at the headers of so many chunks at most. Nothing is decompressed, and no digest
-    /// compared.
+    /// Looks at all superchunks of the array, and at the headers of at most `chunks` chunks. It decompresses nothing, and
+    /// compares no digest.
     ///
     /// ```
     /// # use bloscpack_datasets::CArray;
     /// # use blosc1::CompressorFormat;
-    /// let array = CArray::open("../../testdata/datasets/bcolz/codec_zlib_bitshuffle_cl5")?;
+    /// let array = CArray::open("testdata/datasets/bcolz/codec_zlib_bitshuffle_cl5")?;
     /// let survey = array.survey(1000)?;
     /// assert_eq!(survey.missing, 0);
     /// assert_eq!(survey.compressors, [CompressorFormat::Zlib]);
@@ -47,129 +48,112 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Those of the store; what is wrong with the superchunks is [told](ArraySurvey::trouble).
+    /// Returns any I/O error. Damage of the superchunks is reported as [`trouble`](ArraySurvey::trouble).
     pub fn survey(&self, chunks: u64) -> Result<ArraySurvey> {
-        let leaf = self.leaf();
+        let storage = self.storage();
         let mut survey = ArraySurvey {
-            superchunks: leaf.files(),
+            superchunks: storage.file_count(),
             ..ArraySurvey::default()
         };
-        // Only names that are there are counted, however many a shape makes one expect.
-        for number in survey.list(leaf)? {
-            survey.look(leaf, number, chunks)?;
+        // Only names that are present are visited, however many the shape promises.
+        for number in survey.list(storage)? {
+            survey.look(storage, number, chunks)?;
         }
         Ok(survey)
     }
 
-    /// What is computed over each chunk, in the layouts that have a place for it.
+    /// The checksum of each chunk, in the layouts that have one.
     #[must_use]
     pub fn checksum(&self) -> Checksum {
-        let framing = self.leaf().spec().container.framing();
-        framing.map_or(Checksum::None, |framing| framing.checksum)
+        let options = self.storage().spec().container.options();
+        options.map_or(Checksum::None, |options| options.checksum)
     }
 
-    /// Bytes of an element, as its chunks are told.
+    /// Bytes of an element, as the headers of chunks contain it.
     #[must_use]
     pub fn typesize(&self) -> u8 {
-        self.leaf().spec().typesize()
+        self.storage().spec().typesize()
     }
 
-    /// Chunks of a superchunk; the last may have fewer.
+    /// The number of chunks of a superchunk; the last one may have fewer.
     #[must_use]
     pub fn superchunk(&self) -> u64 {
-        self.leaf().spec().per_file.get()
+        self.storage().spec().chunks_per_file.get()
     }
 
-    /// Number of superchunks.
+    /// The number of superchunks.
     #[must_use]
     pub fn superchunks(&self) -> u64 {
-        self.leaf().files()
+        self.storage().file_count()
     }
 
-    /// How many rows its writer expected, which the length of its chunks was chosen by.
+    /// The number of rows that the writer expected, from which it chose the length of chunks.
     #[must_use]
     pub fn expected_rows(&self) -> u64 {
-        self.leaf().spec().expected_rows
-    }
-}
-
-impl Dataset {
-    /// Whether its last writer was interrupted in a change, which was completed now, or is read through its journal.
-    #[must_use]
-    pub fn was_interrupted(&self) -> bool {
-        let home = match self {
-            Self::Array(array) => array.home(),
-            Self::Table(table) => table.home(),
-        };
-        home.root.was_interrupted()
-    }
-
-    /// What is not as it should be, and does not keep it from being read: where, and what.
-    #[must_use]
-    pub fn notes(&self) -> Vec<(&str, &str)> {
-        match self {
-            Self::Array(array) => array.notes().collect(),
-            Self::Table(table) => table.notes().collect(),
-        }
+        self.storage().spec().expected_rows
     }
 }
 
 impl ArraySurvey {
-    /// The numbers of the superchunks that are there, in order.
-    fn list(&mut self, leaf: &Leaf) -> Result<BTreeSet<u64>> {
-        let mut there = BTreeSet::new();
-        for entry in leaf.list()? {
-            let number = entry
-                .name
-                .to_str()
-                .and_then(|name| leaf.spec().naming.number(name));
-            match number {
-                // What is no file is in the way of one, which is told when it is looked at.
+    /// The numbers of the superchunks that are present, in order.
+    fn list(&mut self, storage: &ArrayStorage) -> Result<BTreeSet<u64>> {
+        let mut present = BTreeSet::new();
+        for entry in storage.list()? {
+            let name = entry.name.to_str();
+            match name.and_then(|name| storage.spec().naming.number(name)) {
+                // Something other than a file is reported when it is looked at.
                 Some(number) if number < self.superchunks => {
-                    there.insert(number);
+                    present.insert(number);
                 }
-                Some(_) if entry.kind == EntryKind::File => {
-                    self.stale = self.stale.saturating_add(1);
-                }
+                Some(_) if entry.kind == EntryKind::File => self.stale += 1,
                 _ if entry.kind == EntryKind::Folder => {}
-                _ => self.foreign = self.foreign.saturating_add(1),
+                _ => self.foreign += 1,
             }
         }
-        let count = u64::try_from(there.len()).unwrap_or(u64::MAX);
-        self.missing = self.superchunks.saturating_sub(count);
-        Ok(there)
+        // Every number in the set is less than this.
+        self.missing = self.superchunks - to_u64(present.len());
+        Ok(present)
     }
 
     /// Looks at a superchunk.
-    fn look(&mut self, leaf: &Leaf, number: u64, most: u64) -> Result<()> {
-        let key = leaf.key(number)?;
-        let first = number.saturating_mul(leaf.spec().per_file.get());
-        let file = match leaf.open(number, first) {
+    fn look(&mut self, storage: &ArrayStorage, number: u64, max_chunks: u64) -> Result<()> {
+        let first = number.saturating_mul(storage.spec().chunks_per_file.get());
+        let file = match storage.open(number, first) {
             Err(error) if error.category() == Category::Damaged => {
-                self.trouble.get_or_insert(error.in_file(&key));
+                self.trouble.get_or_insert(error);
                 return Ok(());
             }
             file => file?,
         };
-        self.bytes = self.bytes.saturating_add(file.size()?);
-        if self.chunks >= most {
+        // Saturating, since the lengths of sparse files may add up to anything.
+        self.bytes = self
+            .bytes
+            .saturating_add(storage.len_of(number, file.as_ref())?);
+        if self.chunks >= max_chunks {
             return Ok(());
         }
-        if let Err(error) = self.look_into(leaf, number, file.as_ref(), most) {
-            self.trouble.get_or_insert(error.in_file(&key));
+        if let Err(error) = self.look_into(storage, number, file.as_ref(), max_chunks) {
+            self.trouble
+                .get_or_insert(storage.in_superchunk(number, error));
         }
         Ok(())
     }
 
-    fn look_into(&mut self, leaf: &Leaf, number: u64, file: &dyn Object, most: u64) -> Result<()> {
-        for place in &leaf.contents(number, file)?.places {
-            if self.chunks >= most {
+    fn look_into(
+        &mut self,
+        storage: &ArrayStorage,
+        number: u64,
+        file: &dyn Object,
+        max_chunks: u64,
+    ) -> Result<()> {
+        for slot in &storage.index(number, file)?.slots {
+            if self.chunks >= max_chunks {
                 break;
             }
             let mut head = [0; HEADER_LEN];
-            file.read_exact_at(place.at, &mut head)?;
+            file.read_exact_at(slot.at, &mut head)?;
             let header = ChunkHeader::parse(&head)?;
-            self.chunks = self.chunks.saturating_add(1);
+            self.chunks += 1;
             self.count(&header);
         }
         Ok(())
@@ -182,7 +166,7 @@ impl ArraySurvey {
         {
             self.compressors.push(format);
         }
-        // An extended header of Blosc 2 has its filters in the half that is not looked at.
+        // An extended header of Blosc 2 has its filters in the half that is not read.
         if !header.is_extended() && !self.filters.contains(&header.filter()) {
             self.filters.push(header.filter());
         }

@@ -1,97 +1,96 @@
-//! [`Dataset::verify`]: every chunk, read and compared.
+//! [`Dataset::verify`]: reads and checks every chunk.
 
-use super::leaf::Leaf;
-use super::superchunk::Container;
-use super::{CArray, Dataset};
-use crate::wire::SuperchunkOddity;
-use bloscpack_dtype::boxes::to_usize;
+use crate::array_storage::{ArrayStorage, Naming};
+use crate::carray::CArray;
+use crate::convert::{to_u64, to_usize};
+use crate::ctable::CTable;
+use crate::dataset::Dataset;
+use crate::error::DatasetError;
+use crate::warning::Warning;
+use crate::wire::SuperchunkWarning;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::{EntryKind, parallel};
 use std::sync::{Mutex, PoisonError};
 
-/// What [`Dataset::verify`] has found.
+/// The result of [`Dataset::verify`].
 #[derive(Debug, Default)]
 pub struct DatasetReport {
-    /// What is damaged: each error tells its file, chunk and byte.
+    /// All damage. Each error has the file, and the chunk and byte where they are known. Of an array with more than a thousand
+    /// damaged chunks, only some are reported.
     pub damages: Vec<Error>,
-    /// What is odd and does not keep the dataset from being read: files that nobody needs, rows that were never flushed.
-    pub warnings: Vec<Oddity>,
-    /// Chunks that were read.
+    /// Everything unusual that does not prevent reading the dataset: files that are not part of it, rows that were never
+    /// flushed.
+    pub warnings: Vec<Warning>,
+    /// The number of sound chunks.
     pub chunks: u64,
-    /// Bytes of their data.
+    /// Uncompressed bytes of these chunks.
     pub bytes: u64,
 }
 
-/// Something about a dataset that is not as it should be, and can be lived with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Oddity {
-    /// The file or folder, below the root.
-    pub path: String,
-    /// What is odd about it.
-    pub what: String,
-}
-
 impl DatasetReport {
-    /// Whether nothing is damaged.
+    /// Whether no damage was found.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damages.is_empty()
     }
-
-    fn warn(&mut self, path: impl ToString, what: impl Into<String>) {
-        self.warnings.push(Oddity {
-            path: path.to_string(),
-            what: what.into(),
-        });
-    }
 }
 
 impl Dataset {
-    /// Reads and decompresses every chunk, compares the digests where there are any, and looks for what does not belong there.
+    /// Reads and decompresses every chunk, compares the digests where there are any, and looks for files that do not belong to
+    /// the dataset.
+    ///
+    /// `progress` is called with the uncompressed bytes of each chunk that was read, from any thread.
     ///
     /// ```
     /// use bloscpack_datasets::Dataset;
-    /// let report = Dataset::open("../../testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
+    /// let report = Dataset::open("testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
     /// assert!(report.is_sound());
-    /// assert!(report.warnings[0].what.contains("stale"));
+    /// assert!(report.warnings[0].message.contains("stale"));
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
-    ///
-    /// `progress` is called with the bytes of data of each chunk that was read.
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> DatasetReport {
         let mut report = DatasetReport::default();
         match self {
             Self::Array(array) => array.verify_into(&mut report, &progress),
             Self::Table(table) => {
-                for (path, what) in table.notes() {
-                    report.warn(path, what);
-                }
+                report.warnings.extend_from_slice(table.warnings());
                 for name in table.names() {
                     match table.column(name) {
                         Ok(column) => column.verify_into(&mut report, &progress),
                         Err(error) => report.damages.push(error),
                     }
                 }
-                uneven(table, &mut report);
+                report_uneven(table, &mut report);
             }
         }
         report
     }
 }
 
-/// Columns of different lengths.
-fn uneven(table: &super::CTable, report: &mut DatasetReport) {
-    let Ok(rows) = table.rows() else { return };
+/// Reports columns that have more rows than the shortest one.
+fn report_uneven(table: &CTable, report: &mut DatasetReport) {
+    let Ok(expected) = table.rows() else { return };
     for name in table.names() {
         if let Ok(column) = table.column(name)
-            && column.rows() != rows
+            && column.rows() != expected
         {
-            let what = format!("the column has {} rows, others have {rows}", column.rows());
-            report
-                .damages
-                .push(crate::error::dataset(blosc1::Fault::Damaged, what).in_file(name));
+            let found = column.rows();
+            let error = Error::from(DatasetError::UnevenColumns { found, expected });
+            report.damages.push(error.in_file(name));
         }
     }
+}
+
+/// The damage of an array after which verification stops.
+const MAX_DAMAGES: usize = 1000;
+
+/// The results for the chunks of an array, which arrive in any order.
+#[derive(Default)]
+struct Checked {
+    chunks: u64,
+    bytes: u64,
+    warnings: Vec<(u64, Warning)>,
+    damages: Vec<(u64, Error)>,
 }
 
 impl CArray {
@@ -103,135 +102,112 @@ impl CArray {
     }
 
     fn verify_into(&self, report: &mut DatasetReport, progress: &(impl Fn(u64) + Sync)) {
-        for (path, what) in self.notes() {
-            report.warn(path, what);
-        }
-        let (leaf, chunks) = (self.leaf(), self.chunks());
-        if let Err(error) = leaf.stage() {
+        report.warnings.extend_from_slice(self.warnings());
+        let storage = self.storage();
+        if let Err(error) = storage
+            .stage()
+            .and_then(|()| self.verify_chunks(report, progress))
+        {
             report.damages.push(error);
             return;
         }
-        let is_object = self.dtype().has_object();
-        let found = Mutex::new((0u64, 0u64, Vec::new(), Vec::new()));
-        let numbers = 0..to_usize(chunks);
-        let done = parallel::for_each(leaf.means().threads, numbers.into_iter(), |chunk| {
-            let chunk = u64::try_from(chunk).unwrap_or(u64::MAX);
-            let checked = leaf.check_chunk(chunk, is_object);
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            match checked {
-                Ok(checked) => {
-                    progress(checked.bytes);
-                    found.0 = found.0.saturating_add(1);
-                    found.1 = found.1.saturating_add(checked.bytes);
-                    found
-                        .2
-                        .extend(checked.odd.into_iter().map(|odd| (chunk, odd)));
+        if let Err(error) = storage.report_strangers(|warning| report.warnings.push(warning)) {
+            report.damages.push(error);
+        }
+    }
+
+    fn verify_chunks(
+        &self,
+        report: &mut DatasetReport,
+        progress: &(impl Fn(u64) + Sync),
+    ) -> Result<()> {
+        let storage = self.storage();
+        let checked = Mutex::new(Checked::default());
+        let numbers = 0..to_usize(self.chunks())?;
+        let done = parallel::for_each(storage.resources().threads, numbers, |chunk| {
+            let chunk = to_u64(chunk);
+            let result = storage.check_chunk(chunk);
+            let mut checked = checked.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok((bytes, warnings)) => {
+                    progress(bytes);
+                    checked.chunks += 1;
+                    checked.bytes += bytes;
+                    let warnings = warnings.into_iter().map(|warning| (chunk, warning));
+                    checked.warnings.extend(warnings);
                 }
-                Err(error) => found.3.push((chunk, error)),
+                Err(error) => checked.damages.push((chunk, error)),
             }
-            // Of a dataset whose files are all gone, the first thousand tell enough.
-            match found.3.len() > MOST_DAMAGES {
+            // If all files of a dataset are missing, the first thousand suffice.
+            match checked.damages.len() > MAX_DAMAGES {
                 true => Err(Error::usage("enough")),
                 false => Ok(()),
             }
         });
-        let (read, bytes, mut odd, mut damages) =
-            found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Whichever thread met them first.
-        damages.sort_by_key(|(chunk, _)| *chunk);
-        odd.sort_by_key(|(chunk, _)| *chunk);
-        report.chunks = report.chunks.saturating_add(read);
-        report.bytes = report.bytes.saturating_add(bytes);
-        report
-            .damages
-            .extend(damages.into_iter().map(|(_, error)| error));
-        report.warnings.extend(odd.into_iter().map(|(_, odd)| odd));
-        // All other errors are noted, and of a chunk whose check panicked nobody knows anything.
+        let mut checked = checked.into_inner().unwrap_or_else(PoisonError::into_inner);
+        checked.damages.sort_by_key(|(chunk, _)| *chunk);
+        checked.warnings.sort_by_key(|(chunk, _)| *chunk);
+        report.chunks += checked.chunks;
+        report.bytes += checked.bytes;
+        let damages = checked.damages.into_iter().map(|(_, error)| error);
+        report.damages.extend(damages);
+        let warnings = checked.warnings.into_iter().map(|(_, warning)| warning);
+        report.warnings.extend(warnings);
+        // All other errors are in the report. Nothing is known about a chunk whose check panicked.
         if let Err(error) = done
             && matches!(error.kind(), ErrorKind::Panicked)
         {
             report.damages.push(error);
         }
-        if let Err(error) = leaf.strangers(|path, what| report.warn(path, what)) {
-            report.damages.push(error);
-        }
+        Ok(())
     }
 }
 
-/// Damages of an array after which nobody wants to know more.
-const MOST_DAMAGES: usize = 1000;
-
-/// A chunk that is sound.
-struct Checked {
-    bytes: u64,
-    odd: Vec<Oddity>,
-}
-
-impl Leaf {
-    /// Reads a chunk and decompresses all of it.
-    fn check_chunk(&self, chunk: u64, is_object: bool) -> Result<Checked> {
+impl ArrayStorage {
+    /// Reads and decompresses a chunk. Returns the uncompressed bytes.
+    fn check_chunk(&self, chunk: u64) -> Result<(u64, Vec<Warning>)> {
         let stored = self.stored(chunk)?;
-        let single = matches!(self.spec().container, Container::Single { .. });
-        let mut odd = Vec::new();
-        if single && stored.behind > 0 {
-            let len = stored.behind;
-            odd.push(Oddity {
-                path: self.key_of(chunk),
-                what: SuperchunkOddity::Trailing { len }.to_string(),
-            });
+        let bytes = u64::from(stored.header.nbytes);
+        let path = self.key(chunk / self.spec().chunks_per_file.get())?;
+        let mut warnings = Vec::new();
+        if self.spec().container.is_single() && stored.unused > 0 {
+            let len = stored.unused;
+            let message = SuperchunkWarning::Trailing { len }.to_string();
+            warnings.push(Warning::new(&path, message));
         }
-        if is_object {
-            let bytes = stored.header.nbytes.into();
-            return Ok(Checked { bytes, odd });
+        if self.spec().dtype.has_object() {
+            return Ok((bytes, warnings));
         }
-        let (bytes, expected) = (u64::from(stored.header.nbytes), self.grid().bytes_of(chunk));
-        // Blocks that a writer died over have to be sound no less.
-        let mut data = vec![0; to_usize(bytes)];
-        self.decompress(chunk, &stored, &mut data)?;
-        if bytes > expected {
-            odd.push(Oddity {
-                path: self.key_of(chunk),
-                what: format!(
-                    "{} bytes of rows that were never flushed lie behind the last row",
-                    bytes.saturating_sub(expected)
-                ),
-            });
+        // Blocks that were never flushed have to be sound, too.
+        self.decompressed(chunk, &stored)?;
+        if let Some(more) = bytes.checked_sub(self.grid().bytes_of(chunk))
+            && more > 0
+        {
+            let message =
+                format!("{more} bytes of rows that were never flushed follow the last row");
+            warnings.push(Warning::new(&path, message));
         }
-        Ok(Checked { bytes, odd })
+        Ok((bytes, warnings))
     }
 
-    fn key_of(&self, chunk: u64) -> String {
-        let number = chunk / self.spec().per_file.get();
-        self.key(number)
-            .map_or_else(|_| String::new(), |key| key.to_string())
-    }
-
-    /// Tells of names in the folder of superchunks that are not those of needed ones.
-    pub(crate) fn strangers(&self, mut tell: impl FnMut(String, String)) -> Result<()> {
-        let folder = &self.spec().folder;
-        let files = self.files();
+    /// Reports entries in the folder of superchunks that the rows do not need.
+    fn report_strangers(&self, mut report: impl FnMut(Warning)) -> Result<()> {
+        let (spec, files) = (self.spec(), self.file_count());
         for entry in self.list()? {
             let name = entry.name.to_string_lossy();
-            let path = format!("{folder}/{name}");
-            match (
-                entry
-                    .name
-                    .to_str()
-                    .and_then(|name| self.spec().naming.number(name)),
-                entry.kind,
-            ) {
-                (Some(number), EntryKind::File) if number < files => {}
-                (Some(_), EntryKind::File) => {
-                    tell(path, "a stale superchunk, which no row needs".to_owned())
-                }
-                _ if name.starts_with("._") => tell(
-                    path,
-                    "litter of another system, which nobody reads".to_owned(),
-                ),
-                // Columns lie beside superchunks in no layout, but within folders that are columns themselves.
-                (_, EntryKind::Folder) if self.spec().naming == super::leaf::Naming::FromOne => {}
-                _ => tell(path, "nothing that belongs to the dataset".to_owned()),
-            }
+            let number = entry
+                .name
+                .to_str()
+                .and_then(|name| spec.naming.number(name));
+            let message = match (number, entry.kind) {
+                (Some(number), EntryKind::File) if number < files => continue,
+                (Some(_), EntryKind::File) => "stale superchunk, which no row needs",
+                _ if name.starts_with("._") => "file of another operating system",
+                // Nested columns are in folders inside of other columns.
+                (_, EntryKind::Folder) if spec.naming == Naming::FromOne => continue,
+                _ => "not part of the dataset",
+            };
+            report(Warning::new(format!("{}/{name}", spec.folder), message));
         }
         Ok(())
     }

@@ -1,54 +1,60 @@
-//! [`walk`]: datasets below a directory.
+//! [`walk`]: finds the datasets below a directory.
 
-use super::layout::{self, DatasetLayout};
-use bloscpack_error::Result;
-use bloscpack_storage::{Access, DiskStore, EntryKind, JournaledStore, Key};
+use crate::dataset_layout::DatasetLayout;
+use crate::files::Files;
+use crate::layout;
+use crate::options::DatasetOptions;
+use bloscpack_error::{IoSide as _, Result};
+use bloscpack_storage::{Access, DiskStore, EntryKind, Key};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A dataset that [`walk`] has come upon.
+/// A dataset that [`walk`] has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Below the directory that was walked; empty if that is the dataset.
+pub struct DatasetEntry {
+    /// Its path, relative to the directory that was walked; empty if that is the dataset.
     pub path: PathBuf,
-    /// How it lies there.
+    /// The layout of its directory.
     pub layout: DatasetLayout,
-    /// Whether it is a table, else it is an array.
+    /// Whether it is a table; else it is an array.
     pub is_table: bool,
 }
 
-/// Folders within folders, beyond which nobody looks.
+/// The depth of folders below which nothing is looked for.
 const MAX_DEPTH: usize = 64;
 
-/// The datasets below a directory, by name; within datasets none are looked for. Links are not followed.
+/// Finds the datasets below a directory, sorted by name. Nothing is looked for inside of a dataset, and links are not followed.
 ///
-/// What is in the way of looking (a directory that may not be read, a dataset whose description is damaged) is passed to `failed`.
+/// `failed` is called for everything that cannot be looked at, such as a directory without permission or a dataset that is
+/// damaged, with its path relative to the directory.
 ///
 /// ```
 /// let mut damaged = Vec::new();
-/// let found = bloscpack_datasets::walk("../../testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
-/// assert!(found.iter().any(|found| found.path.ends_with("py2_int64") && !found.is_table));
-/// // The writer of this one died.
+/// let found = bloscpack_datasets::walk("testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
+/// assert!(found.iter().any(|entry| entry.path.ends_with("py2_int64") && !entry.is_table));
+/// // The writer of this one was killed.
 /// assert_eq!(damaged, [std::path::Path::new("complex128")]);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors
-/// Those of opening the directory.
+/// Returns any error of opening the directory.
 pub fn walk(
     path: impl AsRef<Path>,
     mut failed: impl FnMut(&Path, bloscpack_error::Error),
-) -> Result<Vec<Found>> {
-    let root = JournaledStore::open(Arc::new(DiskStore::open(path)?), Access::Read)?;
+) -> Result<Vec<DatasetEntry>> {
+    let store = DiskStore::open(path).reading()?;
+    let lock_timeout = DatasetOptions::default().lock_timeout;
+    let files = Files::open(Arc::new(store), Access::Read, lock_timeout)?;
     let (mut found, mut open) = (Vec::new(), vec![Key::root()]);
     while let Some(at) = open.pop() {
         let path = PathBuf::from(at.as_str());
-        match layout::detect(&root, &at) {
-            Ok(Some(sign)) => {
-                found.push(Found {
+        match layout::detect(&files, &at) {
+            Ok(Some(kind)) => {
+                found.push(DatasetEntry {
                     path,
-                    layout: sign.layout,
-                    is_table: sign.is_table,
+                    layout: kind.layout,
+                    is_table: kind.is_table,
                 });
                 continue;
             }
@@ -58,7 +64,7 @@ pub fn walk(
                 continue;
             }
         }
-        match folders(&root, &at) {
+        match folders(&files, &at) {
             Ok(folders) => open.extend(folders.into_iter().rev()),
             Err(error) => failed(&path, error),
         }
@@ -66,16 +72,16 @@ pub fn walk(
     Ok(found)
 }
 
-/// The folders in a folder whose names are text.
-fn folders(root: &JournaledStore, at: &Key) -> Result<Vec<Key>> {
+/// The folders in a folder.
+fn folders(files: &Files, at: &Key) -> Result<Vec<Key>> {
     if at.names().count() >= MAX_DEPTH {
         return Ok(Vec::new());
     }
-    let entries = root
+    let entries = files
         .list(at)?
         .into_iter()
         .filter(|entry| entry.kind == EntryKind::Folder);
-    // A name that cannot be a key is no dataset's.
+    // A folder whose name is not a valid key cannot be a dataset.
     Ok(entries
         .filter_map(|entry| at.join(entry.name.to_str()?).ok())
         .collect())

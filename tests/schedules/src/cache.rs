@@ -1,10 +1,10 @@
 //! The cache of chunks, read by two threads at once.
 
-use super::cache::{Cache, Cached};
+use super::cache::{CachedChunk, ChunkCache};
 use super::pool::Decoders;
 use crate::check::Models;
 use crate::parallel::{Panicked, for_each};
-use crate::superchunk::Stored;
+use crate::superchunk::StoredChunk;
 use blosc1::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
 use bloscpack_wire::Limits;
 use std::sync::{Arc, LazyLock};
@@ -24,17 +24,17 @@ static CHUNKS: LazyLock<[(Vec<u8>, Vec<u8>); 2]> = LazyLock::new(|| {
     })
 });
 
-fn stored(number: u64) -> Stored {
+fn stored(number: u64) -> StoredChunk {
     let bytes = CHUNKS[number as usize].1.clone();
     let header = ChunkHeader::parse(bytes.first_chunk().unwrap()).unwrap();
     assert!(header.nblocks() > 1);
-    Stored { bytes, header }
+    StoredChunk { bytes, header }
 }
 
 /// Reads like an array: from the cache, or else from its file. Each read is right, whatever the cache drops meanwhile.
-fn read(cache: &Cache, decoders: &Decoders, number: u64, from: usize, len: usize) {
+fn read(cache: &ChunkCache, decoders: &Decoders, number: u64, from: usize, len: usize) {
     let chunk = cache.get(number).unwrap_or_else(|| {
-        let chunk = Arc::new(Cached::new(stored(number)));
+        let chunk = Arc::new(CachedChunk::new(stored(number)));
         cache.put(number, &chunk);
         chunk
     });
@@ -45,7 +45,7 @@ fn read(cache: &Cache, decoders: &Decoders, number: u64, from: usize, len: usize
 }
 
 fn check(budget: usize) {
-    let (cache, decoders) = (Cache::new(budget), Decoders::new(Limits::default(), true));
+    let (cache, decoders) = (ChunkCache::new(budget), Decoders::new(Limits::default(), true));
     let reads = [(0, 100, 400), (0, 300, 300), (1, 0, 1200), (0, 0, 10)];
     let jobs = reads.into_iter();
     for_each(2, jobs, |(number, from, len)| {

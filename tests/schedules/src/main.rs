@@ -41,18 +41,25 @@ mod pipeline;
 #[path = "parallel.rs"]
 mod parallel_models;
 
-/// As much of the module of datasets as the cache needs.
+/// As much of the modules of datasets as the cache needs.
+#[cfg(feature = "cache")]
+mod convert {
+    pub const fn chunk_len(len: u32) -> usize {
+        len as usize
+    }
+}
+
 #[cfg(feature = "cache")]
 mod superchunk {
-    pub struct Stored {
+    pub struct StoredChunk {
         pub bytes: Vec<u8>,
         pub header: blosc1::ChunkHeader,
     }
 }
 
 #[cfg(feature = "cache")]
-#[path = "../../../crates/datasets/src/leaf"]
-mod leaf {
+#[path = "../../../crates/datasets/src/array_storage"]
+mod array_storage {
     mod cache;
     #[allow(dead_code, reason = "nothing is compressed here")]
     mod pool;
@@ -69,6 +76,6 @@ fn main() {
     #[cfg(feature = "shuttle")]
     parallel_models::models(&models);
     #[cfg(feature = "cache")]
-    leaf::models(&models);
+    array_storage::models(&models);
     models.end();
 }

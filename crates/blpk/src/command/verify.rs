@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use anstyle::{AnsiColor, Style};
 use bloscpack::{
     Category, Error, Report,
-    dataset::{Dataset, DatasetReport, Oddity},
+    dataset::{Dataset, DatasetReport, Warning},
     frame::FrameReport,
 };
 use clap::Args;
@@ -153,9 +153,9 @@ fn failed_to_open(path: &Path, error: &Error) -> Failure {
 fn verify_dataset(dataset: &Dataset, session: &Session) -> DatasetReport {
     let mut report = dataset.verify(advance(session, nbytes(dataset)));
     if dataset.was_interrupted() {
-        report.warnings.push(Oddity {
+        report.warnings.push(Warning {
             path: ".blpk".to_owned(),
-            what: format!("{INTERRUPTED}; {FROM_JOURNAL}"),
+            message: format!("{INTERRUPTED}; {FROM_JOURNAL}"),
         });
     }
     report
@@ -254,7 +254,7 @@ impl Findings {
             Self::Dataset(report) => {
                 let warnings = report.warnings.iter();
                 warnings
-                    .map(|odd| format!("{}: {}", odd.path, odd.what))
+                    .map(|warning| format!("{}: {}", warning.path, warning.message))
                     .collect()
             }
             Self::Frame(report) => report.warnings.clone(),

@@ -1,14 +1,17 @@
-//! [`Blocks`]: an array, some rows at a time.
+//! [`Blocks`]: reads an array some rows at a time.
 
 use super::CArray;
+use crate::convert::to_u64;
 use bloscpack_error::Result;
 use std::ops::Range;
 
-/// Goes through rows of an array in blocks; see [`CArray::blocks`].
+/// An iterator over rows of an array, in blocks; see [`CArray::blocks`].
+///
+/// Each item is the range of rows and their bytes. After an error the iterator ends.
 ///
 /// ```
 /// # use bloscpack_datasets::CArray;
-/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut seen = 0;
 /// for block in array.blocks(0..array.rows(), 3000) {
 ///     let (rows, bytes) = block?;
@@ -21,22 +24,58 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct Blocks<'a> {
     array: &'a CArray,
+    blocks: RowBlocks,
+}
+
+/// Ranges of rows that begin where bands do, but for the first.
+#[derive(Debug)]
+pub(crate) struct RowBlocks {
     rest: Range<u64>,
+    /// Rows of a full block.
     rows: u64,
 }
 
-impl<'a> Blocks<'a> {
-    pub(super) fn new(array: &'a CArray, rest: Range<u64>, bytes: usize) -> Self {
-        let row = u64::try_from(array.row_bytes()).unwrap_or(u64::MAX).max(1);
-        let most = (u64::try_from(bytes).unwrap_or(u64::MAX) / row).max(1);
-        let band = array.leaf().grid().band_rows();
-        // Whole bands where that is possible, so that no chunk is decompressed twice.
-        let rows = if most >= band {
-            most - most % band
-        } else {
-            most
+impl RowBlocks {
+    /// Blocks of up to `bytes` bytes, but at least a row, of whole bands where that is possible, so that no chunk is
+    /// decompressed twice.
+    pub(crate) fn new(rest: Range<u64>, row_bytes: usize, band_rows: u64, bytes: usize) -> Self {
+        let most = to_u64(bytes / row_bytes.max(1)).max(1);
+        let rows = match most >= band_rows {
+            true => most - most % band_rows,
+            false => most,
         };
-        Self { array, rest, rows }
+        Self { rest, rows }
+    }
+
+    /// Ends the iteration.
+    pub(crate) fn end(&mut self) {
+        self.rest.start = self.rest.end;
+    }
+}
+
+impl Iterator for RowBlocks {
+    type Item = Range<u64>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        // Saturating, since the caller may have asked for rows that do not exist; reading them fails.
+        let next = (self.rest.start / self.rows).saturating_add(1);
+        let end = next.saturating_mul(self.rows).min(self.rest.end);
+        let rows = self.rest.start..end;
+        self.rest.start = end;
+        Some(rows)
+    }
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(array: &'a CArray, rows: Range<u64>, bytes: usize) -> Self {
+        let band_rows = array.storage().grid().band_rows();
+        Self {
+            array,
+            blocks: RowBlocks::new(rows, array.row_bytes(), band_rows, bytes),
+        }
     }
 }
 
@@ -44,19 +83,10 @@ impl Iterator for Blocks<'_> {
     type Item = Result<(Range<u64>, Vec<u8>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        // After the first, blocks begin where bands do.
-        let end = (self.rest.start / self.rows)
-            .saturating_add(1)
-            .saturating_mul(self.rows)
-            .min(self.rest.end);
-        let rows = self.rest.start..end;
-        self.rest.start = end;
+        let rows = self.blocks.next()?;
         let read = self.array.read_rows(rows.clone());
         if read.is_err() {
-            self.rest.start = self.rest.end;
+            self.blocks.end();
         }
         Some(read.map(|bytes| (rows, bytes)))
     }

@@ -1,43 +1,44 @@
-//! [`CArrayBuilder`]: a new array.
+//! [`CArrayBuilder`]: creates arrays.
 
-use super::{CArray, Home};
-use crate::create::{Target, begin};
-use crate::layout::{self, DatasetLayout};
-use crate::leaf::{Leaf, Press};
-use crate::new::{NewArray, NewFraming};
+use super::CArray;
+use crate::array_storage::ChunkOptions;
+use crate::convert::to_u64;
+use crate::create::{begin, new_store};
+use crate::dataset_layout::DatasetLayout;
+use crate::files::Files;
+use crate::handle::Handle;
+use crate::layout;
+use crate::new::{NewArray, NewDataset};
 use crate::options::DatasetOptions;
+use crate::superchunk::SuperchunkOptions;
 use crate::wire::{Attributes, ChunkBase, default_chunk_rows};
-use blosc1::{ChunkSettings, Compressor, Filter};
+use blosc1::{Compressor, Filter};
 use bloscpack_dtype::{DType, native::Element};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, JournaledStore, Key, Store};
+use bloscpack_storage::{Access, Key, Store};
 use bloscpack_wire::Checksum;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of a chunk where nothing is known of how long the array will be.
-const CHUNK: u64 = 1 << 20;
-/// Chunks of a superchunk in the layouts that have several.
-const PER_FILE: NonZeroU64 = NonZeroU64::MIN.saturating_add(15);
-
-/// A dtype whose name is longer may not be read again.
+/// Bytes of a chunk if the expected number of rows is unknown.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// Chunks of a superchunk in the layouts that allow several.
+const CHUNKS_PER_FILE: NonZeroU64 = NonZeroU64::MIN.saturating_add(15);
+/// Bytes of a dtype's name from which on it may be too long to be read again.
 const LONG_NAME: usize = 1 << 20;
 
-/// What a new array is to be; ends in [`create`](Self::create).
+/// Creates an array; a chain of calls that ends in [`create`](Self::create).
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, DatasetLayout};
 /// use bloscpack_storage::MemoryStore;
 /// use blosc1::Compressor;
-/// use bloscpack_wire::Checksum;
 ///
 /// let array = CArray::of::<u16>()
 ///     .row_shape(&[480, 640])
-///     .layout(DatasetLayout::BlzDocument)
+///     .layout(DatasetLayout::Bcolz)
 ///     .compressor(Compressor::Zstd)
-///     .checksum(Checksum::Sha256)
-///     .spare(64)
 ///     .create_in(MemoryStore::new())?;
 /// assert_eq!(array.shape(), [0, 480, 640]);
 /// # Ok::<(), bloscpack_error::Error>(())
@@ -46,294 +47,298 @@ const LONG_NAME: usize = 1 << 20;
 pub struct CArrayBuilder {
     dtype: DType,
     row_shape: Vec<u64>,
-    chunk_rows: Option<u64>,
-    chunk_shape: Option<Vec<u64>>,
+    chunks: ChunkLength,
     expected_rows: Option<u64>,
     default: Vec<u8>,
-    press: Press,
-    checksum: Option<Checksum>,
-    offsets: bool,
-    spare: u32,
-    per_file: Option<NonZeroU64>,
-    attributes: Attributes,
-    layout: DatasetLayout,
-    replace: bool,
-    options: DatasetOptions,
+    chunk_options: ChunkOptions,
+    superchunk_options: SuperchunkOptions,
+    chunks_per_file: NonZeroU64,
+    new: NewDataset,
+}
+
+/// The length of chunks.
+#[derive(Debug, Clone)]
+enum ChunkLength {
+    /// Chosen by the expected number of rows.
+    Auto,
+    Rows(u64),
+    Shape(Vec<u64>),
 }
 
 impl CArray {
-    /// A new array of elements of this dtype.
+    /// Creates an array of elements of this dtype.
     #[must_use]
     pub fn builder(dtype: DType) -> CArrayBuilder {
         CArrayBuilder::new(dtype)
     }
 
-    /// A new array of values of this type.
+    /// Creates an array of values of this type, little-endian.
     #[must_use]
     pub fn of<T: Element>() -> CArrayBuilder {
         CArrayBuilder::new(T::DTYPE)
     }
 
-    /// A new array that is as this one, but for its elements.
+    /// Creates an array with the dtype, shape, chunks, attributes and layout of this one, but without its rows.
     #[must_use]
     pub fn like(&self) -> CArrayBuilder {
-        let spec = self.leaf.spec();
-        let framing = spec.container.framing();
-        CArrayBuilder {
-            row_shape: self.shape().get(1..).unwrap_or_default().to_vec(),
-            chunk_rows: None,
-            chunk_shape: Some(self.chunk_shape().to_vec()),
+        let spec = self.storage.spec();
+        let mut builder = CArrayBuilder {
+            row_shape: spec.grid.row_shape().to_vec(),
+            chunks: ChunkLength::Shape(self.chunk_shape().to_vec()),
             expected_rows: Some(self.rows()),
             default: spec.default.clone().unwrap_or_default(),
-            press: spec.press,
-            checksum: framing.map(|framing| framing.checksum),
-            offsets: framing.is_none_or(|framing| framing.offsets),
-            spare: framing.map_or(0, |framing| framing.spare),
-            per_file: framing.map(|_| spec.per_file),
-            attributes: self.attributes.clone(),
-            layout: self.home.layout,
-            ..CArrayBuilder::new(spec.dtype.clone())
-        }
+            ..CArrayBuilder::new(spec.dtype.clone()).stored_as(self)
+        };
+        builder.new.attributes = self.attributes.clone();
+        builder.new.layout = self.handle.layout;
+        builder
     }
 }
 
 impl CArrayBuilder {
     fn new(dtype: DType) -> Self {
-        let ChunkSettings {
-            compressor,
-            level,
-            filter,
-            ..
-        } = ChunkSettings::default();
         Self {
             dtype,
             row_shape: Vec::new(),
-            chunk_rows: None,
-            chunk_shape: None,
+            chunks: ChunkLength::Auto,
             expected_rows: None,
             default: Vec::new(),
-            press: Press {
-                compressor,
-                level,
-                filter,
-            },
-            checksum: None,
-            offsets: true,
-            spare: 0,
-            per_file: None,
-            attributes: Attributes::default(),
-            layout: DatasetLayout::default(),
-            replace: false,
-            options: DatasetOptions::default(),
+            chunk_options: ChunkOptions::default(),
+            superchunk_options: SuperchunkOptions::default(),
+            chunks_per_file: CHUNKS_PER_FILE,
+            new: NewDataset::default(),
         }
     }
 
-    /// Elements of a row along each axis behind the first; none, so that a row is an element, by default.
+    /// The number of elements of a row along each axis after the first. By default a row is one element.
     #[must_use]
     pub fn row_shape(mut self, shape: &[u64]) -> Self {
         self.row_shape = shape.to_vec();
         self
     }
 
-    /// Rows of a chunk. By default it follows from [`expected_rows`](Self::expected_rows) as in bcolz, else it is what 1 MiB holds.
+    /// The number of rows of a chunk. By default it follows from [`expected_rows`](Self::expected_rows) as in bcolz; if these
+    /// are not set, a chunk has 1 MiB.
     #[must_use]
     pub fn chunk_rows(mut self, rows: u64) -> Self {
-        self.chunk_rows = Some(rows);
-        self.chunk_shape = None;
+        self.chunks = ChunkLength::Rows(rows);
         self
     }
 
-    /// Elements of a chunk along each axis. In all layouts but the carray proposal chunks have whole rows.
+    /// The number of elements of a chunk along each axis. In all layouts but [`DatasetLayout::CarrayDocument`] chunks have whole
+    /// rows.
     #[must_use]
     pub fn chunk_shape(mut self, shape: &[u64]) -> Self {
-        self.chunk_shape = Some(shape.to_vec());
-        self.chunk_rows = None;
+        self.chunks = ChunkLength::Shape(shape.to_vec());
         self
     }
 
-    /// How many rows there will be, which the length of chunks is chosen by.
+    /// The expected number of rows, from which the length of chunks is chosen.
     #[must_use]
     pub fn expected_rows(mut self, rows: u64) -> Self {
         self.expected_rows = Some(rows);
         self
     }
 
-    /// What new elements are where nothing else is said, as bytes of the dtype; zeros by default.
+    /// The bytes of new elements where no value is given, or of a row of them; zeros by default.
     #[must_use]
     pub fn default_element(mut self, bytes: &[u8]) -> Self {
         self.default = bytes.to_vec();
         self
     }
 
-    /// What compresses the chunks.
+    /// The compressor of the chunks.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
-        self.press.compressor = compressor;
+        self.chunk_options.compressor = compressor;
         self
     }
 
-    /// 0 (not at all) to 9 (smallest).
+    /// The compression level, 0 (no compression) to 9 (smallest).
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
-        self.press.level = level;
+        self.chunk_options.level = level;
         self
     }
 
-    /// What is done to a block beforehand.
+    /// The filter that is applied to each block before compression.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
-        self.press.filter = filter;
+        self.chunk_options.filter = filter;
         self
     }
 
-    /// What is computed over each chunk. Only the two documented layouts have a place for it; there it is crc32 by default.
+    /// The checksum of each chunk; crc32 by default. Only the layouts of the two documents have checksums.
     #[must_use]
     pub fn checksum(mut self, checksum: Checksum) -> Self {
-        self.checksum = Some(checksum);
+        self.superchunk_options.checksum = checksum;
         self
     }
 
-    /// Whether a table tells where the chunks of a superchunk begin: in the two documented layouts, by default yes.
+    /// Whether superchunks have a table with the positions of their chunks; true by default. Only the layouts of the two
+    /// documents have one.
     #[must_use]
     pub fn offsets(mut self, offsets: bool) -> Self {
-        self.offsets = offsets;
+        self.superchunk_options.offsets = offsets;
         self
     }
 
-    /// Bytes left free behind each chunk, so that it can be changed in its place: in the two documented layouts, with a table.
+    /// Bytes left free after each chunk, so that it can be changed in place; 0 by default. Only the layouts of the two documents
+    /// allow it, with a table of offsets.
     #[must_use]
     pub fn spare(mut self, bytes: u32) -> Self {
-        self.spare = bytes;
+        self.superchunk_options.spare = bytes;
         self
     }
 
-    /// Chunks of a superchunk: in the two documented layouts, 16 by default.
+    /// The number of chunks of a superchunk, in the layouts of the two documents; 16 by default.
     #[must_use]
     pub fn superchunk(mut self, chunks: NonZeroU64) -> Self {
-        self.per_file = Some(chunks);
+        self.chunks_per_file = chunks;
         self
     }
 
-    /// What its users say about it.
+    /// The attributes.
     #[must_use]
     pub fn attributes(mut self, attributes: Attributes) -> Self {
-        self.attributes = attributes;
+        self.new.attributes = attributes;
         self
     }
 
-    /// How it lies in its directory.
+    /// The layout of the directory; that of bcolz by default.
     #[must_use]
     pub fn layout(mut self, layout: DatasetLayout) -> Self {
-        self.layout = layout;
+        self.new.layout = layout;
         self
     }
 
-    /// Takes the place of the dataset that is there, if one is.
+    /// Replaces an existing dataset; false by default.
     #[must_use]
     pub fn replace(mut self, replace: bool) -> Self {
-        self.replace = replace;
+        self.new.replace = replace;
         self
     }
 
     /// Threads, memory and limits.
     #[must_use]
     pub fn options(mut self, options: DatasetOptions) -> Self {
-        self.options = options;
+        self.new.options = options;
         self
     }
 
-    /// Creates the array in this directory, which is made if it is not there; the one that it lies in has to be. Others see it
-    /// after the first [`flush`](CArray::flush).
+    /// Creates the array in this directory, which is made if it is missing; its parent has to exist. Others see the array after
+    /// the first [`flush`](CArray::flush).
     ///
     /// # Errors
-    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if a dataset or anything else is there; wrong usage for what the
-    /// layout has no place for; those of the file system.
+    /// Returns [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the directory contains a dataset that is not to be
+    /// replaced, or anything else; a usage error for properties that the layout cannot store;
+    /// [`DatasetError::LayoutNotBuilt`](crate::DatasetError::LayoutNotBuilt) for a layout that this build does not support;
+    /// any error of the file system.
     pub fn create(self, path: impl AsRef<Path>) -> Result<CArray> {
-        let target = Target::of_path(path.as_ref())?;
-        self.create_at(target)
+        let store = new_store(path.as_ref())?;
+        self.create_at(store)
     }
 
     /// Creates the array at the root of a store.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Returns the errors of [`create`](Self::create).
     pub fn create_in(self, store: impl Store + 'static) -> Result<CArray> {
-        self.create_at(Target::of_store(Arc::new(store)))
+        self.create_at(Arc::new(store))
     }
 
-    fn create_at(self, target: Target) -> Result<CArray> {
-        let new = self.plan(self.layout)?;
-        let root = begin(target, self.replace, &self.options)?;
-        self.create_beneath(&root, &Key::root(), self.layout, new)
+    fn create_at(self, store: Arc<dyn Store>) -> Result<CArray> {
+        let new = self.plan(self.new.layout)?;
+        let files = begin(store, &self.new)?;
+        self.create_beneath(&files, &Key::root(), self.new.layout, new)
     }
 
-    /// Creates an array in a directory that is known to be free.
+    /// Creates an array in a folder that contains no dataset.
     pub(crate) fn create_beneath(
         &self,
-        root: &Arc<JournaledStore>,
+        files: &Arc<Files>,
         at: &Key,
         layout: DatasetLayout,
         new: NewArray,
     ) -> Result<CArray> {
-        let spec = layout::new_spec(layout, at, &new)?;
-        layout::put_array(layout, root, at, &spec)?;
-        layout::put_attributes(layout, root, at, &new.attributes)?;
-        let home = Home {
-            root: Arc::clone(root),
-            at: at.clone(),
-            layout,
-            access: Access::Write,
-            in_table: false,
-            failed: Arc::default(),
-        };
-        let leaf = Leaf::new(Arc::clone(root), spec, self.options.means);
+        let layout_files = layout.files()?;
+        let spec = layout_files.new_array(crate::files::below(at, &["data"])?, &new)?;
+        layout_files.put_array(files, at, &spec)?;
+        layout_files.put_attributes(files, at, &new.attributes)?;
+        let handle = Handle::new(Arc::clone(files), at.clone(), layout, Access::Write);
         Ok(CArray {
-            home,
-            leaf,
             attributes: new.attributes,
-            notes: Vec::new(),
-            flushed_rows: 0,
+            ..CArray::of_spec(handle, spec, &self.new.options)
         })
     }
 
-    /// The same, put into superchunks as those of another array.
-    pub(crate) fn framed_as(self, other: &CArray) -> Self {
-        let like = other.like();
+    /// The same array, compressed and divided into superchunks as another one.
+    pub(crate) fn stored_as(self, other: &CArray) -> Self {
+        let spec = other.storage.spec();
+        let options = spec.container.options();
         Self {
-            press: like.press,
-            checksum: like.checksum,
-            offsets: like.offsets,
-            spare: like.spare,
-            per_file: like.per_file,
+            chunk_options: spec.chunk_options,
+            superchunk_options: options.copied().unwrap_or_default(),
+            chunks_per_file: match options {
+                Some(_) => spec.chunks_per_file,
+                None => CHUNKS_PER_FILE,
+            },
             ..self
         }
     }
 
-    /// The same for so many rows, unless that was said.
+    /// The same array with this expected number of rows, unless it was set.
     pub(crate) fn expecting(mut self, rows: u64) -> Self {
         self.expected_rows.get_or_insert(rows);
         self
     }
 
-    /// Everything that was left open, decided.
+    /// Decides all properties, and refuses those that no layout can store.
     pub(crate) fn plan(&self, layout: DatasetLayout) -> Result<NewArray> {
+        self.check_chunk_options()?;
+        self.check_dtype()?;
+        let row_bytes = self.row_bytes()?;
+        let default = self.checked_default(row_bytes)?;
+        let (chunk_rows, chunk_shape) = self.chunk_length(layout, row_bytes);
+        let chunks_per_file = match layout {
+            DatasetLayout::Bcolz | DatasetLayout::Blz => NonZeroU64::MIN,
+            DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument => self.chunks_per_file,
+        };
+        Ok(NewArray {
+            dtype: self.dtype.clone(),
+            row_shape: self.row_shape.clone(),
+            row_bytes,
+            chunk_shape,
+            expected_rows: self.expected_rows.unwrap_or(chunk_rows),
+            default,
+            chunk_options: self.chunk_options,
+            attributes: self.new.attributes.clone(),
+            chunks_per_file,
+            superchunk_options: self.superchunk_options,
+        })
+    }
+
+    fn check_chunk_options(&self) -> Result<()> {
+        let ChunkOptions {
+            compressor, level, ..
+        } = self.chunk_options;
+        if level > 9 {
+            return Err(Error::usage(format!("level is {level}, should be 0 to 9")));
+        }
+        if !compressor.is_available() {
+            let name = compressor.name();
+            return Err(Error::usage(format!("this build does not support {name}")));
+        }
+        Ok(())
+    }
+
+    fn check_dtype(&self) -> Result<()> {
         if self.dtype.has_object() {
             return Err(Error::usage(
-                "Python objects are not written: a pickle is no data",
+                "this is an object dtype (Python pointers) and cannot be stored",
             ));
         }
-        if self.press.level > 9 {
-            return Err(Error::usage(format!(
-                "level {}: 0 to 9 can be",
-                self.press.level
-            )));
-        }
-        if !self.press.compressor.is_available() {
-            let name = self.press.compressor.name();
-            return Err(Error::usage(format!("this build has no {name}")));
-        }
-        let itemsize = usize::try_from(self.dtype.itemsize()).unwrap_or(usize::MAX);
-        // What can be shorter when it is read than when it is written; only a long one takes the time.
+        // A name can be longer than what is accepted when it is read. Only a long one takes the time.
         let name = self.dtype.to_string();
         if name.len() > LONG_NAME && DType::parse(&name).is_err() {
             let len = name.len();
@@ -341,63 +346,60 @@ impl CArrayBuilder {
                 "a dtype of {len} characters is too long to be read again"
             )));
         }
-        let is_zero = self.default.iter().all(|byte| *byte == 0);
-        let row_len = self
-            .row_shape
-            .iter()
-            .fold(1u64, |len, axis| len.saturating_mul(*axis));
-        let row_bytes = row_len.saturating_mul(self.dtype.itemsize());
-        if row_bytes == 0 {
-            return Err(Error::usage("rows of no bytes cannot be stored"));
+        Ok(())
+    }
+
+    /// Bytes of a row.
+    fn row_bytes(&self) -> Result<u64> {
+        let mut axes = self.row_shape.iter();
+        let bytes = axes.try_fold(self.dtype.itemsize(), |bytes, len| bytes.checked_mul(*len));
+        match bytes {
+            // An axis of 0 may come after an overflow.
+            _ if self.row_shape.contains(&0) || self.dtype.itemsize() == 0 => {
+                Err(Error::usage("rows of no bytes cannot be stored"))
+            }
+            Some(bytes) => Ok(bytes),
+            None => Err(Error::usage(format!(
+                "rows of shape {:?} are too long",
+                self.row_shape
+            ))),
         }
-        let len = self.default.len();
-        let whole_row = usize::try_from(row_bytes) == Ok(len);
-        if len != 0 && len != itemsize && !whole_row {
+    }
+
+    fn checked_default(&self, row_bytes: u64) -> Result<Option<Vec<u8>>> {
+        let (len, itemsize) = (to_u64(self.default.len()), self.dtype.itemsize());
+        if len != 0 && len != itemsize && len != row_bytes {
             return Err(Error::usage(format!(
-                "a default of {len} bytes for elements of {itemsize}"
+                "a default of {len} bytes, but elements have {itemsize}"
             )));
         }
+        let is_zero = self.default.iter().all(|byte| *byte == 0);
         let default = (!is_zero).then(|| self.default.clone());
         if !layout::is_short_default(&self.dtype, default.as_deref(), &self.row_shape) {
             return Err(Error::usage(format!(
                 "a default of {len} bytes is too long to be read again"
             )));
         }
-        let chunk_rows = self.chunk_rows.or_else(|| {
-            let base = if layout == DatasetLayout::Blz {
-                ChunkBase::Base1024
-            } else {
-                ChunkBase::Base4096
-            };
-            self.expected_rows
-                .map(|expected| default_chunk_rows(base, expected, row_bytes))
-        });
-        let chunk_rows = chunk_rows.unwrap_or((CHUNK / row_bytes).max(1));
-        let of_rows = || {
-            std::iter::once(chunk_rows)
+        Ok(default)
+    }
+
+    /// The rows, and the shape, of a chunk.
+    fn chunk_length(&self, layout: DatasetLayout, row_bytes: u64) -> (u64, Vec<u64>) {
+        let base = match layout {
+            DatasetLayout::Blz => ChunkBase::Base1024,
+            _ => ChunkBase::Base4096,
+        };
+        let rows = match (&self.chunks, self.expected_rows) {
+            (ChunkLength::Rows(rows), _) => *rows,
+            (_, Some(expected)) => default_chunk_rows(base, expected, row_bytes),
+            (_, None) => (CHUNK_BYTES / row_bytes).max(1),
+        };
+        let shape = match &self.chunks {
+            ChunkLength::Shape(shape) => shape.clone(),
+            _ => std::iter::once(rows)
                 .chain(self.row_shape.iter().copied())
-                .collect()
+                .collect(),
         };
-        let per_file = match layout {
-            DatasetLayout::Bcolz | DatasetLayout::Blz => NonZeroU64::MIN,
-            DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument => {
-                self.per_file.unwrap_or(PER_FILE)
-            }
-        };
-        Ok(NewArray {
-            dtype: self.dtype.clone(),
-            row_shape: self.row_shape.clone(),
-            chunk_shape: self.chunk_shape.clone().unwrap_or_else(of_rows),
-            expected_rows: self.expected_rows.unwrap_or(chunk_rows),
-            default,
-            press: self.press,
-            attributes: self.attributes.clone(),
-            framing: NewFraming {
-                per_file,
-                checksum: self.checksum.unwrap_or_default(),
-                offsets: self.offsets,
-                spare: self.spare,
-            },
-        })
+        (rows, shape)
     }
 }

@@ -1,6 +1,7 @@
-//! Elements in.
+//! Changes elements and attributes.
 
 use super::CArray;
+use crate::convert::to_u64;
 use crate::layout;
 use bloscpack_dtype::native::{self, Element};
 use bloscpack_error::{Error, Result};
@@ -8,31 +9,32 @@ use serde_json::Value;
 use std::ops::Range;
 
 impl CArray {
-    /// Refuses to give a column other rows than its table has.
+    /// Refuses to change the number of rows of a column, which is that of its table.
     fn check_resizable(&self) -> Result<()> {
-        self.home.check_writable()?;
-        match self.home.in_table {
+        self.handle.check_writable()?;
+        match self.handle.in_table {
             true => Err(Error::usage(
-                "a column has as many rows as its table: change those of the table",
+                "a column has as many rows as its table: change the table",
             )),
             false => Ok(()),
         }
     }
 
-    /// Appends rows, given by their bytes in C order.
+    /// Appends rows, given by their bytes in C order and in the byte order of the dtype.
     ///
     /// # Errors
-    /// Wrong usage if these are not whole rows or the array was opened for reading; those of the store.
+    /// Returns a usage error for bytes that are not whole rows, for a column of a table, and if the array was opened for
+    /// reading; any error of the superchunks and of the store.
     pub fn append(&mut self, rows: &[u8]) -> Result<()> {
         self.check_resizable()?;
-        let done = self.leaf.append(rows);
-        self.home.tried(done)
+        let done = self.storage.append(rows);
+        self.handle.tried(done)
     }
 
     /// Appends values, which are whole rows.
     ///
     /// # Errors
-    /// As [`append`](Self::append), and wrong usage if the elements are of another type.
+    /// Returns the errors of [`append`](Self::append), and a usage error if the elements have another type.
     pub fn append_values<T: Element>(&mut self, values: &[T]) -> Result<()> {
         native::check::<T>(self.dtype())?;
         if self.dtype().order() == T::DTYPE.order() && cfg!(target_endian = "little") {
@@ -43,21 +45,21 @@ impl CArray {
         self.append(bytemuck::cast_slice(&turned))
     }
 
-    /// Sets a box of elements, a range for each axis, to these bytes in C order.
+    /// Sets a box of elements to the bytes in `data`, in C order. `slice` has a range for each axis.
     ///
     /// # Errors
-    /// Wrong usage if the box does not lie in the array, has another number of bytes, or the array was opened for reading;
-    /// damage of the chunks that are changed in part; those of the store.
+    /// Returns a usage error for a box that is not inside of the array, for data of another length, and if the array was
+    /// opened for reading; any error of the chunks that are changed in part, and of the store.
     pub fn set_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
-        self.home.check_writable()?;
-        let done = self.leaf.set_box(slice, data);
-        self.home.tried(done)
+        self.handle.check_writable()?;
+        let done = self.storage.set_box(slice, data);
+        self.handle.tried(done)
     }
 
-    /// Sets a box of elements to these values.
+    /// Sets a box of elements to these values, in C order.
     ///
     /// # Errors
-    /// As [`set_slice`](Self::set_slice), and wrong usage if the elements are of another type.
+    /// Returns the errors of [`set_slice`](Self::set_slice), and a usage error if the elements have another type.
     pub fn set<T: Element>(&mut self, slice: &[Range<u64>], values: &[T]) -> Result<()> {
         native::check::<T>(self.dtype())?;
         let mut turned = values.to_vec();
@@ -65,105 +67,101 @@ impl CArray {
         self.set_slice(slice, bytemuck::cast_slice(&turned))
     }
 
-    /// Cuts off all rows from this one on.
+    /// Cuts the array off after the first `rows` rows.
     ///
     /// # Errors
-    /// Wrong usage if there are fewer, or the array was opened for reading; damage; those of the store.
+    /// Returns a usage error if there are fewer rows, for a column of a table, and if the array was opened for reading; any
+    /// error of the superchunks and of the store.
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
-        let done = self.leaf.trim(rows);
-        self.home.tried(done)
+        let done = self.storage.trim(rows);
+        self.handle.tried(done)
     }
 
-    /// Cuts rows off or appends default values, until there are so many.
+    /// Cuts rows off or appends default rows, until there are `rows`.
     ///
     /// # Errors
-    /// As [`trim`](Self::trim).
+    /// Returns the errors of [`trim`](Self::trim), and a usage error if an array cannot have so many rows.
     pub fn resize(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
-        match rows < self.rows() {
-            true => self.trim(rows),
-            false => {
-                let done = self.leaf.grow(rows);
-                self.home.tried(done)
-            }
-        }
+        let done = match rows < self.rows() {
+            true => self.storage.trim(rows),
+            false => self.storage.grow(rows),
+        };
+        self.handle.tried(done)
     }
 
     /// Sets an attribute.
     ///
     /// # Errors
-    /// Wrong usage if the array was opened for reading.
+    /// Returns a usage error if the array was opened for reading, for a column without attributes of its own, and for a value
+    /// that could not be read again; any error of the store.
     pub fn set_attribute(&mut self, key: &str, value: &Value) -> Result<()> {
-        self.home.check_writable()?;
         self.check_has_attributes()?;
         self.attributes.set(key, value)?;
-        layout::put_attributes(
-            self.home.layout,
-            &self.home.root,
-            &self.home.at,
-            &self.attributes,
-        )
+        self.put_attributes()
     }
 
-    /// Removes an attribute; false if there is none of this name.
+    /// Removes an attribute. Returns false if the key does not exist.
     ///
     /// # Errors
-    /// As [`set_attribute`](Self::set_attribute).
+    /// Returns the errors of [`set_attribute`](Self::set_attribute).
     pub fn remove_attribute(&mut self, key: &str) -> Result<bool> {
-        self.home.check_writable()?;
         self.check_has_attributes()?;
         let removed = self.attributes.remove(key);
         if removed {
-            layout::put_attributes(
-                self.home.layout,
-                &self.home.root,
-                &self.home.at,
-                &self.attributes,
-            )?;
+            self.put_attributes()?;
         }
         Ok(removed)
     }
 
+    fn put_attributes(&self) -> Result<()> {
+        let handle = &self.handle;
+        let layout = handle.layout.files()?;
+        layout.put_attributes(&handle.files, &handle.at, &self.attributes)
+    }
+
     fn check_has_attributes(&self) -> Result<()> {
-        match self.home.in_table && !self.home.layout.columns_are_datasets() {
+        self.handle.check_writable()?;
+        match self.handle.is_shared_column() {
             true => Err(Error::usage(
-                "columns have no attributes of their own in this layout: set those of the table",
+                "in this layout columns have no attributes of their own: set those of the table",
             )),
             false => Ok(()),
         }
     }
 
-    /// Makes all changes permanent, as a whole: after a crash at any moment there is the old array or the new one.
+    /// Makes all changes permanent atomically: after a crash at any moment, the array is the old one or the new one.
     ///
     /// # Errors
-    /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if others go on reading the array, after which it can be tried again;
-    /// those of the store, after which the array has to be opened again.
+    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers do not close the array in time, after which the
+    /// call can be repeated; any other error of the store, after which the array has to be opened again.
     pub fn flush(&mut self) -> Result<()> {
-        self.home.check_writable()?;
-        self.home.tried(self.leaf.stage())?;
+        let handle = &self.handle;
+        handle.check_writable()?;
+        handle.tried(self.storage.stage())?;
         let mut counts = Vec::new();
-        if !self.home.in_table {
-            layout::put_sizes(
-                self.home.layout,
-                &self.home.root,
-                &self.home.at,
-                &[self.leaf.spec()],
-            )?;
-            counts.push(layout::sizes_key(self.home.layout, &self.home.at)?);
+        if !handle.in_table {
+            self.put_sizes()?;
+            counts.push(layout::sizes_key(handle.layout, &handle.at)?);
         }
-        self.home
-            .root
-            .commit_counts(&counts, self.has_fewer_rows())?;
+        handle.files.commit(&counts, self.has_fewer_rows())?;
         self.set_flushed();
         Ok(())
     }
 
-    /// Bytes of a row, and how many rows these bytes are.
+    /// Writes the number of rows of an array that is described on its own.
+    pub(crate) fn put_sizes(&self) -> Result<()> {
+        let handle = &self.handle;
+        let layout = handle.layout.files()?;
+        layout.put_sizes(&handle.files, &handle.at, &[self.storage.spec()])
+    }
+
+    /// The number of rows that so many bytes are.
     pub(crate) fn rows_of(&self, bytes: usize) -> Result<u64> {
         let row = self.row_bytes();
         match bytes.is_multiple_of(row) {
-            true => Ok(u64::try_from(bytes / row).unwrap_or(u64::MAX)),
+            true => Ok(to_u64(bytes / row)),
             false => Err(Error::usage(format!(
                 "{bytes} bytes are not whole rows of {row} bytes"
             ))),

@@ -5,26 +5,27 @@ mod builder;
 mod change;
 mod read;
 
-use super::layout::{self, DatasetLayout, Note};
-use super::leaf::{Leaf, Spec};
-use super::options::DatasetOptions;
+use crate::array_storage::{ArraySpec, ArrayStorage};
+use crate::dataset_layout::DatasetLayout;
+use crate::error::DatasetError;
+use crate::handle::Handle;
+use crate::options::DatasetOptions;
+use crate::warning::Warning;
 use crate::wire::Attributes;
-use blosc1::Fault;
-use bloscpack_dtype::{DType, boxes::to_usize};
-use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::{Access, JournaledStore, Key};
-use std::path::Path;
+use bloscpack_dtype::DType;
+use bloscpack_error::Result;
+use bloscpack_wire::Limit;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use blocks::Blocks;
+pub(crate) use blocks::RowBlocks;
 pub use builder::CArrayBuilder;
 
-/// An array of elements of one type, of one or more axes, compressed in a directory.
+/// An array of elements of one type, with one or more axes, compressed in a directory.
 ///
-/// Rows, which are what the first axis counts, can be appended and cut off; any box of elements can be read and set. What is
-/// changed is seen by this `CArray` at once, and by others when [`flush`](Self::flush) has made all of it permanent as a whole;
-/// what was not flushed when a `CArray` is dropped has never been.
+/// The first axis counts rows, which can be appended and cut off. Any box of elements can be read and set. This `CArray` sees
+/// its changes at once. Others see them after [`flush`](Self::flush), which makes all of them permanent atomically. Changes
+/// that are not flushed when a `CArray` is dropped are lost.
 ///
 /// ```
 /// use bloscpack_datasets::CArray;
@@ -43,214 +44,148 @@ pub use builder::CArrayBuilder;
 /// ```
 #[derive(Debug)]
 pub struct CArray {
-    home: Home,
-    leaf: Leaf,
+    handle: Handle,
+    storage: ArrayStorage,
     attributes: Attributes,
-    notes: Vec<Note>,
-    /// How many rows everybody sees.
+    warnings: Vec<Warning>,
+    /// The number of rows that others see.
     flushed_rows: u64,
 }
 
-/// Where a dataset lies, and whether it may be changed.
-#[derive(Debug, Clone)]
-pub(super) struct Home {
-    pub root: Arc<JournaledStore>,
-    pub at: Key,
-    pub layout: DatasetLayout,
-    pub access: Access,
-    /// A column, whose table has to be asked to add rows.
-    pub in_table: bool,
-    /// Whether a change failed halfway, so that nothing of it may be made permanent. All columns of a table share it.
-    pub failed: Arc<AtomicBool>,
-}
-
-impl Home {
-    /// Refuses to change what was opened for reading, before anything is touched, and what a change has failed of.
-    pub fn check_writable(&self) -> Result<()> {
-        match self.access {
-            Access::Write if self.failed.load(Ordering::Relaxed) => Err(Error::usage(
-                "an earlier change failed halfway: open the dataset again, which is as it was last flushed",
-            )),
-            Access::Write => Ok(()),
-            Access::Read => Err(Error::usage(
-                "the dataset was opened for reading: open it for changes",
-            )),
-        }
-    }
-
-    /// The outcome of a change. What is refused has changed nothing; anything else may have been done in part.
-    pub fn tried<T>(&self, done: Result<T>) -> Result<T> {
-        if done.as_ref().is_err_and(|error| {
-            !matches!(error.category(), Category::Usage | Category::Unsupported)
-        }) {
-            self.failed.store(true, Ordering::Relaxed);
-        }
-        done
-    }
-}
-
 impl CArray {
-    /// Opens the array in this directory for reading.
-    ///
-    /// # Errors
-    /// As [`DatasetOptions::open`], and wrong usage if it is a table.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().array(path.as_ref(), Access::Read)
-    }
-
-    /// Opens the array in this directory for reading and changing it.
-    ///
-    /// # Errors
-    /// As [`DatasetOptions::edit`], and wrong usage if it is a table.
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().array(path.as_ref(), Access::Write)
-    }
-
-    /// Opens the array at the root of a store for reading.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
-        DatasetOptions::new().open_in(store)?.into_array()
-    }
-
-    /// Opens the array at the root of a store for reading and changing it.
-    ///
-    /// # Errors
-    /// As [`edit`](Self::edit).
-    pub fn edit_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
-        DatasetOptions::new().edit_in(store)?.into_array()
-    }
-
-    /// Opens what is known to be an array.
-    pub(super) fn open_beneath(home: Home, options: &DatasetOptions) -> Result<Self> {
-        let parts = layout::open_array(home.layout, &home.root, &home.at, options.lenient)?;
-        let (found, limit) = (parts.spec.grid.nbytes(), options.means.limits.total);
-        if found > limit {
-            let what = format!("content of {found} bytes, over the limit `total` of {limit}");
-            return Err(crate::error::dataset(Fault::OverLimit, what));
+    /// Opens a dataset that is an array.
+    pub(crate) fn open_beneath(handle: Handle, options: &DatasetOptions) -> Result<Self> {
+        let layout = handle.layout.files()?;
+        let description = layout.open_array(&handle.files, &handle.at, options.lenient)?;
+        let (found, allowed) = (
+            description.spec.grid.nbytes(),
+            options.resources.limits.total,
+        );
+        if found > allowed {
+            return Err(DatasetError::Limit {
+                limit: Limit::Total,
+                found,
+                allowed,
+            }
+            .into());
         }
-        let leaf = Leaf::new(Arc::clone(&home.root), parts.spec, options.means);
         Ok(Self {
-            home,
-            flushed_rows: leaf.grid().rows(),
-            leaf,
-            attributes: parts.attributes,
-            notes: parts.notes,
+            attributes: description.attributes,
+            warnings: description.warnings,
+            ..Self::of_spec(handle, description.spec, options)
         })
     }
 
     /// A column that is described with its table.
-    pub(super) fn of_spec(home: Home, spec: Spec, options: &DatasetOptions) -> Self {
-        let leaf = Leaf::new(Arc::clone(&home.root), spec, options.means);
+    pub(crate) fn of_spec(handle: Handle, spec: ArraySpec, options: &DatasetOptions) -> Self {
+        let storage = ArrayStorage::new(Arc::clone(&handle.files), spec, options.resources);
         Self {
-            home,
-            flushed_rows: leaf.grid().rows(),
-            leaf,
+            handle,
+            flushed_rows: storage.grid().rows(),
+            storage,
             attributes: Attributes::default(),
-            notes: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
     /// The type of its elements.
     #[must_use]
     pub fn dtype(&self) -> &DType {
-        &self.leaf.spec().dtype
+        &self.storage.spec().dtype
     }
 
-    /// Elements along each axis, rows first.
+    /// The number of elements along each axis, rows first.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
-        self.leaf.grid().shape()
+        self.storage.grid().shape()
     }
 
-    /// Elements along the first axis.
+    /// The number of rows, which is that of elements along the first axis.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.leaf.grid().rows()
+        self.storage.grid().rows()
     }
 
-    /// Bytes of a row.
+    /// Bytes of a row, uncompressed; at least 1.
     #[must_use]
     pub fn row_bytes(&self) -> usize {
-        to_usize(self.leaf.grid().row_bytes())
+        self.storage.grid().row_bytes()
     }
 
-    /// Elements of a chunk along each axis.
+    /// The number of elements of a chunk along each axis. Chunks at the end of an axis may have fewer.
     #[must_use]
     pub fn chunk_shape(&self) -> &[u64] {
-        self.leaf.grid().chunk_shape()
+        self.storage.grid().chunk_shape()
     }
 
-    /// Number of chunks.
+    /// The number of chunks.
     #[must_use]
     pub fn chunks(&self) -> u64 {
-        self.leaf.grid().chunks()
+        self.storage.grid().chunks()
     }
 
-    /// How it lies in its directory.
+    /// The layout of its directory.
     #[must_use]
     pub fn layout(&self) -> DatasetLayout {
-        self.home.layout
+        self.handle.layout
     }
 
-    /// Bytes of its elements.
+    /// Uncompressed bytes of all elements.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
-        self.leaf.grid().nbytes()
+        self.storage.grid().nbytes()
     }
 
-    /// How many bytes its chunks take, as the dataset itself says: some writers count oddly, and after some changes it is negative.
+    /// Compressed bytes of all chunks, as the dataset counts them. Real datasets contain wrong and negative counts.
     #[must_use]
     pub fn stated_cbytes(&self) -> i64 {
-        self.leaf.spec().cbytes
+        self.storage.spec().cbytes
     }
 
-    /// What a new element is, or a row of them, where nothing else is said: bytes of the dtype. Nothing if they are zeros.
+    /// The bytes of a new element, or of a row of them, where no value is given. `None` means zeros.
     #[must_use]
     pub fn default_element(&self) -> Option<&[u8]> {
-        self.leaf.spec().default.as_deref()
+        self.storage.spec().default.as_deref()
     }
 
-    /// What its users have said about it.
+    /// The attributes that users attached to it.
     #[must_use]
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// What is not as it should be, and does not keep it from being read.
-    pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.notes
-            .iter()
-            .map(|note| (note.path.as_str(), note.what.as_str()))
+    /// Everything unusual about its small files that does not prevent reading it.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
-    /// Whether it has fewer rows than everybody sees.
-    pub(super) fn has_fewer_rows(&self) -> bool {
+    /// Whether it has fewer rows than others see.
+    pub(crate) fn has_fewer_rows(&self) -> bool {
         self.rows() < self.flushed_rows
     }
 
-    /// Everybody sees the rows that it has.
-    pub(super) fn set_flushed(&mut self) {
+    /// Notes that others see all rows.
+    pub(crate) fn set_flushed(&mut self) {
         self.flushed_rows = self.rows();
     }
 
-    /// As a column of the table that lies there.
-    pub(super) fn in_table(mut self, table: &Home) -> Self {
-        self.home.in_table = true;
-        self.home.failed = Arc::clone(&table.failed);
+    /// The same array as a column of a table.
+    pub(crate) fn in_table(mut self, table: &Handle) -> Self {
+        self.handle.in_table = true;
+        self.handle.failed = Arc::clone(&table.failed);
         self
     }
 
-    pub(super) fn leaf(&self) -> &Leaf {
-        &self.leaf
+    pub(crate) fn storage(&self) -> &ArrayStorage {
+        &self.storage
     }
 
-    pub(super) fn leaf_mut(&mut self) -> &mut Leaf {
-        &mut self.leaf
+    pub(crate) fn storage_mut(&mut self) -> &mut ArrayStorage {
+        &mut self.storage
     }
 
-    pub(super) fn home(&self) -> &Home {
-        &self.home
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
     }
 }

@@ -1,114 +1,107 @@
-//! Elements out.
+//! Reads elements.
 
 use super::{Blocks, CArray};
-use crate::leaf::box_bytes;
-use bloscpack_dtype::{
-    boxes::to_usize,
-    native::{self, Element},
-};
+use crate::convert::{to_u64, to_usize};
+use crate::error::DatasetError;
+use bloscpack_dtype::native::{self, Element};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// Bytes read at once where nobody knows yet whether they are there.
+/// Bytes that are read at once. A hostile shape must not take memory for elements that no chunk contains.
 const STEP: u64 = 64 << 20;
 
 impl CArray {
-    /// The bytes of these rows, in C order and as the dtype has them.
+    /// The bytes of these rows, in C order and in the byte order of the dtype.
     ///
     /// ```
     /// # use bloscpack_datasets::CArray;
-    /// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
+    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert_eq!(array.read_rows(0..2)?.len(), 16);
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Wrong usage if there are not so many rows; damage; an array of Python objects is unsupported.
+    /// Returns a usage error for rows that do not exist, [`DatasetError::PythonObjects`] for an array of Python objects, and
+    /// any error of the superchunks.
     pub fn read_rows(&self, rows: Range<u64>) -> Result<Vec<u8>> {
-        self.leaf
-            .grid()
-            .check(&self.leaf.grid().of_whole_rows(rows.clone()))?;
-        self.read_in_steps(&self.leaf.grid().of_whole_rows(rows))
+        self.read_in_steps(&self.storage.grid().whole_rows(rows))
     }
 
-    /// Reads a box step by step, so that a lying shape takes no memory that no chunk fills.
+    /// Reads a box in steps, each of which is in memory only if chunks contain it.
     fn read_in_steps<T: bytemuck::Pod>(&self, slice: &[Range<u64>]) -> Result<Vec<T>> {
-        self.leaf.grid().check(slice)?;
-        let size = u64::try_from(size_of::<T>()).unwrap_or(1).max(1);
-        let total = box_bytes(slice, self.leaf.grid().itemsize());
+        let grid = self.storage.grid();
+        grid.check(slice)?;
+        let size = to_u64(size_of::<T>());
         let Some((rows, rest)) = slice.split_first() else {
             return Ok(Vec::new());
         };
-        let per_row = total
-            .checked_div(rows.end.saturating_sub(rows.start))
-            .unwrap_or(0)
-            .max(1);
-        let at_once = (STEP / per_row)
+        let total = grid.bytes_of_selection(slice);
+        let row_bytes = total.checked_div(rows.end - rows.start).unwrap_or(0);
+        let per_step = (STEP / row_bytes.max(1))
             .max(1)
-            .next_multiple_of(self.leaf.grid().band_rows());
-        let too_large = |_| {
-            Error::usage(format!(
-                "{total} bytes do not fit into memory: read less at once"
-            ))
-        };
-        self.leaf.check_plain()?;
-        self.leaf.check_first(slice)?;
-        // Zeros that are not touched cost nothing; what is not there is found out below.
-        let all = bytemuck::try_zeroed_vec(to_usize(total / size));
-        let (mut values, mut filled, mut row) = (all.unwrap_or_default(), 0usize, rows.start);
+            .next_multiple_of(grid.band_rows());
+        self.storage.check_plain()?;
+        self.storage.check_first(slice)?;
+        // Zeros that are not written take no memory. Where there is no space for all of them, the vector grows step by step.
+        let count = to_usize(total / size)?;
+        let mut values = bytemuck::try_zeroed_vec(count).unwrap_or_else(|()| Vec::new());
+        let (mut filled, mut row) = (0usize, rows.start);
         while row < rows.end {
             // After the first, steps begin where bands do.
-            let end = (row / at_once)
-                .saturating_add(1)
-                .saturating_mul(at_once)
-                .min(rows.end);
+            let end = ((row / per_step + 1) * per_step).min(rows.end);
             let step: Vec<Range<u64>> = std::iter::once(row..end)
                 .chain(rest.iter().cloned())
                 .collect();
-            let len = to_usize(box_bytes(&step, self.leaf.grid().itemsize()) / size);
-            let next = filled.saturating_add(len);
+            let next = filled + to_usize(grid.bytes_of_selection(&step) / size)?;
             if values.len() < next {
-                values.try_reserve(len).map_err(too_large)?;
+                let bytes = total;
+                values
+                    .try_reserve(next - values.len())
+                    .map_err(|_| DatasetError::OutOfMemory { bytes })?;
                 values.resize(next, T::zeroed());
             }
-            let out = values.get_mut(filled..next).unwrap_or_default();
-            self.leaf.read_box(&step, bytemuck::cast_slice_mut(out))?;
+            let len = values.len();
+            let out = values
+                .get_mut(filled..next)
+                .ok_or_else(|| Error::bug(format!("values {filled}..{next} of {len}")))?;
+            self.storage
+                .read_box(&step, bytemuck::cast_slice_mut(out))?;
             (filled, row) = (next, end);
         }
         Ok(values)
     }
 
-    /// Reads these rows into `out`, which has [`row_bytes`](Self::row_bytes) for each.
+    /// Reads these rows into `out`, which has exactly [`row_bytes`](Self::row_bytes) for each.
     ///
     /// # Errors
-    /// As [`read_rows`](Self::read_rows), and wrong usage for another length.
+    /// Returns the errors of [`read_rows`](Self::read_rows), and a usage error for a buffer of another length.
     pub fn read_rows_into(&self, rows: Range<u64>, out: &mut [u8]) -> Result<()> {
-        self.leaf
-            .read_box(&self.leaf.grid().of_whole_rows(rows), out)
+        self.storage
+            .read_box(&self.storage.grid().whole_rows(rows), out)
     }
 
-    /// The bytes of a box of elements, a range for each axis, in C order. Of a chunk only the blocks are decompressed that
-    /// hold any.
+    /// The bytes of a box of elements in C order. `slice` has a range for each axis. Only the blocks of chunks that contain
+    /// elements of the box are decompressed.
     ///
     /// # Errors
-    /// As [`read_rows`](Self::read_rows).
+    /// Returns the errors of [`read_rows`](Self::read_rows).
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.read_in_steps(slice)
     }
 
-    /// Reads a box of elements into `out`, in C order.
+    /// Reads a box of elements into `out`, which has exactly their bytes, in C order.
     ///
     /// # Errors
-    /// As [`read_slice`](Self::read_slice), and wrong usage for another length.
+    /// Returns the errors of [`read_slice`](Self::read_slice), and a usage error for a buffer of another length.
     pub fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
-        self.leaf.read_box(slice, out)
+        self.storage.read_box(slice, out)
     }
 
-    /// Reads a box of elements as values, in C order.
+    /// Reads a box of elements as values, in C order and in the byte order of this machine.
     ///
     /// ```
     /// # use bloscpack_datasets::CArray;
-    /// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
+    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// let mut values = [0i64; 3];
     /// array.read(&[10..13], &mut values)?;
     /// assert_eq!(array.to_vec::<i64>(10..13)?, values);
@@ -116,21 +109,22 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// As [`read_slice_into`](Self::read_slice_into), and wrong usage if the elements are of another type.
+    /// Returns the errors of [`read_slice_into`](Self::read_slice_into), and a usage error if the elements have another type.
     pub fn read<T: Element>(&self, slice: &[Range<u64>], out: &mut [T]) -> Result<()> {
         native::check::<T>(self.dtype())?;
-        self.leaf.read_box(slice, bytemuck::cast_slice_mut(out))?;
+        self.storage
+            .read_box(slice, bytemuck::cast_slice_mut(out))?;
         native::turn(self.dtype(), out);
         Ok(())
     }
 
-    /// The values of these rows.
+    /// The values of these rows, in C order.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn to_vec<T: Element>(&self, rows: Range<u64>) -> Result<Vec<T>> {
         native::check::<T>(self.dtype())?;
-        let mut values = self.read_in_steps(&self.leaf.grid().of_whole_rows(rows))?;
+        let mut values = self.read_in_steps(&self.storage.grid().whole_rows(rows))?;
         native::turn(self.dtype(), &mut values);
         Ok(values)
     }
@@ -138,21 +132,20 @@ impl CArray {
     /// A box of elements as an array of the crate `ndarray`.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     #[cfg(feature = "ndarray")]
     pub fn to_ndarray<T: Element>(&self, slice: &[Range<u64>]) -> Result<ndarray::ArrayD<T>> {
         native::check::<T>(self.dtype())?;
         let mut values: Vec<T> = self.read_in_steps(slice)?;
         native::turn(self.dtype(), &mut values);
-        let shape: Vec<usize> = slice
-            .iter()
-            .map(|range| to_usize(range.end.saturating_sub(range.start)))
-            .collect();
+        let lens = crate::grid::lens(slice).into_iter().map(to_usize);
+        let shape = lens.collect::<Result<Vec<usize>>>()?;
         ndarray::ArrayD::from_shape_vec(shape, values)
             .map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// Goes through these rows in blocks of so many bytes at most (but at least a row), in bounded memory.
+    /// An iterator over these rows, in blocks of up to `bytes` bytes, but at least a row. Only one block is in memory at a
+    /// time.
     #[must_use]
     pub fn blocks(&self, rows: Range<u64>, bytes: usize) -> Blocks<'_> {
         Blocks::new(self, rows, bytes)

@@ -1,8 +1,9 @@
-//! Rows in, and columns that come and go.
+//! Changes rows, columns and attributes.
 
-use super::builder::{check_name, new_column, put_columns};
-use super::{CTable, Column};
+use super::{CTable, Column, names};
+use crate::array_storage::ArraySpec;
 use crate::carray::{CArray, CArrayBuilder};
+use crate::convert::to_u64;
 use crate::layout;
 use crate::remove::remove_column;
 use bloscpack_error::{Error, Result};
@@ -11,16 +12,16 @@ use serde_json::Value;
 use std::ops::Range;
 
 impl CTable {
-    /// All columns, opened.
+    /// Opens all columns.
     fn open_all(&self) -> Result<()> {
         self.names
             .iter()
             .try_for_each(|name| self.column(name).map(|_| ()))
     }
 
-    /// All columns, opened, to be changed; nothing is changed yet.
+    /// All columns, opened, to be changed. Nothing is changed yet.
     pub(crate) fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         self.open_all()?;
         Ok(self
             .columns
@@ -30,106 +31,106 @@ impl CTable {
     }
 
     fn column_mut(&mut self, name: &str) -> Result<&mut CArray> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         self.column(name)?;
         let index = self.index(name)?;
         let array = self
             .columns
             .get_mut(index)
             .and_then(|column| column.array.get_mut());
-        array.ok_or_else(|| Error::usage(format!("no column {name:?}")))
+        array.ok_or_else(|| Error::bug(format!("column {name:?} that was opened is not open")))
     }
 
-    /// Refuses to go on with columns of different lengths, which a crash of another program leaves.
+    /// The number of rows. Refuses to change a table with columns of different lengths, which the crash of another program
+    /// leaves.
     fn check_even(&self) -> Result<u64> {
         let rows = self.rows()?;
         for name in &self.names {
             let found = self.column(name)?.rows();
             if found != rows {
-                let what = format!(
-                    "column {name:?} has {found} rows, where others have {rows}: repair the table first"
-                );
-                return Err(Error::usage(what));
+                return Err(Error::usage(format!(
+                    "column {name:?} has {found} rows, others have {rows}: repair the table first"
+                )));
             }
         }
         Ok(rows)
     }
 
-    /// Appends rows, given column by column in their order, by their bytes.
+    /// Appends rows, given by the bytes of each column in their order, in C order and in the byte order of the dtype.
     ///
     /// # Errors
-    /// Wrong usage if a column is missing, these are not whole rows or not the same number in all, or the table was opened for
-    /// reading; those of the store.
+    /// Returns a usage error for another number of columns, for bytes that are not whole rows or different numbers of them,
+    /// and if the table was opened for reading; any error of the superchunks and of the store.
     pub fn append(&mut self, columns: &[&[u8]]) -> Result<()> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         self.check_even()?;
         if columns.len() != self.columns.len() {
             return Err(Error::usage(format!(
-                "{} columns for a table of {}",
+                "data for {} columns, but the table has {}",
                 columns.len(),
                 self.columns.len()
             )));
         }
-        let mut count = None;
+        let mut expected = None;
         for (array, bytes) in self.all_mut()?.iter().zip(columns) {
             let rows = array.rows_of(bytes.len())?;
-            if *count.get_or_insert(rows) != rows {
+            let expected = *expected.get_or_insert(rows);
+            if rows != expected {
                 return Err(Error::usage(format!(
-                    "{rows} rows for a column, {} for another",
-                    count.unwrap_or(0)
+                    "{rows} rows for one column, {expected} for another"
                 )));
             }
         }
         let mut arrays = self.all_mut()?.into_iter().zip(columns);
-        let done = arrays.try_for_each(|(array, bytes)| array.leaf_mut().append(bytes));
-        self.home.tried(done)
+        let done = arrays.try_for_each(|(array, bytes)| array.storage_mut().append(bytes));
+        self.handle.tried(done)
     }
 
-    /// Sets a box of elements of a column, a range for each axis, to these bytes.
+    /// Sets a box of elements of a column to the bytes in `data`, in C order. `slice` has a range for each axis.
     ///
     /// # Errors
-    /// As [`CArray::set_slice`].
+    /// Returns the errors of [`CArray::set_slice`], and a usage error for an unknown column.
     pub fn set_slice(&mut self, name: &str, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.column_mut(name)?.set_slice(slice, data)
     }
 
-    /// Cuts off all rows from this one on, in all columns.
+    /// Cuts all columns off after the first `rows` rows.
     ///
     /// # Errors
-    /// As [`CArray::trim`].
+    /// Returns the errors of [`CArray::trim`].
     pub fn trim(&mut self, rows: u64) -> Result<()> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         self.check_even()?;
         let mut columns = self.all_mut()?.into_iter();
-        let done = columns.try_for_each(|array| array.leaf_mut().trim(rows));
-        self.home.tried(done)
+        let done = columns.try_for_each(|array| array.storage_mut().trim(rows));
+        self.handle.tried(done)
     }
 
-    /// Cuts rows off or appends default values in all columns, until there are so many.
+    /// Cuts rows off or appends default rows in all columns, until there are `rows`.
     ///
     /// # Errors
-    /// As [`CArray::resize`].
+    /// Returns the errors of [`CArray::resize`].
     pub fn resize(&mut self, rows: u64) -> Result<()> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         if rows < self.check_even()? {
             return self.trim(rows);
         }
         let mut columns = self.all_mut()?;
-        // What one of them cannot be, none becomes.
+        // If one of them cannot have so many rows, none is changed.
         for array in &columns {
-            array.leaf().grown_to(rows)?;
+            array.storage().resized_grid(rows)?;
         }
         let mut columns = columns.iter_mut();
-        let done = columns.try_for_each(|array| array.leaf_mut().grow(rows));
-        self.home.tried(done)
+        let done = columns.try_for_each(|array| array.storage_mut().grow(rows));
+        self.handle.tried(done)
     }
 
-    /// Adds a column before the one at `position`, or behind the last, of these elements, as many as there are rows. Columns
-    /// within the same column stay side by side.
+    /// Adds a column before the one at `position`, or after the last one. `data` has its elements, as many as there are rows.
+    /// Nested columns stay next to their siblings.
     ///
     /// # Errors
-    /// Wrong usage for a name that cannot be or is there, another number of rows, or a table opened for reading; those of the
-    /// store.
+    /// Returns a usage error for a name that the column cannot have, for another number of rows, and if the table was opened
+    /// for reading; any error of the store.
     pub fn add_column(
         &mut self,
         name: &str,
@@ -137,218 +138,204 @@ impl CTable {
         data: &[u8],
         position: Option<usize>,
     ) -> Result<()> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         let rows = self.check_even()?;
         self.check_folders()?;
-        check_name(
-            self.home.layout,
-            name,
-            self.names.iter().map(String::as_str),
-        )?;
-        let shared = !self.home.layout.columns_are_datasets();
-        let chunk_rows = match self.names.first() {
-            Some(first) if shared => Some(self.column(first)?.leaf().grid().band_rows()),
+        let layout = self.handle.layout;
+        names::check_new(layout, name, self.names.iter().map(String::as_str))?;
+        let first = match self.names.first() {
+            Some(first) if !layout.columns_are_datasets() => Some(self.column(first)?),
             _ => None,
         };
-        let array = match (shared, self.names.first()) {
-            (true, Some(first)) => array.framed_as(self.column(first)?),
-            _ => array.expecting(rows),
+        let chunk_rows = first.map(|first| first.storage().grid().band_rows());
+        let array = match first {
+            Some(first) => array.stored_as(first),
+            None => array.expecting(rows),
         };
-        // Nothing is staged for what is refused.
-        if let (true, Some(first)) = (shared, self.names.first()) {
-            let plan = array
-                .clone()
-                .chunk_rows(chunk_rows.unwrap_or(1))
-                .plan(self.home.layout)?;
-            layout::check_beside(self.home.layout, self.column(first)?.leaf().spec(), &plan)?;
+        // A column that is refused must not change anything.
+        if let (Some(first), Some(chunk_rows)) = (first, chunk_rows) {
+            let new = array.clone().chunk_rows(chunk_rows).plan(layout)?;
+            let other = first.storage().spec();
+            layout.files()?.check_beside(other, &new)?;
         }
-        let row = array.plan(self.home.layout)?.row_bytes();
-        let given = data.len().checked_div(row).unwrap_or(0);
-        let is_enough = self.names.is_empty() || u64::try_from(given) == Ok(rows);
-        if !data.len().is_multiple_of(row) || !is_enough {
+        let row = array.plan(layout)?.row_len()?;
+        let is_whole = data.len().is_multiple_of(row);
+        let given = to_u64(data.len() / row);
+        if !is_whole || (!self.names.is_empty() && given != rows) {
             return Err(Error::usage(format!(
-                "{} bytes for a column of {rows} rows of {row} bytes",
+                "{} bytes of data for a column of {rows} rows of {row} bytes",
                 data.len()
             )));
         }
-        let column = new_column(&self.home, name, &array, chunk_rows, &self.options);
-        let mut column = self.home.tried(column)?;
-        self.home.tried(column.leaf_mut().append(data))?;
+        let column = self.new_column(name, &array, chunk_rows);
+        let mut column = self.handle.tried(column)?;
+        self.handle.tried(column.storage_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());
         self.names.insert(position, name.to_owned());
         self.columns.insert(position, Column::opened(column));
         self.group();
-        self.settle()
+        self.put_all()
     }
 
-    /// Removes a column. With `keep` its files stay, which nobody looks at any more, until a column of the same name is added, which
-    /// takes their place.
+    /// Removes a column. With `keep`, its files stay; nothing reads them, and a new column of the same name replaces them.
     ///
     /// # Errors
-    /// Wrong usage if it is not there or the table was opened for reading; those of the store.
+    /// Returns a usage error for an unknown column, for the only column in the layouts of the two documents, and if the table
+    /// was opened for reading; any error of the store.
     pub fn delete_column(&mut self, name: &str, keep: bool) -> Result<()> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         self.check_folders()?;
         let index = self.index(name)?;
-        if self.columns.len() == 1 && !self.home.layout.columns_are_datasets() {
+        if self.columns.len() == 1 && !self.handle.layout.columns_are_datasets() {
             return Err(Error::usage(
                 "a table of this layout has at least one column",
             ));
         }
         self.column(name)?;
-        let (name, column) = (self.names.remove(index), self.columns.remove(index));
-        self.settle()?;
+        self.names.remove(index);
+        let column = self.columns.remove(index);
+        self.put_all()?;
         match column.array.into_inner() {
-            Some(array) if !keep => remove_column(&self.home.root, self.home.layout, &array),
-            _ => {
-                drop(name);
-                Ok(())
-            }
+            Some(array) if !keep => remove_column(&array),
+            _ => Ok(()),
         }
     }
 
-    /// Gives a column other elements, as many as there are rows; its dtype and settings stay.
+    /// Replaces all elements of a column. `data` has as many as there are rows. The dtype and the other properties stay.
     ///
     /// # Errors
-    /// As [`add_column`](Self::add_column).
+    /// Returns a usage error for an unknown column, for another number of rows, and if the table was opened for reading; any
+    /// error of the store.
     pub fn replace_column(&mut self, name: &str, data: &[u8]) -> Result<()> {
         let rows = self.check_even()?;
         let array = self.column_mut(name)?;
         if array.rows_of(data.len())? != rows {
             return Err(Error::usage(format!(
-                "{} bytes are not the {rows} rows that the table has",
+                "{} bytes are not the {rows} rows of the table",
                 data.len()
             )));
         }
-        let whole = array.leaf().grid().of_whole_rows(0..rows);
-        array.set_slice(&whole, data)
+        let all = array.storage().grid().whole_rows(0..rows);
+        array.set_slice(&all, data)
     }
 
-    /// Writes which columns there are, and how many rows.
-    fn settle(&mut self) -> Result<()> {
-        let done = self.write_columns();
-        self.home.tried(done)
-    }
-
-    /// Columns that were opened; of the others nothing can have changed.
+    /// Columns that were opened. The others cannot have changed.
     fn opened(&self) -> impl Iterator<Item = &CArray> {
         self.columns.iter().filter_map(|column| column.array.get())
     }
 
-    fn write_columns(&self) -> Result<()> {
-        self.write_rows()?;
-        let (home, names) = (&self.home, self.names.iter().map(String::as_str));
-        if home.layout.columns_are_datasets() {
-            let names: Vec<(&str, Option<_>)> = names.map(|name| (name, None)).collect();
-            return layout::put_table(home.layout, &home.root, &home.at, &names);
-        }
-        put_columns(&home.root, &home.at, home.layout, names.zip(self.opened()))
+    /// Writes the columns and the number of rows.
+    fn put_all(&self) -> Result<()> {
+        let done = self.put_rows().and_then(|_| self.put_columns());
+        self.handle.tried(done)
     }
 
-    /// Puts all rows into files, and writes how many there are; returns the keys of the counts.
-    fn write_rows(&self) -> Result<Vec<Key>> {
-        self.open_all_if_shared()?;
-        self.opened().try_for_each(|array| array.leaf().stage())?;
-        let home = &self.home;
-        if !home.layout.columns_are_datasets() {
-            let specs: Vec<_> = self.opened().map(|array| array.leaf().spec()).collect();
-            layout::put_sizes(home.layout, &home.root, &home.at, &specs)?;
-            return Ok(vec![layout::sizes_key(home.layout, &home.at)?]);
+    /// Writes the names or descriptions of the columns.
+    pub(super) fn put_columns(&self) -> Result<()> {
+        let handle = &self.handle;
+        let columns = self.names.iter().zip(&self.columns);
+        let columns: Vec<(&str, Option<&ArraySpec>)> = columns
+            .map(|(name, column)| {
+                let spec = column.array.get().map(|array| array.storage().spec());
+                (name.as_str(), spec)
+            })
+            .collect();
+        let layout = handle.layout.files()?;
+        layout.put_table(&handle.files, &handle.at, &columns)
+    }
+
+    /// Writes all rows into files, and the number of rows. Returns the files with the number of rows.
+    fn put_rows(&self) -> Result<Vec<Key>> {
+        let handle = &self.handle;
+        let is_shared = !handle.layout.columns_are_datasets();
+        if is_shared {
+            self.open_all()?;
+        }
+        self.opened()
+            .try_for_each(|array| array.storage().stage())?;
+        if is_shared {
+            let specs: Vec<_> = self.opened().map(|array| array.storage().spec()).collect();
+            let layout = handle.layout.files()?;
+            layout.put_sizes(&handle.files, &handle.at, &specs)?;
+            return Ok(vec![layout::sizes_key(handle.layout, &handle.at)?]);
         }
         let mut keys = Vec::new();
         for array in self.opened() {
-            let column = array.home();
-            layout::put_sizes(
-                column.layout,
-                &home.root,
-                &column.at,
-                &[array.leaf().spec()],
-            )?;
+            array.put_sizes()?;
+            let column = array.handle();
             keys.push(layout::sizes_key(column.layout, &column.at)?);
         }
         Ok(keys)
     }
 
-    /// Refuses to write which columns there are where that would lose where they are.
+    /// Refuses to write the names of the columns if that would lose the folders of some.
     fn check_folders(&self) -> Result<()> {
-        let mut columns = self.names.iter().zip(&self.columns);
-        let moved = columns.find_map(|(name, column)| {
-            let (_, folder) = column.at.as_ref()?.split()?;
-            (folder != name).then(|| format!("the column {name:?} lies in the folder {folder:?}"))
-        });
-        match moved {
-            Some(what) => Err(Error::usage(format!(
-                "{what}: convert the table before its columns are changed"
-            ))),
-            None => Ok(()),
+        for (name, column) in self.names.iter().zip(&self.columns) {
+            if let Some((_, folder)) = column.at.as_ref().and_then(Key::split)
+                && folder != name
+            {
+                return Err(Error::usage(format!(
+                    "the column {name:?} is in the folder {folder:?}: convert the table before its columns are changed"
+                )));
+            }
         }
-    }
-
-    fn open_all_if_shared(&self) -> Result<()> {
-        match self.home.layout.columns_are_datasets() {
-            true => Ok(()),
-            false => self.open_all(),
-        }
+        Ok(())
     }
 
     /// Sets an attribute.
     ///
     /// # Errors
-    /// As [`CArray::set_attribute`].
+    /// Returns the errors of [`CArray::set_attribute`].
     pub fn set_attribute(&mut self, key: &str, value: &Value) -> Result<()> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         self.attributes.set(key, value)?;
-        layout::put_attributes(
-            self.home.layout,
-            &self.home.root,
-            &self.home.at,
-            &self.attributes,
-        )
+        self.put_attributes()
     }
 
-    /// Sets an attribute of a column, where columns have attributes of their own.
+    /// Removes an attribute. Returns false if the key does not exist.
     ///
     /// # Errors
-    /// As [`CArray::set_attribute`].
-    pub fn set_column_attribute(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
-        self.column_mut(name)?.set_attribute(key, value)
-    }
-
-    /// Removes an attribute of a column; false if there is none of this name.
-    ///
-    /// # Errors
-    /// As [`CArray::set_attribute`].
-    pub fn remove_column_attribute(&mut self, name: &str, key: &str) -> Result<bool> {
-        self.column_mut(name)?.remove_attribute(key)
-    }
-
-    /// Removes an attribute; false if there is none of this name.
-    ///
-    /// # Errors
-    /// As [`CArray::set_attribute`].
+    /// Returns the errors of [`CArray::set_attribute`].
     pub fn remove_attribute(&mut self, key: &str) -> Result<bool> {
-        self.home.check_writable()?;
+        self.handle.check_writable()?;
         let removed = self.attributes.remove(key);
         if removed {
-            layout::put_attributes(
-                self.home.layout,
-                &self.home.root,
-                &self.home.at,
-                &self.attributes,
-            )?;
+            self.put_attributes()?;
         }
         Ok(removed)
     }
 
-    /// Makes all changes permanent, as a whole: after a crash at any moment there is the old table or the new one.
+    pub(super) fn put_attributes(&self) -> Result<()> {
+        let handle = &self.handle;
+        let layout = handle.layout.files()?;
+        layout.put_attributes(&handle.files, &handle.at, &self.attributes)
+    }
+
+    /// Sets an attribute of a column, in the layouts in which columns have attributes of their own.
     ///
     /// # Errors
-    /// As [`CArray::flush`].
+    /// Returns the errors of [`CArray::set_attribute`], and a usage error for an unknown column.
+    pub fn set_column_attribute(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
+        self.column_mut(name)?.set_attribute(key, value)
+    }
+
+    /// Removes an attribute of a column. Returns false if the key does not exist.
+    ///
+    /// # Errors
+    /// Returns the errors of [`set_column_attribute`](Self::set_column_attribute).
+    pub fn remove_column_attribute(&mut self, name: &str, key: &str) -> Result<bool> {
+        self.column_mut(name)?.remove_attribute(key)
+    }
+
+    /// Makes all changes permanent atomically: after a crash at any moment, the table is the old one or the new one.
+    ///
+    /// # Errors
+    /// Returns the errors of [`CArray::flush`].
     pub fn flush(&mut self) -> Result<()> {
-        self.home.check_writable()?;
-        let counts = self.home.tried(self.write_rows())?;
-        let shrinks = self.opened().any(CArray::has_fewer_rows);
-        self.home.root.commit_counts(&counts, shrinks)?;
+        self.handle.check_writable()?;
+        let counts = self.handle.tried(self.put_rows())?;
+        let removes_rows = self.opened().any(CArray::has_fewer_rows);
+        self.handle.files.commit(&counts, removes_rows)?;
         let columns = self
             .columns
             .iter_mut()

@@ -1,16 +1,20 @@
-//! [`CTable`]: columns of the same length.
+//! [`CTable`]: columns of the same number of rows.
 
 mod builder;
 mod change;
+mod names;
 mod read;
 
-use super::carray::{CArray, Home};
-use super::layout::{self, ColumnPlace, DatasetLayout, Note};
-use super::options::DatasetOptions;
+use crate::carray::CArray;
+use crate::dataset_layout::DatasetLayout;
+use crate::error::DatasetError;
+use crate::handle::Handle;
+use crate::layout::{self, ColumnSource};
+use crate::options::DatasetOptions;
+use crate::warning::Warning;
 use crate::wire::Attributes;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key};
-use std::path::Path;
+use bloscpack_storage::Key;
 use std::sync::OnceLock;
 
 pub use builder::CTableBuilder;
@@ -18,8 +22,8 @@ pub use read::TableBlocks;
 
 /// Columns of the same number of rows, each an array, in a directory.
 ///
-/// A column is opened when it is first asked for. What is changed is seen by this `CTable` at once, and by others when
-/// [`flush`](Self::flush) has made all of it permanent as a whole.
+/// A column is opened when it is first needed. This `CTable` sees its changes at once. Others see them after
+/// [`flush`](Self::flush), which makes all of them permanent atomically.
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
@@ -41,131 +45,92 @@ pub use read::TableBlocks;
 /// ```
 #[derive(Debug)]
 pub struct CTable {
-    home: Home,
+    handle: Handle,
     names: Vec<String>,
     columns: Vec<Column>,
     attributes: Attributes,
-    notes: Vec<Note>,
+    warnings: Vec<Warning>,
     options: DatasetOptions,
 }
 
-/// A column that is opened when it is asked for.
+/// A column, which is opened when it is needed.
 #[derive(Debug)]
 struct Column {
-    /// Where it is described, where that is in a directory of its own.
+    /// Its folder, if that is a dataset of its own.
     at: Option<Key>,
     array: OnceLock<CArray>,
 }
 
 impl Column {
     fn opened(array: CArray) -> Self {
-        let at = array
-            .home()
-            .layout
-            .columns_are_datasets()
-            .then(|| array.home().at.clone());
+        let handle = array.handle();
+        let is_dataset = handle.layout.columns_are_datasets();
         Self {
-            at,
+            at: is_dataset.then(|| handle.at.clone()),
             array: OnceLock::from(array),
         }
     }
 }
 
 impl CTable {
-    /// Opens the table in this directory for reading.
-    ///
-    /// # Errors
-    /// As [`DatasetOptions::open`], and wrong usage if it is an array.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().table(path.as_ref(), Access::Read)
-    }
-
-    /// Opens the table in this directory for reading and changing it.
-    ///
-    /// # Errors
-    /// As [`DatasetOptions::edit`], and wrong usage if it is an array.
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().table(path.as_ref(), Access::Write)
-    }
-
-    /// Opens the table at the root of a store for reading.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
-        DatasetOptions::new().open_in(store)?.into_table()
-    }
-
-    /// Opens the table at the root of a store for reading and changing it.
-    ///
-    /// # Errors
-    /// As [`edit`](Self::edit).
-    pub fn edit_in(store: impl bloscpack_storage::Store + 'static) -> Result<Self> {
-        DatasetOptions::new().edit_in(store)?.into_table()
-    }
-
-    pub(super) fn open_beneath(home: Home, options: &DatasetOptions) -> Result<Self> {
-        let parts = layout::open_table(home.layout, &home.root, &home.at)?;
-        let options = &options.clone().for_columns(parts.columns.len());
+    /// Opens a dataset that is a table.
+    pub(crate) fn open_beneath(handle: Handle, options: &DatasetOptions) -> Result<Self> {
+        let layout = handle.layout.files()?;
+        let description = layout.open_table(&handle.files, &handle.at)?;
+        let options = options.clone().for_columns(description.columns.len());
         let (mut names, mut columns) = (Vec::new(), Vec::new());
-        for column in parts.columns {
+        for column in description.columns {
             names.push(column.name);
-            columns.push(match column.place {
-                ColumnPlace::Own(at) => Column {
+            columns.push(match column.source {
+                ColumnSource::Own(at) => Column {
                     at: Some(at),
                     array: OnceLock::new(),
                 },
-                ColumnPlace::Shared(spec) => {
-                    let home = Home {
-                        in_table: true,
-                        ..home.clone()
-                    };
-                    Column {
-                        at: None,
-                        array: OnceLock::from(CArray::of_spec(home, *spec, options)),
-                    }
+                ColumnSource::Shared(spec) => {
+                    let column = CArray::of_spec(handle.clone(), *spec, &options);
+                    Column::opened(column.in_table(&handle))
                 }
             });
         }
         Ok(Self {
-            home,
+            handle,
             names,
             columns,
-            attributes: parts.attributes,
-            notes: parts.notes,
-            options: options.clone(),
+            attributes: description.attributes,
+            warnings: description.warnings,
+            options,
         })
     }
 
-    /// The names of its columns, in their order; those within others have a dot between the levels.
+    /// The names of its columns, in their order. The name of a nested column has a dot between the levels.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// How it lies in its directory.
+    /// The layout of its directory.
     #[must_use]
     pub fn layout(&self) -> DatasetLayout {
-        self.home.layout
+        self.handle.layout
     }
 
-    /// What its users have said about it.
+    /// The attributes that users attached to it.
     #[must_use]
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// What is not as it should be, and does not keep it from being read.
-    pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.notes
-            .iter()
-            .map(|note| (note.path.as_str(), note.what.as_str()))
+    /// Everything unusual about its small files that does not prevent reading it. Columns have warnings of their own.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
-    /// How many rows it has: as many as its shortest column, as after a crash of other programs they may differ.
+    /// The number of rows, which is that of its shortest column: the crash of another program may leave columns of different
+    /// lengths. A table without columns has no rows.
     ///
     /// # Errors
-    /// Those of opening the columns.
+    /// Returns any error of opening the columns.
     pub fn rows(&self) -> Result<u64> {
         let rows = self
             .names
@@ -178,70 +143,54 @@ impl CTable {
     /// A column, for reading.
     ///
     /// # Errors
-    /// Wrong usage if there is none of this name; those of opening it.
+    /// Returns a usage error if there is no column of this name, and any error of opening it.
     pub fn column(&self, name: impl AsRef<str>) -> Result<&CArray> {
-        let (index, name) = (self.index(name.as_ref())?, name.as_ref());
-        let column = self.columns.get(index).ok_or_else(|| self.unknown(name))?;
+        let name = name.as_ref();
+        let column = self
+            .columns
+            .get(self.index(name)?)
+            .ok_or_else(|| self.unknown(name))?;
         if let Some(array) = column.array.get() {
             return Ok(array);
         }
-        let array = self
-            .open_column(column)
-            .map_err(|error| match error.path() {
-                Some(_) => error,
-                None => error.in_file(name),
-            })?;
+        let array = self.open_column(name, column)?;
         Ok(column.array.get_or_init(|| array))
     }
 
-    fn open_column(&self, column: &Column) -> Result<CArray> {
-        let at = column.at.clone().unwrap_or_default();
-        let layout = match layout::detect(&self.home.root, &at)? {
-            // Those that are described together have no columns elsewhere, and columns elsewhere are none of them.
-            Some(sign) if !sign.is_table && sign.layout.columns_are_datasets() => sign.layout,
-            _ => {
-                return Err(crate::error::dataset(
-                    blosc1::Fault::Damaged,
-                    "there is no array where this column should be",
-                )
-                .in_file(&at));
-            }
-        };
-        CArray::open_beneath(
-            Home {
-                at,
+    fn open_column(&self, name: &str, column: &Column) -> Result<CArray> {
+        let at = column
+            .at
+            .clone()
+            .ok_or_else(|| Error::bug(format!("column {name:?} without a folder")))?;
+        let files = &self.handle.files;
+        let open = || {
+            let kind = layout::detect(files, &at)?;
+            // Columns that are described together are not in folders of their own.
+            let kind = kind.filter(|kind| !kind.is_table && kind.layout.columns_are_datasets());
+            let layout = kind.ok_or(DatasetError::MissingColumn)?.layout;
+            let handle = Handle {
+                at: at.clone(),
                 layout,
                 in_table: true,
-                ..self.home.clone()
-            },
-            &self.options,
-        )
+                ..self.handle.clone()
+            };
+            CArray::open_beneath(handle, &self.options)
+        };
+        open().map_err(|error| files.locate(&at, error))
     }
 
-    /// Puts columns within the same column side by side, as they are when the table is opened again.
+    /// Puts nested columns next to their siblings, which is their order when the table is opened again.
     fn group(&mut self) {
-        if self.home.layout.columns_are_datasets() {
+        if self.handle.layout.columns_are_datasets() {
             return;
         }
-        let names = std::mem::take(&mut self.names);
-        let first_of = |outer: &str| {
-            let is_within = |name: &String| {
-                let rest = name.strip_prefix(outer);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
-            names.iter().position(is_within)
-        };
-        let places = names.iter().map(|name| {
-            let ends = name.match_indices('.').map(|(at, _)| at);
-            let outer = ends.chain([name.len()]).filter_map(|end| name.get(..end));
-            outer.map(first_of).collect::<Vec<_>>()
-        });
-        let mut order: Vec<_> = places.zip(self.columns.drain(..)).zip(&names).collect();
-        order.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
-        for ((_, column), name) in order {
-            self.names.push(name.clone());
-            self.columns.push(column);
-        }
+        let order = names::grouped(&self.names);
+        let mut columns: Vec<_> = order
+            .into_iter()
+            .zip(self.names.drain(..).zip(self.columns.drain(..)))
+            .collect();
+        columns.sort_by(|(one, _), (other, _)| one.cmp(other));
+        (self.names, self.columns) = columns.into_iter().map(|(_, column)| column).unzip();
     }
 
     fn index(&self, name: &str) -> Result<usize> {
@@ -252,21 +201,19 @@ impl CTable {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        Error::usage(format!(
-            "no column {name:?}; there are {}",
-            self.names.join(", ")
-        ))
+        let names = self.names.join(", ");
+        Error::usage(format!("no column {name:?} (found: {names})"))
     }
 
-    /// Where the columns are described that are datasets of their own.
-    pub(super) fn column_keys(&self) -> Vec<Key> {
+    /// The folders of the columns that are datasets of their own.
+    pub(crate) fn column_keys(&self) -> Vec<Key> {
         self.columns
             .iter()
             .filter_map(|column| column.at.clone())
             .collect()
     }
 
-    pub(super) fn home(&self) -> &Home {
-        &self.home
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
     }
 }

@@ -1,105 +1,96 @@
-//! What the BLZ document describes, and no BLZ ever wrote.
+//! The layout that the BLZ document describes. No version of BLZ wrote it.
 //!
 //! ```text
 //! root/meta/{sizes,storage,attributes}       JSON
-//! root/data/__1__.bin, __2__.bin, ...        an array: several chunks a superchunk, of `chunklen` rows each
+//! root/data/__1__.bin, __2__.bin, ...        an array: several chunks per superchunk, of `chunklen` rows each
 //! root/data/COLUMN/[COLUMN/].../__1__.bin    a table, whose columns are described together
 //! ```
 //!
-//! How many chunks a superchunk has is written nowhere, so that the first tells for all but the last. What the first is to have
-//! once it is full we note in a file of our own, `meta/superchunksize`: the document allows for as many files as are necessary.
+//! The document does not say where the number of chunks per superchunk is stored, so that the first superchunk decides for all
+//! but the last. The number that the first one is to have once it is full is in a file of this library,
+//! `meta/superchunksize`: the document allows any number of files.
 
-use super::{
-    ArrayParts, ColumnParts, ColumnPlace, Note, TableParts, default, get, get_if_there, nested, put,
+use super::documents::{
+    check_options, chunk_count, described, first_of, first_superchunk, framing,
+    make_column_folders, new_column_folder,
 };
+use super::{
+    ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, SUPERCHUNK_SIZE,
+    TableDescription, default, make_folders, nested, real,
+};
+use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
+use crate::files::{Files, below};
 use crate::grid::Grid;
-use crate::leaf::{Naming, Press, Spec};
 use crate::new::NewArray;
-use crate::superchunk::{Container, Framing};
+use crate::superchunk::{Container, SuperchunkOptions};
+use crate::warning::Warning;
 use crate::wire::{Attributes, DtypeText, ParamsKey, Sizes, Storage, StorageStyle};
-use blosc1::Fault;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{JournaledStore, Key};
-use bloscpack_wire::Checksum;
+use bloscpack_storage::Key;
 use std::num::NonZeroU64;
 
-/// Where we note how many chunks a superchunk is to have.
-pub(super) const NOTED: &str = "superchunksize";
+/// The layout.
+pub(super) struct BlzDocument;
 
-/// What is known of all columns of a dataset, or of the only array.
-struct Described {
+/// The description of the only array of a dataset, or of all columns.
+struct Description {
     sizes: Sizes,
     storage: Storage,
     attributes: Attributes,
-    per_file: Option<NonZeroU64>,
-    notes: Vec<Note>,
-    /// Of `meta/storage`.
-    key: Key,
+    chunks_per_file: Option<NonZeroU64>,
+    warnings: Vec<Warning>,
+    /// The key of `meta/storage`.
+    storage_key: Key,
 }
 
-fn describe(root: &JournaledStore, at: &Key) -> Result<Described> {
-    let meta = at.join("meta")?;
-    let (sizes_key, storage_key, attributes_key) = (
-        meta.join("sizes")?,
-        meta.join("storage")?,
-        meta.join("attributes")?,
-    );
-    let sizes = Sizes::parse(&get(root, &sizes_key)?)
-        .map_err(|error| Error::from(error).in_file(&sizes_key))?;
-    let text = get(root, &storage_key)?;
-    let storage =
-        Storage::parse(&text).map_err(|error| Error::from(error).in_file(&storage_key))?;
-    let attributes = get_if_there(root, &attributes_key)?
-        .map(|text| Attributes::parse(&text))
-        .transpose();
-    let attributes = attributes.map_err(|error| Error::from(error).in_file(&attributes_key))?;
-    let noted =
-        get_if_there(root, &meta.join(NOTED)?)?.and_then(|text| String::from_utf8(text).ok());
-    let per_file = noted.and_then(|text| text.trim().parse().ok());
-    Ok(Described {
-        sizes,
-        storage,
-        attributes: attributes.unwrap_or_default(),
-        per_file,
-        notes: Vec::new(),
-        key: storage_key,
-    })
-}
-
-pub(super) fn is_table(root: &JournaledStore, at: &Key) -> Result<bool> {
-    let key = at.join("meta")?.join("storage")?;
-    let storage =
-        Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))?;
+pub(super) fn is_table(files: &Files, at: &Key) -> Result<bool> {
+    let storage = files.parse(&below(at, &["meta", "storage"])?, Storage::parse)?;
     Ok(matches!(storage.dtype, DtypeText::Nested(_)))
 }
 
-impl Described {
-    /// One of its leaves.
+impl Description {
+    fn read(files: &Files, at: &Key) -> Result<Self> {
+        let storage_key = below(at, &["meta", "storage"])?;
+        let attributes_key = below(at, &["meta", "attributes"])?;
+        let attributes = files.parse_if_present(&attributes_key, Attributes::parse);
+        // A file with another content is not this library's, and the first superchunk decides.
+        let noted = files.get(&below(at, &["meta", SUPERCHUNK_SIZE])?)?;
+        let noted = noted.and_then(|text| String::from_utf8(text).ok());
+        Ok(Self {
+            sizes: files.parse(&below(at, &["meta", "sizes"])?, Sizes::parse)?,
+            storage: files.parse(&storage_key, Storage::parse)?,
+            attributes: attributes?.unwrap_or_default(),
+            chunks_per_file: noted.and_then(|text| text.trim().parse().ok()),
+            warnings: Vec::new(),
+            storage_key,
+        })
+    }
+
+    /// The array, or one of the columns.
     fn spec(
         &mut self,
-        root: &JournaledStore,
+        files: &Files,
         folder: Key,
         dtype: DType,
         shape: Vec<u64>,
-    ) -> Result<Spec> {
+    ) -> Result<ArraySpec> {
         let grid = Grid::of_rows(shape, self.storage.chunk_rows, dtype.itemsize())?;
-        let row_shape = grid.shape().get(1..).unwrap_or_default();
         let parse = match self.storage.dtype {
-            DtypeText::Text(_) => default::parse_or_note,
+            DtypeText::Text(_) => default::parse_or_warn,
             DtypeText::Nested(_) => default::parse_shared,
         };
-        let text = &self.storage.default;
-        let default = parse(text, &dtype, row_shape, &self.key, &mut self.notes);
-        let compressor = self.storage.compressor()?;
-        let mut spec = Spec {
+        let (text, row) = (&self.storage.default, grid.row_shape());
+        let default = parse(text, &dtype, row, &self.storage_key, &mut self.warnings);
+        let framing = framing(SuperchunkOptions::default(), &dtype, grid.chunk_bytes());
+        let mut spec = ArraySpec {
             grid,
             folder,
             naming: Naming::FromOne,
-            container: Container::Bloscpack(framing(Checksum::default(), true, 0, &dtype, 0)),
-            per_file: self.per_file.unwrap_or(NonZeroU64::MIN),
-            press: Press {
-                compressor,
+            container: Container::Bloscpack(framing),
+            chunks_per_file: self.chunks_per_file.unwrap_or(NonZeroU64::MIN),
+            chunk_options: ChunkOptions {
+                compressor: self.storage.compressor()?,
                 level: self.storage.level,
                 filter: self.storage.filter,
             },
@@ -109,194 +100,151 @@ impl Described {
             cbytes: 0,
             chunk_overhead: 0,
         };
-        self.learn(root, &mut spec)?;
+        if let Some((index, options)) = first_superchunk(files, &spec)? {
+            let count = chunk_count(&index);
+            // Only an only superchunk may have fewer chunks than it could have.
+            let is_only = count.get() >= spec.grid.chunks();
+            let noted = self
+                .chunks_per_file
+                .filter(|noted| is_only && *noted >= count);
+            spec.chunks_per_file = noted.unwrap_or(count);
+            spec.container = Container::Bloscpack(super::documents::framing(
+                options,
+                &spec.dtype,
+                spec.grid.chunk_bytes(),
+            ));
+        }
         Ok(spec)
     }
+}
 
-    /// What the first superchunk tells of all.
-    fn learn(&mut self, root: &JournaledStore, spec: &mut Spec) -> Result<()> {
-        let chunk_bytes = spec.grid.chunk_bytes();
-        let mut framing = framing(Checksum::default(), true, 0, &spec.dtype, chunk_bytes);
-        if spec.grid.chunks() > 0 {
-            let key = spec.folder.join(&spec.naming.name(0))?;
-            let file = root.read(&key).map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => {
-                    crate::error::dataset(Fault::Damaged, "this superchunk is missing")
-                        .in_file(&key)
-                }
-                _ => Error::from(error).in_file(&key),
-            })?;
-            let contents = spec
-                .container
-                .read(file.as_ref())
-                .map_err(|error| error.in_file(&key))?;
-            let count = u64::try_from(contents.places.len()).unwrap_or(0);
-            // Only where nothing stands behind the first may it have fewer than it could.
-            let is_only = count >= spec.grid.chunks();
-            let noted = self
-                .per_file
-                .filter(|per_file| is_only && per_file.get() >= count);
-            spec.per_file = noted.or(NonZeroU64::new(count)).unwrap_or(NonZeroU64::MIN);
-            framing.checksum = contents.checksum;
-            framing.offsets = contents.spare;
-            framing.spare = contents.usual_spare(file.as_ref());
+impl LayoutFiles for BlzDocument {
+    fn open_array(&self, files: &Files, at: &Key, _lenient: bool) -> Result<ArrayDescription> {
+        let mut description = Description::read(files, at)?;
+        let dtype = match &description.storage.dtype {
+            DtypeText::Text(text) => DType::parse(text)?,
+            DtypeText::Nested(_) => return Err(Error::usage("this is a table, not an array")),
+        };
+        let shape = description.sizes.shape.clone();
+        let mut spec = description.spec(files, below(at, &["data"])?, dtype, shape)?;
+        spec.cbytes = description.sizes.cbytes;
+        Ok(ArrayDescription {
+            spec,
+            attributes: description.attributes,
+            warnings: description.warnings,
+        })
+    }
+
+    fn open_table(&self, files: &Files, at: &Key) -> Result<TableDescription> {
+        let mut description = Description::read(files, at)?;
+        let DtypeText::Nested(list) = description.storage.dtype.clone() else {
+            return Err(Error::usage("this is an array, not a table"));
+        };
+        let (mut columns, rows) = (Vec::new(), description.sizes.rows());
+        let key = description.storage_key.clone();
+        // The count is of all columns together, and kept with the first.
+        let mut cbytes = description.sizes.cbytes;
+        let leaves = nested::leaves(&DType::from_json(&list)?);
+        for leaf in leaves.map_err(|error| files.locate(&key, error))? {
+            let names = leaf.names.iter().map(String::as_str);
+            let folder = nested::folder(at, names).map_err(|error| files.locate(&key, error))?;
+            let shape = std::iter::once(rows).chain(leaf.shape).collect();
+            let spec = description.spec(files, folder, leaf.dtype, shape)?;
+            let spec = ArraySpec {
+                cbytes: std::mem::take(&mut cbytes),
+                ..spec
+            };
+            columns.push(ColumnDescription {
+                name: leaf.names.join("."),
+                source: ColumnSource::Shared(Box::new(spec)),
+            });
         }
-        spec.container = Container::Bloscpack(framing);
-        Ok(())
+        Ok(TableDescription {
+            columns,
+            attributes: description.attributes,
+            warnings: description.warnings,
+        })
+    }
+
+    fn new_array(&self, folder: Key, new: &NewArray) -> Result<ArraySpec> {
+        let spec = real::whole_rows(folder, new)?;
+        check_options(&new.superchunk_options)?;
+        let framing = framing(new.superchunk_options, &spec.dtype, spec.grid.chunk_bytes());
+        Ok(ArraySpec {
+            container: Container::Bloscpack(framing),
+            naming: Naming::FromOne,
+            chunks_per_file: new.chunks_per_file,
+            ..spec
+        })
+    }
+
+    fn new_column(&self, at: &Key, name: &str, new: &NewArray) -> Result<ArraySpec> {
+        self.new_array(new_column_folder(at, name, new)?, new)
+    }
+
+    fn put_array(&self, files: &Files, at: &Key, spec: &ArraySpec) -> Result<()> {
+        make_folders(files, at)?;
+        let storage = real::storage_of(spec, ParamsKey::Cparams);
+        put_storage(files, at, &storage, spec.chunks_per_file)
+    }
+
+    /// All columns share everything but the dtype.
+    fn put_table(
+        &self,
+        files: &Files,
+        at: &Key,
+        columns: &[(&str, Option<&ArraySpec>)],
+    ) -> Result<()> {
+        let columns = described(columns)?;
+        make_folders(files, at)?;
+        make_column_folders(files, &columns)?;
+        let first = first_of(&columns)?;
+        let rows = |spec: &ArraySpec| spec.grid.band_rows();
+        if columns.iter().any(|(_, spec)| rows(spec) != rows(first)) {
+            return Err(Error::usage(
+                "in this layout all columns have chunks of the same number of rows",
+            ));
+        }
+        let mut storage = real::storage_of(first, ParamsKey::Cparams);
+        let dtype = nested::join_columns(columns.iter().copied())?;
+        storage.dtype = DtypeText::Nested(dtype.to_json());
+        storage.default = "0".to_owned();
+        put_storage(files, at, &storage, first.chunks_per_file)
+    }
+
+    /// The rows of the first column are those of all.
+    fn put_sizes(&self, files: &Files, at: &Key, specs: &[&ArraySpec]) -> Result<()> {
+        let data = below(at, &["data"])?;
+        let shape = match specs {
+            // A table of one column is a table, whatever the shape of its rows.
+            [only] if only.folder == data => only.grid.shape().to_vec(),
+            [first, ..] => vec![first.grid.rows()],
+            [] => Vec::new(),
+        };
+        let (mut nbytes, mut cbytes) = (0i64, 0i64);
+        for spec in specs {
+            // Both are for people, and saturate.
+            nbytes = nbytes.saturating_add(real::signed(spec.grid.nbytes())?);
+            cbytes = cbytes.saturating_add(spec.cbytes);
+        }
+        let sizes = Sizes {
+            shape,
+            nbytes,
+            // The count of all columns is kept with the first one, which may have been removed.
+            cbytes: cbytes.max(0),
+        };
+        files.put_meta(&below(at, &["meta", "sizes"])?, &sizes.encode())
+    }
+
+    fn put_attributes(&self, files: &Files, at: &Key, attributes: &Attributes) -> Result<()> {
+        files.put_meta(&below(at, &["meta", "attributes"])?, &attributes.encode())
     }
 }
 
-pub(super) fn framing(
-    checksum: Checksum,
-    offsets: bool,
-    spare: u32,
-    dtype: &DType,
-    chunk_bytes: u64,
-) -> Framing {
-    Framing {
-        checksum,
-        offsets,
-        spare,
-        chunk_bytes: u32::try_from(chunk_bytes).unwrap_or(u32::MAX),
-        typesize: crate::leaf::typesize(dtype),
-    }
-}
-
-pub(super) fn open_array(root: &JournaledStore, at: &Key) -> Result<ArrayParts> {
-    let mut described = describe(root, at)?;
-    let dtype = match &described.storage.dtype {
-        DtypeText::Text(text) => DType::parse(text)?,
-        DtypeText::Nested(_) => return Err(Error::usage("a table, not an array")),
-    };
-    let shape = described.sizes.shape.clone();
-    let mut spec = described.spec(root, at.join("data")?, dtype, shape)?;
-    spec.cbytes = described.sizes.cbytes;
-    Ok(ArrayParts {
-        spec,
-        attributes: described.attributes,
-        notes: described.notes,
-    })
-}
-
-pub(super) fn open_table(root: &JournaledStore, at: &Key) -> Result<TableParts> {
-    let mut described = describe(root, at)?;
-    let DtypeText::Nested(list) = described.storage.dtype.clone() else {
-        return Err(Error::usage("an array, not a table"));
-    };
-    let (mut columns, rows) = (Vec::new(), described.sizes.rows());
-    let key = described.key.clone();
-    let leaves = nested::leaves(&DType::from_json(&list)?);
-    for leaf in leaves.map_err(|error| error.in_file(&key))? {
-        let names = leaf.names.iter().map(String::as_str);
-        let folder = nested::folder(at, names).map_err(|error| error.in_file(&key))?;
-        let shape = std::iter::once(rows).chain(leaf.shape).collect();
-        let spec = described.spec(root, folder, leaf.dtype, shape)?;
-        columns.push(ColumnParts {
-            name: leaf.names.join("."),
-            place: ColumnPlace::Shared(Box::new(spec)),
-        });
-    }
-    // The count is of all columns together.
-    if let Some(ColumnPlace::Shared(first)) = columns.first_mut().map(|column| &mut column.place) {
-        first.cbytes = described.sizes.cbytes;
-    }
-    Ok(TableParts {
-        columns,
-        attributes: described.attributes,
-        notes: described.notes,
-    })
-}
-
-pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
-    let spec = super::real::new_spec(folder, new)?;
-    let framing = new.framing;
-    if framing.spare > 0 && !framing.offsets {
-        return Err(Error::usage(
-            "spare space needs a table of offsets, without which nobody finds the next chunk",
-        ));
-    }
-    let container = Container::Bloscpack(self::framing(
-        framing.checksum,
-        framing.offsets,
-        framing.spare,
-        &spec.dtype,
-        spec.grid.chunk_bytes(),
-    ));
-    Ok(Spec {
-        container,
-        naming: Naming::FromOne,
-        per_file: framing.per_file,
-        ..spec
-    })
-}
-
-/// `meta/storage`, and beside it how many chunks a superchunk is to have.
-fn put_storage_of(
-    root: &JournaledStore,
-    at: &Key,
-    storage: &Storage,
-    per_file: NonZeroU64,
-) -> Result<()> {
-    let meta = at.join("meta")?;
-    put(
-        root,
-        &meta.join("storage")?,
-        &storage.encode(StorageStyle::Document)?,
-    )?;
-    put(root, &meta.join(NOTED)?, format!("{per_file}\n").as_bytes())
-}
-
-pub(super) fn put_storage(root: &JournaledStore, at: &Key, spec: &Spec) -> Result<()> {
-    put_storage_of(
-        root,
-        at,
-        &super::real::storage_of(spec, ParamsKey::Cparams),
-        spec.per_file,
-    )
-}
-
-/// All columns share what is said but the dtype.
-pub(super) fn put_table(root: &JournaledStore, at: &Key, columns: &[(&str, &Spec)]) -> Result<()> {
-    let Some((_, first)) = columns.first() else {
-        return Err(Error::usage(
-            "a table of this layout has at least one column",
-        ));
-    };
-    if columns
-        .iter()
-        .any(|(_, spec)| spec.grid.band_rows() != first.grid.band_rows())
-    {
-        return Err(Error::usage(
-            "in this layout all columns have chunks of the same number of rows",
-        ));
-    }
-    let mut storage = super::real::storage_of(first, ParamsKey::Cparams);
-    let dtype = nested::join(columns.iter().map(|(name, spec)| (*name, *spec)))?;
-    storage.dtype = DtypeText::Nested(dtype.to_json());
-    storage.default = "0".to_owned();
-    put_storage_of(root, at, &storage, first.per_file)
-}
-
-/// Rows of the first column stand for all.
-pub(super) fn put_sizes(root: &JournaledStore, at: &Key, specs: &[&Spec]) -> Result<()> {
-    let total = |of: fn(&Spec) -> i64| {
-        specs
-            .iter()
-            .fold(0i64, |sum, spec| sum.saturating_add(of(spec)))
-    };
-    let data = at.join("data")?;
-    let shape = match specs {
-        // A table of one column is a table, whatever the shape of its rows.
-        [only] if only.folder == data => only.grid.shape().to_vec(),
-        specs => specs
-            .first()
-            .map_or_else(Vec::new, |spec| vec![spec.grid.rows()]),
-    };
-    let sizes = Sizes {
-        shape,
-        nbytes: total(|spec| i64::try_from(spec.grid.nbytes()).unwrap_or(i64::MAX)),
-        // The count of all columns is kept with the first, which may be gone.
-        cbytes: total(|spec| spec.cbytes).max(0),
-    };
-    put(root, &at.join("meta")?.join("sizes")?, &sizes.encode())
+/// Writes `meta/storage`, and the number of chunks per superchunk.
+fn put_storage(files: &Files, at: &Key, storage: &Storage, per_file: NonZeroU64) -> Result<()> {
+    let storage = storage.encode(StorageStyle::Document)?;
+    files.put_meta(&below(at, &["meta", "storage"])?, &storage)?;
+    let noted = format!("{per_file}\n");
+    files.put_meta(&below(at, &["meta", SUPERCHUNK_SIZE])?, noted.as_bytes())
 }

@@ -1,52 +1,54 @@
-//! What the carray proposal describes, and no carray ever wrote.
+//! The layout that the carray proposal describes. No version of carray wrote it.
 //!
 //! ```text
 //! root/meta/shape                        (300, 200)
 //! root/meta/{storage,attributes}         YAML
-//! root/data/__1__.bin, ...               an array: chunks of any shape in C order, `superchunksize` a superchunk
+//! root/data/__1__.bin, ...               an array: chunks of any shape in C order, `superchunksize` per superchunk
 //! root/data/COLUMN/[COLUMN/]__1__.bin    a table: columns of the same shape, described together
 //! ```
 
-use super::blz_document::framing;
-use super::{
-    ArrayParts, ColumnParts, ColumnPlace, TableParts, default, get, get_if_there, nested, put,
+use super::documents::{
+    check_options, chunk_count, described, first_of, first_superchunk, framing,
+    make_column_folders, new_column_folder,
 };
+use super::{
+    ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, TableDescription, default,
+    make_folders, nested,
+};
+use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
+use crate::convert::to_u64;
+use crate::files::{Files, below};
 use crate::grid::Grid;
-use crate::leaf::{Naming, Press, Spec};
 use crate::new::NewArray;
-use crate::superchunk::Container;
+use crate::superchunk::{Container, SuperchunkOptions};
 use crate::wire::Attributes;
 use crate::wire::proposal::{
     Compression, Elements, ProposalFilter, Storage, encode_attributes, encode_shape,
     parse_attributes, parse_shape,
 };
-use blosc1::{Fault, Filter};
+use blosc1::Filter;
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{JournaledStore, Key};
-use bloscpack_wire::Checksum;
-use serde_json::Value;
+use bloscpack_storage::Key;
+use serde_json::{Map, Value};
 use std::num::NonZeroU64;
 
-fn meta(at: &Key, name: &str) -> Result<Key> {
-    Ok(at.join("meta")?.join(name)?)
+/// The layout.
+pub(super) struct CarrayDocument;
+
+fn storage(files: &Files, at: &Key) -> Result<Storage> {
+    files.parse(&below(at, &["meta", "storage"])?, Storage::parse)
 }
 
-fn storage(root: &JournaledStore, at: &Key) -> Result<Storage> {
-    let key = meta(at, "storage")?;
-    Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
+fn shape(files: &Files, at: &Key) -> Result<Vec<u64>> {
+    files.parse(&below(at, &["meta", "shape"])?, parse_shape)
 }
 
-fn shape(root: &JournaledStore, at: &Key) -> Result<Vec<u64>> {
-    let key = meta(at, "shape")?;
-    parse_shape(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
+pub(super) fn is_table(files: &Files, at: &Key) -> Result<bool> {
+    Ok(matches!(storage(files, at)?.elements, Elements::Columns(_)))
 }
 
-pub(super) fn is_table(root: &JournaledStore, at: &Key) -> Result<bool> {
-    Ok(matches!(storage(root, at)?.elements, Elements::Columns(_)))
-}
-
-/// The dtype of a name, in the byte order that all share unless the name has one of its own.
+/// The dtype of a name, in the byte order that all columns share unless the name contains one.
 fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
     let dtype = DType::parse(name)?;
     match name.starts_with(['<', '>', '=', '[', '{']) {
@@ -55,30 +57,25 @@ fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
     }
 }
 
-/// One of its leaves, all but for the default.
+/// The array, or one of the columns, without its default.
 fn spec(
-    root: &JournaledStore,
+    files: &Files,
     folder: Key,
     dtype: DType,
     shape: &[u64],
     storage: &Storage,
-) -> Result<Spec> {
-    let grid = Grid::padded(
-        shape.to_vec(),
-        storage.chunk_shape.clone(),
-        dtype.itemsize(),
-    )?;
-    let mut framing = framing(Checksum::default(), true, 0, &dtype, grid.chunk_bytes());
-    let mut spec = Spec {
+) -> Result<ArraySpec> {
+    let chunk_shape = storage.chunk_shape.clone();
+    let grid = Grid::padded(shape.to_vec(), chunk_shape, dtype.itemsize())?;
+    let framing = framing(SuperchunkOptions::default(), &dtype, grid.chunk_bytes());
+    let per_file = storage.superchunk_chunks.and_then(NonZeroU64::new);
+    let mut spec = ArraySpec {
         default: None,
         folder,
         naming: Naming::FromOne,
         container: Container::Proposal(framing),
-        per_file: storage
-            .superchunk_chunks
-            .and_then(NonZeroU64::new)
-            .unwrap_or(NonZeroU64::MIN),
-        press: Press {
+        chunks_per_file: per_file.unwrap_or(NonZeroU64::MIN),
+        chunk_options: ChunkOptions {
             compressor: storage.compression.compressor()?,
             level: storage.compression.level,
             filter: storage.compression.filter(),
@@ -89,216 +86,214 @@ fn spec(
         cbytes: 0,
         chunk_overhead: 0,
     };
-    if spec.grid.chunks() > 0 {
-        let key = spec.folder.join(&spec.naming.name(0))?;
-        let file = root.read(&key).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                crate::error::dataset(Fault::Damaged, "this superchunk is missing").in_file(&key)
-            }
-            _ => Error::from(error).in_file(&key),
-        })?;
-        let contents = spec
-            .container
-            .read(file.as_ref())
-            .map_err(|error| error.in_file(&key))?;
-        framing.checksum = contents.checksum;
-        framing.offsets = contents.spare;
-        framing.spare = contents.usual_spare(file.as_ref());
-        spec.container = Container::Proposal(framing);
-        if storage.superchunk_chunks.is_none() {
-            let count = u64::try_from(contents.places.len()).unwrap_or(0);
-            spec.per_file = NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN);
-        }
+    if let Some((index, options)) = first_superchunk(files, &spec)? {
+        spec.chunks_per_file = per_file.unwrap_or(chunk_count(&index));
+        spec.container = Container::Proposal(super::documents::framing(
+            options,
+            &spec.dtype,
+            spec.grid.chunk_bytes(),
+        ));
     }
     Ok(spec)
 }
 
-fn attributes(root: &JournaledStore, at: &Key) -> Result<Attributes> {
-    let key = meta(at, "attributes")?;
-    // To YAML nothing is a document, and without attributes a writer has nothing to say.
-    let text = get_if_there(root, &key)?.filter(|text| !text.trim_ascii().is_empty());
-    let Some(text) = text else {
-        return Ok(Attributes::default());
+fn attributes(files: &Files, at: &Key) -> Result<Attributes> {
+    let parse = |text: &[u8]| match text.trim_ascii().is_empty() {
+        // An empty file is a document in YAML, and what a writer without attributes may write.
+        true => Ok(Attributes::default()),
+        false => parse_attributes(text).and_then(Attributes::of_map),
     };
-    parse_attributes(&text)
-        .and_then(Attributes::of_map)
-        .map_err(|error| Error::from(error).in_file(&key))
+    let attributes = files.parse_if_present(&below(at, &["meta", "attributes"])?, parse)?;
+    Ok(attributes.unwrap_or_default())
 }
 
-pub(super) fn open_array(root: &JournaledStore, at: &Key) -> Result<ArrayParts> {
-    let (storage, shape) = (storage(root, at)?, shape(root, at)?);
-    let Elements::Of(name) = &storage.elements else {
-        return Err(Error::usage("a table, not an array"));
-    };
-    let mut spec = spec(
-        root,
-        at.join("data")?,
-        dtype(name, storage.order)?,
-        &shape,
-        &storage,
-    )?;
-    let mut notes = Vec::new();
-    if let Some(text) = storage.default.as_ref().map(Value::to_string) {
-        let key = meta(at, "storage")?;
-        spec.default = default::parse_or_note(&text, &spec.dtype, &[], &key, &mut notes);
-    }
-    Ok(ArrayParts {
-        spec,
-        attributes: attributes(root, at)?,
-        notes,
-    })
-}
-
-pub(super) fn open_table(root: &JournaledStore, at: &Key) -> Result<TableParts> {
-    let (storage, shape) = (storage(root, at)?, shape(root, at)?);
-    let (mut columns, mut notes) = (Vec::new(), Vec::new());
-    let default = storage.default.as_ref().map(Value::to_string);
-    let key = meta(at, "storage")?;
-    let leaves = storage.elements.leaves();
-    let parse = match leaves.len() {
-        1 => default::parse_or_note,
-        _ => default::parse_shared,
-    };
-    for (names, name) in leaves {
-        nested::check_names(&names).map_err(|error| error.in_file(&key))?;
-        let folder =
-            nested::folder(at, names.iter().copied()).map_err(|error| error.in_file(&key))?;
-        let mut spec = spec(root, folder, dtype(name, storage.order)?, &shape, &storage)?;
-        if let Some(text) = &default {
-            spec.default = parse(text, &spec.dtype, &[], &key, &mut notes);
+impl LayoutFiles for CarrayDocument {
+    fn open_array(&self, files: &Files, at: &Key, _lenient: bool) -> Result<ArrayDescription> {
+        let (storage, shape) = (storage(files, at)?, shape(files, at)?);
+        let Elements::Of(name) = &storage.elements else {
+            return Err(Error::usage("this is a table, not an array"));
+        };
+        let (folder, dtype) = (below(at, &["data"])?, dtype(name, storage.order)?);
+        let mut spec = spec(files, folder, dtype, &shape, &storage)?;
+        let mut warnings = Vec::new();
+        if let Some(text) = storage.default.as_ref().map(Value::to_string) {
+            let key = below(at, &["meta", "storage"])?;
+            spec.default = default::parse_or_warn(&text, &spec.dtype, &[], &key, &mut warnings);
         }
-        columns.push(ColumnParts {
-            name: names.join("."),
-            place: ColumnPlace::Shared(Box::new(spec)),
-        });
+        Ok(ArrayDescription {
+            spec,
+            attributes: attributes(files, at)?,
+            warnings,
+        })
     }
-    Ok(TableParts {
-        columns,
-        attributes: attributes(root, at)?,
-        notes,
-    })
+
+    fn open_table(&self, files: &Files, at: &Key) -> Result<TableDescription> {
+        let (storage, shape) = (storage(files, at)?, shape(files, at)?);
+        let (mut columns, mut warnings) = (Vec::new(), Vec::new());
+        let default = storage.default.as_ref().map(Value::to_string);
+        let key = below(at, &["meta", "storage"])?;
+        let leaves = storage.elements.leaves();
+        let parse = match leaves.len() {
+            1 => default::parse_or_warn,
+            _ => default::parse_shared,
+        };
+        for (names, name) in leaves {
+            let folder = nested::check_names(&names)
+                .and_then(|()| nested::folder(at, names.iter().copied()))
+                .map_err(|error| files.locate(&key, error))?;
+            let dtype = dtype(name, storage.order)?;
+            let mut spec = spec(files, folder, dtype, &shape, &storage)?;
+            if let Some(text) = &default {
+                spec.default = parse(text, &spec.dtype, &[], &key, &mut warnings);
+            }
+            columns.push(ColumnDescription {
+                name: names.join("."),
+                source: ColumnSource::Shared(Box::new(spec)),
+            });
+        }
+        Ok(TableDescription {
+            columns,
+            attributes: attributes(files, at)?,
+            warnings,
+        })
+    }
+
+    fn new_array(&self, folder: Key, new: &NewArray) -> Result<ArraySpec> {
+        check_options(&new.superchunk_options)?;
+        let default_len = new.default.as_ref().map(|bytes| to_u64(bytes.len()));
+        if default_len.is_some_and(|len| len != new.dtype.itemsize()) {
+            return Err(Error::usage("in this layout the default is one element"));
+        }
+        let shape = std::iter::once(0)
+            .chain(new.row_shape.iter().copied())
+            .collect();
+        let grid = Grid::padded(shape, new.chunk_shape.clone(), new.dtype.itemsize())
+            .map_err(|error| Error::usage(error.to_string()))?;
+        let framing = framing(new.superchunk_options, &new.dtype, grid.chunk_bytes());
+        Ok(ArraySpec {
+            dtype: new.dtype.clone(),
+            grid,
+            folder,
+            naming: Naming::FromOne,
+            container: Container::Proposal(framing),
+            chunks_per_file: new.chunks_per_file,
+            chunk_options: new.chunk_options,
+            default: new.default.clone(),
+            expected_rows: new.expected_rows,
+            cbytes: 0,
+            chunk_overhead: 0,
+        })
+    }
+
+    fn new_column(&self, at: &Key, name: &str, new: &NewArray) -> Result<ArraySpec> {
+        self.new_array(new_column_folder(at, name, new)?, new)
+    }
+
+    fn put_array(&self, files: &Files, at: &Key, spec: &ArraySpec) -> Result<()> {
+        make_folders(files, at)?;
+        let order = spec.dtype.order();
+        let elements = Elements::Of(name_of(&spec.dtype, order));
+        let default = spec.default.as_ref();
+        let default = default.map(|bytes| default::value(&spec.dtype, bytes));
+        put_storage(files, at, spec, elements, order, default.transpose()?)
+    }
+
+    /// All columns share everything but the dtype.
+    fn put_table(
+        &self,
+        files: &Files,
+        at: &Key,
+        columns: &[(&str, Option<&ArraySpec>)],
+    ) -> Result<()> {
+        let columns = described(columns)?;
+        make_folders(files, at)?;
+        make_column_folders(files, &columns)?;
+        let first = first_of(&columns)?;
+        if !columns.iter().all(|(_, spec)| has_shape_of(first, spec)) {
+            return Err(different_shapes());
+        }
+        // Single bytes have no order.
+        let ordered = columns.iter().find(|(_, spec)| spec.dtype.itemsize() > 1);
+        let order = ordered.map_or(first, |(_, spec)| spec).dtype.order();
+        let names = columns
+            .iter()
+            .map(|(name, spec)| (*name, name_of(&spec.dtype, order)));
+        let elements = nested::elements(names)?;
+        let default = first.default.as_ref().filter(|_| columns.len() == 1);
+        let default = default.map(|bytes| default::value(&first.dtype, bytes));
+        put_storage(files, at, first, elements, order, default.transpose()?)
+    }
+
+    /// The rows of the first column are those of all.
+    fn put_sizes(&self, files: &Files, at: &Key, specs: &[&ArraySpec]) -> Result<()> {
+        let shape = specs.first().map_or(&[][..], |spec| spec.grid.shape());
+        files.put_meta(&below(at, &["meta", "shape"])?, &encode_shape(shape))
+    }
+
+    fn put_attributes(&self, files: &Files, at: &Key, attributes: &Attributes) -> Result<()> {
+        let map: Map<String, Value> = match attributes.to_value() {
+            Value::Object(map) => map,
+            other => return Err(Error::bug(format!("attributes that are {other}"))),
+        };
+        let key = below(at, &["meta", "attributes"])?;
+        files.put_meta(&key, &encode_attributes(&map)?)
+    }
+
+    fn check_beside(&self, other: &ArraySpec, new: &NewArray) -> Result<()> {
+        match new.row_shape == other.grid.row_shape() && new.chunk_shape == other.grid.chunk_shape()
+        {
+            true => Ok(()),
+            false => Err(different_shapes()),
+        }
+    }
 }
 
-pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
-    let framing = new.framing;
-    if framing.spare > 0 && !framing.offsets {
-        return Err(Error::usage(
-            "spare space needs a table of offsets, without which nobody finds the next chunk",
-        ));
-    }
-    let default_len = new.default.as_ref().map(|bytes| u64::try_from(bytes.len()));
-    if default_len.is_some_and(|len| len != Ok(new.dtype.itemsize())) {
-        return Err(Error::usage("the default of this layout is one element"));
-    }
-    let shape = std::iter::once(0)
-        .chain(new.row_shape.iter().copied())
-        .collect();
-    let grid = Grid::padded(shape, new.chunk_shape.clone(), new.dtype.itemsize())
-        .map_err(|error| Error::usage(error.to_string()))?;
-    let container = Container::Proposal(self::framing(
-        framing.checksum,
-        framing.offsets,
-        framing.spare,
-        &new.dtype,
-        grid.chunk_bytes(),
-    ));
-    Ok(Spec {
-        dtype: new.dtype.clone(),
-        grid,
-        folder: folder.clone(),
-        naming: Naming::FromOne,
-        container,
-        per_file: framing.per_file,
-        press: new.press,
-        default: new.default.clone(),
-        expected_rows: new.expected_rows,
-        cbytes: 0,
-        chunk_overhead: 0,
-    })
+fn has_shape_of(one: &ArraySpec, other: &ArraySpec) -> bool {
+    one.grid.chunk_shape() == other.grid.chunk_shape()
+        && one.grid.row_shape() == other.grid.row_shape()
 }
 
-/// The name of a dtype where `endianness` says the byte order.
+fn different_shapes() -> Error {
+    Error::usage("in this layout all columns have rows and chunks of the same shape")
+}
+
+/// The name of a dtype in a file whose `endianness` is `order`.
 fn name_of(dtype: &DType, order: ByteOrder) -> String {
     let own = dtype.to_string();
     let shared = dtype.clone().with_order(ByteOrder::Little).to_string();
-    let is_said = dtype.order() == order || dtype.itemsize() == 1;
-    match is_said && !shared.starts_with(['<', '>', '[', '{']) {
+    let is_implied = dtype.order() == order || dtype.itemsize() == 1;
+    match is_implied && !shared.starts_with(['<', '>', '[', '{']) {
         true => shared,
         false if own.starts_with(['<', '>', '|', '[', '{']) => own,
         false => dtype.code(),
     }
 }
 
-/// All columns, or the only array with no name, share what is said but the dtype.
-pub(super) fn put_storage(
-    root: &JournaledStore,
+/// Writes `meta/storage`: the elements, and the properties of one array or of the first of several columns.
+fn put_storage(
+    files: &Files,
     at: &Key,
-    columns: &[(&str, &Spec)],
+    spec: &ArraySpec,
+    elements: Elements,
+    order: ByteOrder,
+    default: Option<Value>,
 ) -> Result<()> {
-    let Some((_, first)) = columns.first() else {
-        return Err(Error::usage(
-            "a table of this layout has at least one column",
-        ));
-    };
-    let same = |spec: &Spec| {
-        spec.grid.chunk_shape() == first.grid.chunk_shape()
-            && spec.grid.shape().get(1..) == first.grid.shape().get(1..)
-    };
-    if !columns.iter().all(|(_, spec)| same(spec)) {
-        return Err(Error::usage(
-            "in this layout all columns have rows and chunks of the same shape",
-        ));
-    }
-    // Single bytes have none.
-    let ordered = columns
-        .iter()
-        .find(|(_, spec)| spec.dtype.itemsize() > 1)
-        .map_or(first, |(_, spec)| spec);
-    let order = ordered.dtype.order();
-    let elements = match columns {
-        [("", only)] => Elements::Of(name_of(&only.dtype, order)),
-        _ => nested::elements(
-            columns
-                .iter()
-                .map(|(name, spec)| (*name, name_of(&spec.dtype, order))),
-        )?,
-    };
-    let filters = match first.press.filter {
+    let filters = match spec.chunk_options.filter {
         Filter::None => Vec::new(),
         Filter::Byte => vec![ProposalFilter::Shuffle],
         Filter::Bit => vec![ProposalFilter::Bitshuffle],
     };
-    let default = first.default.as_ref().filter(|_| columns.len() == 1);
     let storage = Storage {
         elements,
-        chunk_shape: first.grid.chunk_shape().to_vec(),
-        superchunk_chunks: Some(first.per_file.get()),
+        chunk_shape: spec.grid.chunk_shape().to_vec(),
+        superchunk_chunks: Some(spec.chunks_per_file.get()),
         order,
         compression: Compression {
-            library: first.press.compressor.name().to_owned(),
-            level: first.press.level,
+            library: spec.chunk_options.compressor.name().to_owned(),
+            level: spec.chunk_options.level,
             filters,
         },
-        default: default.map(|bytes| default::value(&first.dtype, bytes)),
+        default,
     };
-    put(root, &meta(at, "storage")?, &storage.encode()?)
-}
-
-/// Rows of the first column stand for all.
-pub(super) fn put_sizes(root: &JournaledStore, at: &Key, specs: &[&Spec]) -> Result<()> {
-    let shape = specs
-        .first()
-        .map_or_else(Vec::new, |spec| spec.grid.shape().to_vec());
-    put(root, &meta(at, "shape")?, &encode_shape(&shape))
-}
-
-pub(super) fn put_attributes(
-    root: &JournaledStore,
-    at: &Key,
-    attributes: &Attributes,
-) -> Result<()> {
-    match attributes.to_value() {
-        Value::Object(map) => put(root, &meta(at, "attributes")?, &encode_attributes(&map)?),
-        _ => Ok(()),
-    }
+    files.put_meta(&below(at, &["meta", "storage"])?, &storage.encode()?)
 }

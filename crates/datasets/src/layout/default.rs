@@ -1,29 +1,33 @@
-//! Default values: JSON in `meta/storage`, bytes in memory.
+//! Default elements: JSON in `meta/storage`, bytes in memory.
 //!
-//! It is what Python's `tolist` makes of the default: fields are a list, void is text with a character for each byte, times
-//! are counts. Of rows with several elements, BLZ and bcolz until 1.0 list them all, later ones have one for all.
+//! The JSON is the result of Python's `tolist`: fields are a list, void is a string with a character for each byte, times are
+//! counts. For a row of several elements, BLZ and bcolz up to 1.0 list all of them, later versions have one for all.
 
-use super::Note;
+use crate::convert::to_u64;
+use crate::warning::Warning;
 use crate::wire::python_json;
-use bloscpack_dtype::{DType, Kind, TimeUnit, boxes::to_usize};
+use bloscpack_dtype::{DType, Kind, TimeUnit};
+#[cfg(feature = "documents")]
+use bloscpack_error::Error;
 use bloscpack_storage::Key;
 use serde_json::Value;
 
-/// A default longer than this, as text or in bytes, is nobody's: it is parsed into many times its length.
+/// The greatest length of a default, as text or in bytes. Parsing takes many times as much memory.
 const MAX_LEN: usize = 1 << 20;
 
-/// Zeros are spelled out for elements, and rows, up to this long; a zero stands for others.
+/// The greatest length of elements, and of rows, for which zeros are spelled out. For others the text is one zero.
 const MAX_SPELLED: u64 = 1 << 16;
 
-/// What columns may share is no longer, as text or in bytes.
+/// The greatest length of a default that columns share, as text or in bytes.
+#[cfg(feature = "documents")]
 const MAX_SHARED: usize = 256;
 
-/// That a text is no default of its dtype.
+/// The text is not a default of the dtype.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unusable;
 
-/// The bytes of a default: an element, or a row of them where the text has lists as deep as the row. Nothing if they are zeros,
-/// which take no memory, however long the dtype says that they are.
+/// The bytes of a default: an element, or a row of them where the text has lists as deep as the row. `None` for zeros, which
+/// take no memory, however long the dtype is.
 pub(super) fn parse(
     text: &str,
     dtype: &DType,
@@ -47,60 +51,59 @@ pub(super) fn parse(
     Ok(row.iter().any(|byte| *byte != 0).then_some(row))
 }
 
-/// The same, with a note where it cannot be used.
-pub(super) fn parse_or_note(
+/// Parses a default; zeros, with a warning, if it cannot be used.
+pub(super) fn parse_or_warn(
     text: &str,
     dtype: &DType,
     row_shape: &[u64],
     path: &Key,
-    notes: &mut Vec<Note>,
+    warnings: &mut Vec<Warning>,
 ) -> Option<Vec<u8>> {
     parse(text, dtype, row_shape).unwrap_or_else(|Unusable| {
         let (text, dtype) = (excerpt(text), excerpt(&dtype.to_string()));
-        notes.push(Note {
-            path: path.to_string(),
-            what: format!("the default {text} is no {dtype}: new elements are zeros"),
-        });
+        let message =
+            format!("the default {text} is not a value of {dtype}: new elements are zeros");
+        warnings.push(Warning::new(path, message));
         None
     })
 }
 
-/// The same of a text that several columns share: a bare zero is one for all, and a long default is none, as each column would
-/// have its own.
+/// Parses a default that several columns share. A zero is zero for all; a long default is not used, since each column would
+/// have a copy of it.
+#[cfg(feature = "documents")]
 pub(super) fn parse_shared(
     text: &str,
     dtype: &DType,
     row_shape: &[u64],
     path: &Key,
-    notes: &mut Vec<Note>,
+    warnings: &mut Vec<Warning>,
 ) -> Option<Vec<u8>> {
     let text = text.trim();
-    let is_long = text.len() > MAX_SHARED || to_usize(dtype.itemsize()) > MAX_SHARED;
+    let is_long = text.len() > MAX_SHARED || dtype.itemsize() > to_u64(MAX_SHARED);
     match text {
         "0" => None,
         _ if is_long => {
             let (text, dtype) = (excerpt(text), excerpt(&dtype.to_string()));
-            notes.push(Note {
-                path: path.to_string(),
-                what: format!(
-                    "the default {text} of all columns is not used for {dtype}: new elements are zeros"
-                ),
-            });
+            let message = format!(
+                "the default {text} of all columns is not used for {dtype}: new elements are zeros"
+            );
+            warnings.push(Warning::new(path, message));
             None
         }
-        _ => parse_or_note(text, dtype, row_shape, path, notes),
+        _ => parse_or_warn(text, dtype, row_shape, path, warnings),
     }
 }
 
-/// As much of a text as a note repeats.
+/// The beginning of a text, for a warning.
 fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+    let excerpt: String = text.chars().take(60).collect();
+    match excerpt.len() < text.len() {
+        true => excerpt + "...",
+        false => excerpt,
     }
 }
 
-/// Whether that are zeros for sure, whatever the length of an element.
+/// Whether a value is zero for elements of any length.
 fn is_zero(value: &Value, dtype: &DType) -> bool {
     let is_text = matches!(dtype.kind(), Kind::Bytes | Kind::Text);
     match value {
@@ -115,39 +118,35 @@ fn is_zero(value: &Value, dtype: &DType) -> bool {
     }
 }
 
-/// The text with Python's numbers that JSON does not know as strings, which floats may be.
+/// The text with the numbers that only Python knows as strings, which dtypes of floats accept.
 fn quoted(text: &str) -> String {
-    let (mut quoted, mut rest, mut within) = (String::new(), text.trim(), false);
+    let (mut quoted, mut rest, mut in_string) = (String::new(), text.trim(), false);
     while let Some(next) = rest.chars().next() {
         let word = ["NaN", "-Infinity", "Infinity"]
             .into_iter()
-            .find(|word| !within && rest.starts_with(word));
-        let step = match (word, next) {
-            (Some(word), _) => {
-                quoted.extend(["\"", word, "\""]);
-                word.len()
+            .find(|word| !in_string && rest.starts_with(word));
+        let (part, later) = match word {
+            Some(word) => rest.split_at(word.len()),
+            // An escaped character never ends a string.
+            None if next == '\\' => {
+                let pair = rest.chars().take(2).map(char::len_utf8).sum();
+                rest.split_at(pair)
             }
-            // What is escaped never ends a string.
-            (None, '\\') => {
-                let mut chars = rest.chars();
-                let pair: String = chars.by_ref().take(2).collect();
-                quoted.push_str(&pair);
-                pair.len()
-            }
-            (None, next) => {
-                within ^= next == '"';
-                quoted.push(next);
-                next.len_utf8()
-            }
+            None => rest.split_at(next.len_utf8()),
         };
-        rest = rest.get(step..).unwrap_or_default();
+        match word {
+            Some(word) => quoted.extend(["\"", word, "\""]),
+            None => quoted.push_str(part),
+        }
+        in_string ^= next == '"';
+        rest = later;
     }
     quoted
 }
 
 fn put_row(value: &Value, dtype: &DType, shape: &[u64], row: &mut Vec<u8>) -> Option<()> {
     let Some((side, within)) = shape.split_first() else {
-        let size = to_usize(dtype.itemsize());
+        let size = usize::try_from(dtype.itemsize()).ok()?;
         let len = row.len().checked_add(size)?;
         (len <= MAX_LEN).then_some(())?;
         let mut element = vec![0; size];
@@ -156,21 +155,20 @@ fn put_row(value: &Value, dtype: &DType, shape: &[u64], row: &mut Vec<u8>) -> Op
         return Some(());
     };
     let items = value.as_array()?;
-    let is_whole = u64::try_from(items.len()) == Ok(*side);
-    is_whole.then_some(())?;
+    (to_u64(items.len()) == *side).then_some(())?;
     let mut items = items.iter();
     items.try_for_each(|item| put_row(item, dtype, within, row))
 }
 
-/// The text of a default, which is an element or a row of this shape, or zeros. One element stands for all of a row if all are
-/// the same, unless each is to be listed.
+/// The text of a default, which is an element, a row of this shape, or zeros. If all elements of a row are the same, the text is
+/// one of them, unless `listed`.
 pub(super) fn text(
     dtype: &DType,
     default: Option<&[u8]>,
     row_shape: &[u64],
     listed: bool,
 ) -> String {
-    let size = to_usize(dtype.itemsize()).max(1);
+    let size = element_len(dtype);
     let zeros;
     let default = match (default, dtype.kind()) {
         (Some(default), _) => default,
@@ -181,7 +179,7 @@ pub(super) fn text(
         (None, Kind::Bytes | Kind::Text | Kind::Void) => return "\"\"".to_owned(),
         (None, _) => return "0".to_owned(),
     };
-    let element = default.get(..size).unwrap_or(default);
+    let (element, _) = default.split_at_checked(size).unwrap_or((default, &[]));
     let is_same = default.chunks(size).all(|other| other == element);
     let mut axes = row_shape.iter();
     let elements = axes.try_fold(1u64, |product, len| product.checked_mul(*len));
@@ -192,24 +190,36 @@ pub(super) fn text(
     }
 }
 
-/// Whether this default, if there is one, can be read again.
-pub(super) fn is_short(dtype: &DType, default: Option<&[u8]>, row_shape: &[u64]) -> bool {
+/// Whether a default, if there is one, is short enough to be read again.
+pub(crate) fn is_short(dtype: &DType, default: Option<&[u8]>, row_shape: &[u64]) -> bool {
     default.is_none_or(|bytes| {
         bytes.len() <= MAX_LEN && text(dtype, Some(bytes), row_shape, true).len() <= MAX_LEN
     })
 }
 
-/// One element as a value, of which the same is read again: what is no number is text.
-pub(super) fn value(dtype: &DType, element: &[u8]) -> Value {
-    serde_json::from_str(&quoted(&one(dtype, element))).unwrap_or_default()
+/// One element as a value that is read as the same element. Numbers that JSON does not have are strings.
+#[cfg(feature = "documents")]
+pub(super) fn value(dtype: &DType, element: &[u8]) -> bloscpack_error::Result<Value> {
+    let text = quoted(&one(dtype, element));
+    serde_json::from_str(&text).map_err(|error| Error::bug(format!("a default {text}: {error}")))
 }
 
-/// Elements one after the other, in lists as deep as the shape.
+/// Bytes of an element; 1 for elements of no bytes. No element that is in memory is longer than memory.
+fn element_len(dtype: &DType) -> usize {
+    usize::try_from(dtype.itemsize()).map_or(usize::MAX, |len| len.max(1))
+}
+
+/// The elements in lists as deep as the shape.
 fn list<'a>(dtype: &DType, shape: &[u64], elements: &mut impl Iterator<Item = &'a [u8]>) -> String {
     let Some((side, within)) = shape.split_first() else {
-        return one(dtype, elements.next().unwrap_or_default());
+        // Elements of no bytes are not among the chunks.
+        let element = match dtype.itemsize() {
+            0 => None,
+            _ => elements.next(),
+        };
+        return one(dtype, element.unwrap_or(&[]));
     };
-    // What has no bytes is an empty list, however many elements it has.
+    // An array of no bytes is an empty list, however many elements it has.
     if dtype.itemsize() == 0 || shape.contains(&0) {
         return "[]".to_owned();
     }
@@ -229,7 +239,7 @@ fn one(dtype: &DType, element: &[u8]) -> String {
                 _ => python_json(&dtype.value(element)),
             }
         }
-        // Counts of units, as bcolz has them.
+        // bcolz writes times as counts of their unit.
         Kind::Datetime(_) | Kind::Timedelta(_) => {
             let mut bytes = [0; 8];
             let mut little = element.to_vec();
@@ -239,9 +249,9 @@ fn one(dtype: &DType, element: &[u8]) -> String {
                 .zip(little)
                 .for_each(|(to, from)| *to = from);
             match i64::from_le_bytes(bytes) {
-                // No moment, which is no number to bcolz.
+                // "Not a time", which bcolz writes as null.
                 i64::MIN => "null".to_owned(),
-                _ if is_bare_moment(dtype.kind()) => "null".to_owned(),
+                _ if has_no_unit(dtype.kind()) => "null".to_owned(),
                 count => count.to_string(),
             }
         }
@@ -251,9 +261,14 @@ fn one(dtype: &DType, element: &[u8]) -> String {
         }
         Kind::Struct(of) => {
             let fields = of.fields.iter().map(|field| {
-                let bytes = element.get(to_usize(field.offset)..).unwrap_or_default();
-                let size = to_usize(field.dtype.itemsize()).max(1);
-                list(&field.dtype, &field.shape, &mut bytes.chunks(size))
+                let offset = usize::try_from(field.offset).ok();
+                let bytes = offset.and_then(|offset| element.split_at_checked(offset));
+                let (_, bytes) = bytes.unwrap_or((&[], &[]));
+                list(
+                    &field.dtype,
+                    &field.shape,
+                    &mut bytes.chunks(element_len(&field.dtype)),
+                )
             });
             format!("[{}]", fields.collect::<Vec<_>>().join(", "))
         }
@@ -261,8 +276,8 @@ fn one(dtype: &DType, element: &[u8]) -> String {
     }
 }
 
-/// Whether these are moments of which nobody says what they are counted in: NumPy takes no number for one.
-fn is_bare_moment(kind: &Kind) -> bool {
+/// Whether this is a datetime without a unit, for which NumPy accepts no number.
+fn has_no_unit(kind: &Kind) -> bool {
     matches!(kind, Kind::Datetime(unit) if *unit == TimeUnit::GENERIC)
 }
 
@@ -271,7 +286,7 @@ mod tests {
     use super::{Unusable, parse, text};
     use bloscpack_dtype::DType;
 
-    /// What a program wrote, and its dtype.
+    /// A dtype, and a default that a program wrote.
     const WRITTEN: [(&str, &str); 9] = [
         ("int32", "-7"),
         ("float64", "-Infinity"),
@@ -346,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_more_memory_than_a_default_may_is_none() {
+    fn defaults_that_take_too_much_memory_are_unusable() {
         let dtype = DType::parse("|S1000000").unwrap();
         let two = parse("[\"a\", \"b\"]", &dtype, &[2]);
         assert_eq!(two, Err(Unusable));

@@ -1,25 +1,27 @@
-//! Columns within columns: the fields of a dtype, as leaves with dotted names, and back.
+//! Nested columns: the fields of a dtype as columns with dotted names, and back.
 
-use crate::leaf::Spec;
+use crate::array_storage::ArraySpec;
+use crate::error::DatasetError;
+use crate::files::{below, join};
+use crate::wire::MetaError;
 use crate::wire::proposal::Elements;
-use blosc1::Fault;
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Key;
 
-/// A column that has no columns within.
+/// A column without further columns in it.
 pub(super) struct LeafColumn {
-    /// From the outermost in.
+    /// The names from the outermost column inwards.
     pub names: Vec<String>,
     pub dtype: DType,
-    /// Of a row.
+    /// The shape of a row.
     pub shape: Vec<u64>,
 }
 
-/// Deeper than any table; a hostile one must not nest the stack away.
+/// The greatest depth. No table is deeper, and a hostile one must not overflow the stack.
 const MAX_DEPTH: usize = 16;
 
-/// The leaves of a dtype that stands for a table.
+/// The columns of a dtype that describes a table.
 pub(super) fn leaves(dtype: &DType) -> Result<Vec<LeafColumn>> {
     let mut leaves = Vec::new();
     walk(dtype, &mut Vec::new(), &mut leaves)?;
@@ -27,21 +29,20 @@ pub(super) fn leaves(dtype: &DType) -> Result<Vec<LeafColumn>> {
 }
 
 fn too_deep() -> String {
-    format!("columns within columns more than {MAX_DEPTH} deep")
+    format!("columns are nested more than {MAX_DEPTH} deep")
 }
 
 fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) -> Result<()> {
     if names.len() > MAX_DEPTH {
-        return Err(crate::error::dataset(Fault::OverLimit, too_deep()));
+        let reason = too_deep();
+        return Err(MetaError::TooComplex { reason }.into());
     }
-    for field in dtype.fields().unwrap_or_default() {
-        // Padding between fields is no column.
+    for field in dtype.fields().unwrap_or(&[]) {
+        // Padding between fields is not a column.
         if field.name.is_empty() {
             continue;
         }
-        if let Some(what) = odd_name(&field.name) {
-            return Err(crate::error::dataset(Fault::Unsupported, what));
-        }
+        check_names(&[&field.name])?;
         names.push(field.name.clone());
         match field.dtype.kind() {
             Kind::Struct(_) if field.shape.is_empty() => walk(&field.dtype, names, leaves)?,
@@ -56,35 +57,25 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
     Ok(())
 }
 
-/// A dot would make two names of one.
-fn odd_name(name: &str) -> Option<String> {
-    name.contains('.').then(|| {
-        format!(
-            "the column {name:?} has a dot in its name, which stands for columns within columns"
-        )
-    })
-}
-
-/// Refuses names of columns that were read and would be confused.
+/// Refuses names with a dot, which would become two names.
 pub(super) fn check_names(names: &[&str]) -> Result<()> {
-    match names.iter().find_map(|name| odd_name(name)) {
-        Some(what) => Err(crate::error::dataset(Fault::Unsupported, what)),
+    match names.iter().find(|name| name.contains('.')) {
+        Some(name) => {
+            let name = (*name).to_owned();
+            Err(DatasetError::DottedColumn { name }.into())
+        }
         None => Ok(()),
     }
 }
 
-/// The folder of a column whose names were read.
+/// The folder of a column whose names were read from a file.
 pub(super) fn folder<'a>(at: &Key, names: impl IntoIterator<Item = &'a str>) -> Result<Key> {
-    let unusable = |error: std::io::Error| {
-        crate::error::dataset(Fault::Damaged, format!("the name of a column: {error}"))
-    };
     names
         .into_iter()
-        .try_fold(at.join("data")?, |key, name| key.join(name))
-        .map_err(unusable)
+        .try_fold(below(at, &["data"])?, |key, name| join(&key, name))
 }
 
-/// A tree of columns, as they are put together again.
+/// A tree of columns.
 struct Tree<T> {
     children: Vec<(String, Node<T>)>,
 }
@@ -94,12 +85,11 @@ enum Node<T> {
     Tree(Tree<T>),
 }
 
-/// The dtype of these columns, whose names have dots between the levels.
-pub(super) fn join<'a>(columns: impl Iterator<Item = (&'a str, &'a Spec)>) -> Result<DType> {
-    let leaf = |spec: &Spec| {
-        let shape = spec.grid.shape().get(1..).unwrap_or_default().to_vec();
-        (spec.dtype.clone(), shape)
-    };
+/// The dtype of a table with these columns, whose names have dots between the levels.
+pub(super) fn join_columns<'a>(
+    columns: impl Iterator<Item = (&'a str, &'a ArraySpec)>,
+) -> Result<DType> {
+    let leaf = |spec: &ArraySpec| (spec.dtype.clone(), spec.grid.row_shape().to_vec());
     let tree = Tree::of(columns.map(|(name, spec)| (name, leaf(spec))))?;
     dtype(tree)
 }
@@ -115,7 +105,7 @@ fn dtype(tree: Tree<(DType, Vec<u64>)>) -> Result<DType> {
     )?)
 }
 
-/// The names of the dtypes of these columns, as the carray proposal nests them.
+/// The names of the dtypes of these columns, nested as in the carray proposal.
 pub(super) fn elements<'a>(columns: impl Iterator<Item = (&'a str, String)>) -> Result<Elements> {
     Ok(columns_of(Tree::of(columns)?))
 }
@@ -142,34 +132,30 @@ impl<T> Tree<T> {
         Ok(tree)
     }
 
-    fn insert(&mut self, whole: &str, name: &str, leaf: T) -> Result<()> {
-        let twice = || {
-            Error::usage(format!(
-                "the column {whole:?} is there twice, or has the name of one with columns within"
-            ))
+    /// Inserts a column, of whose full name `name` is the part below this tree.
+    fn insert(&mut self, full_name: &str, name: &str, leaf: T) -> Result<()> {
+        let (first, rest) = match name.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (name, None),
         };
-        let Some((first, rest)) = name.split_once('.') else {
-            if self.children.iter().any(|(known, _)| known == name) {
-                return Err(twice());
+        let known = self.children.iter_mut().find(|(known, _)| known == first);
+        match (known, rest) {
+            (None, None) => {
+                self.children.push((first.to_owned(), Node::Leaf(leaf)));
+                Ok(())
             }
-            self.children.push((name.to_owned(), Node::Leaf(leaf)));
-            return Ok(());
-        };
-        let place = match self.children.iter().position(|(known, _)| known == first) {
-            Some(place) => place,
-            None => {
-                self.children.push((
-                    first.to_owned(),
-                    Node::Tree(Self {
-                        children: Vec::new(),
-                    }),
-                ));
-                self.children.len().saturating_sub(1)
+            (None, Some(rest)) => {
+                let mut tree = Self {
+                    children: Vec::new(),
+                };
+                tree.insert(full_name, rest, leaf)?;
+                self.children.push((first.to_owned(), Node::Tree(tree)));
+                Ok(())
             }
-        };
-        match self.children.get_mut(place) {
-            Some((_, Node::Tree(tree))) => tree.insert(whole, rest, leaf),
-            _ => Err(twice()),
+            (Some((_, Node::Tree(tree))), Some(rest)) => tree.insert(full_name, rest, leaf),
+            (Some(_), _) => Err(Error::usage(format!(
+                "the column {full_name:?} exists already, or has the name of one with nested columns"
+            ))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What bcolz, BLZ and carray 0.5 have in common: they really write this.
+//! The layouts that bcolz, BLZ and carray 0.5 write, which differ little.
 //!
 //! ```text
 //! root/__attrs__                     root/__rootdirs__       a table
@@ -7,109 +7,209 @@
 //! ```
 
 use super::{
-    ArrayParts, ColumnParts, ColumnPlace, DatasetLayout, Note, TableParts, default, get,
-    get_if_there, put,
+    ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, TableDescription, default,
+    make_folders,
 };
+use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
+use crate::dataset_layout::DatasetLayout;
+use crate::error::DatasetError;
+use crate::files::{Files, below, join};
 use crate::grid::Grid;
-use crate::leaf::{Naming, Press, Spec};
+use crate::new::NewArray;
 use crate::superchunk::Container;
-use crate::wire::{Attributes, DtypeText, ParamsKey, RootDirs, Sizes, Storage};
-use blosc1::{Compressor, Fault};
+use crate::warning::Warning;
+use crate::wire::{
+    Attributes, ChunkOverhead, DtypeText, ParamsKey, RootDirs, Sizes, Storage, StorageStyle,
+};
+use blosc1::Compressor;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{JournaledStore, Key};
+use bloscpack_storage::{EntryKind, Key};
 use std::collections::HashSet;
 use std::num::NonZeroU64;
 
-/// What carray 0.5, BLZ and bcolz until 1.0 add to the compressed length of each chunk.
-pub(super) const OLD_OVERHEAD: i64 = 128;
-
-fn storage(root: &JournaledStore, at: &Key) -> Result<Storage> {
-    let key = at.join("meta")?.join("storage")?;
-    Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
+/// One of these layouts.
+pub(super) struct Real {
+    pub layout: DatasetLayout,
+    pub params_key: ParamsKey,
+    pub style: StorageStyle,
+    /// The overhead that is counted for each chunk of a new array.
+    pub chunk_overhead: ChunkOverhead,
+    /// Refuses new arrays that the program cannot read.
+    pub check_new: fn(&NewArray) -> Result<()>,
 }
 
-pub(super) fn layout_of_array(root: &JournaledStore, at: &Key) -> Result<DatasetLayout> {
-    Ok(match storage(root, at)?.params_key {
+impl LayoutFiles for Real {
+    /// Opens an array, as leniently as bcolz where that is safe.
+    fn open_array(&self, files: &Files, at: &Key, lenient: bool) -> Result<ArrayDescription> {
+        let (mut warnings, storage) = (Vec::new(), storage(files, at)?);
+        let sizes_key = below(at, &["meta", "sizes"])?;
+        let sizes = files.parse(&sizes_key, Sizes::parse)?;
+        let attributes = attributes(files, at, &mut warnings)?;
+        let storage_key = below(at, &["meta", "storage"])?;
+        let dtype = dtype(&storage).map_err(|error| files.locate(&storage_key, error))?;
+        // There is one Python object in a superchunk, whatever the length of chunks says.
+        let chunk_rows = match dtype.has_object() {
+            true => 1,
+            false => storage.chunk_rows,
+        };
+        let grid = Grid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize())
+            .map_err(|error| files.locate(&sizes_key, error))?;
+        let chunk_options = ChunkOptions {
+            compressor: compressor(&storage, &storage_key, &mut warnings),
+            level: storage.level,
+            filter: storage.filter,
+        };
+        let row_shape = grid.row_shape();
+        let text = &storage.default;
+        let default = default::parse_or_warn(text, &dtype, row_shape, &storage_key, &mut warnings);
+        let overhead = match storage.quantize {
+            None => ChunkOverhead::Header,
+            Some(_) => ChunkOverhead::None,
+        };
+        let spec = ArraySpec {
+            dtype,
+            folder: below(at, &["data"])?,
+            naming: Naming::FromZero,
+            container: Container::Single { lenient },
+            chunks_per_file: NonZeroU64::MIN,
+            chunk_options,
+            default,
+            expected_rows: storage.expected_rows,
+            // The count is for people, and saturates.
+            cbytes: sizes.cbytes.saturating_sub(grid.chunk_bytes().into()),
+            chunk_overhead: overhead.bytes(),
+            grid,
+        };
+        Ok(ArrayDescription {
+            spec,
+            attributes,
+            warnings,
+        })
+    }
+
+    fn open_table(&self, files: &Files, at: &Key) -> Result<TableDescription> {
+        let (dirs, mut warnings) = (rootdirs(files, at)?, Vec::new());
+        let attributes = attributes(files, at, &mut warnings)?;
+        let (mut columns, mut taken) = (Vec::new(), HashSet::new());
+        for (name, folder) in dirs.names.iter().zip(dirs.folders()) {
+            let key = column_key(files, at, &folder, name)?;
+            // Both columns would be written there, and one would be lost.
+            if !taken.insert(key.clone()) {
+                let name = name.clone();
+                let rootdirs = below(at, &["__rootdirs__"])?;
+                return Err(files.locate(&rootdirs, DatasetError::SharedFolder { name }));
+            }
+            columns.push(ColumnDescription {
+                name: name.clone(),
+                source: ColumnSource::Own(key),
+            });
+        }
+        Ok(TableDescription {
+            columns,
+            attributes,
+            warnings,
+        })
+    }
+
+    fn new_array(&self, folder: Key, new: &NewArray) -> Result<ArraySpec> {
+        (self.check_new)(new)?;
+        Ok(ArraySpec {
+            chunk_overhead: self.chunk_overhead.bytes(),
+            ..whole_rows(folder, new)?
+        })
+    }
+
+    fn new_column(&self, at: &Key, name: &str, _new: &NewArray) -> Result<ArraySpec> {
+        let found = format!("column {name:?} of {at} described with its table");
+        Err(Error::bug(found))
+    }
+
+    fn put_array(&self, files: &Files, at: &Key, spec: &ArraySpec) -> Result<()> {
+        make_folders(files, at)?;
+        let storage = storage_of(spec, self.params_key).encode(self.style)?;
+        files.put_meta(&below(at, &["meta", "storage"])?, &storage)
+    }
+
+    fn put_table(
+        &self,
+        files: &Files,
+        at: &Key,
+        columns: &[(&str, Option<&ArraySpec>)],
+    ) -> Result<()> {
+        let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let dirs = RootDirs::new(names)?;
+        let dirs = match self.layout {
+            DatasetLayout::Blz => dirs.with_dirs(),
+            _ => dirs,
+        };
+        let (key, text) = (below(at, &["__rootdirs__"])?, dirs.encode());
+        // A file that could not be read again is not written.
+        RootDirs::parse(&text).map_err(|error| files.locate(&key, error))?;
+        files.put_meta(&key, &text)
+    }
+
+    /// One last chunk is always counted as if it were full and not compressed, as bcolz does.
+    fn put_sizes(&self, files: &Files, at: &Key, specs: &[&ArraySpec]) -> Result<()> {
+        for spec in specs {
+            let sizes = Sizes {
+                shape: spec.grid.shape().to_vec(),
+                nbytes: signed(spec.grid.nbytes())?,
+                // The count is for people, and saturates.
+                cbytes: spec.cbytes.saturating_add(spec.grid.chunk_bytes().into()),
+            };
+            files.put_meta(&below(at, &["meta", "sizes"])?, &sizes.encode())?;
+        }
+        Ok(())
+    }
+
+    fn put_attributes(&self, files: &Files, at: &Key, attributes: &Attributes) -> Result<()> {
+        files.put_meta(&below(at, &["__attrs__"])?, &attributes.encode())
+    }
+}
+
+/// The bytes of an array, as a number with a sign. A grid has less than 2^63 of them.
+pub(super) fn signed(nbytes: u64) -> Result<i64> {
+    i64::try_from(nbytes).map_err(|_| Error::bug(format!("an array of {nbytes} bytes")))
+}
+
+fn storage(files: &Files, at: &Key) -> Result<Storage> {
+    files.parse(&below(at, &["meta", "storage"])?, Storage::parse)
+}
+
+pub(super) fn layout_of_array(files: &Files, at: &Key) -> Result<DatasetLayout> {
+    Ok(match storage(files, at)?.params_key {
         ParamsKey::Cparams => DatasetLayout::Bcolz,
         ParamsKey::Bparams => DatasetLayout::Blz,
     })
 }
 
-/// A table is of the layout of its columns.
-pub(super) fn layout_of_table(root: &JournaledStore, at: &Key) -> Result<DatasetLayout> {
-    let dirs = rootdirs(root, at)?;
+/// The layout of a table is that of its columns.
+pub(super) fn layout_of_table(files: &Files, at: &Key) -> Result<DatasetLayout> {
+    let dirs = rootdirs(files, at)?;
     match dirs.names.first() {
-        Some(name) => layout_of_array(root, &column_at(root, at, &dirs.folder_of(name), name)?),
-        // Only BLZ lists where no columns are.
+        Some(name) => {
+            let column = column_key(files, at, &dirs.folder_of(name), name)?;
+            layout_of_array(files, &column)
+        }
+        // Only BLZ lists the paths of no columns.
         None if dirs.dirs.is_some() => Ok(DatasetLayout::Blz),
         None => Ok(DatasetLayout::Bcolz),
     }
 }
 
-fn rootdirs(root: &JournaledStore, at: &Key) -> Result<RootDirs> {
-    let key = at.join("__rootdirs__")?;
-    RootDirs::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
+fn rootdirs(files: &Files, at: &Key) -> Result<RootDirs> {
+    files.parse(&below(at, &["__rootdirs__"])?, RootDirs::parse)
 }
 
-/// Where a column lies: old tables name its path on the machine that wrote it, of which the last name counts.
-fn column_at(root: &JournaledStore, at: &Key, folder: &str, name: &str) -> Result<Key> {
-    let unusable = |error: std::io::Error| {
-        crate::error::dataset(Fault::Damaged, format!("column {name:?}: {error}"))
-            .in_file("__rootdirs__")
-    };
-    let named = at.join(folder).map_err(unusable)?;
-    if root.kind(&named)? == Some(bloscpack_storage::EntryKind::Folder) {
+/// The folder of a column. Old tables contain its path on the machine that wrote it, of which the last name counts.
+fn column_key(files: &Files, at: &Key, folder: &str, name: &str) -> Result<Key> {
+    let rootdirs = below(at, &["__rootdirs__"])?;
+    let named = join(at, folder).map_err(|error| files.locate(&rootdirs, error))?;
+    if files.kind(&named)? == Some(EntryKind::Folder) {
         return Ok(named);
     }
-    at.join(name).map_err(unusable)
-}
-
-/// Opens an array, as lenient as bcolz where that is safe.
-pub(super) fn open_array(root: &JournaledStore, at: &Key, lenient: bool) -> Result<ArrayParts> {
-    let (mut notes, storage) = (Vec::new(), storage(root, at)?);
-    let sizes_key = at.join("meta")?.join("sizes")?;
-    let sizes = Sizes::parse(&get(root, &sizes_key)?)
-        .map_err(|error| Error::from(error).in_file(&sizes_key))?;
-    let attributes = attributes(root, at, &mut notes)?;
-    let storage_key = at.join("meta")?.join("storage")?;
-    let dtype = dtype(&storage).map_err(|error| error.in_file(&storage_key))?;
-    // Python objects lie one in a superchunk, whatever the length of chunks says.
-    let chunk_rows = if dtype.has_object() {
-        1
-    } else {
-        storage.chunk_rows
-    };
-    let grid = Grid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize())
-        .map_err(|error| error.in_file(&sizes_key))?;
-    let press = Press {
-        compressor: compressor(&storage, &storage_key, &mut notes),
-        level: storage.level,
-        filter: storage.filter,
-    };
-    let row_shape = grid.shape().get(1..).unwrap_or_default();
-    let text = &storage.default;
-    let default = default::parse_or_note(text, &dtype, row_shape, &storage_key, &mut notes);
-    let is_old = storage.quantize.is_none();
-    let last = i64::try_from(grid.chunk_bytes()).unwrap_or(i64::MAX);
-    let spec = Spec {
-        dtype,
-        grid,
-        folder: at.join("data")?,
-        naming: Naming::FromZero,
-        container: Container::Single { lenient },
-        per_file: NonZeroU64::MIN,
-        press,
-        default,
-        expected_rows: storage.expected_rows,
-        cbytes: sizes.cbytes.saturating_sub(last),
-        chunk_overhead: if is_old { OLD_OVERHEAD } else { 0 },
-    };
-    Ok(ArrayParts {
-        spec,
-        attributes,
-        notes,
-    })
+    join(at, name).map_err(|error| files.locate(&rootdirs, error))
 }
 
 fn dtype(storage: &Storage) -> Result<DType> {
@@ -119,83 +219,51 @@ fn dtype(storage: &Storage) -> Result<DType> {
     }
 }
 
-/// What new chunks are compressed with; those that are there tell themselves.
-fn compressor(storage: &Storage, key: &Key, notes: &mut Vec<Note>) -> Compressor {
+/// The compressor of new chunks. The headers of existing ones name theirs.
+fn compressor(storage: &Storage, key: &Key, warnings: &mut Vec<Warning>) -> Compressor {
     storage.compressor().unwrap_or_else(|error| {
-        let what = format!(
+        let fallback = Compressor::Blosclz;
+        let message = format!(
             "{error}: new chunks are compressed with {}",
-            Compressor::Blosclz.name()
+            fallback.name()
         );
-        notes.push(Note {
-            path: key.to_string(),
-            what,
-        });
-        Compressor::Blosclz
+        warnings.push(Warning::new(key, message));
+        fallback
     })
 }
 
-fn attributes(root: &JournaledStore, at: &Key, notes: &mut Vec<Note>) -> Result<Attributes> {
-    let key = at.join("__attrs__")?;
-    match get_if_there(root, &key)? {
-        Some(text) => Attributes::parse(&text).map_err(|error| Error::from(error).in_file(&key)),
-        None => {
-            let what =
-                "this file is missing, without which bcolz does not open the dataset".to_owned();
-            notes.push(Note {
-                path: key.to_string(),
-                what,
-            });
-            Ok(Attributes::default())
-        }
-    }
+fn attributes(files: &Files, at: &Key, warnings: &mut Vec<Warning>) -> Result<Attributes> {
+    let key = below(at, &["__attrs__"])?;
+    let attributes = files.parse_if_present(&key, Attributes::parse)?;
+    Ok(attributes.unwrap_or_else(|| {
+        let message = "file is missing; bcolz does not open the dataset without it";
+        warnings.push(Warning::new(&key, message));
+        Attributes::default()
+    }))
 }
 
-pub(super) fn open_table(root: &JournaledStore, at: &Key) -> Result<TableParts> {
-    let dirs = rootdirs(root, at)?;
-    let mut notes = Vec::new();
-    let attributes = attributes(root, at, &mut notes)?;
-    let mut taken = HashSet::new();
-    let columns = dirs.names.iter().zip(dirs.folders()).map(|(name, folder)| {
-        let key = column_at(root, at, &folder, name)?;
-        // Both would be written there, and one be lost.
-        if !taken.insert(key.clone()) {
-            let what = format!("the column {name:?} lies in {key}, where another one does");
-            return Err(
-                crate::error::dataset(Fault::Damaged, what).in_file(&at.join("__rootdirs__")?)
-            );
+/// A new array in chunks of whole rows, one in each superchunk.
+pub(super) fn whole_rows(folder: Key, new: &NewArray) -> Result<ArraySpec> {
+    let chunk_rows = match new.chunk_shape.split_first() {
+        Some((rows, shape)) if *shape == *new.row_shape => *rows,
+        _ => {
+            return Err(Error::usage(
+                "in this layout chunks have whole rows: set the rows of a chunk, not its shape",
+            ));
         }
-        Ok(ColumnParts {
-            name: name.clone(),
-            place: ColumnPlace::Own(key),
-        })
-    });
-    Ok(TableParts {
-        columns: columns.collect::<Result<_>>()?,
-        attributes,
-        notes,
-    })
-}
-
-/// A new array of whole rows, a chunk a superchunk.
-pub(super) fn new_spec(folder: &Key, new: &crate::new::NewArray) -> Result<Spec> {
-    let rows = new.chunk_shape.first().copied().unwrap_or(0);
-    if new.chunk_shape.get(1..) != Some(new.row_shape.as_slice()) {
-        return Err(Error::usage(
-            "in this layout chunks have whole rows: give the rows of a chunk, not its shape",
-        ));
-    }
+    };
     let shape = std::iter::once(0)
         .chain(new.row_shape.iter().copied())
         .collect();
-    Ok(Spec {
+    Ok(ArraySpec {
         dtype: new.dtype.clone(),
-        grid: Grid::of_rows(shape, rows, new.dtype.itemsize())
+        grid: Grid::of_rows(shape, chunk_rows, new.dtype.itemsize())
             .map_err(|error| Error::usage(error.to_string()))?,
-        folder: folder.clone(),
+        folder,
         naming: Naming::FromZero,
         container: Container::Single { lenient: false },
-        per_file: NonZeroU64::MIN,
-        press: new.press,
+        chunks_per_file: NonZeroU64::MIN,
+        chunk_options: new.chunk_options,
         default: new.default.clone(),
         expected_rows: new.expected_rows,
         cbytes: 0,
@@ -203,48 +271,19 @@ pub(super) fn new_spec(folder: &Key, new: &crate::new::NewArray) -> Result<Spec>
     })
 }
 
-/// What describes an array in the style of one of these.
-pub(super) fn storage_of(spec: &Spec, params_key: ParamsKey) -> Storage {
-    let row_shape = spec.grid.shape().get(1..).unwrap_or_default();
+/// The content of `meta/storage` for an array.
+pub(super) fn storage_of(spec: &ArraySpec, params_key: ParamsKey) -> Storage {
     let listed = params_key == ParamsKey::Bparams;
+    let default = spec.default.as_deref();
     Storage {
         dtype: DtypeText::Text(spec.dtype.to_string()),
         params_key,
-        level: spec.press.level,
-        filter: spec.press.filter,
-        compressor_name: spec.press.compressor.name().to_owned(),
+        level: spec.chunk_options.level,
+        filter: spec.chunk_options.filter,
+        compressor_name: spec.chunk_options.compressor.name().to_owned(),
         quantize: Some(0),
         chunk_rows: spec.grid.band_rows(),
         expected_rows: spec.expected_rows,
-        default: default::text(&spec.dtype, spec.default.as_deref(), row_shape, listed),
+        default: default::text(&spec.dtype, default, spec.grid.row_shape(), listed),
     }
-}
-
-/// The counts of an array. One last chunk is always counted as if it were full and not compressed, as bcolz does.
-pub(super) fn put_sizes(root: &JournaledStore, at: &Key, spec: &Spec) -> Result<()> {
-    let last = i64::try_from(spec.grid.chunk_bytes()).unwrap_or(i64::MAX);
-    let sizes = Sizes {
-        shape: spec.grid.shape().to_vec(),
-        nbytes: i64::try_from(spec.grid.nbytes()).unwrap_or(i64::MAX),
-        cbytes: spec.cbytes.saturating_add(last),
-    };
-    put(root, &at.join("meta")?.join("sizes")?, &sizes.encode())
-}
-
-pub(super) fn put_rootdirs(
-    layout: DatasetLayout,
-    root: &JournaledStore,
-    at: &Key,
-    names: Vec<String>,
-) -> Result<()> {
-    let dirs = RootDirs::new(names)?;
-    let dirs = if layout == DatasetLayout::Blz {
-        dirs.with_dirs()
-    } else {
-        dirs
-    };
-    let (key, text) = (at.join("__rootdirs__")?, dirs.encode());
-    // What nobody reads again is not written.
-    RootDirs::parse(&text).map_err(|error| Error::from(error).in_file(&key))?;
-    put(root, &key, &text)
 }

@@ -1,198 +1,185 @@
-//! The superchunks of an array, compared with what is counted.
+//! Compares the superchunks of an array with its counts.
 
-use super::count::Extras;
-use super::{Finding, Remedy, RepairOptions, Uncounted, leave, note};
-use crate::CArray;
-use bloscpack_dtype::boxes::to_usize;
+use super::uncounted::UncountedRows;
+use super::{Finding, Remedy, RepairOptions, Uncounted, note, note_error};
+use crate::carray::CArray;
+use crate::dataset_layout::DatasetLayout;
 use bloscpack_error::{Category, Error, Result};
 
-/// Repairs an array, or a column, but for the counts; false if something about its rows is left to be decided.
+const STALE: &str = "stale superchunk, which no counted row needs";
+
+/// Repairs an array or a column, without its number of rows. Returns false if the user has to decide something about its rows.
 pub(super) fn repair(
     array: &mut CArray,
-    how: &RepairOptions,
-    found: &mut Vec<Finding>,
+    options: &RepairOptions,
+    findings: &mut Vec<Finding>,
 ) -> Result<bool> {
     if array.dtype().has_object() {
         return Ok(true);
     }
-    // Where something is damaged, nothing else is touched: it may be what is left of the rest.
-    if !missing(array, how, found)? {
+    // If something is damaged, nothing else is touched: it may be the rest of the data.
+    if !repair_missing(array, options, findings)? {
         return Ok(false);
     }
-    let extras = Extras::of(array.leaf())?;
-    let settled = match how.uncounted {
+    let extra = UncountedRows::of(array.storage())?;
+    let settled = match options.uncounted {
         Uncounted::Drop => {
-            remove(array, &extras, found)?;
+            remove(array, &extra, findings)?;
             true
         }
-        Uncounted::Keep => keep(array, &extras, true, found)?,
-        Uncounted::Tell if extras.is_appended() => keep(array, &extras, false, found)?,
-        Uncounted::Tell => leave_extras(array, &extras, found)?,
+        Uncounted::Keep => keep(array, &extra, true, findings)?,
+        Uncounted::Report if extra.is_appended() => keep(array, &extra, false, findings)?,
+        Uncounted::Report => leave(array, &extra, findings)?,
     };
-    recount(array, found)?;
+    recount(array, findings)?;
     Ok(settled)
 }
 
-/// Damages of an array after which nobody wants to know more.
-const MOST_DAMAGES: usize = 1000;
+/// The number of damaged chunks after which the search ends.
+const MAX_DAMAGES: usize = 1000;
 
-/// Superchunks that should be there and are not, or are damaged; true if there are none such, or they are cut off.
-fn missing(array: &mut CArray, how: &RepairOptions, found: &mut Vec<Finding>) -> Result<bool> {
-    let (mut bad, mut last_good): (Vec<(u64, Error)>, Option<u64>) = (Vec::new(), None);
+/// Reports superchunks that are missing or damaged. Returns true if there are none, or if their rows are cut off.
+fn repair_missing(
+    array: &mut CArray,
+    options: &RepairOptions,
+    findings: &mut Vec<Finding>,
+) -> Result<bool> {
+    let (mut damaged, mut last_sound): (Vec<(u64, Error)>, Option<u64>) = (Vec::new(), None);
     for chunk in 0..array.chunks() {
-        match array.leaf().stored(chunk) {
-            Ok(_) => last_good = Some(chunk),
+        match array.storage().stored(chunk) {
+            Ok(_) => last_sound = Some(chunk),
             Err(error) if matches!(error.category(), Category::Damaged | Category::CutShort) => {
-                bad.push((chunk, error))
+                damaged.push((chunk, error));
             }
-            // What cannot be read now may be sound.
+            // A chunk that cannot be read now may be sound.
             Err(error) => return Err(error),
         }
-        if bad.len() > MOST_DAMAGES {
+        if damaged.len() > MAX_DAMAGES {
             break;
         }
     }
-    let Some((first, _)) = bad.first() else {
+    let Some((first, _)) = damaged.first() else {
         return Ok(true);
     };
-    let at_the_end = last_good.is_none_or(|good| good < *first) && bad.len() <= MOST_DAMAGES;
-    let per_band = array.leaf().grid().chunks_per_band().max(1);
-    let rows = (first / per_band).saturating_mul(array.leaf().grid().band_rows());
-    if at_the_end && how.cut {
-        for (_, error) in &bad {
-            leave(found, error, "");
-            if let Some(last) = found.last_mut() {
-                last.remedy = Remedy::Done(format!("cut the array off at {rows} rows"));
+    let is_at_end = last_sound.is_none_or(|sound| sound < *first) && damaged.len() <= MAX_DAMAGES;
+    let grid = array.storage().grid();
+    // There is a chunk, so that a band has at least one.
+    let rows = first / grid.chunks_per_band() * grid.band_rows();
+    let cuts = is_at_end && options.cut;
+    for (_, error) in &damaged {
+        let remedy = match (cuts, is_at_end) {
+            (true, _) => Remedy::Done(format!("cut the array off after {rows} rows")),
+            (_, true) => Remedy::Left(format!(
+                "cutting the array off would keep the first {rows} rows"
+            )),
+            (_, false) => {
+                Remedy::Left("nothing can be done: restore the file from a copy".to_owned())
             }
-        }
-        let last = array.leaf().files();
-        array.leaf_mut().set_rows(rows)?;
-        for number in array.leaf().files()..last {
-            array.leaf().remove_file(number)?;
-        }
-        return Ok(true);
+        };
+        note_error(findings, error, remedy);
     }
-    let advice = match at_the_end {
-        true => format!("cutting the array off would keep the first {rows} rows"),
-        false => "nothing can be done: bring the file back from elsewhere".to_owned(),
-    };
-    bad.iter()
-        .for_each(|(_, error)| leave(found, error, &advice));
-    Ok(false)
+    if cuts {
+        let files = array.storage().file_count();
+        array.storage_mut().set_rows(rows)?;
+        for number in array.storage().file_count()..files {
+            array.storage().remove_file(number)?;
+        }
+    }
+    Ok(cuts)
 }
 
-/// What is told of rows that are not counted.
+/// The message about rows that are not counted.
 fn uncounted(array: &CArray, more: u64) -> String {
-    let rows = array.rows();
-    format!(
-        "{} rows are in the superchunks, of which the dataset counts {rows}",
-        rows.saturating_add(more)
-    )
+    let counted = array.rows();
+    let total = u128::from(counted) + u128::from(more);
+    format!("the superchunks contain {total} rows, of which the dataset counts {counted}")
 }
 
-/// Counts rows that are there.
+/// Counts rows that are present. `partial` says whether a last superchunk that is not full counts.
 fn keep(
     array: &mut CArray,
-    extras: &Extras,
+    extra: &UncountedRows,
     partial: bool,
-    found: &mut Vec<Finding>,
+    findings: &mut Vec<Finding>,
 ) -> Result<bool> {
-    let more = extras.rows(array.leaf(), partial);
+    let storage = array.storage();
+    let more = extra.rows(storage, partial);
     if more == 0 {
-        return leave_extras(array, extras, found);
+        return leave(array, extra, findings);
     }
-    let path = array.leaf().spec().folder.clone();
-    // What is counted has to be there down to its last byte.
-    if let Err(error) = extras.check(array.leaf()) {
-        leave(
-            found,
-            &error,
-            "its rows are not counted: nothing was changed",
-        );
+    let path = storage.spec().folder.clone();
+    // Every byte of these rows has to be sound.
+    if let Err(error) = extra.check(storage) {
+        let advice = "its rows are not counted: nothing was changed".to_owned();
+        note_error(findings, &error, Remedy::Left(advice));
         return Ok(false);
     }
-    let what = uncounted(array, more);
+    let message = uncounted(array, more);
+    // A number of rows that overflows is refused as any other that is too large.
     let rows = array.rows().saturating_add(more);
-    note(
-        found,
-        path,
-        what,
-        Remedy::Done(format!("counted all {rows} rows")),
-    );
-    array.leaf_mut().set_rows(rows)?;
-    let rest = Extras::of(array.leaf())?;
-    leave_extras(array, &rest, found)
+    let remedy = Remedy::Done(format!("counted all {rows} rows"));
+    note(findings, path, message, remedy);
+    array.storage_mut().set_rows(rows)?;
+    let rest = UncountedRows::of(array.storage())?;
+    leave(array, &rest, findings)
 }
 
-/// Tells of superchunks that nobody counts; true if there are none.
-fn leave_extras(array: &CArray, extras: &Extras, found: &mut Vec<Finding>) -> Result<bool> {
-    for number in &extras.numbers {
-        let advice = "its rows were appended and never counted, or cut off: say whether to keep or to drop them";
-        note(
-            found,
-            array.leaf().key(*number)?,
-            "a stale superchunk, which no counted row needs",
-            Remedy::Left(advice.to_owned()),
-        );
+/// Reports superchunks that are not counted. Returns true if there are none.
+fn leave(array: &CArray, extra: &UncountedRows, findings: &mut Vec<Finding>) -> Result<bool> {
+    for number in &extra.numbers {
+        let advice =
+            "its rows were appended and never counted, or cut off: choose to keep or to drop them";
+        let key = array.storage().key(*number)?;
+        note(findings, key, STALE, Remedy::Left(advice.to_owned()));
     }
-    Ok(extras.numbers.is_empty())
+    Ok(extra.numbers.is_empty())
 }
 
-/// Removes all that is not counted.
-fn remove(array: &mut CArray, extras: &Extras, found: &mut Vec<Finding>) -> Result<()> {
-    if extras.longer > 0 {
-        let (what, rows) = (uncounted(array, extras.longer), array.rows());
-        let path = array.leaf().spec().folder.clone();
-        note(
-            found,
-            path,
-            what,
-            Remedy::Done(format!("cut the last superchunk off at {rows} rows")),
-        );
-        array.leaf_mut().trim(rows)?;
+/// Removes all rows that are not counted.
+fn remove(array: &mut CArray, extra: &UncountedRows, findings: &mut Vec<Finding>) -> Result<()> {
+    if extra.in_last > 0 {
+        let (message, rows) = (uncounted(array, extra.in_last), array.rows());
+        let path = array.storage().spec().folder.clone();
+        let remedy = Remedy::Done(format!("cut the last superchunk off after {rows} rows"));
+        note(findings, path, message, remedy);
+        array.storage_mut().trim(rows)?;
     }
-    for number in &extras.numbers {
-        let key = array.leaf().key(*number)?;
-        note(
-            found,
-            &key,
-            "a stale superchunk, which no counted row needs",
-            Remedy::Done("removed it".to_owned()),
-        );
-        array.leaf().remove_file(*number)?;
+    for number in &extra.numbers {
+        let key = array.storage().key(*number)?;
+        note(findings, &key, STALE, Remedy::Done("removed it".to_owned()));
+        array.storage().remove_file(*number)?;
     }
     Ok(())
 }
 
-/// The count of compressed bytes, which readers do not need and trimming programs get wrong.
-fn recount(array: &mut CArray, found: &mut Vec<Finding>) -> Result<()> {
-    if array.home().in_table && !array.home().layout.columns_are_datasets() {
+/// Corrects the count of compressed bytes, which readers do not need, and which programs that trim arrays get wrong.
+fn recount(array: &mut CArray, findings: &mut Vec<Finding>) -> Result<()> {
+    if array.handle().is_shared_column() {
         return Ok(());
     }
+    let storage = array.storage();
+    let overhead = i64::from(storage.spec().chunk_overhead);
     let mut sum = 0i64;
-    let grid = array.leaf().grid();
-    let full = grid.full_bands().saturating_mul(grid.chunks_per_band());
-    for chunk in 0..full {
-        let Ok(stored) = array.leaf().stored(chunk) else {
+    for chunk in 0..storage.grid().full_chunks() {
+        let Ok(stored) = storage.stored(chunk) else {
             return Ok(());
         };
-        let len = i64::try_from(to_usize(stored.header.ctbytes.into())).unwrap_or(i64::MAX);
-        sum = sum
-            .saturating_add(len)
-            .saturating_add(array.leaf().spec().chunk_overhead);
+        // The count is for people, and saturates.
+        let len = i64::from(stored.header.ctbytes).saturating_add(overhead);
+        sum = sum.saturating_add(len);
     }
     let stated = array.stated_cbytes();
-    if stated != sum && array.home().layout != crate::DatasetLayout::CarrayDocument {
-        let what = format!(
-            "the compressed bytes are counted as {stated}, and are {sum}, full chunks alone"
-        );
+    if stated != sum && array.layout() != DatasetLayout::CarrayDocument {
+        let message =
+            format!("the compressed bytes of full chunks are counted as {stated}, but are {sum}");
+        let path = crate::files::below(&array.handle().at, &["meta"])?;
         note(
-            found,
-            &array.home().at.join("meta")?,
-            what,
-            Remedy::Done("counted them anew".to_owned()),
+            findings,
+            path,
+            message,
+            Remedy::Done("corrected the count".to_owned()),
         );
-        array.leaf_mut().set_cbytes(sum);
+        array.storage_mut().set_cbytes(sum);
     }
     Ok(())
 }

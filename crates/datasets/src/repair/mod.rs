@@ -1,37 +1,40 @@
-//! [`repair`]: datasets that other programs have left in disorder.
+//! [`RepairOptions`]: repairs datasets that other programs have left incomplete.
 
 mod array;
-mod count;
-mod small;
+mod meta;
+mod uncounted;
 
-use super::layout::{self, DatasetLayout};
-use super::options::{DatasetOptions, beneath};
-use super::{CArray, CTable, Dataset};
-use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, JournaledStore, Key, Store};
+use crate::carray::CArray;
+use crate::ctable::CTable;
+use crate::dataset::Dataset;
+use crate::files::Files;
+use crate::layout;
+use crate::open::{open_beneath, store_of};
+use crate::options::DatasetOptions;
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_storage::{Access, Key, Store};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What to do with rows that are in superchunks but not counted by the dataset.
+/// The treatment of rows that are in superchunks but not counted by the dataset.
 ///
-/// bcolz leaves them where it ends without a flush, and where it cuts an array off exactly between two chunks; which of the two it
-/// was cannot always be told.
+/// bcolz leaves such rows when it ends without a flush, and when it cuts an array off exactly between two chunks. The two cases
+/// cannot always be distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Uncounted {
-    /// Count them where they were appended for sure, remove them where they were cut off for sure, else leave them.
+    /// Count them if they were certainly appended; else report them, and leave them.
     #[default]
-    Tell,
+    Report,
     /// Count them.
     Keep,
     /// Remove them.
     Drop,
 }
 
-/// How a dataset is repaired.
+/// Repairs a dataset; a chain of calls that ends in [`repair`](Self::repair).
 ///
 /// ```
-/// use bloscpack_datasets::RepairOptions;
-/// use bloscpack_datasets::{CArray, Remedy};
+/// use bloscpack_datasets::{CArray, Remedy, RepairOptions};
 /// use bloscpack_storage::{Key, MemoryStore, Store};
 ///
 /// let store = MemoryStore::new();
@@ -39,14 +42,14 @@ pub enum Uncounted {
 /// array.append(&[7; 300])?;
 /// array.flush()?;
 /// drop(array);
-/// // As a program leaves it that dies before its first flush.
+/// // As a program leaves it that is killed before its first flush.
 /// let sizes = Key::parse("meta/sizes")?;
 /// store.remove(&sizes)?;
 /// store.create(&sizes, br#"{"shape": [0], "nbytes": 0, "cbytes": 100}"#)?;
 ///
-/// let found = RepairOptions::new().repair_in(store.clone())?;
-/// assert_eq!(found[0].what, "300 rows are in the superchunks, of which the dataset counts 0");
-/// assert_eq!(found[0].remedy, Remedy::Done("counted all 300 rows".to_owned()));
+/// let findings = RepairOptions::new().repair_in(store.clone())?;
+/// assert_eq!(findings[0].message, "the superchunks contain 300 rows, of which the dataset counts 0");
+/// assert_eq!(findings[0].remedy, Remedy::Done("counted all 300 rows".to_owned()));
 /// assert_eq!(CArray::open_in(store)?.rows(), 300);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
@@ -58,49 +61,49 @@ pub struct RepairOptions {
     options: DatasetOptions,
 }
 
-/// Something that was found to be in disorder.
+/// Something that [`RepairOptions::repair`] has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The file or folder, below the root.
+    /// The file or folder, relative to the root of the dataset.
     pub path: String,
-    /// What is wrong with it.
-    pub what: String,
-    /// What was done about it, or would be.
+    /// A description of what is wrong with it.
+    pub message: String,
+    /// The treatment, or in a dry run the one that it would get.
     pub remedy: Remedy,
 }
 
-/// What comes of a [`Finding`].
+/// The treatment of a [`Finding`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
-    /// This was done, or would be but for the dry run.
+    /// A description of what was done, or would be without the dry run.
     Done(String),
-    /// Nothing was done, since somebody has to decide, or nothing can be.
+    /// Nothing was done. The text is advice: the user has to decide, or nothing can be done.
     Left(String),
 }
 
 impl RepairOptions {
-    /// Changes what is sure, and nothing else.
+    /// Repairs what is certain, and reports everything else.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Tells what would be done, and changes nothing but that it completes a change of ours that was interrupted. It holds the dataset
-    /// as a writer does.
+    /// Reports what would be done, and changes nothing; false by default. A dry run locks the dataset as a writer, and completes
+    /// a change of this library that was interrupted.
     #[must_use]
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
         self
     }
 
-    /// What to do with rows that are not counted.
+    /// The treatment of rows that are not counted; [`Uncounted::Report`] by default.
     #[must_use]
     pub fn uncounted(mut self, uncounted: Uncounted) -> Self {
         self.uncounted = uncounted;
         self
     }
 
-    /// Cuts the rows off whose superchunks at the end are missing or damaged.
+    /// Whether to cut off rows at the end whose superchunks are missing or damaged; false by default.
     #[must_use]
     pub fn cut(mut self, cut: bool) -> Self {
         self.cut = cut;
@@ -114,190 +117,173 @@ impl RepairOptions {
         self
     }
 
-    /// Repairs the dataset in this directory, as a whole or not at all, and tells what was found.
+    /// Repairs the dataset in this directory atomically, and returns everything that was found.
     ///
-    /// It completes a change that was interrupted, counts rows that were never flushed, removes stale superchunks and litter,
-    /// and puts wrong or missing counts right. What is damaged within a chunk stays as it is.
+    /// It completes a change that was interrupted, counts rows that were never flushed, removes stale superchunks and files of
+    /// other operating systems, and corrects counts that are wrong or missing. Damage inside of chunks is not repaired.
     ///
     /// # Errors
-    /// Those of opening the dataset for changes (for reading, in a dry run), if what is wrong keeps it from being opened and cannot
-    /// be put right.
+    /// Returns the errors of [`DatasetOptions::edit`], if the dataset cannot be opened and the cause cannot be repaired.
     pub fn repair(&self, path: impl AsRef<Path>) -> Result<Vec<Finding>> {
-        let (store, at) = beneath(path.as_ref())?;
+        let (store, at) = store_of(path.as_ref()).writing()?;
         self.repair_at(Arc::new(store), &at)
     }
 
     /// Repairs the dataset at the root of a store.
     ///
     /// # Errors
-    /// As [`repair`](Self::repair).
+    /// Returns the errors of [`repair`](Self::repair).
     pub fn repair_in(&self, store: impl Store + 'static) -> Result<Vec<Finding>> {
         self.repair_at(Arc::new(store), &Key::root())
     }
 
     fn repair_at(&self, store: Arc<dyn Store>, at: &Key) -> Result<Vec<Finding>> {
-        // Of a dry run nothing is ever committed.
-        let root = Arc::new(JournaledStore::open(store, Access::Write)?);
-        let mut found = Vec::new();
-        if root.was_interrupted() {
-            note(
-                &mut found,
-                at,
-                "a change was interrupted",
-                Remedy::Done("completed it from its journal".to_owned()),
-            );
+        let lock_timeout = self.options.lock_timeout.clone();
+        let files = Arc::new(Files::open(store, Access::Write, lock_timeout)?);
+        let mut findings = Vec::new();
+        if files.was_interrupted() {
+            let remedy = Remedy::Done("completed it from its journal".to_owned());
+            note(&mut findings, at, "a change was interrupted", remedy);
         }
-        small::restore(&root, at, self.keeps(), &mut found)?;
-        let opened = Dataset::open_beneath(&root, at, &self.options, Access::Write);
-        let (shrinks, folders) = match opened {
+        meta::restore(&files, at, self.keeps(), &mut findings)?;
+        let (counts, folders) = match open_beneath(&files, at, &self.options, Access::Write) {
             Ok(Dataset::Array(mut array)) => (
-                self.repair_array(&mut array, &mut found)?,
-                small::folders(at, [&*array])?,
+                self.repair_array(&mut array, &mut findings)?,
+                meta::folders(at, [&*array])?,
             ),
             Ok(Dataset::Table(mut table)) => {
-                let shrinks = self.repair_table(&mut table, &mut found)?;
+                let counts = self.repair_table(&mut table, &mut findings)?;
                 let columns = table.all_mut()?;
-                (
-                    shrinks,
-                    small::folders(at, columns.iter().map(|column| &**column))?,
-                )
+                let columns = columns.iter().map(|column| &**column);
+                (counts, meta::folders(at, columns)?)
             }
-            // What keeps it from being opened has been told.
-            Err(_)
-                if found
-                    .iter()
-                    .any(|finding| matches!(finding.remedy, Remedy::Left(_))) =>
-            {
-                root.rollback()?;
-                return Ok(found);
+            // The cause has been reported.
+            Err(_) if findings.iter().any(Finding::is_left) => {
+                files.rollback()?;
+                return Ok(findings);
             }
             Err(error) => return Err(error),
         };
-        small::sweep(&root, &folders, &mut found)?;
+        meta::sweep(&files, &folders, &mut findings)?;
         match self.dry_run {
-            true => root.rollback()?,
-            false => root.commit_counts(&shrinks.0, shrinks.1)?,
+            true => files.rollback()?,
+            false => files.commit(&counts.keys, counts.removes_rows)?,
         }
-        Ok(found)
+        Ok(findings)
     }
 
     fn keeps(&self) -> bool {
         self.uncounted == Uncounted::Keep
     }
 
-    /// Repairs an array; returns the keys of its counts, and whether it has fewer rows than before.
-    fn repair_array(
-        &self,
-        array: &mut CArray,
-        found: &mut Vec<Finding>,
-    ) -> Result<(Vec<Key>, bool)> {
+    fn repair_array(&self, array: &mut CArray, findings: &mut Vec<Finding>) -> Result<Counts> {
         let rows = array.rows();
-        array::repair(array, self, found)?;
-        put_sizes(array)?;
-        let home = array.home();
-        Ok((
-            vec![layout::sizes_key(home.layout, &home.at)?],
-            array.rows() < rows,
-        ))
+        array::repair(array, self, findings)?;
+        let handle = array.handle();
+        if !handle.is_shared_column() {
+            array.put_sizes()?;
+        }
+        Ok(Counts {
+            keys: vec![layout::sizes_key(handle.layout, &handle.at)?],
+            removes_rows: array.rows() < rows,
+        })
     }
 
-    fn repair_table(
-        &self,
-        table: &mut CTable,
-        found: &mut Vec<Finding>,
-    ) -> Result<(Vec<Key>, bool)> {
-        let home = table.home().clone();
-        let own = home.layout.columns_are_datasets();
-        if own {
+    fn repair_table(&self, table: &mut CTable, findings: &mut Vec<Finding>) -> Result<Counts> {
+        let handle = table.handle().clone();
+        let are_datasets = handle.layout.columns_are_datasets();
+        if are_datasets {
             for at in table.column_keys() {
-                small::restore(&home.root, &at, self.keeps(), found)?;
+                meta::restore(&handle.files, &at, self.keeps(), findings)?;
             }
         }
         let before = table.rows()?;
         let mut columns = table.all_mut()?;
         let (mut settled, mut keys) = (true, Vec::new());
         for column in &mut columns {
-            settled &= array::repair(column, self, found)?;
+            settled &= array::repair(column, self, findings)?;
         }
-        let rows = columns
-            .iter()
-            .map(|column| column.rows())
-            .min()
-            .unwrap_or(0);
+        // A table without columns has no rows.
+        let rows = columns.iter().map(|column| column.rows()).min();
+        let rows = rows.unwrap_or(0);
         let may_cut = settled && (self.cut || self.uncounted == Uncounted::Drop);
         for column in &mut columns {
-            even(column, rows, may_cut, found)?;
-            if own {
-                put_sizes(column)?;
-                keys.push(layout::sizes_key(home.layout, &column.home().at)?);
+            cut_to(column, rows, may_cut, findings)?;
+            if are_datasets {
+                column.put_sizes()?;
+                keys.push(layout::sizes_key(handle.layout, &column.handle().at)?);
             }
         }
-        if !own {
-            put_shared_sizes(home.layout, &home.root, &home.at, &columns)?;
-            keys.push(layout::sizes_key(home.layout, &home.at)?);
+        if !are_datasets {
+            let specs: Vec<_> = columns
+                .iter()
+                .map(|column| column.storage().spec())
+                .collect();
+            let layout = handle.layout.files()?;
+            layout.put_sizes(&handle.files, &handle.at, &specs)?;
+            keys.push(layout::sizes_key(handle.layout, &handle.at)?);
         }
-        Ok((keys, rows < before))
+        Ok(Counts {
+            keys,
+            removes_rows: rows < before,
+        })
     }
 }
 
-/// Cuts a column off where the shortest ends.
-fn even(column: &mut CArray, rows: u64, may_cut: bool, found: &mut Vec<Finding>) -> Result<()> {
-    let there = column.rows();
-    if there <= rows {
-        return Ok(());
-    }
-    let what = format!("the column has {there} rows, another has only {rows}");
-    let at = column.home().at.clone();
-    if !may_cut {
-        let advice = "the table has as many rows as the shortest of its columns: cutting the others off would lose theirs";
-        note(found, at, what, Remedy::Left(advice.to_owned()));
-        return Ok(());
-    }
-    note(
-        found,
-        at,
-        what,
-        Remedy::Done(format!("cut it off at {rows} rows")),
-    );
-    column.leaf_mut().trim(rows)
+/// The files with the number of rows, and whether there are fewer rows than before.
+struct Counts {
+    keys: Vec<Key>,
+    removes_rows: bool,
 }
 
-fn put_sizes(array: &CArray) -> Result<()> {
-    let home = array.home();
-    match home.in_table && !home.layout.columns_are_datasets() {
-        true => Ok(()),
-        false => layout::put_sizes(home.layout, &home.root, &home.at, &[array.leaf().spec()]),
+impl Finding {
+    fn is_left(&self) -> bool {
+        matches!(self.remedy, Remedy::Left(_))
     }
 }
 
-fn put_shared_sizes(
-    layout: DatasetLayout,
-    root: &JournaledStore,
-    at: &Key,
-    columns: &[&mut CArray],
+/// Cuts a column off after so many rows, if it has more.
+fn cut_to(
+    column: &mut CArray,
+    rows: u64,
+    may_cut: bool,
+    findings: &mut Vec<Finding>,
 ) -> Result<()> {
-    let specs: Vec<_> = columns.iter().map(|column| column.leaf().spec()).collect();
-    layout::put_sizes(layout, root, at, &specs)
+    let found = column.rows();
+    if found <= rows {
+        return Ok(());
+    }
+    let message = format!("the column has {found} rows, another one only {rows}");
+    let at = column.handle().at.clone();
+    if !may_cut {
+        let advice = "the table has as many rows as its shortest column: cutting off the others would lose their rows";
+        note(findings, at, message, Remedy::Left(advice.to_owned()));
+        return Ok(());
+    }
+    let remedy = Remedy::Done(format!("cut it off after {rows} rows"));
+    note(findings, at, message, remedy);
+    column.storage_mut().trim(rows)
 }
 
-fn note(found: &mut Vec<Finding>, path: impl ToString, what: impl Into<String>, remedy: Remedy) {
-    found.push(Finding {
+fn note(
+    findings: &mut Vec<Finding>,
+    path: impl ToString,
+    message: impl Into<String>,
+    remedy: Remedy,
+) {
+    findings.push(Finding {
         path: path.to_string(),
-        what: what.into(),
+        message: message.into(),
         remedy,
     });
 }
 
-/// What is told of an error that nothing can be done about.
-fn leave(found: &mut Vec<Finding>, error: &Error, advice: &str) {
+/// Reports an error.
+fn note_error(findings: &mut Vec<Finding>, error: &Error, remedy: Remedy) {
     let path = error.path().map(|path| path.display().to_string());
-    let what = match error.position() {
+    let message = match error.position() {
         Some(position) => format!("{position}: {}", error.kind()),
         None => error.kind().to_string(),
     };
-    found.push(Finding {
-        path: path.unwrap_or_default(),
-        what,
-        remedy: Remedy::Left(advice.to_owned()),
-    });
+    note(findings, path.unwrap_or_default(), message, remedy);
 }

@@ -1,112 +1,132 @@
-//! Several chunks behind a Bloscpack header: the superchunk of the BLZ document.
+//! Several chunks after a Bloscpack header: the superchunk of the BLZ document.
 //!
 //! ```text
 //!    header (32, version 2) | [metadata] | [offsets] | (chunk | [digest] | [spare]) ...
 //! ```
 
-use super::{Contents, Framing, Place, damaged, places, read_all, walk, with_digest};
-use blosc1::{ChunkHeader, Fault, HEADER_LEN};
-use bloscpack_dtype::boxes::to_usize;
-use bloscpack_error::Result;
+use super::offsets::{slots_of, walk};
+use super::{Framing, LEAST_CHUNK, Slot, SuperchunkIndex, read_up_to, with_digest};
+use crate::convert::{chunk_len, to_u64, to_usize};
+use crate::error::DatasetError;
+use blosc1::{ChunkHeader, HEADER_LEN};
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::Object;
 use bloscpack_wire::{FormatError, FormatVersion, Header, MetadataPlace, Offsets};
 
 const HEAD_LEN: u64 = 32;
-const ENTRY: u64 = 8;
+const ENTRY_LEN: u64 = 8;
 
-pub(super) fn read(file: &dyn Object) -> Result<Contents> {
+pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
     let size = file.size()?;
-    let head = read_all(file, 0, HEAD_LEN)?;
+    let head = read_up_to(file, 0, HEAD_LEN)?;
     let header = Header::decode(&head)?;
     let Some(count) = header
         .nchunks
         .filter(|_| header.layout == FormatVersion::V2 && !header.varlen)
     else {
-        let what = format!(
-            "a header of layout {:?}, where version 2 with a number of chunks should be",
-            header.layout
-        );
-        return Err(damaged(what));
+        return Err(DatasetError::SuperchunkHeader {
+            found: header.layout.to_string(),
+            expected: "format version 2 with a number of chunks",
+        }
+        .into());
     };
-    let meta_len = match header.metadata {
+    let metadata_len = match header.metadata {
         MetadataPlace::Raw { len, .. } => u64::from(len),
         MetadataPlace::Absent | MetadataPlace::Section => 0,
     };
-    let table_at = HEAD_LEN.saturating_add(meta_len);
-    let table_len = if header.offsets {
-        count.saturating_mul(ENTRY)
-    } else {
-        0
-    };
-    let first = table_at.saturating_add(table_len);
-    // No more is read than the file has, whatever the header counts.
-    if first.saturating_add(count.saturating_mul(16)) > size {
-        let what = format!("{count} chunks cannot be in {size} bytes");
-        return Err(crate::error::dataset(Fault::CutShort, what));
+    // No more is read than the file has, whatever the header says.
+    let expected = least_len(metadata_len, count, header.offsets).unwrap_or(u64::MAX);
+    if expected > size {
+        return Err(DatasetError::CutShort {
+            chunk: None,
+            found: size,
+            expected,
+        }
+        .into());
     }
-    let behind = read_all(file, HEAD_LEN, first.saturating_sub(HEAD_LEN))?;
-    check_seal(&header, &head, &behind)?;
-    let places = match header.offsets {
-        true => table(
-            behind.get(to_usize(meta_len)..).unwrap_or_default(),
-            first,
-            size,
-            header.seal.is_some(),
-        )?,
+    let table_len = if header.offsets { count * ENTRY_LEN } else { 0 };
+    let first = HEAD_LEN + metadata_len + table_len;
+    let rest = read_up_to(file, HEAD_LEN, metadata_len + table_len)?;
+    check_seal(&header, &head, &rest)?;
+    let (metadata, table) = rest
+        .split_at_checked(to_usize(metadata_len)?)
+        .filter(|(_, table)| to_u64(table.len()) == table_len)
+        .ok_or(DatasetError::CutShort {
+            chunk: None,
+            found: HEAD_LEN + to_u64(rest.len()),
+            expected: first,
+        })?;
+    let slots = match header.offsets {
+        true => from_table(table, first, size, header.seal.is_some())?,
         false => walk(file, first, count, header.checksum)?,
     };
-    let metadata = behind
-        .get(..to_usize(meta_len))
-        .unwrap_or_default()
-        .to_vec();
-    Ok(Contents {
+    Ok(SuperchunkIndex {
         checksum: header.checksum,
-        places,
+        slots,
         spare: header.offsets,
         trailing: 0,
-        metadata,
-        stated: (header.chunk_size, header.last_chunk),
+        metadata: metadata.to_vec(),
+        chunk_size: header.chunk_size,
+        last_chunk: header.last_chunk,
     })
 }
 
-/// The header, its metadata and the table have no digest but this.
-fn check_seal(header: &Header, head: &[u8], behind: &[u8]) -> Result<()> {
+/// The least number of bytes of a file with these parts.
+fn least_len(metadata_len: u64, count: u64, has_table: bool) -> Option<u64> {
+    let each = LEAST_CHUNK + if has_table { ENTRY_LEN } else { 0 };
+    count
+        .checked_mul(each)?
+        .checked_add(HEAD_LEN + metadata_len)
+}
+
+/// Compares the seal, which is the only digest of the header, the metadata and the table.
+fn check_seal(header: &Header, head: &[u8], rest: &[u8]) -> Result<()> {
     let Some(found) = header.seal else {
         return Ok(());
     };
-    let expected = seal(head, behind);
+    let expected = seal(head, rest);
     if found != expected {
         return Err(FormatError::Seal { found, expected }.into());
     }
     Ok(())
 }
 
-fn seal(head: &[u8], behind: &[u8]) -> u32 {
+fn seal(head: &[u8], rest: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&Header::sealed_bytes(head));
-    hasher.update(behind);
+    hasher.update(rest);
     hasher.finalize()
 }
 
-fn table(bytes: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Place>> {
-    let entries: Vec<u64> = bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|entry| u64::from_le_bytes(*entry))
-        .collect();
+fn from_table(table: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Slot>> {
+    let (entries, _) = table.as_chunks();
+    let entries: Vec<u64> = entries.iter().copied().map(u64::from_le_bytes).collect();
     if entries.contains(&u64::MAX) {
-        let what =
-            "the table of offsets has entries of -1: its writer did not finish this superchunk";
-        return Err(crate::error::dataset(Fault::CutShort, what));
+        return Err(DatasetError::Unfinished.into());
     }
-    // A sealed table is as it was written: a chunk that it tells of and that is not there was cut off.
+    // A sealed table is as it was written, so that a chunk after the end of the file was cut off.
     let last = entries.last().copied().unwrap_or(0);
-    if sealed && entries.is_sorted() && last.saturating_add(16) > end {
-        let what = format!("the file ends at byte {end}, before the chunk at byte {last}");
-        return Err(crate::error::dataset(Fault::CutShort, what));
+    // Saturating, since any position after the end is refused.
+    let expected = last.saturating_add(LEAST_CHUNK);
+    if sealed && entries.is_sorted() && expected > end {
+        return Err(DatasetError::CutShort {
+            chunk: None,
+            found: end,
+            expected,
+        }
+        .into());
     }
-    places(&entries, first, end)
+    slots_of(&entries, first, end)
+}
+
+/// The uncompressed length of a chunk that was compressed here.
+fn nbytes(chunk: &[u8]) -> Result<u32> {
+    let head = chunk.first_chunk::<HEADER_LEN>();
+    let header = head.map(ChunkHeader::parse).transpose()?;
+    match header {
+        Some(header) => Ok(header.nbytes),
+        None => Err(Error::bug(format!("a chunk of {} bytes", chunk.len()))),
+    }
 }
 
 pub(super) fn write(
@@ -114,53 +134,47 @@ pub(super) fn write(
     metadata: &[u8],
     chunks: &[impl AsRef<[u8]>],
 ) -> Result<Vec<u8>> {
-    let nbytes = |chunk: &[u8]| {
-        let head = chunk.first_chunk::<HEADER_LEN>();
-        head.and_then(|head| ChunkHeader::parse(head).ok())
-            .map_or(0, |header| header.nbytes)
-    };
-    let count = u64::try_from(chunks.len()).unwrap_or(u64::MAX);
+    let options = &framing.options;
+    let count = to_u64(chunks.len());
+    let last = chunks.last().map(|chunk| nbytes(chunk.as_ref()));
+    let metadata_len = u32::try_from(metadata.len())
+        .map_err(|_| Error::bug(format!("metadata of {} bytes", metadata.len())))?;
     let mut header = Header {
-        offsets: framing.offsets,
-        checksum: framing.checksum,
+        offsets: options.offsets,
+        checksum: options.checksum,
         typesize: Some(framing.typesize),
         chunk_size: Some(framing.chunk_bytes),
-        last_chunk: chunks.last().map(|chunk| nbytes(chunk.as_ref())),
+        last_chunk: last.transpose()?,
         nchunks: Some(count),
         seal: Some(0),
-        metadata: match u32::try_from(metadata.len()) {
-            Ok(len) if len > 0 => MetadataPlace::Raw { len, zlib: false },
-            _ => MetadataPlace::Absent,
+        metadata: match metadata_len {
+            0 => MetadataPlace::Absent,
+            len => MetadataPlace::Raw { len, zlib: false },
         },
         ..Header::new(FormatVersion::V2)
     };
-    let table_len = if framing.offsets {
-        count.saturating_mul(ENTRY)
+    let table_len = if options.offsets {
+        count * ENTRY_LEN
     } else {
         0
     };
-    let front = HEAD_LEN
-        .saturating_add(u64::try_from(metadata.len()).unwrap_or(0))
-        .saturating_add(table_len);
+    let front = HEAD_LEN + u64::from(metadata_len) + table_len;
     let (mut body, mut offsets) = (Vec::new(), Vec::new());
     for chunk in chunks {
-        let here = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        offsets.push(front.saturating_add(here));
-        body.extend(with_digest(chunk.as_ref(), framing.checksum));
-        if framing.offsets {
-            let end = body.len().saturating_add(to_usize(framing.spare.into()));
-            body.resize(end, 0);
+        offsets.push(front + to_u64(body.len()));
+        body.extend(with_digest(chunk.as_ref(), options.checksum));
+        if options.offsets {
+            body.resize(body.len() + chunk_len(options.spare), 0);
         }
     }
-    let table = if framing.offsets {
-        Offsets::encode(&offsets, 0)
-    } else {
-        Vec::new()
+    let table = match options.offsets {
+        true => Offsets::encode(&offsets, 0),
+        false => Vec::new(),
     };
-    let behind = [metadata, &table].concat();
-    header.seal = Some(seal(&header.encode()?, &behind));
+    let rest = [metadata, &table].concat();
+    header.seal = Some(seal(&header.encode()?, &rest));
     let mut bytes = header.encode()?;
-    bytes.extend(behind);
+    bytes.extend(rest);
     bytes.extend(body);
     Ok(bytes)
 }

@@ -1,300 +1,310 @@
-//! The files of a dataset's `data/`: one or several chunks each, in one of three containers.
+//! Superchunks, the files in `data/`: one or several chunks each, in one of three containers.
 
+#[cfg(feature = "documents")]
 mod bloscpack;
+#[cfg(feature = "documents")]
+mod offsets;
+#[cfg(feature = "documents")]
 mod proposal;
 mod single;
 
-use blosc1::{ChunkHeader, Fault, HEADER_LEN};
-use bloscpack_dtype::boxes::to_usize;
+use crate::convert::{chunk_len, to_u64, to_usize};
+use crate::error::DatasetError;
+use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
 
-/// How the chunks of a superchunk are put into its file.
+/// The least number of bytes of a chunk, which is its header.
+const LEAST_CHUNK: u64 = HEADER_LEN as u64;
+
+/// The format of a superchunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Container {
-    /// 16 bytes and one chunk: what bcolz, BLZ and carray really write.
+    /// 16 bytes and one chunk: the format that bcolz, BLZ and carray write.
     Single {
-        /// Whether the 16 bytes may be anything, as they may for bcolz.
+        /// Whether the 16 bytes may have any value, as in bcolz.
         lenient: bool,
     },
-    /// A Bloscpack header of 32 bytes, as the BLZ document has it.
+    /// A Bloscpack header of 32 bytes: the format of the BLZ document.
+    #[cfg(feature = "documents")]
     Bloscpack(Framing),
     /// The header of 32 bytes of the carray proposal.
+    #[cfg(feature = "documents")]
     Proposal(Framing),
 }
 
-/// What a writer of superchunks with several chunks may choose.
+/// The choices of a writer of superchunks with several chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SuperchunkOptions {
+    pub checksum: Checksum,
+    /// Whether there is a table with the positions of the chunks.
+    pub offsets: bool,
+    /// Bytes left free after each chunk, so that a longer one can take its place. Requires the table.
+    pub spare: u32,
+}
+
+impl Default for SuperchunkOptions {
+    fn default() -> Self {
+        Self {
+            checksum: Checksum::default(),
+            offsets: true,
+            spare: 0,
+        }
+    }
+}
+
+/// The choices of a writer, and the numbers that its headers contain.
+#[cfg(feature = "documents")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Framing {
-    pub checksum: Checksum,
-    /// Whether a table tells where the chunks begin.
-    pub offsets: bool,
-    /// Bytes left free behind each chunk, for longer ones in its place. Needs the table.
-    pub spare: u32,
-    /// Bytes of a full chunk, for the header.
+    pub options: SuperchunkOptions,
+    /// Bytes of a full chunk.
     pub chunk_bytes: u32,
-    /// Bytes of an element, for the header.
+    /// Bytes of an element.
     pub typesize: u8,
 }
 
-/// Where a chunk lies in its superchunk.
+/// The space of a chunk in its superchunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Slot {
+    /// The position of the chunk in the file.
     pub at: u64,
     /// Bytes until the next chunk, or the end.
-    pub room: u64,
+    pub len: u64,
 }
 
-/// What a superchunk says of its chunks.
+/// The positions of the chunks in a superchunk, and what else its header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Contents {
+pub(crate) struct SuperchunkIndex {
     pub checksum: Checksum,
-    pub places: Vec<Place>,
-    /// Whether more may lie behind a chunk than its digest.
+    pub slots: Vec<Slot>,
+    /// Whether a chunk and its digest may be followed by spare bytes.
     pub spare: bool,
-    /// Bytes behind the last chunk, where its container has no place for any.
+    /// Bytes after the last chunk, in a container without spare bytes.
     pub trailing: u64,
-    /// What else the file says, where its container has a place for that.
+    /// The metadata section, in a container that has one.
     pub metadata: Vec<u8>,
-    /// Bytes of data of each chunk but the last, and of the last, where the file says so.
-    pub stated: (Option<u32>, Option<u32>),
+    /// Uncompressed bytes of each chunk but the last, where the header contains them.
+    pub chunk_size: Option<u32>,
+    /// Uncompressed bytes of the last chunk, where the header contains them.
+    pub last_chunk: Option<u32>,
 }
 
-/// A chunk as it is stored, its digest compared.
+/// A chunk as it is stored. Its digest matches.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredChunk {
     pub bytes: Vec<u8>,
     pub header: ChunkHeader,
-    /// Bytes between it with its digest and the next.
-    pub behind: u64,
+    /// Bytes between its digest and the next chunk.
+    pub unused: u64,
 }
 
 /// An error at a byte of a superchunk.
-fn at(byte: u64, section: Section, chunk: Option<u64>, error: impl Into<FormatError>) -> Error {
+fn at(byte: u64, chunk: Option<u64>, error: impl Into<FormatError>) -> Error {
     let position = Position {
         byte,
         member: 0,
         chunk,
-        section,
+        section: Section::Chunk,
     };
     Error::new(ErrorKind::Format(error.into()), Some(position))
 }
 
-fn damaged(what: String) -> Error {
-    crate::error::dataset(Fault::Damaged, what)
-}
-
 impl Container {
-    /// What its writer chose, where there is a choice.
-    pub(crate) fn framing(&self) -> Option<&Framing> {
+    /// The choices of its writer, in a container with choices.
+    pub(crate) fn options(&self) -> Option<&SuperchunkOptions> {
         match self {
             Self::Single { .. } => None,
-            Self::Bloscpack(framing) | Self::Proposal(framing) => Some(framing),
+            #[cfg(feature = "documents")]
+            Self::Bloscpack(framing) | Self::Proposal(framing) => Some(&framing.options),
         }
     }
 
-    /// What a file says of its chunks.
-    pub(crate) fn read(&self, file: &dyn Object) -> Result<Contents> {
+    /// Whether every superchunk contains one chunk, and no digest.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self, Self::Single { .. })
+    }
+
+    /// Whether the last chunk is padded to the length of the others, so that it cannot be longer than it should be.
+    pub(crate) fn pads_last_chunk(&self) -> bool {
+        match self {
+            Self::Single { .. } => false,
+            #[cfg(feature = "documents")]
+            Self::Bloscpack(_) => false,
+            #[cfg(feature = "documents")]
+            Self::Proposal(_) => true,
+        }
+    }
+
+    /// Reads the index of a file.
+    pub(crate) fn read(&self, file: &dyn Object) -> Result<SuperchunkIndex> {
         match self {
             Self::Single { lenient } => single::read(file, *lenient),
+            #[cfg(feature = "documents")]
             Self::Bloscpack(_) => bloscpack::read(file),
+            #[cfg(feature = "documents")]
             Self::Proposal(_) => proposal::read(file),
         }
     }
 
-    /// What stands before the only chunk, where there is nothing else but that.
-    pub(crate) fn front(&self) -> Result<Option<Vec<u8>>> {
+    /// The bytes before the only chunk, in a container with nothing else.
+    pub(crate) fn single_header(&self) -> Result<Option<Vec<u8>>> {
         match self {
-            Self::Single { .. } => single::front().map(Some),
+            Self::Single { .. } => single::header().map(Some),
+            #[cfg(feature = "documents")]
             Self::Bloscpack(_) | Self::Proposal(_) => Ok(None),
         }
     }
 
-    /// The bytes of a file that holds these chunks.
+    /// The bytes of a file with these chunks. A container without metadata ignores `metadata`.
+    #[cfg_attr(not(feature = "documents"), allow(unused_variables))]
     pub(crate) fn write(&self, metadata: &[u8], chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
         match self {
             Self::Single { .. } => single::write(chunks),
+            #[cfg(feature = "documents")]
             Self::Bloscpack(framing) => bloscpack::write(framing, metadata, chunks),
+            #[cfg(feature = "documents")]
             Self::Proposal(framing) => proposal::write(framing, chunks),
         }
     }
 }
 
-/// The bytes of a digest of this kind.
-pub(crate) fn digest_len(checksum: Checksum) -> u64 {
-    u64::try_from(checksum.digest_len()).unwrap_or(0)
+/// Bytes of a digest of this kind.
+fn digest_len(checksum: Checksum) -> u64 {
+    to_u64(checksum.digest_len())
 }
 
-impl Contents {
-    /// The least room that any of the first chunks has behind it: what its writer left free, but for chunks that grew.
+impl SuperchunkIndex {
+    /// The least number of spare bytes after any of the first chunks: those that its writer leaves free, unless a chunk grew.
+    #[cfg(feature = "documents")]
     pub(crate) fn usual_spare(&self, file: &dyn Object) -> u32 {
         if !self.spare {
             return 0;
         }
-        let first = self.places.iter().take(4).enumerate();
-        let spare = first
-            .filter_map(|(index, _)| self.chunk(file, index, 0, u64::MAX).ok())
-            .map(|stored| stored.behind)
-            .min();
-        spare
-            .and_then(|spare| u32::try_from(spare).ok())
-            .unwrap_or(0)
+        let first = self.slots.iter().take(4).enumerate();
+        let unused =
+            first.filter_map(|(index, _)| Some(self.chunk(file, index, 0, u64::MAX).ok()?.unused));
+        let spare = unused.min().and_then(|unused| u32::try_from(unused).ok());
+        // It is only a default for new superchunks.
+        spare.unwrap_or(0)
     }
 
-    /// A chunk has as much data as the file's own header says.
-    fn check_stated(&self, index: usize, number: u64, found: u32) -> Result<()> {
-        let is_last = index.saturating_add(1) == self.places.len();
-        let stated = if is_last {
-            self.stated.1
-        } else {
-            self.stated.0
+    /// Refuses a chunk of another uncompressed length than the header of the superchunk contains.
+    fn check_chunk_size(&self, index: usize, chunk: u64, found: u32) -> Result<()> {
+        let is_last = index + 1 == self.slots.len();
+        let expected = match is_last {
+            true => self.last_chunk,
+            false => self.chunk_size,
         };
-        match stated.filter(|stated| *stated != found) {
+        match expected.filter(|expected| *expected != found) {
             None => Ok(()),
-            Some(stated) => Err(damaged(format!(
-                "chunk {number} has {found} bytes of data, where the header of its file says {stated}"
-            ))),
+            Some(expected) => Err(DatasetError::WrongLength {
+                chunk,
+                found: found.into(),
+                expected: expected.into()..=expected.into(),
+            }
+            .into()),
         }
     }
 
-    /// Reads a chunk of at most so many bytes of data, and compares its digest. `number` is what errors call it.
+    /// Reads the chunk at `index` of the superchunk, which has at most `most` uncompressed bytes, and compares its digest.
+    /// Errors give it the number `chunk`.
     pub(crate) fn chunk(
         &self,
         file: &dyn Object,
         index: usize,
-        number: u64,
+        chunk: u64,
         most: u64,
-    ) -> Result<Stored> {
-        let place = self.places.get(index).ok_or_else(|| {
-            let count = self.places.len();
-            damaged(format!(
-                "chunk {number} should be number {index} of this superchunk, which has {count}"
-            ))
+    ) -> Result<StoredChunk> {
+        let slot = self.slots.get(index).ok_or(DatasetError::WrongCount {
+            found: to_u64(self.slots.len()),
+            expected: to_u64(index) + 1,
         })?;
-        let fail = |error: FormatError| at(place.at, Section::Chunk, Some(number), error);
-        let head = read_all(file, place.at, place.room.min(16))?;
+        let fail = |error: FormatError| at(slot.at, Some(chunk), error);
+        let cut_short = |expected| DatasetError::CutShort {
+            chunk: Some(chunk),
+            found: slot.len,
+            expected,
+        };
+        let head = read_up_to(file, slot.at, slot.len.min(LEAST_CHUNK))?;
         let head = head.first_chunk::<HEADER_LEN>();
-        let head =
-            head.ok_or_else(|| damaged(format!("cut short within the header of chunk {number}")))?;
+        let head = head.ok_or_else(|| cut_short(LEAST_CHUNK))?;
         let header = ChunkHeader::parse(head).map_err(|error| fail(error.into()))?;
-        self.check_stated(index, number, header.nbytes)?;
-        // Memory is taken for what is there and can be, not for what a header says.
+        self.check_chunk_size(index, chunk, header.nbytes)?;
+        // Memory is taken for chunks that are possible, not for what a header says.
         if u64::from(header.nbytes) > most {
-            let found = header.nbytes;
-            return Err(damaged(format!(
-                "chunk {number} has {found} bytes of data, where {most} at most can be"
-            )));
+            return Err(DatasetError::WrongLength {
+                chunk,
+                found: header.nbytes.into(),
+                expected: 0..=most,
+            }
+            .into());
         }
         let len = u64::from(header.ctbytes);
-        let used = len.saturating_add(digest_len(self.checksum));
-        let Some(behind) = place.room.checked_sub(used) else {
-            let what = format!(
-                "chunk {number} says that it has {len} bytes, where {} are",
-                place.room
-            );
-            return Err(crate::error::dataset(Fault::CutShort, what));
+        let used = len + digest_len(self.checksum);
+        let Some(unused) = slot.len.checked_sub(used) else {
+            return Err(cut_short(used).into());
         };
-        if behind > 0 && !self.spare {
-            return Err(damaged(format!(
-                "{behind} bytes lie behind chunk {number}, where nothing should"
-            )));
+        if unused > 0 && !self.spare {
+            return Err(DatasetError::Trailing {
+                found: unused,
+                chunk: Some(chunk),
+            }
+            .into());
         }
-        let mut bytes = read_all(file, place.at, used)?;
-        self.compare(&bytes, to_usize(len)).map_err(fail)?;
-        bytes.truncate(to_usize(len));
-        Ok(Stored {
+        let mut bytes = read_up_to(file, slot.at, used)?;
+        self.compare(&bytes, chunk_len(header.ctbytes), cut_short(used))?
+            .map_err(fail)?;
+        bytes.truncate(chunk_len(header.ctbytes));
+        Ok(StoredChunk {
             bytes,
             header,
-            behind: behind.saturating_add(self.trailing),
+            unused: unused + self.trailing,
         })
     }
 
-    /// Compares the digest behind a chunk.
-    fn compare(&self, bytes: &[u8], len: usize) -> std::result::Result<(), FormatError> {
-        let (chunk, behind) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
-        let found = behind
+    /// Compares the digest after a chunk. `cut_short` is the error if the file became shorter meanwhile.
+    fn compare(
+        &self,
+        bytes: &[u8],
+        len: usize,
+        cut_short: DatasetError,
+    ) -> Result<std::result::Result<(), FormatError>> {
+        let Some((chunk, found)) = bytes.split_at_checked(len) else {
+            return Err(cut_short.into());
+        };
+        let digest = found
             .get(..self.checksum.digest_len())
             .and_then(Digest::from_bytes);
+        let found = digest.ok_or(cut_short)?;
         let computed = Hashers::default().digest(self.checksum, chunk);
-        FormatError::check_digest(self.checksum, found.unwrap_or(Digest::EMPTY), computed)
+        Ok(FormatError::check_digest(self.checksum, found, computed))
     }
 }
 
-/// A chunk with its digest, as it is put into a place that has this room; nothing if it does not fit.
-pub(crate) fn fitted(chunk: &[u8], checksum: Checksum, room: u64) -> Option<Vec<u8>> {
+/// A chunk and its digest, with zeros up to the length of its slot; `None` if it does not fit.
+pub(crate) fn fitted(chunk: &[u8], checksum: Checksum, slot: &Slot) -> Result<Option<Vec<u8>>> {
     let mut bytes = with_digest(chunk, checksum);
-    if u64::try_from(bytes.len()).ok()? > room {
-        return None;
+    if to_u64(bytes.len()) > slot.len {
+        return Ok(None);
     }
-    bytes.resize(to_usize(room), 0);
-    Some(bytes)
+    bytes.resize(to_usize(slot.len)?, 0);
+    Ok(Some(bytes))
 }
 
-/// A chunk with its digest behind it.
+/// A chunk followed by its digest.
 fn with_digest(chunk: &[u8], checksum: Checksum) -> Vec<u8> {
     let mut bytes = chunk.to_vec();
     bytes.extend_from_slice(Hashers::default().digest(checksum, chunk).as_bytes());
     bytes
 }
 
-/// A stretch of a file, no longer than the file.
-fn read_all(file: &dyn Object, at: u64, len: u64) -> Result<Vec<u8>> {
-    let there = file.size()?.saturating_sub(at);
-    let mut bytes = vec![0; to_usize(len.min(there))];
+/// Up to `len` bytes of a file from position `at` on; fewer at its end.
+fn read_up_to(file: &dyn Object, at: u64, len: u64) -> Result<Vec<u8>> {
+    // An empty part after the end is empty.
+    let rest = file.size()?.saturating_sub(at);
+    let mut bytes = vec![0; to_usize(len.min(rest))?];
     file.read_exact_at(at, &mut bytes)?;
     Ok(bytes)
-}
-
-/// Where the chunks of a table begin, checked against the file.
-fn places(offsets: &[u64], first: u64, end: u64) -> Result<Vec<Place>> {
-    let mut places = Vec::with_capacity(offsets.len());
-    let mut least = first;
-    for (number, offset) in offsets.iter().enumerate() {
-        // Overlapping or descending chunks would let one damage stand for many.
-        if *offset < least || offset.saturating_add(16) > end {
-            let what = format!(
-                "entry {number} of the table of offsets is {offset}, where {least} to {end} can be"
-            );
-            return Err(damaged(what));
-        }
-        least = offset.saturating_add(16);
-        let next = offsets
-            .get(number.saturating_add(1))
-            .copied()
-            .unwrap_or(end);
-        places.push(Place {
-            at: *offset,
-            room: next.saturating_sub(*offset),
-        });
-    }
-    Ok(places)
-}
-
-/// Where the chunks begin that lie one behind the other, by their own lengths.
-fn walk(file: &dyn Object, first: u64, count: u64, checksum: Checksum) -> Result<Vec<Place>> {
-    let (mut places, mut position, end) = (Vec::new(), first, file.size()?);
-    for number in 0..count {
-        let mut head = [0; HEADER_LEN];
-        if position.saturating_add(16) > end {
-            let what = format!(
-                "the file ends before chunk {number} of the {count} that its header counts"
-            );
-            return Err(crate::error::dataset(Fault::CutShort, what));
-        }
-        file.read_exact_at(position, &mut head)?;
-        let header = ChunkHeader::parse(&head)
-            .map_err(|error| at(position, Section::Chunk, Some(number), error))?;
-        let room = u64::from(header.ctbytes).saturating_add(digest_len(checksum));
-        places.push(Place { at: position, room });
-        position = position.saturating_add(room);
-    }
-    if position != end {
-        let what = format!("the chunks end at byte {position}, the file at {end}");
-        return Err(match position > end {
-            true => crate::error::dataset(Fault::CutShort, what),
-            false => damaged(what),
-        });
-    }
-    Ok(places)
 }

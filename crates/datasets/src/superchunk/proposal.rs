@@ -1,59 +1,58 @@
-//! Several chunks behind the header of the carray proposal.
+//! Several chunks after the header of the carray proposal.
 //!
 //! ```text
 //!    header (32) | [index] | (chunk | [digest] | [spare]) ...
 //! ```
 
-use super::{Contents, Framing, places, read_all, walk, with_digest};
+use super::offsets::{slots_of, walk};
+use super::{Framing, SuperchunkIndex, read_up_to, with_digest};
+use crate::convert::{chunk_len, to_u64};
 use crate::wire::proposal::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
-use bloscpack_dtype::boxes::to_usize;
 use bloscpack_error::Result;
 use bloscpack_storage::Object;
 
 const HEAD_LEN: u64 = SUPERCHUNK_HEADER_LEN as u64;
 
-pub(super) fn read(file: &dyn Object) -> Result<Contents> {
+pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
     let size = file.size()?;
-    let header = SuperchunkHeader::decode(&read_all(file, 0, HEAD_LEN)?, size)?;
+    let header = SuperchunkHeader::decode(&read_up_to(file, 0, HEAD_LEN)?, size)?;
     let first = header.chunks_begin();
-    let places = match header.index {
+    let slots = match header.index {
         true => {
-            let index = header.parse_index(&read_all(file, HEAD_LEN, header.index_len())?)?;
-            places(&index, first, size)?
+            let index = header.parse_index(&read_up_to(file, HEAD_LEN, header.index_len())?)?;
+            slots_of(&index, first, size)?
         }
         false => walk(file, first, header.nchunks, header.checksum)?,
     };
-    Ok(Contents {
+    Ok(SuperchunkIndex {
         checksum: header.checksum,
-        places,
+        slots,
         spare: header.index,
         trailing: 0,
         metadata: Vec::new(),
-        stated: (Some(header.chunk_size), Some(header.chunk_size)),
+        chunk_size: Some(header.chunk_size),
+        last_chunk: Some(header.chunk_size),
     })
 }
 
 pub(super) fn write(framing: &Framing, chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
-    let count = u64::try_from(chunks.len()).unwrap_or(u64::MAX);
+    let options = &framing.options;
     let mut header = SuperchunkHeader {
-        checksum: framing.checksum,
-        index: framing.offsets,
-        ..SuperchunkHeader::new(framing.chunk_bytes, count)
+        checksum: options.checksum,
+        index: options.offsets,
+        ..SuperchunkHeader::new(framing.chunk_bytes, to_u64(chunks.len()))
     };
     let (mut body, mut index) = (Vec::new(), Vec::new());
     for chunk in chunks {
-        let here = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        index.push(header.chunks_begin().saturating_add(here));
-        body.extend(with_digest(chunk.as_ref(), framing.checksum));
-        if framing.offsets {
-            let end = body.len().saturating_add(to_usize(framing.spare.into()));
-            body.resize(end, 0);
+        index.push(header.chunks_begin() + to_u64(body.len()));
+        body.extend(with_digest(chunk.as_ref(), options.checksum));
+        if options.offsets {
+            body.resize(body.len() + chunk_len(options.spare), 0);
         }
     }
-    let len = u64::try_from(body.len()).unwrap_or(u64::MAX);
-    header.file_len = header.chunks_begin().saturating_add(len);
+    header.file_len = header.chunks_begin() + to_u64(body.len());
     let mut bytes = header.encode()?.to_vec();
-    if framing.offsets {
+    if options.offsets {
         bytes.extend(header.encode_index(&index)?);
     }
     bytes.extend(body);

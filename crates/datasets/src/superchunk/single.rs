@@ -1,68 +1,76 @@
-//! One chunk behind 16 bytes: the superchunk of bcolz, BLZ and carray as they are.
+//! One chunk after 16 bytes: the superchunk that bcolz, BLZ and carray write.
 //!
 //! ```text
 //!    | b l p k | 1 | 0 0 0 | 1 0 0 0 0 0 0 0 |   chunk
 //! ```
 
-use super::{Contents, Place, damaged};
-use blosc1::{ChunkHeader, Fault};
+use super::{Slot, SuperchunkIndex, read_up_to};
+use crate::convert::to_u64;
+use crate::error::DatasetError;
+use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
 use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, FormatVersion, Header};
 
+/// Bytes before the chunk.
 const HEAD_LEN: usize = 16;
+/// Bytes of the shortest superchunk: both headers.
+const LEAST_LEN: u64 = (HEAD_LEN + HEADER_LEN) as u64;
 
-pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<Contents> {
-    let mut head = [0; 2 * HEAD_LEN];
+pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<SuperchunkIndex> {
     let size = file.size()?;
-    if size < 32 {
-        let what = format!("{size} bytes, where a header and a chunk have at least 32");
-        return Err(crate::error::dataset(Fault::CutShort, what));
-    }
-    file.read_exact_at(0, &mut head)?;
-    let (head, chunk) = head.split_at(HEAD_LEN);
+    let head = read_up_to(file, 0, LEAST_LEN)?;
+    let chunk = head
+        .last_chunk()
+        .filter(|_| to_u64(head.len()) == LEAST_LEN);
+    let chunk: &[u8; HEADER_LEN] = chunk.ok_or(DatasetError::CutShort {
+        chunk: None,
+        found: size,
+        expected: LEAST_LEN,
+    })?;
     if !lenient {
-        check(head)?;
+        check(head.split_at(HEAD_LEN).0)?;
     }
-    let chunk = chunk
-        .first_chunk()
-        .ok_or_else(|| damaged("no chunk".to_owned()))?;
-    let room = size.saturating_sub(16);
-    // Nobody reads what lies behind the chunk; bcolz does not look at it either.
+    let at = to_u64(HEAD_LEN);
+    // The file was long enough when its head was read.
+    let room = size.saturating_sub(at);
+    // Bytes after the chunk are ignored; bcolz does not look at them either. A header that is damaged is reported when the
+    // chunk is read.
     let len = ChunkHeader::parse(chunk).map_or(room, |header| header.ctbytes.into());
-    let place = Place {
-        at: 16,
-        room: room.min(len),
+    let slot = Slot {
+        at,
+        len: room.min(len),
     };
-    let trailing = room.saturating_sub(place.room);
-    Ok(Contents {
+    Ok(SuperchunkIndex {
         checksum: Checksum::None,
-        places: vec![place],
+        slots: vec![slot],
         spare: false,
-        trailing,
+        trailing: room - slot.len,
         metadata: Vec::new(),
-        stated: (None, None),
+        chunk_size: None,
+        last_chunk: None,
     })
 }
 
-/// A header that no version of these libraries wrote is damage: bcolz would not see it.
+/// Refuses a header that no version of these libraries writes. bcolz does not look at it.
 fn check(head: &[u8]) -> Result<()> {
     let header = Header::decode(head)?;
     if header.layout != FormatVersion::V1 || header.nchunks != Some(1) {
-        let chunks = header
-            .nchunks
-            .map_or("an unknown number of".to_owned(), |count| count.to_string());
-        let what = format!(
-            "a header of layout {:?} with {chunks} chunks, where version 1 with one chunk should be",
-            header.layout
-        );
-        return Err(damaged(what));
+        let chunks = match header.nchunks {
+            Some(count) => count.to_string(),
+            None => "an unknown number of".to_owned(),
+        };
+        return Err(DatasetError::SuperchunkHeader {
+            found: format!("{}, {chunks} chunks", header.layout),
+            expected: "format version 1, 1 chunk",
+        }
+        .into());
     }
     Ok(())
 }
 
 /// The 16 bytes.
-pub(super) fn front() -> Result<Vec<u8>> {
+pub(super) fn header() -> Result<Vec<u8>> {
     let header = Header {
         nchunks: Some(1),
         ..Header::new(FormatVersion::V1)
@@ -71,7 +79,7 @@ pub(super) fn front() -> Result<Vec<u8>> {
 }
 
 pub(super) fn write(chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
-    let mut bytes = front()?;
+    let mut bytes = header()?;
     for chunk in chunks {
         bytes.extend_from_slice(chunk.as_ref());
     }

@@ -1,4 +1,4 @@
-//! `__attrs__`, or `meta/attributes`: what users say of a dataset.
+//! `__attrs__`, or `meta/attributes`: values that users attach to a dataset.
 
 use super::error::{MetaError, shown};
 use super::object::Object;
@@ -10,11 +10,13 @@ use bloscpack_wire::{
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
+/// Bytes of the longest file.
 const MAX_LEN: usize = 64 << 20;
 
-/// Attributes of a dataset: a JSON object, kept as its writer spelled it.
+/// The attributes of a dataset: a JSON object, kept as its writer spelled it.
 ///
-/// Of what is not set or removed, not a byte changes: neither the order, nor a number too long for a float.
+/// Setting or removing one attribute leaves every other byte as it is, including the order of the keys and numbers too
+/// long for a float.
 ///
 /// ```
 /// use bloscpack_datasets::wire::Attributes;
@@ -34,7 +36,7 @@ pub struct Attributes {
 }
 
 impl Default for Attributes {
-    /// None at all, as of a dataset without the file.
+    /// No attributes, as in a dataset without the file.
     fn default() -> Self {
         let text = "{}".to_owned();
         Self { text }
@@ -45,14 +47,15 @@ impl Attributes {
     /// Parses the file.
     ///
     /// # Errors
-    /// It is not a JSON object. An empty file is none: its writer was interrupted.
+    /// Returns an error if the file is not a JSON object. An empty file is [`MetaError::Empty`]: its writer was
+    /// interrupted.
     pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
         let text = Object::parse(file, MAX_LEN)?.text();
         let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
         Ok(Self { text })
     }
 
-    /// All of a map, in its order.
+    /// All values of a map, in its order.
     ///
     /// ```
     /// use bloscpack_datasets::wire::Attributes;
@@ -63,68 +66,69 @@ impl Attributes {
     /// ```
     ///
     /// # Errors
-    /// [`Fault::OverLimit`](blosc1::Fault::OverLimit) if they are too long, or nested too deeply, to be read again.
+    /// Returns an error with the fault [`OverLimit`](blosc1::Fault::OverLimit) if the text would be too long, or nested
+    /// too deeply, to be read again.
     pub fn of_map(map: Map<String, Value>) -> Result<Self, MetaError> {
         let text = python_json(&Value::Object(map));
-        if text.len() >= MAX_LEN {
-            return Err(too_long(text.len()));
-        }
-        json::check(text.as_bytes()).map_err(|error| {
-            MetaError::over_limit(format!("the attributes could not be read again: {error}"))
+        check_len(&text)?;
+        json::check(text.as_bytes()).map_err(|error| MetaError::TooComplex {
+            reason: format!("the attributes could not be read again: {error}"),
         })?;
         Ok(Self { text })
     }
 
-    /// A value; `null` where the text has a number that only Python knows.
+    /// The value of a key; `null` where the text has a number that only Python knows, such as `NaN`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value> {
         json::parse(self.get_text(key)?.as_bytes()).ok()
     }
 
-    /// The JSON text of a value, as its writer spelled it.
+    /// The JSON text of a value, as its writer spelled it. If the key occurs several times, the last value counts.
     #[must_use]
     pub fn get_text(&self, key: &str) -> Option<&str> {
         let last = self.members().filter(|member| member.is(key)).last();
         self.text.get(last?.value)
     }
 
-    /// Gives a key this value: in its place if it is there, at the end if not.
+    /// Sets the value of a key. A new key is added at the end.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) for a value that is nested too deeply to be read again,
-    /// [`Fault::OverLimit`](blosc1::Fault::OverLimit) if the attributes would become too long for that.
+    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for a value that is nested too deeply to be read
+    /// again, and [`OverLimit`](blosc1::Fault::OverLimit) if the attributes would become longer than 64 MiB.
     pub fn set(&mut self, key: &str, value: &Value) -> Result<(), MetaError> {
         self.set_text(key, &python_json(value))
     }
 
-    /// The same with the JSON text of the value, in which Python's `NaN`, `Infinity` and `-Infinity` may
-    /// occur.
+    /// Sets the value of a key to this JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may occur.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) for what is not JSON or nested too deeply,
-    /// [`Fault::OverLimit`](blosc1::Fault::OverLimit) if the attributes would become too long to be read again.
+    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for a text that is not JSON or is nested too
+    /// deeply, and [`OverLimit`](blosc1::Fault::OverLimit) if the attributes would become longer than 64 MiB.
     pub fn set_text(&mut self, key: &str, json_text: &str) -> Result<(), MetaError> {
         let value = json_text.trim_ascii();
-        // One bracket around it, as the object will be.
+        // The object adds one level around the value.
         json::check(value.as_bytes())
             .and_then(|()| json::check(format!("[{value}]").as_bytes()))
             .map_err(|error| {
                 let key = shown(key);
-                MetaError::usage(format!("the value of \"{key}\" is not JSON: {error}"))
+                MetaError::unwritable(format!("the value of \"{key}\" is not JSON: {error}"))
             })?;
-        let text = with_value(&self.text, key, value);
-        let text = text.unwrap_or_else(|| self.with_member(key, value));
-        if text.len() >= MAX_LEN {
-            return Err(too_long(text.len()));
-        }
+        let text = match with_value(&self.text, key, value) {
+            Some(text) => text,
+            None => self.with_member(key, value)?,
+        };
+        check_len(&text)?;
         self.text = text;
         Ok(())
     }
 
-    fn with_member(&self, key: &str, value: &str) -> String {
-        let open = self.text.trim_ascii_end();
-        let open = open.strip_suffix('}').unwrap_or(open).trim_ascii_end();
-        let end = self.text.get(open.len()..).unwrap_or_default();
+    /// The text with one more member at its end.
+    fn with_member(&self, key: &str, value: &str) -> Result<String, MetaError> {
+        let open = self.text.trim_ascii_end().strip_suffix('}');
+        let open_len = open.map(|open| open.trim_ascii_end().len());
+        let (open, end) = open_len
+            .and_then(|len| self.text.split_at_checked(len))
+            .ok_or_else(|| MetaError::unwritable("the attributes are not a JSON object"))?;
         let mut text = open.to_owned();
         if !open.ends_with('{') {
             text.push_str(", ");
@@ -133,10 +137,10 @@ impl Attributes {
         text.push_str(": ");
         text.push_str(value);
         text.push_str(end);
-        text
+        Ok(text)
     }
 
-    /// Takes a key and its value away, and says whether they were there.
+    /// Removes a key and its value. Returns false if the key does not exist.
     pub fn remove(&mut self, key: &str) -> bool {
         let Some(without) = self.without(key) else {
             return false;
@@ -145,8 +149,8 @@ impl Attributes {
         true
     }
 
-    /// The text without a key. A member that stays keeps what stands between it and its next one, if
-    /// another one stays behind it.
+    /// The text without a key. A member that stays keeps the text between it and its next one, if another one stays
+    /// after it.
     fn without(&self, key: &str) -> Option<String> {
         let members: Vec<_> = self.members().collect();
         let first = start_of(&self.text, members.first()?)?;
@@ -158,11 +162,9 @@ impl Attributes {
                 continue;
             }
             kept += 1;
-            text.push_str(separator.unwrap_or_default());
-            text.push_str(
-                self.text
-                    .get(start_of(&self.text, member)?..member.value.end)?,
-            );
+            text.push_str(separator.unwrap_or(""));
+            let start = start_of(&self.text, member)?;
+            text.push_str(self.text.get(start..member.value.end)?);
             if let Some(next) = members.get(number + 1) {
                 separator = self.text.get(member.value.end..start_of(&self.text, next)?);
             }
@@ -181,26 +183,27 @@ impl Attributes {
         keys
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys().len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no attributes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members().next().is_none()
     }
 
-    /// All of them as one object.
+    /// All attributes as one object. Numbers that only Python knows are `null`.
     #[must_use]
     pub fn to_value(&self) -> Value {
+        // The text was checked when it was parsed or set.
         let value = json::parse(self.text.as_bytes());
         value.unwrap_or_else(|_| Value::Object(Map::new()))
     }
 
-    /// The JSON text of all of them.
+    /// The JSON text of all attributes.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -217,13 +220,14 @@ impl Attributes {
     }
 }
 
-fn too_long(found: usize) -> MetaError {
-    MetaError::over_limit(format!(
-        "attributes of {found} bytes are over the limit of {MAX_LEN}"
-    ))
+fn check_len(text: &str) -> Result<(), MetaError> {
+    match text.len() < MAX_LEN {
+        true => Ok(()),
+        false => Err(MetaError::too_long("attributes", text.len(), MAX_LEN)),
+    }
 }
 
-/// Where the key of a member begins.
+/// The position of the key of a member.
 fn start_of(text: &str, member: &Member<'_>) -> Option<usize> {
     let before = text.get(..member.value.start)?.trim_ascii_end();
     let key = before.strip_suffix(':')?.trim_ascii_end();
@@ -236,7 +240,7 @@ mod tests {
     use blosc1::Fault;
     use serde_json::{Value, json};
 
-    /// What bcolz 1.2.1 wrote.
+    /// Written by bcolz 1.2.1.
     const REAL: &str = "{\"temp\": 22.5, \"big\": 1152921504606846976, \"neg\": -1.5e-300, \"nested\": {\"lat\": 40.1, \"l\": [1, 2, null, true]}, \"timestamp\": \"2016030915\", \"uni\": \"\\u00e9\\u20ac\"}\n";
 
     fn parsed(text: &str) -> Attributes {
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_written_again() {
+    fn text_is_kept_byte_for_byte() {
         for text in ["{}\n", REAL, "{ \"a\" : 1,\n \"a\": 1e400 }\n", "\n{}\n"] {
             assert_eq!(file(&parsed(text)), text);
         }
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_anew_is_spelled_as_python_does() {
+    fn new_attributes_are_spelled_as_by_python() {
         let mut attributes = Attributes::default();
         let value: Value = serde_json::from_str(REAL).unwrap();
         for (key, value) in value.as_object().unwrap() {
@@ -338,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_again_is_not_set() {
+    fn unreadable_attributes_are_not_set() {
         let mut attributes = Attributes::default();
         let deep = format!("{}{}", "[".repeat(127), "]".repeat(127));
         for text in ["", "1, \"b\": 2", "}", "nan", "1]", "[1", "1], [2", &deep] {

@@ -1,18 +1,19 @@
-//! How many rows a chunk has if nobody says.
+//! The default number of rows of a chunk.
 
 const MIB: u128 = 1 << 20;
 
-/// What the lengths of chunks are multiples of, by default.
+/// The unit of the default length of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkBase {
     /// 1024 bytes: carray and BLZ.
     Base1024,
-    /// 4096 bytes: bcolz from 0.7.
+    /// 4096 bytes: bcolz from 0.7 on.
     Base4096,
 }
 
-/// The rows of a chunk that bcolz, BLZ and carray choose for so many rows of so many bytes: a chunk of 4
-/// to 1024 times the base, the larger the data, but at least one row.
+/// The rows of a chunk that bcolz, BLZ and carray choose for an array of `expected_rows` rows of `row_bytes` bytes each.
+///
+/// A chunk has 4 to 1024 times the bytes of the base, more for larger arrays, but at least one row.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::ChunkBase, wire::default_chunk_rows};
@@ -31,19 +32,19 @@ pub fn default_chunk_rows(base: ChunkBase, expected_rows: u64, row_bytes: u64) -
     (chunk_bytes / row_bytes.max(1)).max(1)
 }
 
-/// 6 and the decimal logarithm of the MiB, cut off towards zero; MiB from 0.0001 to 10000 count.
+/// 6 plus the decimal logarithm of the MiB, rounded towards zero, for 0.0001 to 10000 MiB.
 ///
-/// The writers use floats. Whole bytes are nowhere so near a power of ten that these could round to the
+/// The writers compute it with floats. No number of bytes is close enough to a power of ten for them to round to the
 /// other side.
 fn zone_bits(bytes: u128) -> u32 {
-    let below = [10_000, 1000, 100, 10];
-    let above = [10, 100, 1000, 10_000];
-    let small = below
+    let zones = [(10_000, 2), (1000, 3), (100, 4), (10, 5)];
+    // Saturating, since only a comparison with a small number follows.
+    let small = zones
         .iter()
-        .position(|part| bytes.saturating_mul(*part) <= MIB);
-    match small.and_then(|zone| u32::try_from(zone).ok()) {
-        Some(zone) => 2 + zone,
-        None => above
+        .find(|(part, _)| bytes.saturating_mul(*part) <= MIB);
+    match small {
+        Some((_, bits)) => *bits,
+        None => [10, 100, 1000, 10_000]
             .iter()
             .fold(6, |bits, times| bits + u32::from(bytes >= times * MIB)),
     }
@@ -57,7 +58,7 @@ mod tests {
         default_chunk_rows(ChunkBase::Base4096, rows, 8) * 8 / 1024
     }
 
-    /// What bcolz did with so many float64.
+    /// The results of bcolz for so many float64.
     #[test]
     fn chunks_are_as_long_as_bcolz_makes_them() {
         let facts = [

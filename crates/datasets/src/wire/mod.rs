@@ -1,19 +1,21 @@
-//! The small files of datasets that are directories: bytes in, structures out, and back.
+//! The small files of dataset directories: bytes in, structures out, and back. Nothing here reads or writes.
 //!
-//! | file | what it says | here |
+//! | file | content | type |
 //! |---|---|---|
-//! | `meta/sizes` | how many rows | [`Sizes`] |
-//! | `meta/storage` | what they consist of, how they are compressed | [`Storage`] |
-//! | `__attrs__`, `meta/attributes` | what users say of them | [`Attributes`] |
+//! | `meta/sizes` | the number of rows | [`Sizes`] |
+//! | `meta/storage` | the type of the elements, the compression of new chunks | [`Storage`] |
+//! | `__attrs__`, `meta/attributes` | values that users attach | [`Attributes`] |
 //! | `__rootdirs__` | the columns of a table | [`RootDirs`] |
 //! | `data/__0.blp` | a header and one chunk | [`SingleChunk`] |
 //!
-//! These are the files of bcolz, BLZ and carray; [`proposal`] has those of the design before them.
+//! These are the files of bcolz, BLZ and carray. The module `proposal`, with the feature `documents`, has the files of the
+//! carray proposal, which is older.
 
 mod attributes;
 mod chunk_rows;
 mod error;
 mod object;
+#[cfg(feature = "documents")]
 pub mod proposal;
 mod python_json;
 mod rootdirs;
@@ -23,11 +25,11 @@ mod superchunk;
 
 pub use attributes::Attributes;
 pub use chunk_rows::{ChunkBase, default_chunk_rows};
-pub use error::MetaError;
+pub use error::{MetaError, TextPosition};
 pub use python_json::python_json;
 pub use rootdirs::RootDirs;
 pub use sizes::{ChunkOverhead, Sizes, counted_bytes};
 pub use storage::{DtypeText, ParamsKey, Storage, StorageStyle};
 pub use superchunk::{
-    SINGLE_CHUNK_HEAD_LEN, SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkOddity,
+    SINGLE_CHUNK_HEAD_LEN, SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkWarning,
 };

@@ -1,17 +1,20 @@
-//! The JSON object that a small file is, found in its text without building its value.
+//! [`Object`]: the JSON object that a small file consists of, found in its text without building its value.
 
-use super::error::{MetaError, place, shown};
+use super::error::{MetaError, TextPosition, shown};
 use bloscpack_wire::{
     json,
     members::{Member, Members},
 };
 use std::fmt::Display;
 
-/// An object in the text of a file: the file's own, or one inside of it.
+/// Keys that the message about a missing one lists.
+const LISTED_KEYS: usize = 8;
+
+/// An object in the text of a file: that of the file itself, or one inside of it.
 #[derive(Clone, Copy)]
 pub(super) struct Object<'a> {
     file: &'a str,
-    /// Where in the file it begins.
+    /// The position of its first byte in the file.
     at: usize,
     text: &'a str,
 }
@@ -20,42 +23,37 @@ pub(super) struct Object<'a> {
 pub(super) struct Field<'a> {
     name: &'static str,
     object: Object<'a>,
-    /// Where in the object it begins.
+    /// The position of its first byte in the object.
     at: usize,
     pub text: &'a str,
 }
 
 impl<'a> Object<'a> {
-    /// Takes a file of at most `max` bytes: more would be no file of this kind.
+    /// Takes a file of at most `max` bytes; no real file of its kind is longer.
     pub fn parse(file: &'a [u8], max: usize) -> Result<Self, MetaError> {
         if file.len() > max {
-            let found = file.len();
-            return Err(MetaError::over_limit(format!(
-                "it has {found} bytes, over the limit of {max}"
-            )));
+            return Err(MetaError::too_long("file", file.len(), max));
         }
-        let not_json = |error: &dyn Display| MetaError::damaged(format!("not JSON: {error}"));
         let text = std::str::from_utf8(file).map_err(|error| not_json(&error))?;
         if text.trim_ascii().is_empty() {
-            return Err(MetaError::cut_short(
-                "it is empty, should be a JSON object: perhaps its writer was interrupted",
-            ));
+            let expected = "a JSON object";
+            return Err(MetaError::Empty { expected });
         }
         json::check(file).map_err(|error| match error.is_eof() {
-            true => MetaError::cut_short(format!("cut short: {error}")),
+            true => MetaError::Unfinished {
+                reason: error.to_string(),
+            },
             false => not_json(&error),
         })?;
         if !text.trim_ascii_start().starts_with('{') {
             let found = shown(text.trim_ascii());
-            return Err(MetaError::damaged(format!(
-                "it is {found}, should be a JSON object"
-            )));
+            return Err(MetaError::field("the file", found, "a JSON object"));
         }
         let (file, at) = (text, 0);
         Ok(Self { file, at, text })
     }
 
-    /// The value of this key, the last one if there are several, as in Python.
+    /// The value of this key; the last one if the key occurs several times, as in Python.
     pub fn find(self, name: &'static str) -> Option<Field<'a>> {
         let value = self.members().filter(|m| m.is(name)).last()?.value;
         Some(Field {
@@ -66,17 +64,17 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The value of a key that has to be there.
+    /// The value of a required key.
     pub fn need(self, name: &'static str) -> Result<Field<'a>, MetaError> {
         self.find(name)
-            .ok_or_else(|| self.missing(&format!("\"{name}\"")))
+            .ok_or_else(|| self.missing(format!("\"{name}\"")))
     }
 
-    /// That something is not there.
-    pub fn missing(self, what: &str) -> MetaError {
-        let keys: Vec<_> = self.members().take(8).map(|m| shown(m.key)).collect();
-        let keys = keys.join(", ");
-        MetaError::damaged(format!("{what} is missing; the keys are {keys}"))
+    /// The error for a missing key, or for several keys of which one is required.
+    pub fn missing(self, key: String) -> MetaError {
+        let found = self.members().take(LISTED_KEYS).map(|m| shown(m.key));
+        let found = found.collect();
+        MetaError::MissingKey { key, found }
     }
 
     pub fn members(self) -> impl Iterator<Item = Member<'a>> {
@@ -88,8 +86,15 @@ impl<'a> Object<'a> {
     }
 }
 
+fn not_json(error: &dyn Display) -> MetaError {
+    MetaError::Syntax {
+        language: "JSON",
+        reason: error.to_string(),
+    }
+}
+
 impl<'a> Field<'a> {
-    /// The object that the value is.
+    /// The value as an object.
     pub fn object(&self) -> Result<Object<'a>, MetaError> {
         match self.text.starts_with('{') {
             true => Ok(Object {
@@ -101,29 +106,30 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The whole number, 0 or more, that the value is.
-    pub fn whole(&self) -> Result<u64, MetaError> {
+    /// The value as an integer, 0 or more.
+    pub fn unsigned(&self) -> Result<u64, MetaError> {
         let number = self.text.parse();
-        number.map_err(|_| self.wrong("a whole number, 0 or more"))
+        number.map_err(|_| self.wrong("an integer, 0 or more"))
     }
 
-    /// The whole number with a sign that the value is.
+    /// The value as an integer with a sign.
     pub fn signed(&self) -> Result<i64, MetaError> {
         let number = self.text.parse();
-        number.map_err(|_| self.wrong("a whole number"))
+        number.map_err(|_| self.wrong("an integer"))
     }
 
     pub fn string(&self) -> Result<String, MetaError> {
         serde_json::from_str(self.text).map_err(|_| self.wrong("a string"))
     }
 
-    /// That the value is not what it should be.
+    /// The error for a value that is not what it should be.
     pub fn wrong(&self, expected: &str) -> MetaError {
-        let (name, found) = (self.name, shown(self.text));
-        let place = place(self.object.file, self.object.at + self.at);
-        MetaError::damaged(format!(
-            "\"{name}\" ({place}) is {found}, should be {expected}"
-        ))
+        MetaError::Value {
+            name: format!("\"{}\"", self.name),
+            position: Some(TextPosition::of(self.object.file, self.object.at + self.at)),
+            found: shown(self.text),
+            expected: expected.to_owned(),
+        }
     }
 }
 
@@ -146,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_damaged() {
+    fn a_file_without_an_object_is_damaged() {
         let texts: [&[u8]; 7] = [
             b"[1]",
             b"1",
@@ -173,18 +179,18 @@ mod tests {
         let text = "{\n \"a\": {\"\u{e9}\": 1, \"b\": \"x\"}}";
         let object = Object::parse(text.as_bytes(), 100).unwrap();
         let inner = object.need("a").unwrap().object().unwrap();
-        let error = inner.need("b").unwrap().whole().unwrap_err().to_string();
+        let error = inner.need("b").unwrap().unsigned().unwrap_err().to_string();
         assert!(
             error.starts_with(r#""b" (line 2, column 21) is "x", should"#),
             "{error}"
         );
         let error = inner.need("c").err().unwrap().to_string();
-        assert_eq!(error, "\"c\" is missing; the keys are \"\u{e9}\", \"b\"");
+        assert_eq!(error, "\"c\" is missing (found: \"\u{e9}\", \"b\")");
     }
 
     #[test]
     fn of_a_key_that_occurs_twice_the_last_value_counts() {
         let object = Object::parse(br#"{"a": 1, "\u0061": 2}"#, 100).unwrap();
-        assert_eq!(object.need("a").unwrap().whole().unwrap(), 2);
+        assert_eq!(object.need("a").unwrap().unsigned().unwrap(), 2);
     }
 }

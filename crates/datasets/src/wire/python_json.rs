@@ -1,10 +1,10 @@
-//! JSON as Python's `json.dumps` writes it, byte for byte: what the files of bcolz and BLZ consist of.
+//! JSON as Python's `json.dumps` writes it, byte for byte: the spelling of the files of bcolz and BLZ.
 
 use serde_json::{Number, Value};
 use std::fmt::Write as _;
 
-/// The text of a value: `", "` and `": "` between things, all but ASCII escaped, floats as Python's
-/// `repr` has them.
+/// The text of a value, with `", "` and `": "` as separators, all characters but ASCII escaped, and floats as Python's
+/// `repr` writes them.
 ///
 /// ```
 /// use bloscpack_datasets::wire::python_json;
@@ -27,7 +27,12 @@ fn write_value(text: &mut String, value: &Value) {
         Value::Number(number) => text.push_str(&number_text(number)),
         Value::String(string) => write_string(text, string),
         Value::Array(items) => {
-            write_list(text, items.iter(), write_value);
+            text.push('[');
+            for (number, item) in items.iter().enumerate() {
+                text.push_str(if number == 0 { "" } else { ", " });
+                write_value(text, item);
+            }
+            text.push(']');
         }
         Value::Object(members) => {
             text.push('{');
@@ -42,21 +47,7 @@ fn write_value(text: &mut String, value: &Value) {
     }
 }
 
-/// A list of whatever the last argument writes.
-pub(super) fn write_list<T>(
-    text: &mut String,
-    items: impl IntoIterator<Item = T>,
-    write: impl Fn(&mut String, T),
-) {
-    text.push('[');
-    for (number, item) in items.into_iter().enumerate() {
-        text.push_str(if number == 0 { "" } else { ", " });
-        write(text, item);
-    }
-    text.push(']');
-}
-
-/// A string with its quotes. What lies beyond the basic plane becomes two escapes, as in UTF-16.
+/// Writes a string with its quotes. A character outside of the basic plane becomes two escapes, as in UTF-16.
 pub(super) fn write_string(text: &mut String, string: &str) {
     text.push('"');
     for c in string.chars() {
@@ -87,8 +78,8 @@ fn number_text(number: &Number) -> String {
     }
 }
 
-/// As Python's `repr`: the fewest digits that give the number back, with an exponent of two digits or
-/// more below 1e-4 and from 1e16 on.
+/// The text of Python's `repr`: the fewest digits that give the number back, with an exponent of at least two digits
+/// below 1e-4 and from 1e16 on.
 fn float_text(float: f64) -> String {
     let scientific = format!("{float:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else {
@@ -109,7 +100,7 @@ mod tests {
     use super::python_json;
     use serde_json::{Value, json};
 
-    /// What `json.dumps` of Python 3.11 gave for each.
+    /// The results of `json.dumps` in Python 3.11.
     #[test]
     fn values_are_written_as_python_writes_them() {
         let facts: [(Value, &str); 12] = [
@@ -137,7 +128,7 @@ mod tests {
         }
     }
 
-    /// What `repr` of Python 3.11 gave for each.
+    /// The results of `repr` in Python 3.11.
     #[test]
     fn floats_are_written_as_python_writes_them() {
         let facts = [

@@ -8,14 +8,14 @@
 
 use super::error::{MetaError, shown};
 use super::object::{Field, Object};
-use super::python_json::{write_list, write_string};
-use serde_json::{Map, Value};
+use super::python_json::{python_json, write_string};
+use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// Room for far more columns than a file system has for folders.
+/// Bytes of the longest file: room for far more columns than a file system has for folders.
 const MAX_LEN: usize = 16 << 20;
 
-/// What `__rootdirs__` says. A folder is a table where there is such a file.
+/// The content of `__rootdirs__`. A folder with such a file is a table.
 ///
 /// ```
 /// use bloscpack_datasets::wire::RootDirs;
@@ -28,29 +28,29 @@ const MAX_LEN: usize = 16 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RootDirs {
-    /// Names of the columns, each once. They come from a file: one that leads out of the table is
-    /// possible, and has to be refused where it becomes a path.
+    /// The names of the columns, each once. They come from a file, so that a name may lead out of the table; the code
+    /// that makes a path of it has to refuse that.
     pub names: Vec<String>,
-    /// Column and path, as far as the file has them: relative, absolute, or of another machine. There may
-    /// be more of them than names.
+    /// Columns and paths, where the file has them: relative, absolute, or of another machine. There may be more of them
+    /// than names.
     pub dirs: Option<Vec<(String, String)>>,
 }
 
 impl RootDirs {
-    /// The columns of a new table of bcolz: their folders are named as they are.
+    /// The columns of a new bcolz table, each in a folder of the same name.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) if a name occurs twice.
+    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) if a name occurs twice.
     pub fn new(names: Vec<String>) -> Result<Self, MetaError> {
         if let Some(name) = repeated(&names) {
-            let what = format!("two columns are called \"{}\"", shown(name));
-            return Err(MetaError::usage(what));
+            let reason = format!("two columns have the name \"{}\"", shown(name));
+            return Err(MetaError::unwritable(reason));
         }
         let dirs = None;
         Ok(Self { names, dirs })
     }
 
-    /// The same with the folders named as well, which BLZ asks for.
+    /// The same columns with their folders, which BLZ requires.
     #[must_use]
     pub fn with_dirs(mut self) -> Self {
         let dirs = self.names.iter().map(|name| (name.clone(), name.clone()));
@@ -58,20 +58,21 @@ impl RootDirs {
         self
     }
 
-    /// Parses the file, whoever wrote it.
+    /// Parses the file of any writer.
     ///
     /// # Errors
-    /// It is not a JSON object, has no list of names, or a name twice in it.
+    /// Returns an error if the file is not a JSON object, has no list of names, or has a name in it twice.
     pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
         let object = Object::parse(file, MAX_LEN)?;
         let field = object.need("names")?;
         let names: Vec<String> =
             serde_json::from_str(field.text).map_err(|_| field.wrong("a list of strings"))?;
         if let Some(name) = repeated(&names) {
-            let name = shown(name);
-            return Err(field.wrong(&format!(
-                "a list without repetition, but \"{name}\" is there twice"
-            )));
+            let expected = format!(
+                "a list without repetition, but \"{}\" occurs twice",
+                shown(name)
+            );
+            return Err(field.wrong(&expected));
         }
         let dirs = object.find("dirs").filter(|field| field.text != "null");
         let dirs = dirs.map(|field| paths(&field)).transpose()?;
@@ -80,8 +81,8 @@ impl RootDirs {
 
     /// The folder of a column: the last part of its path, or its name where the file has no path.
     ///
-    /// Tables are moved, so that of a path only its end counts. Where there is no such folder, one of the
-    /// column's own name may be meant.
+    /// Tables are moved, so that only the end of a path counts. Where there is no such folder, the one with the name of
+    /// the column may be meant.
     ///
     /// ```
     /// use bloscpack_datasets::wire::RootDirs;
@@ -93,12 +94,12 @@ impl RootDirs {
     /// ```
     #[must_use]
     pub fn folder_of(&self, name: &str) -> String {
-        let dirs = self.dirs.as_deref().unwrap_or_default();
-        let path = dirs.iter().rev().find(|(column, _)| column == name);
+        let mut dirs = self.dirs.iter().flatten().rev();
+        let path = dirs.find(|(column, _)| column == name);
         end_of(path.map(|(_, path)| path.as_str()), name).to_owned()
     }
 
-    /// The folders of all columns, in the order of the names, each as [`folder_of`](Self::folder_of) tells it.
+    /// The folders of all columns, in the order of the names, each as given by [`folder_of`](Self::folder_of).
     ///
     /// ```
     /// use bloscpack_datasets::wire::RootDirs;
@@ -116,7 +117,7 @@ impl RootDirs {
             .collect()
     }
 
-    /// The file: as BLZ spells it where there are `dirs`, as bcolz does where there are none.
+    /// The file: spelled as by BLZ if there are `dirs`, else as by bcolz.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut text = "{".to_owned();
@@ -131,9 +132,7 @@ impl RootDirs {
             text.push_str("}, ");
         }
         text.push_str("\"names\": ");
-        write_list(&mut text, &self.names, |text, name| {
-            write_string(text, name)
-        });
+        text.push_str(&python_json(&json!(self.names)));
         text.push_str("}\n");
         text.into_bytes()
     }
@@ -170,7 +169,7 @@ mod tests {
         RootDirs::parse(text.as_bytes()).unwrap()
     }
 
-    /// What bcolz 1.2.1, BLZ 0.6 and carray 0.5 wrote.
+    /// Written by bcolz 1.2.1, BLZ 0.6 and carray 0.5.
     #[test]
     fn real_files_are_read_and_written() {
         let texts = [
@@ -212,7 +211,7 @@ mod tests {
         }
     }
 
-    /// What BLZ leaves behind when a column is deleted.
+    /// BLZ leaves such a path when a column is deleted.
     #[test]
     fn paths_without_a_name_mean_nothing() {
         let table = parsed(r#"{"dirs": {"a": "a", "gone": "gone"}, "names": ["a"]}"#);
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn new_tables_are_spelled_for_whom_they_are() {
+    fn new_tables_are_spelled_for_their_reader() {
         let names = || vec!["id".to_owned(), "price".to_owned()];
         let table = RootDirs::new(names()).unwrap();
         assert_eq!(table.encode(), b"{\"names\": [\"id\", \"price\"]}\n");
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_files_are_refused() {
         for text in [
             r#"{"dirs": {}}"#,
             r#"{"names": "a"}"#,
@@ -247,7 +246,7 @@ mod tests {
         }
         let error = RootDirs::parse(br#"{"names": ["a", "a"]}"#).unwrap_err();
         assert!(
-            error.to_string().ends_with("but \"a\" is there twice"),
+            error.to_string().ends_with("but \"a\" occurs twice"),
             "{error}"
         );
     }

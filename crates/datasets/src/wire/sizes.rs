@@ -1,4 +1,4 @@
-//! `meta/sizes`: how many rows there are.
+//! `meta/sizes`: the number of rows.
 //!
 //! ```text
 //! {"shape": [1000], "nbytes": 8000, "cbytes": 3251}
@@ -6,13 +6,13 @@
 
 use super::error::MetaError;
 use super::object::Object;
-use super::python_json::write_list;
-use std::fmt::Write as _;
+use super::python_json::python_json;
+use serde_json::json;
 
-/// A shape longer than this would be none.
+/// Bytes of the longest file. No shape is longer.
 const MAX_LEN: usize = 1 << 20;
 
-/// What `meta/sizes` says. Only the shape means anything; the other two are for people.
+/// The content of `meta/sizes`. Readers only need the shape; the other two numbers are for people.
 ///
 /// ```
 /// use bloscpack_datasets::wire::Sizes;
@@ -24,25 +24,25 @@ const MAX_LEN: usize = 1 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes {
-    /// Rows first, then the shape of a row. This alone decides how much is read.
+    /// The number of rows, then the shape of a row. This alone decides how much is read.
     pub shape: Vec<u64>,
     /// Uncompressed bytes; 0 where the file does not say.
     pub nbytes: i64,
-    /// What [`counted_bytes`] gives, when the file was new. Real files have wrong and negative ones; 0
-    /// where the file does not say.
+    /// Compressed bytes, counted as [`counted_bytes`] does when the file was new. Real files contain wrong and negative
+    /// counts; 0 where the file does not say.
     pub cbytes: i64,
 }
 
 impl Sizes {
-    /// Parses the file; the order of the keys means nothing.
+    /// Parses the file. The order of the keys does not matter.
     ///
     /// # Errors
-    /// It is not a JSON object, or has no shape, or one that is no list of whole numbers.
+    /// Returns an error if the file is not a JSON object, has no shape, or a shape that is not a list of integers.
     pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
         let object = Object::parse(file, MAX_LEN)?;
         let field = object.need("shape")?;
         let shape: Vec<u64> = serde_json::from_str(field.text)
-            .map_err(|_| field.wrong("a list of whole numbers, 0 or more each"))?;
+            .map_err(|_| field.wrong("a list of integers, each 0 or more"))?;
         if shape.is_empty() {
             return Err(field.wrong("a list that begins with the number of rows"));
         }
@@ -54,7 +54,7 @@ impl Sizes {
         })
     }
 
-    /// The number of rows.
+    /// The number of rows; 0 if the shape is empty.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.shape.first().copied().unwrap_or(0)
@@ -63,38 +63,48 @@ impl Sizes {
     /// The shape of a row; empty where a row is one element.
     #[must_use]
     pub fn row_shape(&self) -> &[u64] {
-        self.shape.get(1..).unwrap_or_default()
+        self.shape.split_first().map_or(&[], |(_, row)| row)
     }
 
     /// The file, as every writer since carray has spelled it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut text = "{\"shape\": ".to_owned();
-        // Writing to a string never fails.
-        write_list(&mut text, &self.shape, |text, axis| {
-            let _ = write!(text, "{axis}");
-        });
-        let Self { nbytes, cbytes, .. } = self;
-        let _ = writeln!(text, ", \"nbytes\": {nbytes}, \"cbytes\": {cbytes}}}");
-        text.into_bytes()
+        let Self {
+            shape,
+            nbytes,
+            cbytes,
+        } = self;
+        let object = json!({"shape": shape, "nbytes": nbytes, "cbytes": cbytes});
+        (python_json(&object) + "\n").into_bytes()
     }
 }
 
-/// What a writer counts for each chunk beside its compressed bytes.
+/// The bytes that a writer counts for each chunk in addition to the compressed ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkOverhead {
-    /// Nothing: bcolz from 1.1.
+    /// Nothing: bcolz from 1.1 on.
     None,
     /// 128 bytes: carray, BLZ, and bcolz up to 1.0.
     Header,
 }
 
-/// The `cbytes` that writers give: the `ctbytes` of the full chunks, and one last chunk uncompressed,
-/// which is counted even where there is none.
+impl ChunkOverhead {
+    /// The number of bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Header => 128,
+        }
+    }
+}
+
+/// The `cbytes` that writers give: the `ctbytes` of the full chunks, and one last chunk uncompressed, which is counted
+/// even where there is none. A sum over `i64::MAX` is given as `i64::MAX`.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::ChunkOverhead, wire::counted_bytes};
-/// // What bcolz writes for an empty array of float64 in chunks of 2048 rows.
+/// // The count of bcolz for an empty array of float64 in chunks of 2048 rows.
 /// assert_eq!(counted_bytes([], 2048, 8, ChunkOverhead::None), 16384);
 /// assert_eq!(counted_bytes([1000, 900], 256, 8, ChunkOverhead::Header), 4204);
 /// ```
@@ -105,13 +115,11 @@ pub fn counted_bytes(
     row_bytes: u64,
     overhead: ChunkOverhead,
 ) -> i64 {
-    let each: u64 = match overhead {
-        ChunkOverhead::None => 0,
-        ChunkOverhead::Header => 128,
-    };
+    // Saturating, since the count is for people and never read for anything.
     let last = chunk_rows.saturating_mul(row_bytes);
     let sum = full_chunks.into_iter().fold(last, |sum, ctbytes| {
-        sum.saturating_add(ctbytes).saturating_add(each)
+        sum.saturating_add(ctbytes)
+            .saturating_add(overhead.bytes().into())
     });
     i64::try_from(sum).unwrap_or(i64::MAX)
 }
@@ -149,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_nobody_needs_may_be_missing_or_negative() {
+    fn sizes_for_people_may_be_missing_or_negative() {
         assert_eq!(
             parsed(r#"{"shape": [0]}"#),
             Sizes {
@@ -183,6 +191,6 @@ mod tests {
             assert!(error.to_string().contains("line 1, column 11"), "{error}");
         }
         let error = Sizes::parse(br#"{"nbytes": 1}"#).unwrap_err().to_string();
-        assert_eq!(error, r#""shape" is missing; the keys are "nbytes""#);
+        assert_eq!(error, r#""shape" is missing (found: "nbytes")"#);
     }
 }

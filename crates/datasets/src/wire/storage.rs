@@ -1,4 +1,4 @@
-//! `meta/storage`: what the elements are, and how new chunks are made.
+//! `meta/storage`: the type of the elements, and how new chunks are made.
 //!
 //! ```text
 //! {"dtype": "int64", "cparams": {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0},
@@ -11,29 +11,28 @@
 
 use super::error::{MetaError, shown};
 use super::object::{Field, Object};
-use super::python_json::{python_json, write_string};
+use super::python_json::python_json;
 use blosc1::{Compressor, Filter};
-use bloscpack_wire::json;
-use serde_json::Value;
-use std::fmt::Write as _;
+use bloscpack_wire::json as python;
+use serde_json::{Value, json};
 
-/// Where rows are arrays, old writers list all values of a default row.
+/// Bytes of the longest file. Where rows are arrays, old writers list all values of a default row.
 const MAX_LEN: usize = 64 << 20;
-/// As a value, a nested dtype takes far more memory than its text.
+/// Bytes of the longest nested dtype, which takes far more memory as a value.
 const MAX_DTYPE: usize = 1 << 20;
-/// The compressor of those writers that do not name it.
+/// The compressor where the file does not name it.
 const UNNAMED: Compressor = Compressor::Blosclz;
 
-/// How a dtype is written down; what it means is told by [`DType`](bloscpack_dtype::DType).
+/// The text of a dtype, which [`DType`](bloscpack_dtype::DType) parses.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DtypeText {
-    /// NumPy's name or description of it, as `int32` or `[('a', '<i4'), ('b', '<f8')]`.
+    /// NumPy's name or description of it, such as `int32` or `[('a', '<i4'), ('b', '<f8')]`.
     Text(String),
-    /// A nested list of descriptions, as datasets of the BLZ document may have.
+    /// A nested list of descriptions, as the BLZ document allows.
     Nested(Value),
 }
 
-/// The key under which the parameters of compression lie. It is what bcolz and BLZ differ in.
+/// The key of the compression parameters, which differs between bcolz and BLZ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ParamsKey {
     /// `cparams`: bcolz, carray, and the documents.
@@ -43,7 +42,7 @@ pub enum ParamsKey {
 }
 
 impl ParamsKey {
-    /// The key as it is written.
+    /// The key in the file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,22 +52,21 @@ impl ParamsKey {
     }
 }
 
-/// Whose spelling a file has; they differ in keys, their order, and what has a place at all.
+/// The program whose spelling a file has. The spellings differ in their keys, the order of these, and what they can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StorageStyle {
-    /// bcolz from 1.1, on Python 3: says everything.
+    /// bcolz from 1.1 on, with Python 3: expresses everything.
     Bcolz,
-    /// BLZ 0.6: `bparams`, the filter as yes or no, no compressor.
+    /// BLZ 0.6: `bparams`, shuffle as true or false, no compressor.
     Blz,
-    /// The documents' examples, which are also carray's spelling. What these cannot say (bitshuffle,
-    /// another compressor than blosclz, quantization) is added as bcolz would spell it.
+    /// The examples of the documents, which is also carray's spelling. Bitshuffle, compressors other than blosclz, and
+    /// quantization, which it cannot express, are added as bcolz would spell them.
     Document,
 }
 
-/// What `meta/storage` says.
+/// The content of `meta/storage`.
 ///
-/// Chunks tell for themselves how they are compressed: of these, only `dtype` and `chunk_rows` matter for
-/// reading.
+/// The header of each chunk says how it is compressed, so that only `dtype` and `chunk_rows` matter for reading.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::DtypeText, wire::ParamsKey, wire::Storage, wire::StorageStyle};
@@ -87,37 +85,37 @@ pub enum StorageStyle {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Storage {
-    /// What an element is. The shape of a row is not part of it.
+    /// The type of an element, without the shape of a row.
     pub dtype: DtypeText,
-    /// The key that the parameters were found under; writing goes by the [`StorageStyle`].
+    /// The key of the parameters in the file that was read. [`encode`](Self::encode) uses that of its [`StorageStyle`].
     pub params_key: ParamsKey,
-    /// Level of compression, 0 to 9.
+    /// The compression level, 0 to 9.
     pub level: u8,
-    /// What comes before compression.
+    /// The filter that is applied before compression.
     pub filter: Filter,
-    /// The compressor's name, known or not; `blosclz` where the file does not say.
+    /// The name of the compressor, which may be unknown; `blosclz` where the file does not say.
     pub compressor_name: String,
-    /// Bits to which floats were rounded before they were compressed; 0 and `None` are not at all.
+    /// The bits to which floats were rounded before compression. 0 means no rounding; `None` that the file does not say.
     pub quantize: Option<i64>,
-    /// Rows of every chunk but the last, at least 1.
+    /// Rows of every chunk but the last; at least 1.
     pub chunk_rows: u64,
-    /// Rows that the writer thought there would be.
+    /// The number of rows that the writer expected.
     pub expected_rows: u64,
-    /// The value of rows that nobody has written: JSON text, in which Python's `NaN`, `Infinity` and
-    /// `-Infinity` may occur. Old writers list all elements of a row here, new ones give one.
+    /// The value of rows that were never written: JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may
+    /// occur. Old writers list all elements of a row here, new ones give one.
     pub default: String,
 }
 
 impl Storage {
-    /// Parses the file, whoever wrote it; the order of the keys means nothing.
+    /// Parses the file of any writer. The order of the keys does not matter.
     ///
     /// # Errors
-    /// It is not a JSON object, something is missing, or not what it should be.
+    /// Returns an error if the file is not a JSON object, or if a value is missing or impossible.
     pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
         let object = Object::parse(file, MAX_LEN)?;
         let (params_key, params) = params(object)?;
         let chunk_rows = object.need("chunklen")?;
-        if chunk_rows.whole()? == 0 {
+        if chunk_rows.unsigned()? == 0 {
             return Err(chunk_rows.wrong("1 or more"));
         }
         Ok(Self {
@@ -133,8 +131,8 @@ impl Storage {
                 Some(bits) if bits.text != "null" => Some(bits.signed()?),
                 _ => None,
             },
-            chunk_rows: chunk_rows.whole()?,
-            expected_rows: object.need("expectedlen")?.whole()?,
+            chunk_rows: chunk_rows.unsigned()?,
+            expected_rows: object.need("expectedlen")?.unsigned()?,
             default: object.need("dflt")?.text.to_owned(),
         })
     }
@@ -142,109 +140,111 @@ impl Storage {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) if there is none of this name. The chunks may be
-    /// readable all the same: they tell what they are compressed with.
+    /// Returns [`MetaError::UnknownName`] if there is no compressor of this name. The chunks may be readable all the
+    /// same, since their headers name their compressor.
     pub fn compressor(&self) -> Result<Compressor, MetaError> {
-        self.compressor_name.parse().map_err(|_| {
-            let names: Vec<_> = Compressor::ALL.iter().map(|known| known.name()).collect();
-            let (name, names) = (shown(&self.compressor_name), names.join(", "));
-            MetaError::unsupported(format!(
-                "no compressor is called \"{name}\"; there are {names}"
-            ))
-        })
+        compressor(&self.compressor_name)
     }
 
-    /// The default as a value; `null` for what only Python knows.
+    /// The default as a value; `null` where it is a number that only Python knows.
     #[must_use]
     pub fn default_value(&self) -> Value {
-        json::parse(self.default.as_bytes()).unwrap_or_default()
+        python::parse(self.default.as_bytes()).unwrap_or_default()
     }
 
     /// The file in this spelling.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) for what the spelling has no place for, and for a default that
-    /// is not JSON.
+    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for anything that the spelling cannot express, and
+    /// for a default that is not JSON; [`OverLimit`](blosc1::Fault::OverLimit) if the file would be too long to be read
+    /// again.
     pub fn encode(&self, style: StorageStyle) -> Result<Vec<u8>, MetaError> {
+        let dtype = self.dtype_json(style)?;
         let default = self.default.trim_ascii();
-        let nested = match &self.dtype {
-            DtypeText::Text(_) => None,
-            DtypeText::Nested(list) => Some(python_json(list)),
-        };
-        if let Some(found) = nested.map(|text| text.len()).filter(|len| *len > MAX_DTYPE) {
-            return Err(MetaError::over_limit(format!(
-                "a dtype of {found} bytes is over the limit of {MAX_DTYPE}"
-            )));
-        }
-        json::check(default.as_bytes())
-            .map_err(|error| MetaError::usage(format!("the default is not JSON: {error}")))?;
-        let mut text = "{\"dtype\": ".to_owned();
-        match (&self.dtype, style) {
-            (DtypeText::Text(dtype), _) => write_string(&mut text, dtype),
-            (DtypeText::Nested(list), StorageStyle::Document) => text.push_str(&python_json(list)),
-            (DtypeText::Nested(_), _) => {
-                return Err(MetaError::usage(
-                    "bcolz and BLZ have no place for a nested list as dtype; the BLZ document has",
-                ));
+        python::check(default.as_bytes())
+            .map_err(|error| MetaError::unwritable(format!("the default is not JSON: {error}")))?;
+        let (key, params) = self.params(style)?;
+        let (key, params) = (key.name(), python_json(&params));
+        let (rows, expected) = (self.chunk_rows, self.expected_rows);
+        // The default is not a value, since it may be a number that only Python knows.
+        let tail = match style {
+            StorageStyle::Bcolz => format!("\"expectedlen\": {expected}, \"dflt\": {default}"),
+            StorageStyle::Blz | StorageStyle::Document => {
+                format!("\"dflt\": {default}, \"expectedlen\": {expected}")
             }
-        }
-        text.push_str(&self.params_text(style)?);
-        let (chunk_rows, expected_rows) = (self.chunk_rows, self.expected_rows);
-        // Writing to a string never fails.
-        let _ = match style {
-            StorageStyle::Bcolz => writeln!(
-                text,
-                ", \"chunklen\": {chunk_rows}, \"expectedlen\": {expected_rows}, \"dflt\": {default}}}"
-            ),
-            StorageStyle::Blz | StorageStyle::Document => writeln!(
-                text,
-                ", \"chunklen\": {chunk_rows}, \"dflt\": {default}, \"expectedlen\": {expected_rows}}}"
-            ),
         };
+        let text =
+            format!("{{\"dtype\": {dtype}, \"{key}\": {params}, \"chunklen\": {rows}, {tail}}}\n");
         if text.len() > MAX_LEN {
-            let found = text.len();
-            return Err(MetaError::over_limit(format!(
-                "{found} bytes are over the limit of {MAX_LEN}"
-            )));
+            return Err(MetaError::too_long("file", text.len(), MAX_LEN));
         }
         Ok(text.into_bytes())
     }
 
-    fn params_text(&self, style: StorageStyle) -> Result<String, MetaError> {
-        let level = self.level;
-        let quantize = self.quantize.unwrap_or(0);
-        let number = shuffle_number(self.filter);
-        let shuffled = self.filter != Filter::None;
-        let mut name = String::new();
-        write_string(&mut name, &self.compressor_name);
+    fn dtype_json(&self, style: StorageStyle) -> Result<String, MetaError> {
+        let list = match &self.dtype {
+            DtypeText::Text(text) => return Ok(python_json(&text.as_str().into())),
+            DtypeText::Nested(list) => list,
+        };
+        let text = python_json(list);
+        if text.len() > MAX_DTYPE {
+            return Err(MetaError::too_long("dtype", text.len(), MAX_DTYPE));
+        }
         match style {
-            StorageStyle::Bcolz => Ok(format!(
-                ", \"cparams\": {{\"clevel\": {level}, \"shuffle\": {number}, \"cname\": {name}, \"quantize\": {quantize}}}"
+            StorageStyle::Document => Ok(text),
+            StorageStyle::Bcolz | StorageStyle::Blz => Err(MetaError::unwritable(
+                "bcolz and BLZ do not support a nested list as dtype; the layout of the BLZ document does",
             )),
-            StorageStyle::Blz if self.filter == Filter::Bit => Err(MetaError::usage(
-                "BLZ knows no bitshuffle: should be byte shuffle or none",
-            )),
-            StorageStyle::Blz => Ok(format!(
-                ", \"bparams\": {{\"shuffle\": {shuffled}, \"clevel\": {level}}}"
-            )),
-            StorageStyle::Document => {
-                let shuffle = match self.filter {
-                    Filter::Bit => number.to_string(),
-                    Filter::None | Filter::Byte => shuffled.to_string(),
-                };
-                let mut more = String::new();
-                if self.compressor_name != UNNAMED.name() {
-                    let _ = write!(more, ", \"cname\": {name}");
-                }
-                if quantize != 0 {
-                    let _ = write!(more, ", \"quantize\": {quantize}");
-                }
-                Ok(format!(
-                    ", \"cparams\": {{\"shuffle\": {shuffle}, \"clevel\": {level}{more}}}"
-                ))
-            }
         }
     }
+
+    /// The key of the compression parameters, and these in the order of the style.
+    fn params(&self, style: StorageStyle) -> Result<(ParamsKey, Value), MetaError> {
+        let (level, name) = (self.level, self.compressor_name.as_str());
+        let number = shuffle_number(self.filter);
+        let is_shuffled = self.filter != Filter::None;
+        let quantize = self.quantize.unwrap_or(0);
+        let params = match style {
+            StorageStyle::Bcolz => {
+                json!({"clevel": level, "shuffle": number, "cname": name, "quantize": quantize})
+            }
+            StorageStyle::Blz if self.filter == Filter::Bit => {
+                let reason = "BLZ does not support bitshuffle: use byte shuffle or no filter";
+                return Err(MetaError::unwritable(reason));
+            }
+            StorageStyle::Blz => {
+                let params = json!({"shuffle": is_shuffled, "clevel": level});
+                return Ok((ParamsKey::Bparams, params));
+            }
+            StorageStyle::Document => {
+                let shuffle = match self.filter {
+                    Filter::Bit => number.into(),
+                    Filter::None | Filter::Byte => Value::from(is_shuffled),
+                };
+                let mut params = json!({"shuffle": shuffle, "clevel": level});
+                if name != UNNAMED.name() {
+                    params["cname"] = name.into();
+                }
+                if quantize != 0 {
+                    params["quantize"] = quantize.into();
+                }
+                params
+            }
+        };
+        Ok((ParamsKey::Cparams, params))
+    }
+}
+
+/// The compressor of this name.
+pub(super) fn compressor(name: &str) -> Result<Compressor, MetaError> {
+    name.parse().map_err(|_| {
+        let known: Vec<_> = Compressor::ALL.iter().map(|known| known.name()).collect();
+        MetaError::UnknownName {
+            kind: "compressor",
+            name: shown(name),
+            known: known.join(", "),
+        }
+    })
 }
 
 fn params(object: Object<'_>) -> Result<(ParamsKey, Object<'_>), MetaError> {
@@ -253,7 +253,7 @@ fn params(object: Object<'_>) -> Result<(ParamsKey, Object<'_>), MetaError> {
             return Ok((key, field.object()?));
         }
     }
-    Err(object.missing("\"cparams\" or \"bparams\""))
+    Err(object.missing("\"cparams\" or \"bparams\"".to_owned()))
 }
 
 fn dtype(field: &Field<'_>) -> Result<DtypeText, MetaError> {
@@ -264,10 +264,7 @@ fn dtype(field: &Field<'_>) -> Result<DtypeText, MetaError> {
             .map_err(|_| field.wrong("a string, or a nested list"));
     }
     if field.text.len() > MAX_DTYPE {
-        let found = field.text.len();
-        return Err(MetaError::over_limit(format!(
-            "\"dtype\" has {found} bytes, over the limit of {MAX_DTYPE}"
-        )));
+        return Err(MetaError::too_long("dtype", field.text.len(), MAX_DTYPE));
     }
     let nested = serde_json::from_str(field.text);
     nested
@@ -280,7 +277,7 @@ fn level(field: &Field<'_>) -> Result<u8, MetaError> {
     level.ok_or_else(|| field.wrong("0 to 9"))
 }
 
-/// Old writers say yes or no, new ones the number of the filter, or yes if that is what they were told.
+/// Old writers write true or false, new ones the number of the filter, or true if the user passed that.
 fn filter(field: &Field<'_>) -> Result<Filter, MetaError> {
     match field.text {
         "false" | "0" => Ok(Filter::None),
@@ -333,7 +330,7 @@ mod tests {
         }
     }
 
-    /// What bcolz 1.2.1 and 0.12.1, BLZ 0.6 and carray 0.5 wrote.
+    /// Written by bcolz 1.2.1 and 0.12.1, BLZ 0.6 and carray 0.5.
     #[test]
     fn real_files_are_read() {
         let texts = [
@@ -398,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compressor_that_nobody_knows_is_no_reason_not_to_read() {
+    fn an_unknown_compressor_does_not_prevent_reading() {
         let storage = parsed(
             r#"{"dtype": "int8", "cparams": {"clevel": 5, "shuffle": 1, "cname": "brotli", "quantize": null}, "chunklen": 1, "expectedlen": 0, "dflt": 0}"#,
         );
@@ -407,7 +404,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .starts_with("no compressor is called \"brotli\"; there are blosclz, lz4,")
+                .starts_with("unknown compressor \"brotli\"; known are blosclz, lz4,")
         );
         assert_eq!(storage.quantize, None);
         assert!(
@@ -418,7 +415,7 @@ mod tests {
     const SOUND: &str = r#"{"dtype": "int8", "cparams": {"clevel": 5, "shuffle": 1}, "chunklen": 1, "expectedlen": 0, "dflt": 0}"#;
 
     #[test]
-    fn what_cannot_be_is_refused_and_named() {
+    fn impossible_values_are_refused_and_named() {
         let wrong = [
             (
                 "\"clevel\": 5",
@@ -444,7 +441,7 @@ mod tests {
             (
                 "\"cparams\"",
                 "\"params\"",
-                "\"cparams\" or \"bparams\" is missing; the keys are \"dtype\", \"params\"",
+                "\"cparams\" or \"bparams\" is missing (found: \"dtype\", \"params\"",
             ),
             ("{\"clevel\": 5, \"shuffle\": 1}", "[5, 1]", "\"cparams\""),
         ];
@@ -479,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_style_cannot_say_is_refused_or_added() {
+    fn each_style_refuses_or_extends() {
         let storage = Storage {
             filter: Filter::Bit,
             compressor_name: "zstd".to_owned(),

@@ -1,4 +1,4 @@
-//! A superchunk of bcolz, BLZ or carray: a header of V1, one chunk, and nothing else.
+//! A superchunk of bcolz, BLZ or carray: a Bloscpack header of version 1, one chunk, and nothing else.
 //!
 //! ```text
 //!      0 1 2 3   4   5 6 7    8 .. 16
@@ -9,128 +9,127 @@ use super::error::MetaError;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use std::fmt;
 
-/// What a superchunk begins with, each the same. The chunk follows.
+/// The first bytes of every superchunk. Its chunk follows.
 pub const SINGLE_CHUNK_HEADER: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
 
-/// Bytes that [`SingleChunk::check`] has to see: the file's header and the chunk's.
+/// Bytes that [`SingleChunk::check`] needs: the header of the file and that of the chunk.
 pub const SINGLE_CHUNK_HEAD_LEN: usize = SINGLE_CHUNK_HEADER.len() + HEADER_LEN;
 
-/// How a superchunk is checked.
+/// How strictly a superchunk is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SuperchunkCheck {
-    /// All that its writer put there has to be there, and nothing else.
+    /// Every byte outside of the chunk has to be as its writer wrote it.
     #[default]
     Strict,
-    /// As bcolz reads: the first 16 bytes are skipped, and so is what follows the chunk. What is odd is
-    /// reported.
+    /// As bcolz reads it: the first 16 bytes and whatever follows the chunk are ignored, and reported as warnings.
     Lenient,
 }
 
-/// What is wrong with a superchunk that can be read all the same.
+/// Something unusual about a superchunk that does not prevent reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum SuperchunkOddity {
+pub enum SuperchunkWarning {
     /// Another header than [`SINGLE_CHUNK_HEADER`].
     Header {
         /// The first 16 bytes.
         found: [u8; 16],
     },
-    /// Bytes behind the chunk.
+    /// Bytes after the chunk.
     Trailing {
         /// How many.
         len: u64,
     },
 }
 
-impl fmt::Display for SuperchunkOddity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl SuperchunkWarning {
+    /// The error that it is in a strict check.
+    fn into_error(self) -> MetaError {
         match self {
             Self::Header { found } => {
                 let (found, expected) = (found.escape_ascii(), SINGLE_CHUNK_HEADER.escape_ascii());
-                write!(f, "it begins with \"{found}\", should be \"{expected}\"")
+                let (found, expected) = (format!("\"{found}\""), format!("\"{expected}\""));
+                MetaError::field("the header of the file", found, expected)
             }
-            Self::Trailing { len } => {
-                write!(f, "{len} bytes follow its chunk, should be none")
-            }
+            Self::Trailing { len } => MetaError::Trailing { found: len },
         }
+    }
+}
+
+impl fmt::Display for SuperchunkWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.into_error().fmt(f)
     }
 }
 
 /// A superchunk whose head has been checked.
 ///
 /// ```
-/// use bloscpack_datasets::{wire::SingleChunk, wire::SuperchunkCheck, wire::SuperchunkOddity};
-/// // What bcolz 1.2.1 wrote for `[3.25]`.
+/// use bloscpack_datasets::{wire::SingleChunk, wire::SuperchunkCheck, wire::SuperchunkWarning};
+/// // The file that bcolz 1.2.1 wrote for `[3.25]`.
 /// let file = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0\x02\x01\x33\x08\x08\0\0\0\x08\0\0\0\x18\0\0\0\0\0\0\0\0\0\x0a\x40";
 /// let chunk = SingleChunk::check(&file, 40, SuperchunkCheck::Strict)?;
 /// assert_eq!((chunk.header.nbytes, chunk.range()), (8, 16..40));
 ///
 /// assert!(SingleChunk::check(&file, 43, SuperchunkCheck::Strict).is_err());
 /// let chunk = SingleChunk::check(&file, 43, SuperchunkCheck::Lenient)?;
-/// assert_eq!(chunk.oddities, [SuperchunkOddity::Trailing { len: 3 }]);
+/// assert_eq!(chunk.warnings, [SuperchunkWarning::Trailing { len: 3 }]);
 /// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SingleChunk {
     /// The header of the chunk.
     pub header: ChunkHeader,
-    /// What is odd about it; nothing where it was checked strictly.
-    pub oddities: Vec<SuperchunkOddity>,
+    /// Anything unusual about the file; empty after a strict check.
+    pub warnings: Vec<SuperchunkWarning>,
 }
 
 impl SingleChunk {
-    /// Checks a superchunk by its first [`SINGLE_CHUNK_HEAD_LEN`] bytes (more are not looked at) and its
-    /// length. What the chunk holds is checked when it is decoded.
+    /// Checks a superchunk by its first [`SINGLE_CHUNK_HEAD_LEN`] bytes (further bytes of `head` are ignored) and the
+    /// length of its file. The content of the chunk is checked when it is decoded.
     ///
     /// # Errors
-    /// [`Fault::CutShort`](blosc1::Fault::CutShort) if the file ends before its chunk does;
-    /// [`Fault::Damaged`](blosc1::Fault::Damaged) for an oddity where the check is strict, and for a chunk's header
-    /// that cannot be; [`Fault::Unsupported`](blosc1::Fault::Unsupported) for what is not of Blosc 1.
+    /// Returns an error with the fault [`CutShort`](blosc1::Fault::CutShort) if the file ends before its chunk does;
+    /// [`Damaged`](blosc1::Fault::Damaged) for anything unusual in a strict check, and for an impossible chunk header;
+    /// [`Unsupported`](blosc1::Fault::Unsupported) for a chunk that is not of Blosc 1.
     pub fn check(head: &[u8], file_len: u64, how: SuperchunkCheck) -> Result<Self, MetaError> {
-        let (file_header, chunk_header) = split(head).ok_or_else(|| {
-            let found = head.len();
-            MetaError::cut_short(format!(
-                "cut short: {found} of the {SINGLE_CHUNK_HEAD_LEN} bytes that a superchunk has at least"
-            ))
+        let (file_header, chunk_header) = split(head).ok_or(MetaError::CutShort {
+            found: head.len() as u64,
+            expected: SINGLE_CHUNK_HEAD_LEN as u64,
         })?;
-        let mut oddities = Vec::new();
+        let mut warnings = Vec::new();
         if file_header != SINGLE_CHUNK_HEADER {
-            oddities.push(SuperchunkOddity::Header { found: file_header });
-            refuse(how, &oddities)?;
+            let found = file_header;
+            warn(how, SuperchunkWarning::Header { found }, &mut warnings)?;
         }
-        let header = ChunkHeader::parse(&chunk_header).map_err(|error| {
-            MetaError::new(
-                error.fault(),
-                format!("byte {}: {error}", SINGLE_CHUNK_HEADER.len()),
-            )
-        })?;
+        let byte = SINGLE_CHUNK_HEADER.len() as u64;
+        let header =
+            ChunkHeader::parse(&chunk_header).map_err(|error| MetaError::Chunk { byte, error })?;
         if header.is_end_mark() {
-            return Err(MetaError::damaged(
-                "byte 16: the end mark of a stream, should be a chunk of data",
-            ));
+            let found = "the end mark of a stream";
+            return Err(MetaError::field("byte 16", found, "a chunk of data"));
         }
-        let mut chunk = Self { header, oddities };
-        let end = chunk.range().end;
-        match file_len.checked_sub(end) {
+        let mut chunk = Self { header, warnings };
+        let expected = chunk.range().end;
+        match file_len.checked_sub(expected) {
             None => {
-                return Err(MetaError::cut_short(format!(
-                    "cut short: {file_len} of {end} bytes are there"
-                )));
+                let found = file_len;
+                return Err(MetaError::CutShort { found, expected });
             }
             Some(0) => {}
-            Some(len) => {
-                chunk.oddities.push(SuperchunkOddity::Trailing { len });
-                refuse(how, &chunk.oddities)?;
-            }
+            Some(len) => warn(
+                how,
+                SuperchunkWarning::Trailing { len },
+                &mut chunk.warnings,
+            )?,
         }
         Ok(chunk)
     }
 
-    /// Where in the file the chunk lies.
+    /// The position of the chunk in the file, in bytes.
     #[must_use]
     pub fn range(&self) -> std::ops::Range<u64> {
         let start = SINGLE_CHUNK_HEADER.len() as u64;
-        start..start.saturating_add(self.header.ctbytes.into())
+        start..start + u64::from(self.header.ctbytes)
     }
 }
 
@@ -139,22 +138,27 @@ fn split(head: &[u8]) -> Option<([u8; 16], [u8; HEADER_LEN])> {
     Some((*file_header, *rest.first_chunk()?))
 }
 
-fn refuse(how: SuperchunkCheck, oddities: &[SuperchunkOddity]) -> Result<(), MetaError> {
-    match oddities.last() {
-        Some(oddity) if how == SuperchunkCheck::Strict => {
-            Err(MetaError::damaged(oddity.to_string()))
+fn warn(
+    how: SuperchunkCheck,
+    warning: SuperchunkWarning,
+    warnings: &mut Vec<SuperchunkWarning>,
+) -> Result<(), MetaError> {
+    match how {
+        SuperchunkCheck::Strict => Err(warning.into_error()),
+        SuperchunkCheck::Lenient => {
+            warnings.push(warning);
+            Ok(())
         }
-        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkOddity};
+    use super::{SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkWarning};
     use blosc1::Fault;
     use bloscpack_wire::{FormatVersion, Header};
 
-    /// What bcolz 1.2.1 wrote for `np.array([3.25])`.
+    /// Written by bcolz 1.2.1 for `np.array([3.25])`.
     const REAL: [u8; 40] = [
         0x62, 0x6c, 0x70, 0x6b, 0x01, 0, 0, 0, 0x01, 0, 0, 0, 0, 0, 0, 0, //
         0x02, 0x01, 0x33, 0x08, 0x08, 0, 0, 0, 0x08, 0, 0, 0, 0x18, 0, 0, 0, //
@@ -176,7 +180,7 @@ mod tests {
     fn a_real_superchunk_has_nothing_odd() {
         for how in [SuperchunkCheck::Strict, SuperchunkCheck::Lenient] {
             let chunk = checked(&REAL, how).unwrap();
-            assert_eq!((chunk.range(), chunk.oddities.len()), (16..40, 0));
+            assert_eq!((chunk.range(), chunk.warnings.len()), (16..40, 0));
             assert_eq!((chunk.header.typesize, chunk.header.nbytes), (8, 8));
         }
     }
@@ -202,23 +206,23 @@ mod tests {
             );
             let chunk = checked(&file, SuperchunkCheck::Lenient).unwrap();
             let found = *file.first_chunk().unwrap();
-            assert_eq!(chunk.oddities, [SuperchunkOddity::Header { found }]);
+            assert_eq!(chunk.warnings, [SuperchunkWarning::Header { found }]);
         }
     }
 
     #[test]
-    fn what_follows_the_chunk_is_refused_or_reported() {
+    fn trailing_bytes_are_refused_or_reported() {
         let file = [&REAL[..], b"stale"].concat();
         assert_eq!(checked(&file, SuperchunkCheck::Strict), Err(Fault::Damaged));
         let chunk = checked(&file, SuperchunkCheck::Lenient).unwrap();
         assert_eq!(
-            (chunk.range(), chunk.oddities),
-            (16..40, vec![SuperchunkOddity::Trailing { len: 5 }])
+            (chunk.range(), chunk.warnings),
+            (16..40, vec![SuperchunkWarning::Trailing { len: 5 }])
         );
     }
 
     #[test]
-    fn however_lenient_a_chunk_has_to_be_whole() {
+    fn even_a_lenient_check_requires_a_whole_chunk() {
         for how in [SuperchunkCheck::Strict, SuperchunkCheck::Lenient] {
             for len in 0..40 {
                 assert_eq!(

@@ -114,7 +114,7 @@ fn long_elements_are_written_so_that_they_are_read_again() {
             assert!(fs::metadata(root.join("meta/storage")).unwrap().len() < 1000);
             let array = Dataset::open(&root).unwrap().into_array().unwrap();
             assert_eq!(array.default_element(), None);
-            assert_eq!(array.notes().count(), 0);
+            assert_eq!(array.warnings(), []);
         }
     }
     let long = CArray::builder(DType::bytes(2_000_000).unwrap())
@@ -161,15 +161,18 @@ fn a_default_that_is_none_is_noted() {
             root.display()
         );
         assert_eq!(array.default_element(), None);
-        let notes: Vec<_> = array.notes().collect();
-        assert_eq!(notes.len(), 1, "{notes:?}");
-        assert!(notes[0].1.contains("new elements are zeros"), "{notes:?}");
-        assert!(notes[0].1.len() < 200, "{notes:?}");
+        let warnings = array.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(
+            warnings[0].message.contains("new elements are zeros"),
+            "{warnings:?}"
+        );
+        assert!(warnings[0].message.len() < 200, "{warnings:?}");
     }
     let root = folder.path().join("table");
     blz_document(&root, r#"[["n", "int32"], ["s", "|S3"]]"#, "0");
     let table = Dataset::open(&root).unwrap().into_table().unwrap();
-    assert_eq!(table.notes().count(), 0);
+    assert_eq!(table.warnings(), []);
 }
 
 #[test]

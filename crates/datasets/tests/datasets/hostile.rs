@@ -23,7 +23,7 @@ fn all_in(dataset: &Dataset) -> Result<Leaves> {
     let _ = dataset.attributes().to_value();
     match dataset {
         Dataset::Array(array) => {
-            let _ = array.notes().count();
+            let _ = array.warnings().len();
             Ok(vec![(String::new(), array.read_rows(0..array.rows())?)])
         }
         Dataset::Table(table) => {

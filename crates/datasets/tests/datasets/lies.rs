@@ -114,7 +114,11 @@ fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
         panic!("{:?}", report.warnings);
     };
     assert_eq!(odd.path, "data/__1.blp");
-    assert!(odd.what.starts_with("4 bytes"), "{}", odd.what);
+    assert!(
+        odd.message.starts_with("4 unexpected bytes"),
+        "{}",
+        odd.message
+    );
 }
 
 /// Each of them would keep what it compresses with.

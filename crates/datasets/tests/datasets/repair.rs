@@ -70,10 +70,8 @@ fn a_stale_superchunk_of_a_trimmed_array_is_removed() {
     // It may as well hold rows that were appended and never counted.
     let found = RepairOptions::new().repair(&root).unwrap();
     assert!(
-        found
-            .iter()
-            .any(|finding| finding.what.contains("stale")
-                && matches!(finding.remedy, Remedy::Left(_)))
+        found.iter().any(|finding| finding.message.contains("stale")
+            && matches!(finding.remedy, Remedy::Left(_)))
     );
     assert!(stale.is_file());
     RepairOptions::new()
@@ -225,7 +223,7 @@ fn where_a_superchunk_is_damaged_no_other_is_removed() {
     let root = chosen.path().join("bcolz/crash_never_flushed");
     std::fs::write(root.join("data/__0.blp"), "damaged").unwrap();
     let before = files(&root.join("data"));
-    for uncounted in [Uncounted::Tell, Uncounted::Keep] {
+    for uncounted in [Uncounted::Report, Uncounted::Keep] {
         RepairOptions::new()
             .uncounted(uncounted)
             .repair(&root)
@@ -298,7 +296,7 @@ fn what_was_appended_and_not_counted_goes_or_stays_as_one_says() {
             "cut the last superchunk off at 25 rows",
         ),
         // Two rows in a superchunk of their own may also have been cut off.
-        (Uncounted::Tell, 40, "counted all 40 rows"),
+        (Uncounted::Report, 40, "counted all 40 rows"),
         (Uncounted::Keep, 42, "counted all 42 rows"),
     ] {
         let folder = folder();
@@ -309,7 +307,7 @@ fn what_was_appended_and_not_counted_goes_or_stays_as_one_says() {
         let found = how.repair(&root).unwrap();
         assert!(told(&found, remedy), "{uncounted:?}: {found:?}");
         assert_eq!(to_vec(&root), Vec::from_iter(0..rows), "{uncounted:?}");
-        if uncounted != Uncounted::Tell {
+        if uncounted != Uncounted::Report {
             assert_eq!(how.repair(&root).unwrap(), [], "{uncounted:?}");
         }
     }
@@ -317,7 +315,7 @@ fn what_was_appended_and_not_counted_goes_or_stays_as_one_says() {
 
 #[test]
 fn rows_that_are_not_sound_are_not_counted() {
-    for uncounted in [Uncounted::Tell, Uncounted::Keep] {
+    for uncounted in [Uncounted::Report, Uncounted::Keep] {
         let folder = folder();
         let root = folder.path().join("array");
         appended_and_not_counted(&root);

@@ -36,7 +36,7 @@ pub struct Model {
 }
 
 pub fn leaf_of(name: &str, array: &CArray, own_attributes: bool) -> Leaf {
-    assert!(array.notes().next().is_none(), "notes");
+    assert_eq!(array.warnings(), []);
     Leaf {
         name: name.to_owned(),
         shape: array.shape().to_vec(),

@@ -74,7 +74,7 @@ fn found(dataset: &Dataset, flushed: &Flushed<'_>) -> Vec<Leaf> {
         }
         Dataset::Table(table) => {
             assert!(flushed.is_table, "a table, not an array");
-            assert!(table.notes().next().is_none(), "notes");
+            assert_eq!(table.warnings(), []);
             let own = table::columns_have_attributes(flushed.layout);
             let names = table.names().iter();
             let leaves = names.map(|name| array::leaf_of(name, table.column(name).unwrap(), own));

@@ -54,7 +54,7 @@ impl Repair {
         let uncounted = match (self.keep_rows, self.drop_rows) {
             (true, _) => Uncounted::Keep,
             (false, true) => Uncounted::Drop,
-            (false, false) => Uncounted::Tell,
+            (false, false) => Uncounted::Report,
         };
         let repair = RepairOptions::new()
             .dry_run(self.dry_run)
@@ -82,13 +82,18 @@ impl Repair {
             return format!("{name}: nothing to repair\n");
         }
         let mut text = String::new();
-        for Finding { path, what, remedy } in found {
+        for Finding {
+            path,
+            message,
+            remedy,
+        } in found
+        {
             let (label, remedy) = match remedy {
                 Remedy::Done(done) if self.dry_run => ("would be done", done),
                 Remedy::Done(done) => ("done", done),
                 Remedy::Left(why) => ("not repaired", why),
             };
-            let _ = writeln!(text, "{name}: {path}: {what}; {label}: {remedy}");
+            let _ = writeln!(text, "{name}: {path}: {message}; {label}: {remedy}");
         }
         text
     }
@@ -100,7 +105,7 @@ impl Repair {
                 Remedy::Done(done) => ("done", done),
                 Remedy::Left(why) => ("left", why),
             };
-            json!({ "file": finding.path, "what": finding.what, "state": state, "remedy": remedy })
+            json!({ "file": finding.path, "what": finding.message, "state": state, "remedy": remedy })
         };
         json!({
             "path": self.path.to_string_lossy(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bloscpack::dataset::{CArray, CTable, Dataset};
+use bloscpack::dataset::{CArray, CTable, Dataset, Warning};
 use serde_json::{Value, json};
 
 use super::array::{SurveyedArray, default};
@@ -55,8 +55,8 @@ impl<'a> Summary<'a> {
         if dataset.was_interrupted() {
             notes.push(interrupted());
         }
-        let joined = |(place, what)| format!("{place}: {what}");
-        notes.extend(dataset.notes().into_iter().map(joined));
+        let text = |warning: &Warning| format!("{}: {}", warning.path, warning.message);
+        notes.extend(dataset.warnings().iter().map(text));
         let mut arrays = Vec::new();
         match dataset {
             Dataset::Array(array) => {
@@ -66,7 +66,7 @@ impl<'a> Summary<'a> {
             }
             Dataset::Table(table) => {
                 for (name, column) in columns(table)? {
-                    notes.extend(column.notes().map(joined));
+                    notes.extend(column.warnings().iter().map(text));
                     let column = SurveyedArray::of(column)?;
                     notes.extend(column.notes(&format!("column {name}: ")));
                     arrays.push((name, column));

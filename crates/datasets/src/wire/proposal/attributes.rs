@@ -1,11 +1,11 @@
-//! `meta/attributes`: what users say of a dataset, as YAML.
+//! `meta/attributes`: values that users attach to a dataset, as YAML.
 
 use super::yaml;
 use crate::wire::error::{MetaError, shown};
 use serde_json::{Map, Value};
 
-/// Parses the attributes, in their order. An attribute of the proposal's kind (`value`, `type`, `dtype`) is a
-/// map like any other.
+/// Parses the attributes, in their order. An attribute of the proposal's kind (`value`, `type`, `dtype`) is a map like any
+/// other.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::proposal::encode_attributes, wire::proposal::parse_attributes};
@@ -17,15 +17,14 @@ use serde_json::{Map, Value};
 /// ```
 ///
 /// # Errors
-/// It is not YAML, or not a map. [`Fault::Unsupported`](blosc1::Fault::Unsupported) for anchors, aliases, tags
-/// and keys that are not scalars.
+/// Returns an error if the file is not YAML, or not a map; with the fault
+/// [`Unsupported`](blosc1::Fault::Unsupported) for anchors, aliases, tags, and keys that are not scalars.
 pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>, MetaError> {
     match yaml::parse(file)? {
         Value::Object(map) => Ok(map),
         other => {
             let found = shown(&other.to_string());
-            let what = format!("it is {found}, should be a map");
-            Err(MetaError::damaged(what))
+            Err(MetaError::field("the file", found, "a map"))
         }
     }
 }
@@ -33,8 +32,8 @@ pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>, MetaError> {
 /// The file for these attributes.
 ///
 /// # Errors
-/// [`Fault::Usage`](blosc1::Fault::Usage) for what could not be read again: a key of more than a thousand
-/// characters, too deep or too much.
+/// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for attributes that could not be read again: with a key
+/// of more than a thousand characters, nested too deeply, or too many.
 pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>, MetaError> {
     let mut text = String::new();
     yaml::write_map(&mut text, attributes, 0);
@@ -43,10 +42,10 @@ pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>, Met
     }
     match parse_attributes(text.as_bytes()) {
         Ok(again) if again == *attributes => Ok(text.into_bytes()),
-        Ok(_) => Err(MetaError::usage(
+        Ok(_) => Err(MetaError::unwritable(
             "the attributes would not be the same when read again",
         )),
-        Err(error) => Err(MetaError::usage(format!(
+        Err(error) => Err(MetaError::unwritable(format!(
             "the attributes could not be read again: {error}"
         ))),
     }
@@ -104,7 +103,7 @@ ids:
     }
 
     #[test]
-    fn what_could_not_be_read_again_is_not_written() {
+    fn unreadable_values_are_not_written() {
         let deep = (0..130).fold(json!(1), |value, _| json!([value]));
         for value in [
             json!({"a": deep}),

@@ -1,14 +1,14 @@
-//! The files of the carray proposal, the first design for datasets on disk.
+//! The small files of the carray proposal, the first design for datasets on disk.
 //!
-//! | file | what it is | here |
+//! | file | format | here |
 //! |---|---|---|
 //! | `meta/shape` | a Python tuple | [`parse_shape`], [`encode_shape`] |
 //! | `meta/storage` | YAML | [`Storage`] |
 //! | `meta/attributes` | YAML | [`parse_attributes`], [`encode_attributes`] |
 //! | `data/__1__.bin` | header, index, chunks | [`SuperchunkHeader`] |
 //!
-//! Of YAML, what can be said in JSON is read, however it is laid out; anchors, aliases and tags are
-//! refused. Written is only what the proposal shows.
+//! All YAML that JSON could express is read, however it is laid out; anchors, aliases and tags are refused. Files are
+//! written in the style of the examples in the proposal.
 
 mod attributes;
 mod shape;

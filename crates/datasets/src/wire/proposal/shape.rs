@@ -2,8 +2,11 @@
 
 use crate::wire::error::{MetaError, shown};
 
-/// A shape longer than this would be none.
+/// Bytes of the longest file. No shape is longer.
 const MAX_LEN: usize = 1 << 16;
+
+/// An example for messages.
+const EXAMPLE: &str = "a shape such as (300, 200)";
 
 /// Parses the shape of a dataset.
 ///
@@ -17,19 +20,16 @@ const MAX_LEN: usize = 1 << 16;
 /// ```
 ///
 /// # Errors
-/// It is not a tuple of whole numbers.
+/// Returns an error if the file is not a tuple of integers, each 0 or more.
 pub fn parse_shape(file: &[u8]) -> Result<Vec<u64>, MetaError> {
     if file.trim_ascii().is_empty() {
-        return Err(MetaError::cut_short(
-            "it is empty, should be a shape such as (300, 200)",
-        ));
+        return Err(MetaError::Empty { expected: EXAMPLE });
     }
     let text = std::str::from_utf8(file).ok();
     let tuple = text.filter(|_| file.len() <= MAX_LEN).and_then(parse_tuple);
     tuple.ok_or_else(|| {
         let found = shown(String::from_utf8_lossy(file).trim());
-        let what = format!("it is \"{found}\", should be a shape such as (300, 200)");
-        MetaError::damaged(what)
+        MetaError::field("the file", format!("\"{found}\""), EXAMPLE)
     })
 }
 
@@ -39,7 +39,7 @@ pub fn encode_shape(shape: &[u64]) -> Vec<u8> {
     format!("{}\n", tuple(shape)).into_bytes()
 }
 
-/// The numbers of a tuple, with space around it.
+/// The numbers of a tuple, with any space around it.
 pub(super) fn parse_tuple(text: &str) -> Option<Vec<u64>> {
     let inside = text.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
     if inside.is_empty() {
@@ -55,7 +55,7 @@ fn number(text: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| plain)
 }
 
-/// A tuple as Python writes it: one number has a comma behind it.
+/// A tuple as Python writes it: a single number has a comma after it.
 pub(super) fn tuple(numbers: &[u64]) -> String {
     match numbers {
         [single] => format!("({single},)"),
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// What `str` of Python 3.11 gave, with a newline.
+    /// The result of `str` in Python 3.11, with a newline.
     #[test]
     fn tuples_are_written_as_python_writes_them() {
         assert_eq!(encode_shape(&[]), b"()\n");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tuple_is_refused() {
+    fn other_texts_than_tuples_are_refused() {
         for text in [
             "300, 200",
             "[300, 200]",

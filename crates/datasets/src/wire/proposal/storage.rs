@@ -1,4 +1,4 @@
-//! `meta/storage`: what the elements are and how they are stored, as YAML.
+//! `meta/storage`: the type of the elements and how they are stored, as YAML.
 //!
 //! ```text
 //! dtype:
@@ -17,27 +17,28 @@
 use super::shape::{parse_tuple, tuple};
 use super::yaml;
 use crate::wire::error::{MetaError, shown};
+use crate::wire::storage::compressor;
 use blosc1::{Compressor, Filter};
 use bloscpack_dtype::ByteOrder;
 use serde_json::{Map, Value};
 
-/// Columns within columns: deeper than any table, and what a stack bears.
+/// The greatest depth of nested columns. No table is deeper, and it is safe for the stack.
 const MAX_DEPTH: usize = 16;
-/// A longer path of keys is told no further.
+/// Bytes of the longest path of keys that a message contains.
 const MAX_PATH: usize = 256;
 
-/// What an element is: of one type, or of columns that lie in folders of their own.
+/// The elements of a dataset: of one type, or columns with folders of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elements {
-    /// NumPy's name of the type.
+    /// One type, by NumPy's name.
     Of(String),
-    /// Names of columns, and what each is.
+    /// The names of columns, and the elements of each.
     Columns(Vec<(String, Elements)>),
 }
 
 impl Elements {
-    /// The columns that are not divided further, in order: the names that lead there, and the type. A
-    /// single type is one column that no name leads to.
+    /// The columns that contain no further columns, in order: the names from the outermost column inwards, and the type.
+    /// A single type is one column without names.
     ///
     /// ```
     /// use bloscpack_datasets::wire::proposal::Elements;
@@ -73,21 +74,21 @@ impl Elements {
     }
 }
 
-/// What happens to a chunk before it is compressed.
+/// A filter that is applied to a chunk before it is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProposalFilter {
-    /// Bytes of equal rank are put together.
+    /// Byte shuffle: groups the first bytes of all elements, then the second ones, and so on.
     Shuffle,
-    /// Bits of equal rank are put together. The proposal does not name it; it is ours.
+    /// Bitshuffle: groups bits in the same way. The proposal does not mention it; it is an extension.
     Bitshuffle,
-    /// Digits that do not matter are set to zero. Nothing of it need be undone, and nothing here does it.
+    /// Sets insignificant digits to zero. Readers need not undo it. This library does not apply it.
     Truncate,
 }
 
 impl ProposalFilter {
     const ALL: [Self; 3] = [Self::Shuffle, Self::Bitshuffle, Self::Truncate];
 
-    /// Its name in the file.
+    /// The name in the file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -98,19 +99,19 @@ impl ProposalFilter {
     }
 }
 
-/// How new chunks are compressed. For reading it does not matter: chunks tell for themselves.
+/// The compression of new chunks. It does not matter for reading, since the header of each chunk says how it is compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compression {
-    /// The compressor's name, known or not.
+    /// The name of the compressor, which may be unknown.
     pub library: String,
-    /// Level, 0 to 9.
+    /// The compression level, 0 to 9.
     pub level: u8,
-    /// What comes before it, in order.
+    /// The filters that are applied before compression, in order.
     pub filters: Vec<ProposalFilter>,
 }
 
 impl Default for Compression {
-    /// As in the proposal's example, without its `truncate`.
+    /// The example of the proposal, without its filter `truncate`.
     fn default() -> Self {
         let library = Compressor::Blosclz.name().to_owned();
         let filters = vec![ProposalFilter::Shuffle];
@@ -126,15 +127,9 @@ impl Compression {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) if there is none of this name.
+    /// Returns [`MetaError::UnknownName`] if there is no compressor of this name.
     pub fn compressor(&self) -> Result<Compressor, MetaError> {
-        self.library.parse().map_err(|_| {
-            let names: Vec<_> = Compressor::ALL.iter().map(|known| known.name()).collect();
-            let (name, names) = (shown(&self.library), names.join(", "));
-            MetaError::unsupported(format!(
-                "no compressor is called \"{name}\"; there are {names}"
-            ))
-        })
+        compressor(&self.library)
     }
 
     /// The filter for new chunks.
@@ -149,7 +144,7 @@ impl Compression {
     }
 }
 
-/// What `meta/storage` says. Elements lie in C order.
+/// The content of `meta/storage`. Elements are in C order.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::proposal::Elements, wire::proposal::Storage};
@@ -163,29 +158,28 @@ impl Compression {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
-    /// What an element is.
+    /// The type of the elements, or the columns.
     pub elements: Elements,
-    /// Elements of a chunk along each axis, at least 1 each.
+    /// Elements of a chunk along each axis; at least 1 each.
     pub chunk_shape: Vec<u64>,
-    /// Chunks of each superchunk but the last, at least 1; where the file does not say, the first
-    /// superchunk tells.
+    /// Chunks of each superchunk but the last; at least 1. Where the file does not say, it is the number of chunks in the
+    /// first superchunk.
     pub superchunk_chunks: Option<u64>,
-    /// Which byte of an element comes first.
+    /// The byte order of the elements.
     pub order: ByteOrder,
-    /// How new chunks are compressed.
+    /// The compression of new chunks.
     pub compression: Compression,
-    /// What new elements are, where that is not zero. The proposal has no word for it; it is written as
-    /// `dflt`, which others leave alone.
+    /// The default element, where it is not zero. The proposal has no key for it; it is written as `dflt`, which other
+    /// readers ignore.
     pub default: Option<Value>,
 }
 
 impl Storage {
-    /// Parses the file. Keys that nothing defines are left alone.
+    /// Parses the file. Undefined keys are ignored.
     ///
     /// # Errors
-    /// It is not a YAML map, or something is missing or not what it should be.
-    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) for elements in Fortran's order, and for a filter that
-    /// nobody here can undo.
+    /// Returns an error if the file is not a YAML map, or if a value is missing or impossible; with the fault
+    /// [`Unsupported`](blosc1::Fault::Unsupported) for elements in Fortran order, and for an unknown filter.
     pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
         let document = yaml::parse(file)?;
         let map = Node {
@@ -209,11 +203,11 @@ impl Storage {
         })
     }
 
-    /// The file, laid out as the proposal's example.
+    /// The file, in the style of the example in the proposal.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) for `truncate`, which nothing here does, and for what could not be
-    /// read again.
+    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for the filter `truncate`, which this library does not
+    /// apply, and for values that could not be read again.
     pub fn encode(&self) -> Result<Vec<u8>, MetaError> {
         let Compression {
             library,
@@ -221,9 +215,8 @@ impl Storage {
             filters,
         } = &self.compression;
         if filters.contains(&ProposalFilter::Truncate) {
-            return Err(MetaError::usage(
-                "the filter \"truncate\" is read, but not written",
-            ));
+            let reason = "the filter \"truncate\" is only supported for reading";
+            return Err(MetaError::unwritable(reason));
         }
         let mut text = String::new();
         let dtype = Map::from_iter([("dtype".to_owned(), self.elements.value())]);
@@ -248,9 +241,11 @@ impl Storage {
         }
         match Self::parse(text.as_bytes()) {
             Ok(again) if again == *self => Ok(text.into_bytes()),
-            Ok(_) => Err(MetaError::usage("it would not be the same when read again")),
-            Err(error) => Err(MetaError::usage(format!(
-                "it could not be read again: {error}"
+            Ok(_) => Err(MetaError::unwritable(
+                "the file would not be the same when read again",
+            )),
+            Err(error) => Err(MetaError::unwritable(format!(
+                "the file could not be read again: {error}"
             ))),
         }
     }
@@ -272,7 +267,7 @@ impl Elements {
     }
 }
 
-/// A value in the file, and the keys that lead to it.
+/// A value in the file, and the keys that lead to it, joined by dots.
 struct Node<'a> {
     path: String,
     value: &'a Value,
@@ -288,13 +283,16 @@ impl<'a> Node<'a> {
     fn need(&self, key: &str) -> Result<Node<'a>, MetaError> {
         self.find(key)?.ok_or_else(|| {
             let path = self.below(key, self.value).path;
-            MetaError::damaged(format!("\"{path}\" is missing"))
+            MetaError::MissingKey {
+                key: format!("\"{path}\""),
+                found: Vec::new(),
+            }
         })
     }
 
     fn below(&self, key: &str, value: &'a Value) -> Node<'a> {
         let key = shown(key);
-        // Each node has its own, of which no more is told than this.
+        // Each node has a path of its own, which must not grow with the depth.
         let path = match self.path.as_str() {
             "" => key,
             path if path.len() > MAX_PATH => path.to_owned(),
@@ -304,30 +302,30 @@ impl<'a> Node<'a> {
     }
 
     fn text(&self) -> Result<&'a str, MetaError> {
-        self.value.as_str().ok_or_else(|| self.wrong("a word"))
+        self.value.as_str().ok_or_else(|| self.wrong("a string"))
     }
 
-    /// A whole number, 1 or more.
+    /// An integer, 1 or more.
     fn count(&self) -> Result<u64, MetaError> {
         let count = self.value.as_u64().filter(|count| *count > 0);
-        count.ok_or_else(|| self.wrong("a whole number, 1 or more"))
+        count.ok_or_else(|| self.wrong("an integer, 1 or more"))
     }
 
     fn wrong(&self, expected: &str) -> MetaError {
         let found = shown(&self.value.to_string());
-        let what = match self.path.as_str() {
-            "" => "it".to_owned(),
+        let name = match self.path.as_str() {
+            "" => "the file".to_owned(),
             path => format!("\"{}\"", shown(path)),
         };
-        MetaError::damaged(format!("{what} is {found}, should be {expected}"))
+        MetaError::field(name, found, expected)
     }
 }
 
 fn elements(node: &Node<'_>, depth: usize) -> Result<Elements, MetaError> {
     match node.value {
-        Value::Object(_) if depth >= MAX_DEPTH => Err(MetaError::over_limit(format!(
-            "columns within columns more than {MAX_DEPTH} deep"
-        ))),
+        Value::Object(_) if depth >= MAX_DEPTH => Err(MetaError::TooComplex {
+            reason: format!("columns are nested more than {MAX_DEPTH} deep"),
+        }),
         Value::String(dtype) if !dtype.is_empty() => Ok(Elements::Of(dtype.clone())),
         Value::Object(columns) if !columns.is_empty() => {
             let column = |(name, value): (&String, _)| {
@@ -337,7 +335,7 @@ fn elements(node: &Node<'_>, depth: usize) -> Result<Elements, MetaError> {
             let columns: Result<_, _> = columns.iter().map(column).collect();
             columns.map(Elements::Columns)
         }
-        _ => Err(node.wrong("the name of a type, or columns with theirs")),
+        _ => Err(node.wrong("the name of a type, or columns with their types")),
     }
 }
 
@@ -349,10 +347,10 @@ fn chunk_shape(node: &Node<'_>) -> Result<Vec<u64>, MetaError> {
         _ => None,
     };
     let shape = shape.filter(|shape| !shape.contains(&0));
-    shape.ok_or_else(|| node.wrong("a shape such as (30, 20), of numbers from 1 on"))
+    shape.ok_or_else(|| node.wrong("a shape such as (30, 20), of integers from 1 on"))
 }
 
-/// Elements in another order would be taken for their neighbours.
+/// Refuses elements in Fortran order, which would be read in the wrong order.
 fn check_order(map: &Node<'_>) -> Result<(), MetaError> {
     let Some(node) = map.find("order")? else {
         return Ok(());
@@ -360,7 +358,7 @@ fn check_order(map: &Node<'_>) -> Result<(), MetaError> {
     match node.text()? {
         "C" => Ok(()),
         "F" => Err(MetaError::unsupported(
-            "\"order\" is F, which is not read here: should be C",
+            "\"order\" is F, which is not supported: should be C",
         )),
         _ => Err(node.wrong("C or F")),
     }
@@ -409,7 +407,7 @@ fn filters(node: &Node<'_>) -> Result<Vec<ProposalFilter>, MetaError> {
     items.iter().map(|item| filter(node, item)).collect()
 }
 
-/// What a filter of unknown name did to the chunks, nobody could undo.
+/// The filter of this name. The effect of an unknown filter could not be undone.
 fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter, MetaError> {
     let name = item
         .as_str()
@@ -418,9 +416,12 @@ fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter, MetaError> {
         .into_iter()
         .find(|known| known.name() == name);
     known.ok_or_else(|| {
-        let names = ProposalFilter::ALL.map(ProposalFilter::name).join(", ");
-        let name = shown(name);
-        MetaError::unsupported(format!("no filter is called \"{name}\"; known are {names}"))
+        let known = ProposalFilter::ALL.map(ProposalFilter::name);
+        MetaError::UnknownName {
+            kind: "filter",
+            name: shown(name),
+            known: known.join(", "),
+        }
     })
 }
 
@@ -430,7 +431,7 @@ mod tests {
     use blosc1::{Compressor, Fault, Filter};
     use bloscpack_dtype::ByteOrder;
 
-    /// The proposal's own, spaces behind `dtype:` included.
+    /// The example of the proposal, including the space after `dtype:`.
     const EXAMPLE: &str = "dtype: \n  col1: int8\n  col2: float32\nchunkshape: (30, 20)\nsuperchunksize: 10  # max. number of chunks in a single file\nendianness: big  # default: little\norder: C         # default: C\ncompression:\n  library: blosclz   # could be zlib, fastlz or others\n  level: 5\n  filters: [shuffle, truncate]  # order matters\n";
 
     fn parsed(text: &str) -> Storage {
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_the_default() {
+    fn missing_keys_have_defaults() {
         let storage = parsed("dtype: int8\nchunkshape: (5,)\n");
         assert_eq!(
             (storage.order, storage.superchunk_chunks),
@@ -529,13 +530,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_named() {
+    fn impossible_values_are_refused_and_named() {
         let wrong = [
             (
                 "order: C ",
                 "order: F ",
                 Fault::Unsupported,
-                "\"order\" is F, which is not read here",
+                "\"order\" is F, which is not supported",
             ),
             (
                 "order: C ",
@@ -547,7 +548,7 @@ mod tests {
                 "truncate]",
                 "delta]",
                 Fault::Unsupported,
-                "no filter is called \"delta\"; known are shuffle, bitshuffle, truncate",
+                "unknown filter \"delta\"; known are shuffle, bitshuffle, truncate",
             ),
             (
                 "[shuffle, truncate]",
@@ -601,12 +602,12 @@ mod tests {
         }
         assert_eq!(
             Storage::parse(b"- a\n").unwrap_err().to_string(),
-            "it is [\"a\"], should be a map"
+            "the file is [\"a\"], should be a map"
         );
     }
 
     #[test]
-    fn a_library_that_nobody_knows_is_no_reason_not_to_read() {
+    fn an_unknown_library_does_not_prevent_reading() {
         let compression = parsed(&EXAMPLE.replace("blosclz", "fastlz")).compression;
         assert_eq!(
             compression.compressor().unwrap_err().fault(),
@@ -615,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_again_is_not_written() {
+    fn unreadable_values_are_not_written() {
         let storage = parsed("dtype: int8\nchunkshape: (5,)\n");
         let twice = columns(&[("a", of("int8")), ("a", of("int16"))]);
         for wrong in [

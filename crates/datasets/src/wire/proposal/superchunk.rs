@@ -9,7 +9,7 @@
 //!    | chunk | [digest] | [spare] | chunk | ...
 //! ```
 //!
-//! All numbers are little-endian. The proposal has no word for a number that is not known.
+//! All numbers are little-endian. The proposal has no value for an unknown number.
 
 use crate::wire::error::MetaError;
 use blosc1::{HEADER_LEN, MAX_NBYTES};
@@ -19,7 +19,7 @@ use bloscpack_wire::{
     header::MAGIC,
 };
 
-/// Length of the header in bytes.
+/// Bytes of the header.
 pub const SUPERCHUNK_HEADER_LEN: usize = 32;
 
 const VERSION: usize = 4;
@@ -32,7 +32,7 @@ const FILE_LEN: usize = 16;
 const NCHUNKS: usize = 24;
 
 const ENTRY_LEN: usize = 8;
-/// The proposal gives no number; 1 to 3 are versions of other headers.
+/// The proposal specifies no version; 1 to 3 are versions of other headers.
 const OUR_VERSION: u8 = 4;
 
 /// The header of a superchunk.
@@ -54,22 +54,22 @@ const OUR_VERSION: u8 = 4;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperchunkHeader {
-    /// The version byte: 4 where it is ours, and it means nothing.
+    /// The version byte: 4 in files that this library writes. It has no meaning.
     pub version: u8,
-    /// What is computed over each chunk.
+    /// The checksum of each chunk.
     pub checksum: Checksum,
-    /// Whether the index of chunks lies behind the header.
+    /// Whether an index of the chunks follows the header.
     pub index: bool,
     /// Uncompressed bytes of every chunk.
     pub chunk_size: u32,
-    /// Bytes of the whole file.
+    /// Bytes of the whole file, this header included.
     pub file_len: u64,
-    /// Number of chunks.
+    /// The number of chunks.
     pub nchunks: u64,
 }
 
 impl SuperchunkHeader {
-    /// The header of so many chunks, without checksum and index, as long as a file of nothing else.
+    /// The header of `nchunks` chunks, without checksum and index. The length of the file is the least that it can have.
     #[must_use]
     pub fn new(chunk_size: u32, nchunks: u64) -> Self {
         let header = Self {
@@ -84,25 +84,25 @@ impl SuperchunkHeader {
         Self { file_len, ..header }
     }
 
-    /// Decodes the header of a file of this length, and checks it.
+    /// Decodes and checks the header of a file of `file_len` bytes. Bytes of `head` after the header are ignored.
     ///
     /// # Errors
-    /// [`Fault::CutShort`](blosc1::Fault::CutShort) if the file is shorter than its header says,
-    /// [`Fault::Unsupported`](blosc1::Fault::Unsupported) for what no superchunk of the proposal begins with,
-    /// [`Fault::Damaged`](blosc1::Fault::Damaged) for fields that cannot be.
+    /// Returns an error with the fault [`CutShort`](blosc1::Fault::CutShort) if the file is shorter than its header says,
+    /// [`Unsupported`](blosc1::Fault::Unsupported) for another magic and for an unknown checksum,
+    /// [`Damaged`](blosc1::Fault::Damaged) for impossible fields.
     pub fn decode(head: &[u8], file_len: u64) -> Result<Self, MetaError> {
         let Some(bytes) = head.first_chunk::<SUPERCHUNK_HEADER_LEN>() else {
-            let found = head.len();
-            return Err(MetaError::cut_short(format!(
-                "{found} bytes of the {SUPERCHUNK_HEADER_LEN} of a superchunk's header are there"
-            )));
+            return Err(MetaError::CutShort {
+                found: head.len() as u64,
+                expected: SUPERCHUNK_HEADER_LEN as u64,
+            });
         };
         check_fixed(bytes)?;
         let id = u8_at(bytes, CHECKSUM);
         let header = Self {
             version: u8_at(bytes, VERSION),
             checksum: Checksum::from_id(id).ok_or_else(|| {
-                MetaError::unsupported(format!("unknown checksum id {id}; known are 0 to 8"))
+                MetaError::unsupported(format!("unknown checksum id {id}; known ids are 0 to 8"))
             })?,
             index: u8_at(bytes, INDEX) == 1,
             chunk_size: u32_at(bytes, CHUNK_SIZE),
@@ -117,10 +117,10 @@ impl SuperchunkHeader {
     /// The 32 bytes of this header.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) for fields that no reader would accept.
+    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for fields that no reader would accept.
     pub fn encode(&self) -> Result<[u8; SUPERCHUNK_HEADER_LEN], MetaError> {
         self.check()
-            .map_err(|error| MetaError::usage(error.to_string()))?;
+            .map_err(|error| MetaError::unwritable(error.to_string()))?;
         let mut bytes = [0; SUPERCHUNK_HEADER_LEN];
         put(&mut bytes, 0, &MAGIC);
         let marks = [self.version, self.checksum.id(), u8::from(self.index)];
@@ -133,34 +133,34 @@ impl SuperchunkHeader {
 
     /// Bytes of the index; 0 where there is none.
     ///
-    /// No more than the file has, for a header that was decoded.
+    /// For a decoded header it is no longer than the file.
     #[must_use]
     pub fn index_len(&self) -> u64 {
         if self.index {
+            // Only a header that no file can have saturates; `check` refuses it.
             self.nchunks.saturating_mul(ENTRY_LEN as u64)
         } else {
             0
         }
     }
 
-    /// Where the first chunk begins.
+    /// The position of the first chunk in the file.
     #[must_use]
     pub fn chunks_begin(&self) -> u64 {
         self.index_len()
             .saturating_add(SUPERCHUNK_HEADER_LEN as u64)
     }
 
-    /// Parses the index, given its [`index_len`](Self::index_len) bytes: where each chunk begins.
+    /// Parses the [`index_len`](Self::index_len) bytes of the index, and returns the position of each chunk in the file.
     ///
     /// # Errors
-    /// [`Fault::CutShort`](blosc1::Fault::CutShort) for too few bytes, [`Fault::Damaged`](blosc1::Fault::Damaged) if
-    /// the first chunk does not begin behind the index, one begins before the last one can have ended, or
-    /// has no room in the file.
+    /// Returns an error with the fault [`CutShort`](blosc1::Fault::CutShort) for another number of bytes,
+    /// [`Damaged`](blosc1::Fault::Damaged) if the first chunk does not follow the index, or if a chunk overlaps the one before
+    /// it or does not fit into the file.
     pub fn parse_index(&self, bytes: &[u8]) -> Result<Vec<u64>, MetaError> {
-        let (found, expected) = (bytes.len(), self.index_len());
-        if u64::try_from(found) != Ok(expected) {
-            let what = format!("the index has {found} bytes, should have {expected}");
-            return Err(MetaError::cut_short(what));
+        let (found, expected) = (bytes.len() as u64, self.index_len());
+        if found != expected {
+            return Err(MetaError::CutShort { found, expected });
         }
         let (entries, _) = bytes.as_chunks::<ENTRY_LEN>();
         let entries: Vec<_> = entries
@@ -173,39 +173,37 @@ impl SuperchunkHeader {
     /// The bytes of the index.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) for an index that [`parse_index`](Self::parse_index) would refuse.
+    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for an index that
+    /// [`parse_index`](Self::parse_index) would refuse.
     pub fn encode_index(&self, index: &[u64]) -> Result<Vec<u8>, MetaError> {
-        let entry = |position: &u64| i64::try_from(*position).unwrap_or(i64::MAX);
-        let entries: Vec<_> = index.iter().map(entry).collect();
-        let bytes: Vec<u8> = entries
+        // A position from 2^63 on is a negative number, which is refused.
+        let bytes: Vec<u8> = index
             .iter()
-            .flat_map(|entry| entry.to_le_bytes())
+            .flat_map(|position| position.to_le_bytes())
             .collect();
         match self.parse_index(&bytes) {
-            Ok(again) if again == index => Ok(bytes),
-            Ok(_) => Err(MetaError::usage("a chunk lies beyond 2^63 bytes")),
-            Err(error) => Err(MetaError::usage(error.to_string())),
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(MetaError::unwritable(error.to_string())),
         }
     }
 
     fn check_index(&self, entries: &[i64]) -> Result<Vec<u64>, MetaError> {
         let mut index: Vec<u64> = Vec::with_capacity(entries.len());
+        // 0 for a file that is too short for a chunk, which refuses every position.
         let last = self.file_len.saturating_sub(self.least_chunk());
         for (number, entry) in entries.iter().enumerate() {
             let bad = |expected: String| {
-                MetaError::damaged(format!(
-                    "entry {number} of the index is {entry}, should be {expected}"
-                ))
+                MetaError::field(format!("entry {number} of the index"), entry, expected)
             };
             let position = u64::try_from(*entry).ok();
             let good = match index.last() {
                 None => {
                     let begin = self.chunks_begin();
                     let at = position.filter(|at| *at == begin);
-                    at.ok_or_else(|| bad(format!("{begin}, where the chunks begin")))?
+                    at.ok_or_else(|| bad(format!("{begin}, the end of the index")))?
                 }
                 Some(before) => {
-                    let least = before.saturating_add(self.least_chunk());
+                    let least = before + self.least_chunk();
                     let at = position.filter(|at| *at >= least && *at <= last);
                     at.ok_or_else(|| bad(format!("{least} to {last}")))?
                 }
@@ -215,12 +213,12 @@ impl SuperchunkHeader {
         Ok(index)
     }
 
-    /// The least bytes of a chunk: its header and its digest.
+    /// The least number of bytes of a chunk: its header and its digest.
     fn least_chunk(&self) -> u64 {
-        HEADER_LEN.saturating_add(self.checksum.digest_len()) as u64
+        (HEADER_LEN + self.checksum.digest_len()) as u64
     }
 
-    /// The least bytes of a file with such a header.
+    /// The least number of bytes of a file with this header.
     fn least_len(&self) -> Option<u64> {
         let chunks = self.nchunks.checked_mul(self.least_chunk())?;
         let index = if self.index {
@@ -233,7 +231,7 @@ impl SuperchunkHeader {
             .checked_add(SUPERCHUNK_HEADER_LEN as u64)
     }
 
-    /// What the fields say of one another. It bounds the index by the file, before anybody takes memory
+    /// Checks the fields against each other. This bounds the index by the length of the file, before memory is allocated
     /// for it.
     fn check(&self) -> Result<(), MetaError> {
         let Self {
@@ -243,18 +241,19 @@ impl SuperchunkHeader {
             ..
         } = *self;
         if chunk_size > MAX_NBYTES || (chunk_size == 0 && nchunks > 0) {
-            return Err(MetaError::damaged(format!(
-                "chunk size is {chunk_size}, should be 1 to {MAX_NBYTES}"
-            )));
+            let expected = format!("1 to {MAX_NBYTES}");
+            return Err(MetaError::field("chunk size", chunk_size, expected));
         }
         let most = i64::MAX.unsigned_abs();
         match self.least_len() {
             Some(least) if (least..=most).contains(&file_len) => Ok(()),
-            least => {
-                let least = least.unwrap_or(u64::MAX);
-                Err(MetaError::damaged(format!(
-                    "file size is {file_len}, should be {least} or more for {nchunks} chunks"
-                )))
+            Some(least) => {
+                let expected = format!("{least} or more for {nchunks} chunks");
+                Err(MetaError::field("file size", file_len, expected))
+            }
+            None => {
+                let expected = "small enough for a file to contain them";
+                Err(MetaError::field("number of chunks", nchunks, expected))
             }
         }
     }
@@ -263,43 +262,43 @@ impl SuperchunkHeader {
         let expected = self.file_len;
         match found.cmp(&expected) {
             std::cmp::Ordering::Equal => Ok(()),
-            std::cmp::Ordering::Less => Err(MetaError::cut_short(format!(
-                "cut short: {found} of {expected} bytes are there"
-            ))),
-            std::cmp::Ordering::Greater => Err(MetaError::damaged(format!(
-                "the file has {found} bytes, by its header it should have {expected}"
-            ))),
+            std::cmp::Ordering::Less => Err(MetaError::CutShort { found, expected }),
+            std::cmp::Ordering::Greater => {
+                let expected = format!("{expected}, as its header says");
+                Err(MetaError::field("the length of the file", found, expected))
+            }
         }
     }
 }
 
-/// The bytes that are the same in every superchunk, or have only two values.
+/// Checks the bytes that are the same in every superchunk, or have only two values.
 fn check_fixed(bytes: &[u8; SUPERCHUNK_HEADER_LEN]) -> Result<(), MetaError> {
     if !bytes.starts_with(&MAGIC) {
-        let found = bytes.first_chunk::<4>().copied().unwrap_or_default();
-        let found = found.escape_ascii();
+        let (magic, _) = bytes.split_at(MAGIC.len());
+        let found = magic.escape_ascii();
         return Err(MetaError::unsupported(format!(
-            "no superchunk: it begins with \"{found}\", should be \"blpk\""
+            "not a superchunk: begins with \"{found}\" instead of \"blpk\""
         )));
     }
     let index = u8_at(bytes, INDEX);
     if index > 1 {
-        let what = format!("index is {index}, should be 0 or 1");
-        return Err(MetaError::damaged(what));
+        return Err(MetaError::field("index", index, "0 or 1"));
     }
     let (byte, word) = (u8_at(bytes, RESERVED), u32_at(bytes, RESERVED_WORD));
     if byte != 0 || word != 0 {
-        return Err(MetaError::damaged(format!(
-            "reserved bytes 7 and 12 to 15 are {byte:#04x} and {word:#010x}, should be zero"
-        )));
+        let found = format!("{byte:#04x} and {word:#010x}");
+        return Err(MetaError::field(
+            "reserved bytes (7 and 12 to 15)",
+            found,
+            "zero",
+        ));
     }
     Ok(())
 }
 
 fn count(bytes: &[u8], at: usize, name: &str) -> Result<u64, MetaError> {
     let found = i64_at(bytes, at);
-    u64::try_from(found)
-        .map_err(|_| MetaError::damaged(format!("{name} is {found}, should be 0 or more")))
+    u64::try_from(found).map_err(|_| MetaError::field(name, found, "0 or more"))
 }
 
 #[cfg(test)]

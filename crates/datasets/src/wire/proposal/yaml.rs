@@ -1,52 +1,54 @@
-//! YAML to JSON's values and back.
+//! YAML as JSON values, and back.
 
-use crate::wire::error::{MetaError, shown};
+use crate::wire::error::{MetaError, TextPosition, shown};
 use crate::wire::python_json::python_json;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 use serde_json::{Map, Number, Value};
 use std::fmt::Write as _;
 
+/// Bytes of the longest file.
 const MAX_LEN: usize = 16 << 20;
-/// As deep as JSON is read.
+/// The greatest depth of nested values, which is that of JSON.
 const MAX_DEPTH: usize = 127;
-/// A value takes many times the room of the two bytes that can ask for it.
+/// The greatest number of values. Two bytes suffice for one, which takes many times as much memory.
 const MAX_NODES: usize = 1 << 20;
 
-/// Parses the one document of a file. What only floats can say (`.nan`, `.inf`) becomes `null`.
+/// Parses the only document of a file. Floats that JSON cannot express (`.nan`, `.inf`) become `null`.
 pub(super) fn parse(file: &[u8]) -> Result<Value, MetaError> {
     if file.len() > MAX_LEN {
-        let found = file.len();
-        return Err(MetaError::over_limit(format!(
-            "it has {found} bytes, over the limit of {MAX_LEN}"
-        )));
+        return Err(MetaError::too_long("file", file.len(), MAX_LEN));
     }
-    let text = std::str::from_utf8(file)
-        .map_err(|error| MetaError::damaged(format!("not YAML: {error}")))?;
+    let text = std::str::from_utf8(file).map_err(|error| not_yaml(error.to_string()))?;
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let (what, at) = (error.info(), error.marker());
             let (line, column) = (at.line(), at.col() + 1);
-            MetaError::damaged(format!("not YAML: {what} (line {line}, column {column})"))
+            not_yaml(format!("{what} ({})", TextPosition { line, column }))
         })?;
         builder.take(event, &span)?;
     }
-    builder.document.ok_or_else(|| {
-        MetaError::cut_short("it is empty, should be YAML: perhaps its writer was interrupted")
-    })
+    builder
+        .document
+        .ok_or(MetaError::Empty { expected: "YAML" })
 }
 
-/// A list or map whose end has not come yet.
+fn not_yaml(reason: String) -> MetaError {
+    let language = "YAML";
+    MetaError::Syntax { language, reason }
+}
+
+/// A list or map whose end has not been reached.
 enum Open {
     List(Vec<Value>),
     Map {
         map: Map<String, Value>,
-        /// A key whose value has not come yet.
+        /// A key whose value has not been reached.
         key: Option<String>,
     },
 }
 
-/// Puts values together from events.
+/// Builds values from events.
 #[derive(Default)]
 struct Builder {
     open: Vec<Open>,
@@ -88,7 +90,7 @@ impl Builder {
         self.put(value, span)
     }
 
-    /// Refuses what would make a small file a large value, and what JSON has no word for.
+    /// Refuses files that would become much larger values, and YAML that JSON cannot express.
     fn count(&mut self, event: &Event<'_>, span: &Span) -> Result<(), MetaError> {
         if event.anchor_id().is_some() {
             return Err(unsupported("an anchor", span));
@@ -98,10 +100,12 @@ impl Builder {
         }
         self.nodes += 1;
         if self.nodes > MAX_NODES || self.open.len() > MAX_DEPTH {
-            let place = place(span);
-            return Err(MetaError::over_limit(format!(
-                "more than {MAX_NODES} values, or one nested deeper than {MAX_DEPTH} ({place})"
-            )));
+            let at = position(span);
+            return Err(MetaError::TooComplex {
+                reason: format!(
+                    "more than {MAX_NODES} values, or one nested deeper than {MAX_DEPTH} ({at})"
+                ),
+            });
         }
         Ok(())
     }
@@ -116,9 +120,10 @@ impl Builder {
         }
         if let Some(Open::Map { map, key }) = self.open.last_mut() {
             if map.contains_key(&text) {
-                let (text, place) = (shown(&text), place(span));
-                let what = format!("\"{text}\" ({place}) is there twice");
-                return Err(MetaError::damaged(what));
+                return Err(MetaError::DuplicateKey {
+                    key: shown(&text),
+                    position: position(span),
+                });
             }
             *key = Some(text);
         }
@@ -129,7 +134,11 @@ impl Builder {
         match self.open.last_mut() {
             Some(Open::List(items)) => items.push(value),
             Some(Open::Map { map, key }) => {
-                map.insert(key.take().unwrap_or_default(), value);
+                // The parser reports a key before its value.
+                let key = key
+                    .take()
+                    .ok_or_else(|| unsupported("a value without a key", span))?;
+                map.insert(key, value);
             }
             None if self.document.is_some() => {
                 return Err(unsupported("a second document", span));
@@ -141,19 +150,18 @@ impl Builder {
 }
 
 fn unsupported(what: &str, span: &Span) -> MetaError {
-    let place = place(span);
-    MetaError::unsupported(format!("{what} ({place}): this YAML is not read here"))
+    let at = position(span);
+    MetaError::unsupported(format!("unsupported YAML: {what} ({at})"))
 }
 
-fn place(span: &Span) -> String {
-    format!(
-        "line {}, column {}",
-        span.start.line(),
-        span.start.col() + 1
-    )
+fn position(span: &Span) -> TextPosition {
+    TextPosition {
+        line: span.start.line(),
+        column: span.start.col() + 1,
+    }
 }
 
-/// What a scalar without quotes means in the core schema of YAML 1.2.
+/// The value of a scalar without quotes in the core schema of YAML 1.2.
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -186,7 +194,7 @@ fn integer(text: &str, unsigned: &str) -> Option<Value> {
     signed.or_else(|| text.parse::<u64>().ok().map(Value::from))
 }
 
-/// Too large a number is infinite, and so nothing that JSON can say.
+/// A number that is too large is infinite, which JSON cannot express.
 fn float(text: &str, unsigned: &str) -> Option<Value> {
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -207,8 +215,8 @@ fn float(text: &str, unsigned: &str) -> Option<Value> {
     Some(Number::from_f64(float).map_or(Value::Null, Value::Number))
 }
 
-/// The lines of a map, each key at `indent` spaces; a map inside is indented by two more, a list is in
-/// brackets on the line of its key.
+/// Writes the lines of a map, each key indented by `indent` spaces. A map inside of it is indented by two more; a list is
+/// in brackets on the line of its key.
 pub(super) fn write_map(text: &mut String, map: &Map<String, Value>, indent: usize) {
     for (key, value) in map {
         let _ = write!(text, "{:indent$}{}:", "", scalar(key));
@@ -251,7 +259,7 @@ fn write_flow(text: &mut String, value: &Value) {
     }
 }
 
-/// Readers of YAML 1.1 take a number for a float only if it has a point.
+/// Readers of YAML 1.1 only take a number with a point for a float.
 fn float_text(value: &Value) -> String {
     let text = python_json(value);
     match text.split_once('e') {
@@ -260,10 +268,10 @@ fn float_text(value: &Value) -> String {
     }
 }
 
-/// Words that some reader of YAML takes for something else.
+/// Words that some version of YAML does not read as strings.
 const TAKEN: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
 
-/// A string without quotes, if it is a word that no version of YAML takes for anything else.
+/// A string, without quotes if it is a word that every version of YAML reads as a string.
 pub(super) fn scalar(string: &str) -> String {
     let begins = string.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
@@ -274,7 +282,8 @@ pub(super) fn scalar(string: &str) -> String {
     }
 }
 
-/// In double quotes, all but ASCII escaped. JSON's pairs of escapes would be two characters in YAML.
+/// A string in double quotes, all characters but ASCII escaped. In YAML, the two escapes of JSON for one character would be two
+/// characters.
 fn quoted(string: &str) -> String {
     let mut text = "\"".to_owned();
     for c in string.chars() {
@@ -328,7 +337,7 @@ mod tests {
 
     /// From the core schema of YAML 1.2.2, 10.3.2.
     #[test]
-    fn plain_scalars_mean_what_the_core_schema_says() {
+    fn plain_scalars_follow_the_core_schema() {
         let facts = [
             ("", json!(null)),
             ("~", json!(null)),
@@ -392,7 +401,7 @@ mod tests {
             refused(&text),
             (
                 Fault::Unsupported,
-                "an anchor (line 1, column 9): this YAML is not read here".to_owned()
+                "unsupported YAML: an anchor (line 1, column 9)".to_owned()
             )
         );
         for text in [
@@ -433,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_is_refused_with_its_place() {
+    fn errors_have_a_position() {
         let (fault, what) = refused("a: 1\nb: [1, 2\nc: 3\n");
         assert_eq!(fault, Fault::Damaged);
         assert!(what.contains("line 3"), "{what}");
@@ -441,7 +450,7 @@ mod tests {
             refused("a: 1\na: 2\n"),
             (
                 Fault::Damaged,
-                "\"a\" (line 2, column 1) is there twice".to_owned()
+                "\"a\" (line 2, column 1) occurs twice".to_owned()
             )
         );
         for text in [
@@ -493,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn values_survive_a_round_trip() {
         let value = json!({
             "temperature": {"value": 23.5, "type": "scalar", "dtype": "float32"},
             "ids": {"value": [1, 3, 6, 10], "type": "array", "dtype": "int32"},

@@ -1,5 +1,6 @@
-//! Encoders and decoders that are kept, so that each thread finds one with its memory and contexts ready;
-//! but not by the many columns of a wide table, each of which would keep its own.
+//! Pools of encoders and decoders, so that each thread finds one whose memory and contexts are ready.
+//!
+//! The columns of a wide table have no pools: each of them would keep encoders and decoders of its own.
 
 use blosc1::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_storage::parallel::Pool;
@@ -33,7 +34,7 @@ impl Decoders {
 
 pub(super) struct Encoders {
     settings: ChunkSettings,
-    /// Each with a buffer for what it makes.
+    /// Each with a buffer for its output.
     idle: Option<Pool<(ChunkEncoder, Vec<u8>)>>,
 }
 

@@ -1,0 +1,223 @@
+//! Changes elements, cuts rows off, and appends default rows.
+
+use super::ArrayStorage;
+use super::copy::{Region, copy_selected};
+use crate::convert::{to_u64, to_usize};
+use crate::grid::ChunkPart;
+use crate::superchunk::{SuperchunkIndex, fitted};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of default rows that are appended at once.
+const BATCH: u64 = 16 << 20;
+
+impl ArrayStorage {
+    /// Sets a box of elements to `data`, which has exactly their bytes, in C order.
+    pub(crate) fn set_box(&mut self, selection: &[Range<u64>], data: &[u8]) -> Result<()> {
+        self.check_plain()?;
+        self.grid().check(selection)?;
+        let expected = self.grid().bytes_of_selection(selection);
+        if to_u64(data.len()) != expected {
+            return Err(Error::usage(format!(
+                "{} bytes of data, but the slice has {expected}",
+                data.len()
+            )));
+        }
+        self.stage()?;
+        // The tail is read again when rows are appended.
+        self.put_tail(None);
+        let parts: Vec<ChunkPart> = self.grid().parts(selection).collect();
+        let by_file =
+            parts.chunk_by(|one, next| self.file_of(one.chunk).0 == self.file_of(next.chunk).0);
+        let by_file: Vec<&[ChunkPart]> = by_file.collect();
+        let growth = Mutex::new(0i64);
+        let (this, source) = (&*self, Region::of(selection));
+        parallel::for_each(self.resources.threads, by_file.into_iter(), |parts| {
+            let grown = this.set_in_file(parts, (&source, data))?;
+            let mut growth = growth.lock().unwrap_or_else(PoisonError::into_inner);
+            *growth = growth.saturating_add(grown);
+            Ok::<_, Error>(())
+        })?;
+        let growth = growth.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // The count is for people, and saturates.
+        self.spec.cbytes = self.spec.cbytes.saturating_add(growth);
+        Ok(())
+    }
+
+    /// Sets the parts of a box that are in one superchunk. Returns by how much the chunks of its full bands have grown.
+    fn set_in_file(&self, parts: &[ChunkPart], data: (&Region, &[u8])) -> Result<i64> {
+        let Some(first) = parts.first() else {
+            return Ok(0);
+        };
+        let (number, _) = self.file_of(first.chunk);
+        let file = self.open(number, first.chunk)?;
+        let index = self.located(number, || self.index(number, file.as_ref()))?;
+        let full_chunks = self.grid().full_chunks();
+        let (mut growth, mut changed) = (0i64, Vec::new());
+        for part in parts {
+            let old = self.stored(part.chunk)?.header.ctbytes;
+            let chunk = self.compress(&self.with_part(part, data)?)?;
+            if part.chunk < full_chunks {
+                // The count is for people, and saturates.
+                let new = i64::try_from(chunk.len()).unwrap_or(i64::MAX);
+                growth = growth.saturating_add(new).saturating_sub(old.into());
+            }
+            changed.push((part.chunk, chunk));
+        }
+        if !self.patch(number, &index, &changed)? {
+            self.rewrite(number, &index, changed)?;
+        }
+        Ok(growth)
+    }
+
+    /// The data of a chunk with the selected part of the new data in it.
+    fn with_part(&self, part: &ChunkPart, (source, data): (&Region, &[u8])) -> Result<Vec<u8>> {
+        let grid = self.grid();
+        let nbytes = grid.bytes_of(part.chunk);
+        let mut all = vec![0; to_usize(nbytes)?];
+        if grid.bytes_of_selection(&part.selected) < nbytes {
+            self.read_chunk(part.chunk, &mut all)?;
+        }
+        let target = Region {
+            shape: grid.stored_shape(part),
+            origin: part.origin.clone(),
+        };
+        copy_selected(
+            &part.selected,
+            (source, data),
+            (&target, &mut all),
+            grid.itemsize(),
+        )?;
+        Ok(all)
+    }
+
+    /// Writes chunks into the slots of the old ones. Returns false, and changes nothing, if one does not fit.
+    fn patch(
+        &self,
+        number: u64,
+        index: &SuperchunkIndex,
+        changed: &[(u64, Vec<u8>)],
+    ) -> Result<bool> {
+        if self.chunks_per_file() == 1 && !index.spare {
+            return Ok(false);
+        }
+        let mut patches = Vec::new();
+        for (chunk, bytes) in changed {
+            let (_, position) = self.file_of(*chunk);
+            let Some(slot) = index.slots.get(to_usize(position)?) else {
+                return Ok(false);
+            };
+            // Without a table the next chunk begins where this one ends.
+            let len = bytes.len() + index.checksum.digest_len();
+            if !index.spare && to_u64(len) != slot.len {
+                return Ok(false);
+            }
+            match fitted(bytes, index.checksum, slot)? {
+                Some(bytes) => patches.push((slot.at, bytes)),
+                None => return Ok(false),
+            }
+        }
+        let key = self.key(number)?;
+        for (at, bytes) in patches {
+            // A store that only writes whole files gets the whole superchunk.
+            if !self.files.patch(&key, at, &bytes)? {
+                return Ok(false);
+            }
+        }
+        self.forget(number);
+        Ok(true)
+    }
+
+    /// Writes a superchunk again, with some of its chunks replaced.
+    fn rewrite(
+        &self,
+        number: u64,
+        index: &SuperchunkIndex,
+        changed: Vec<(u64, Vec<u8>)>,
+    ) -> Result<()> {
+        let first = self.first_chunk(number);
+        let mut changed = changed.into_iter().peekable();
+        let mut chunks = Vec::new();
+        for chunk in first..first + self.expected_chunks(number) {
+            let new = changed.next_if(|(number, _)| *number == chunk);
+            chunks.push(match new {
+                Some((_, bytes)) => bytes,
+                None => self.stored(chunk)?.bytes,
+            });
+        }
+        if let Some((chunk, _)) = changed.next() {
+            let found = format!("chunk {chunk} in superchunk {number}");
+            return Err(Error::bug(found));
+        }
+        self.put_file(number, &index.metadata, &chunks)
+    }
+
+    /// Cuts the array off after so many rows.
+    pub(crate) fn trim(&mut self, rows: u64) -> Result<()> {
+        self.check_plain()?;
+        let present = self.grid().rows();
+        if rows > present {
+            return Err(Error::usage(format!(
+                "cannot trim an array of {present} rows to {rows}"
+            )));
+        }
+        self.stage()?;
+        let tail = self.load_tail(rows)?;
+        let numbers = self.numbers()?;
+        let files = self.file_count();
+        let removed = self.grid().with_rows(rows)?.full_chunks()..self.grid().full_chunks();
+        // Only superchunks that are present are visited, whatever the counts say.
+        for number in numbers.iter().filter(|number| **number < files) {
+            let first = self.first_chunk(*number);
+            let end = first.saturating_add(self.chunks_in(*number));
+            for chunk in first.max(removed.start)..end.min(removed.end) {
+                // A damaged chunk can be cut off, too.
+                if let Ok(stored) = self.stored(chunk) {
+                    self.count(stored.bytes.len(), -1);
+                }
+            }
+        }
+        self.set_rows(rows)?;
+        self.write_tail(&tail)?;
+        self.put_tail(Some(tail));
+        let left = self.file_count();
+        for number in numbers
+            .into_iter()
+            .filter(|number| (left..files).contains(number))
+        {
+            self.remove_file(number)?;
+        }
+        Ok(())
+    }
+
+    /// The number of chunks in a superchunk; 0 where it cannot be read, or has another number than it should have.
+    fn chunks_in(&self, number: u64) -> u64 {
+        let index = self
+            .open(number, self.first_chunk(number))
+            .and_then(|file| self.index(number, file.as_ref()));
+        index.map_or(0, |index| to_u64(index.slots.len()))
+    }
+
+    /// Appends default rows until there are so many.
+    pub(crate) fn grow(&mut self, rows: u64) -> Result<()> {
+        // Refused now, rather than when the disk is full.
+        self.resized_grid(rows)?;
+        let row_bytes = self.grid().row_bytes();
+        let per_batch = (BATCH / to_u64(row_bytes))
+            .max(1)
+            .next_multiple_of(self.grid().band_rows());
+        let mut blank = Vec::new();
+        while self.grid().rows() < rows {
+            let missing = (rows - self.grid().rows()).min(per_batch);
+            let len = to_usize(self.grid().bytes_of_rows(missing))?;
+            if blank.len() < len {
+                blank = self.blank(len)?;
+            }
+            blank.truncate(len);
+            self.append(&blank)?;
+        }
+        Ok(())
+    }
+}

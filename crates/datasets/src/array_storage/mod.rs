@@ -1,0 +1,313 @@
+//! [`ArrayStorage`]: the superchunks of one array.
+
+mod append;
+mod cache;
+mod change;
+mod copy;
+mod pool;
+mod read;
+mod spec;
+
+use crate::convert::{chunk_len, to_u64, to_usize};
+use crate::error::DatasetError;
+use crate::files::{Files, join};
+use crate::grid::Grid;
+use crate::options::Resources;
+use crate::superchunk::{StoredChunk, SuperchunkIndex};
+use append::Tail;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Entry, EntryKind, Key, Object};
+use bloscpack_wire::Limit;
+use cache::ChunkCache;
+use pool::{Decoders, Encoders};
+#[cfg(feature = "documents")]
+pub(crate) use spec::typesize;
+pub(crate) use spec::{ArraySpec, ChunkOptions, Naming};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The superchunks of an array, from which any box of elements is read, and to which rows are appended.
+#[derive(Debug)]
+pub(crate) struct ArrayStorage {
+    files: Arc<Files>,
+    spec: ArraySpec,
+    resources: Resources,
+    cache: ChunkCache,
+    decoders: Decoders,
+    encoders: Encoders,
+    /// The indexes of superchunks with several chunks, by number.
+    indexes: Mutex<HashMap<u64, Arc<SuperchunkIndex>>>,
+    /// The rows after the last full band, while some of them are in no file.
+    tail: Mutex<Option<Tail>>,
+}
+
+/// The greatest number of indexes that are kept.
+const MAX_INDEXES: usize = 256;
+
+impl ArrayStorage {
+    pub(crate) fn new(files: Arc<Files>, spec: ArraySpec, resources: Resources) -> Self {
+        Self {
+            files,
+            encoders: Encoders::new(spec.chunk_settings(), resources.keeps_idle),
+            spec,
+            cache: ChunkCache::new(resources.cache),
+            decoders: Decoders::new(resources.limits, resources.keeps_idle),
+            resources,
+            indexes: Mutex::default(),
+            tail: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn spec(&self) -> &ArraySpec {
+        &self.spec
+    }
+
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.spec.grid
+    }
+
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// The key of superchunk `number`.
+    pub(crate) fn key(&self, number: u64) -> Result<Key> {
+        join(&self.spec.folder, &self.spec.naming.name(number))
+    }
+
+    fn chunks_per_file(&self) -> u64 {
+        self.spec.chunks_per_file.get()
+    }
+
+    /// The number of the superchunk that contains a chunk, and the index of the chunk in it.
+    fn file_of(&self, chunk: u64) -> (u64, u64) {
+        (
+            chunk / self.chunks_per_file(),
+            chunk % self.chunks_per_file(),
+        )
+    }
+
+    /// The number of the first chunk of a superchunk. It saturates for numbers of files that no array has.
+    fn first_chunk(&self, number: u64) -> u64 {
+        number.saturating_mul(self.chunks_per_file())
+    }
+
+    /// The number of chunks that a superchunk should have.
+    fn expected_chunks(&self, number: u64) -> u64 {
+        // None after the last chunk.
+        let rest = self
+            .grid()
+            .chunks()
+            .saturating_sub(self.first_chunk(number));
+        rest.min(self.chunks_per_file())
+    }
+
+    /// The entries of the folder of superchunks; none if it is missing.
+    pub(crate) fn list(&self) -> Result<Vec<Entry>> {
+        self.files.list(&self.spec.folder)
+    }
+
+    /// The number of superchunks that the rows need.
+    pub(crate) fn file_count(&self) -> u64 {
+        self.grid().chunks().div_ceil(self.chunks_per_file())
+    }
+
+    fn indexes(&self) -> MutexGuard<'_, HashMap<u64, Arc<SuperchunkIndex>>> {
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The index of a superchunk.
+    pub(crate) fn index(&self, number: u64, file: &dyn Object) -> Result<Arc<SuperchunkIndex>> {
+        if let Some(known) = self.indexes().get(&number) {
+            return Ok(Arc::clone(known));
+        }
+        let index = Arc::new(self.spec.container.read(file)?);
+        self.check_count(number, &index)?;
+        if self.chunks_per_file() > 1 {
+            let mut known = self.indexes();
+            if known.len() >= MAX_INDEXES {
+                known.clear();
+            }
+            known.insert(number, Arc::clone(&index));
+        }
+        Ok(index)
+    }
+
+    /// Refuses a superchunk with another number of chunks than it should have. The last one may have more, as a crash of
+    /// another program leaves it.
+    fn check_count(&self, number: u64, index: &SuperchunkIndex) -> Result<()> {
+        let expected = self.expected_chunks(number);
+        let found = to_u64(index.slots.len());
+        let is_last = self.first_chunk(number).saturating_add(expected) >= self.grid().chunks();
+        let may_be_longer = is_last || self.spec.naming == Naming::FromZero;
+        if found < expected
+            || found > self.chunks_per_file()
+            || (found > expected && !may_be_longer)
+        {
+            return Err(DatasetError::WrongCount { found, expected }.into());
+        }
+        Ok(())
+    }
+
+    /// A chunk as it is stored, checked as far as that is possible without decompressing it.
+    pub(crate) fn stored(&self, chunk: u64) -> Result<StoredChunk> {
+        let (number, index) = self.file_of(chunk);
+        self.located(number, || {
+            let file = self.open(number, chunk)?;
+            let stored = self.index(number, file.as_ref())?.chunk(
+                file.as_ref(),
+                to_usize(index)?,
+                chunk,
+                self.max_nbytes(),
+            )?;
+            self.check_nbytes(&stored, chunk)?;
+            Ok(stored)
+        })
+    }
+
+    /// Adds the name of a superchunk to the errors of an operation on it.
+    fn located<T>(&self, number: u64, operation: impl FnOnce() -> Result<T>) -> Result<T> {
+        operation().map_err(|error| self.in_superchunk(number, error))
+    }
+
+    /// Adds the name of a superchunk to an error.
+    pub(crate) fn in_superchunk(&self, number: u64, error: Error) -> Error {
+        match self.key(number) {
+            Ok(key) => self.files.locate(&key, error),
+            Err(_) => error,
+        }
+    }
+
+    /// Bytes of a superchunk that was opened.
+    pub(crate) fn len_of(&self, number: u64, file: &dyn Object) -> Result<u64> {
+        file.size()
+            .map_err(|error| self.in_superchunk(number, error.into()))
+    }
+
+    /// Opens a superchunk, to read this chunk or the ones after it.
+    pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
+        let key = self.key(number)?;
+        self.files.read(&key)?.ok_or_else(|| {
+            let chunks = self.grid().chunks();
+            let error = DatasetError::MissingSuperchunk { chunk, chunks };
+            self.files.locate(&key, error)
+        })
+    }
+
+    /// The greatest number of uncompressed bytes of a chunk. Pickles have any length.
+    fn max_nbytes(&self) -> u64 {
+        match self.spec.dtype.has_object() {
+            true => self.resources.limits.chunk.into(),
+            false => self.grid().chunk_bytes().into(),
+        }
+    }
+
+    fn check_nbytes(&self, stored: &StoredChunk, chunk: u64) -> Result<()> {
+        if self.spec.dtype.has_object() {
+            // Pickles have any length.
+            return Ok(());
+        }
+        let found = u64::from(stored.header.nbytes);
+        let allowed = u64::from(self.resources.limits.chunk);
+        if found > allowed {
+            return Err(DatasetError::Limit {
+                limit: Limit::Chunk,
+                found,
+                allowed,
+            }
+            .into());
+        }
+        let expected = self.grid().bytes_of(chunk);
+        // A writer that was killed before it flushed leaves a longer last chunk.
+        let is_last = chunk.checked_add(1) == Some(self.grid().chunks());
+        let most = match is_last && !self.spec.container.pads_last_chunk() {
+            true => self.grid().chunk_bytes().into(),
+            false => expected,
+        };
+        if !(expected..=most).contains(&found) {
+            let expected = expected..=expected;
+            return Err(DatasetError::WrongLength {
+                chunk,
+                found,
+                expected,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// The first chunk of a superchunk that the rows do not need.
+    pub(crate) fn uncounted(&self, number: u64) -> Result<StoredChunk> {
+        self.located(number, || {
+            let file = self.open(number, number)?;
+            let index = self.spec.container.read(file.as_ref())?;
+            index.chunk(file.as_ref(), 0, number, self.max_nbytes())
+        })
+    }
+
+    /// Sets the number of rows. The superchunks contain them already.
+    pub(crate) fn set_rows(&mut self, rows: u64) -> Result<()> {
+        self.spec.grid = self.grid().with_rows(rows)?;
+        self.put_tail(None);
+        self.indexes().clear();
+        self.cache.forget(0..u64::MAX);
+        Ok(())
+    }
+
+    /// Sets the count of compressed bytes.
+    pub(crate) fn set_cbytes(&mut self, cbytes: i64) {
+        self.spec.cbytes = cbytes;
+    }
+
+    /// Removes a superchunk, if it is present.
+    pub(crate) fn remove_file(&self, number: u64) -> Result<()> {
+        self.files.remove(&self.key(number)?)
+    }
+
+    /// The numbers of all superchunks that are present, ascending.
+    pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
+        let entries = self
+            .list()?
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::File);
+        let mut numbers: Vec<u64> = entries
+            .filter_map(|entry| self.spec.naming.number(entry.name.to_str()?))
+            .collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Removes all superchunks that are present, whether the rows need them or not.
+    pub(crate) fn clear(&self) -> Result<()> {
+        self.numbers()?
+            .into_iter()
+            .try_for_each(|number| self.remove_file(number))
+    }
+
+    /// Forgets a superchunk that has changed.
+    fn forget(&self, number: u64) {
+        self.indexes().remove(&number);
+        let first = self.first_chunk(number);
+        self.cache
+            .forget(first..first.saturating_add(self.chunks_per_file()));
+    }
+
+    /// The grid with this number of rows, which the caller has chosen.
+    pub(crate) fn resized_grid(&self, rows: u64) -> Result<Grid> {
+        let grid = self.grid().with_rows(rows);
+        grid.map_err(|error| Error::usage(error.to_string()))
+    }
+
+    /// Refuses elements that cannot be read or written as plain bytes.
+    pub(crate) fn check_plain(&self) -> Result<()> {
+        match self.spec.dtype.has_object() {
+            true => Err(DatasetError::PythonObjects.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Bytes of a stored chunk in memory.
+    fn data_len(stored: &StoredChunk) -> usize {
+        chunk_len(stored.header.nbytes)
+    }
+}

@@ -1,0 +1,121 @@
+//! [`ArraySpec`]: the description of one array.
+
+use crate::grid::Grid;
+use crate::superchunk::Container;
+use blosc1::{ChunkSettings, Compressor, Filter};
+use bloscpack_dtype::{DType, Kind};
+use bloscpack_storage::Key;
+use std::num::NonZeroU64;
+
+/// The compression of new chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ChunkOptions {
+    pub compressor: Compressor,
+    pub level: u8,
+    pub filter: Filter,
+}
+
+impl Default for ChunkOptions {
+    fn default() -> Self {
+        let ChunkSettings {
+            compressor,
+            level,
+            filter,
+            ..
+        } = ChunkSettings::default();
+        Self {
+            compressor,
+            level,
+            filter,
+        }
+    }
+}
+
+/// The description of one array, in any layout.
+#[derive(Debug, Clone)]
+pub(crate) struct ArraySpec {
+    pub dtype: DType,
+    pub grid: Grid,
+    /// The folder of its superchunks.
+    pub folder: Key,
+    pub naming: Naming,
+    pub container: Container,
+    /// Chunks of every superchunk but the last.
+    pub chunks_per_file: NonZeroU64,
+    pub chunk_options: ChunkOptions,
+    /// The bytes of a new element, or of a row of them; `None` for zeros.
+    pub default: Option<Vec<u8>>,
+    /// The number of rows that the writer expected.
+    pub expected_rows: u64,
+    /// Compressed bytes, as the dataset counts them. The count may be wrong.
+    pub cbytes: i64,
+    /// Bytes that the layout adds to this count for each chunk.
+    pub chunk_overhead: u8,
+}
+
+/// The names of superchunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// `__0.blp`, `__1.blp`, ...
+    FromZero,
+    /// `__1__.bin`, `__2__.bin`, ...
+    #[cfg_attr(not(feature = "documents"), allow(dead_code))]
+    FromOne,
+}
+
+impl Naming {
+    /// The name of superchunk `number`, counted from 0.
+    pub(crate) fn name(self, number: u64) -> String {
+        match self {
+            Self::FromZero => format!("__{number}.blp"),
+            Self::FromOne => format!("__{}__.bin", u128::from(number) + 1),
+        }
+    }
+
+    /// The number of the superchunk with this name, if it is spelled as [`name`](Self::name) spells it.
+    pub(crate) fn number(self, name: &str) -> Option<u64> {
+        let digits = name.strip_prefix("__")?;
+        let number: u64 = match self {
+            Self::FromZero => digits.strip_suffix(".blp")?.parse().ok()?,
+            Self::FromOne => digits
+                .strip_suffix("__.bin")?
+                .parse::<u64>()
+                .ok()?
+                .checked_sub(1)?,
+        };
+        // Not `__01.blp` or `__+1.blp`.
+        (self.name(number) == name).then_some(number)
+    }
+}
+
+impl ArraySpec {
+    /// The settings of new chunks. bcolz counts elements of the dtype where Blosc counts those of the typesize of the chunk,
+    /// so that both have to agree.
+    pub(super) fn chunk_settings(&self) -> ChunkSettings {
+        let ChunkOptions {
+            compressor,
+            level,
+            filter,
+        } = self.chunk_options;
+        ChunkSettings::default()
+            .compressor(compressor)
+            .level(level)
+            .filter(filter)
+            .typesize(self.typesize())
+    }
+
+    /// The typesize of its chunks.
+    pub(crate) fn typesize(&self) -> u8 {
+        typesize(&self.dtype)
+    }
+}
+
+/// The typesize of chunks of this dtype, as bcolz chooses it for each kind.
+pub(crate) fn typesize(dtype: &DType) -> u8 {
+    match dtype.kind() {
+        Kind::Bytes | Kind::Object => 1,
+        Kind::Text => 4,
+        // Blosc compresses longer elements as single bytes.
+        _ => u8::try_from(dtype.itemsize()).unwrap_or(1).max(1),
+    }
+}

@@ -1,0 +1,239 @@
+//! [`Files`]: the files of a store, with errors that name the file and the side.
+
+use crate::convert::to_u64;
+use crate::error::DatasetError;
+use crate::wire::MetaError;
+use bloscpack_error::{Error, IoSide as _, Result, Side};
+use bloscpack_storage::{
+    Access, Entry, EntryKind, JournaledStore, Key, LockTimeout, Object, Store,
+};
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+
+/// Bytes of the longest file that describes a dataset. No real one is longer.
+const MAX_META: u64 = 64 << 20;
+
+/// The files of a store, in which one or several datasets are.
+///
+/// A writer sees its changes at once, others when they are committed. Every error names its file, relative to the root of the
+/// store, and for I/O the side.
+#[derive(Debug)]
+pub(crate) struct Files {
+    root: JournaledStore,
+    /// Where reading fails: in the target, if the store was opened for changes.
+    side: Side,
+}
+
+impl Files {
+    pub(crate) fn open(
+        store: Arc<dyn Store>,
+        access: Access,
+        lock_timeout: LockTimeout,
+    ) -> Result<Self> {
+        let side = match access {
+            Access::Read => Side::Source,
+            Access::Write => Side::Target,
+        };
+        let root = JournaledStore::open_with(store, access, lock_timeout);
+        let root = root.map_err(|error| Error::from(error).on(side))?;
+        Ok(Self { root, side })
+    }
+
+    /// Whether the last writer was interrupted in a change.
+    pub(crate) fn was_interrupted(&self) -> bool {
+        self.root.was_interrupted()
+    }
+
+    /// Adds the file, and the side of an I/O error, to an error that does not have them.
+    pub(crate) fn locate(&self, key: &Key, error: impl Into<Error>) -> Error {
+        let error = error.into().on(self.side);
+        match *key == Key::root() {
+            true => error,
+            false => error.in_file(key),
+        }
+    }
+
+    /// The kind of the entry with this name, if there is one.
+    pub(crate) fn kind(&self, key: &Key) -> Result<Option<EntryKind>> {
+        self.root.kind(key).map_err(|error| self.locate(key, error))
+    }
+
+    pub(crate) fn is_file(&self, key: &Key) -> Result<bool> {
+        Ok(self.kind(key)? == Some(EntryKind::File))
+    }
+
+    /// The entries of a folder, sorted by name; none if the folder is missing.
+    pub(crate) fn list(&self, folder: &Key) -> Result<Vec<Entry>> {
+        match self.root.list(folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            entries => entries.map_err(|error| self.locate(folder, error)),
+        }
+    }
+
+    /// Opens a file; `None` if it is missing.
+    pub(crate) fn read(&self, key: &Key) -> Result<Option<Box<dyn Object>>> {
+        match self.root.read(key) {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.unreadable(key, error)?),
+        }
+    }
+
+    /// The error for a file that cannot be read.
+    fn unreadable(&self, key: &Key, error: io::Error) -> Result<Error> {
+        let error: Error = match error.kind() {
+            ErrorKind::InvalidInput => match self.kind(key)? {
+                // A link, a folder or a device in the place of a file is damage, not an I/O error.
+                Some(kind) if kind != EntryKind::File => DatasetError::NotAFile.into(),
+                Some(_) => error.into(),
+                None => {
+                    let reason = error.to_string();
+                    DatasetError::InvalidName { reason }.into()
+                }
+            },
+            ErrorKind::FileTooLarge => {
+                let object = self.root.read(key);
+                let found = object.and_then(|object| object.size());
+                let found = found.map_err(|error| self.locate(key, error))?;
+                too_long(found).into()
+            }
+            _ => error.into(),
+        };
+        Ok(self.locate(key, error))
+    }
+
+    /// The content of a small file; `None` if it is missing.
+    pub(crate) fn get(&self, key: &Key) -> Result<Option<Vec<u8>>> {
+        match self.root.get(key, MAX_META) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.unreadable(key, error)?),
+        }
+    }
+
+    /// Parses a small file; `None` if it is missing.
+    pub(crate) fn parse_if_present<T>(
+        &self,
+        key: &Key,
+        parse: impl FnOnce(&[u8]) -> std::result::Result<T, MetaError>,
+    ) -> Result<Option<T>> {
+        let text = self.get(key)?;
+        let parsed = text.map(|text| parse(&text)).transpose();
+        parsed.map_err(|error| self.locate(key, error))
+    }
+
+    /// Parses a small file that is required.
+    pub(crate) fn parse<T>(
+        &self,
+        key: &Key,
+        parse: impl FnOnce(&[u8]) -> std::result::Result<T, MetaError>,
+    ) -> Result<T> {
+        self.parse_if_present(key, parse)?
+            .ok_or_else(|| self.locate(key, DatasetError::MissingFile))
+    }
+
+    /// Writes a small file, unless it has this content already.
+    pub(crate) fn put_meta(&self, key: &Key, bytes: &[u8]) -> Result<()> {
+        let found = to_u64(bytes.len());
+        if found > MAX_META {
+            return Err(self.locate(key, too_long(found)));
+        }
+        if self.get(key)?.is_some_and(|present| present == bytes) {
+            return Ok(());
+        }
+        self.put(key, bytes)
+    }
+
+    /// Writes a file.
+    pub(crate) fn put(&self, key: &Key, bytes: &[u8]) -> Result<()> {
+        self.changed(key, self.root.put(key, bytes))
+    }
+
+    /// Writes bytes over a part of a file. Returns false where the store only writes whole files.
+    pub(crate) fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> Result<bool> {
+        match self.root.patch(key, at, bytes) {
+            // A file that has other names must not be changed in place either.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::Unsupported | ErrorKind::InvalidInput
+                ) =>
+            {
+                Ok(false)
+            }
+            done => self.changed(key, done).map(|()| true),
+        }
+    }
+
+    /// Removes a file, if it is present.
+    pub(crate) fn remove(&self, key: &Key) -> Result<()> {
+        match self.root.remove(key) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            done => self.changed(key, done),
+        }
+    }
+
+    /// Makes a folder and the folders around it, where they are missing.
+    pub(crate) fn make_folders(&self, folder: &Key) -> Result<()> {
+        let mut key = Key::root();
+        for name in folder.names() {
+            key = join(&key, name)?;
+            if self.kind(&key)? != Some(EntryKind::Folder) {
+                self.changed(&key, self.root.make_folder(&key))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a folder, if it is present and empty.
+    pub(crate) fn remove_folder_if_empty(&self, key: &Key) -> Result<()> {
+        match self.root.list(key) {
+            Ok(entries) if entries.is_empty() => self.changed(key, self.root.remove_folder(key)),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.locate(key, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Discards all changes since the last commit.
+    pub(crate) fn rollback(&self) -> Result<()> {
+        self.root.rollback().map_err(Error::from).writing()
+    }
+
+    /// Commits all changes atomically. `counts` are the files with the number of rows, which are written first if rows were
+    /// removed, and last otherwise.
+    pub(crate) fn commit(&self, counts: &[Key], removes_rows: bool) -> Result<()> {
+        let done = self.root.commit_counts(counts, removes_rows);
+        done.map_err(Error::from).writing()
+    }
+
+    /// The result of a change of a file.
+    fn changed(&self, key: &Key, done: io::Result<()>) -> Result<()> {
+        done.writing().map_err(|error| error.in_file(key))
+    }
+}
+
+fn too_long(found: u64) -> MetaError {
+    MetaError::TooLong {
+        subject: "file",
+        found,
+        limit: MAX_META,
+    }
+}
+
+/// The key of a name in a folder.
+///
+/// # Errors
+/// Returns [`DatasetError::InvalidName`] for a name that no file can have.
+pub(crate) fn join(folder: &Key, name: &str) -> Result<Key> {
+    folder.join(name).map_err(|error| {
+        let reason = error.to_string();
+        DatasetError::InvalidName { reason }.into()
+    })
+}
+
+/// The key of a path below a folder.
+pub(crate) fn below(folder: &Key, names: &[&str]) -> Result<Key> {
+    names
+        .iter()
+        .try_fold(folder.clone(), |key, name| join(&key, name))
+}

@@ -1,0 +1,99 @@
+//! The common part of the layouts that the two documents describe: superchunks of several chunks, and nested columns.
+
+use crate::array_storage::{ArraySpec, typesize};
+use crate::error::DatasetError;
+use crate::files::{Files, below, join};
+use crate::new::NewArray;
+use crate::superchunk::{Framing, SuperchunkIndex, SuperchunkOptions};
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::Key;
+use std::num::NonZeroU64;
+
+/// The framing of superchunks of an array.
+pub(super) fn framing(options: SuperchunkOptions, dtype: &DType, chunk_bytes: u32) -> Framing {
+    Framing {
+        options,
+        chunk_bytes,
+        typesize: typesize(dtype),
+    }
+}
+
+/// Refuses options of superchunks that contradict each other.
+pub(super) fn check_options(options: &SuperchunkOptions) -> Result<()> {
+    match options.spare > 0 && !options.offsets {
+        true => Err(Error::usage(
+            "spare space requires a table of offsets, without which readers do not find the next chunk",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The index of the first superchunk of an array, and the options that its writer chose; `None` for an array without chunks.
+pub(super) fn first_superchunk(
+    files: &Files,
+    spec: &ArraySpec,
+) -> Result<Option<(SuperchunkIndex, SuperchunkOptions)>> {
+    let chunks = spec.grid.chunks();
+    if chunks == 0 {
+        return Ok(None);
+    }
+    let key = join(&spec.folder, &spec.naming.name(0))?;
+    let file = files.read(&key)?.ok_or_else(|| {
+        let error = DatasetError::MissingSuperchunk { chunk: 0, chunks };
+        files.locate(&key, error)
+    })?;
+    let index = spec.container.read(file.as_ref());
+    let index = index.map_err(|error| files.locate(&key, error))?;
+    let options = SuperchunkOptions {
+        checksum: index.checksum,
+        offsets: index.spare,
+        spare: index.usual_spare(file.as_ref()),
+    };
+    Ok(Some((index, options)))
+}
+
+/// The number of chunks in a superchunk; at least 1.
+pub(super) fn chunk_count(index: &SuperchunkIndex) -> NonZeroU64 {
+    let count = crate::convert::to_u64(index.slots.len());
+    NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN)
+}
+
+/// The folder of a new column, whose name has a dot between the levels.
+pub(super) fn new_column_folder(at: &Key, name: &str, new: &NewArray) -> Result<Key> {
+    if new.dtype.fields().is_some() {
+        return Err(Error::usage(format!(
+            "column {name:?} has fields, which are columns in this layout: add them one by one, as COLUMN.FIELD"
+        )));
+    }
+    name.split('.')
+        .try_fold(below(at, &["data"])?, |key, name| join(&key, name))
+}
+
+/// The columns of a table with the descriptions that they share.
+pub(super) fn described<'a>(
+    columns: &[(&'a str, Option<&'a ArraySpec>)],
+) -> Result<Vec<(&'a str, &'a ArraySpec)>> {
+    let columns = columns.iter().map(|(name, spec)| match spec {
+        Some(spec) => Ok((*name, *spec)),
+        None => Err(Error::bug(format!("column {name:?} without a description"))),
+    });
+    columns.collect()
+}
+
+/// The first column of a table.
+pub(super) fn first_of<'a>(columns: &[(&str, &'a ArraySpec)]) -> Result<&'a ArraySpec> {
+    match columns.first() {
+        Some((_, first)) => Ok(first),
+        None => Err(Error::usage(
+            "a table of this layout has at least one column",
+        )),
+    }
+}
+
+/// Makes the folders of the columns of a table.
+pub(super) fn make_column_folders(files: &Files, columns: &[(&str, &ArraySpec)]) -> Result<()> {
+    columns
+        .iter()
+        .try_for_each(|(_, spec)| files.make_folders(&spec.folder))
+}

@@ -1,0 +1,204 @@
+//! Opens datasets.
+
+use crate::carray::CArray;
+use crate::convert::to_usize;
+use crate::ctable::CTable;
+use crate::dataset::Dataset;
+use crate::error::DatasetError;
+use crate::files::Files;
+use crate::handle::Handle;
+use crate::layout;
+use crate::options::DatasetOptions;
+use crate::wire::RootDirs;
+use bloscpack_error::{IoSide as _, Result};
+use bloscpack_storage::{Access, DiskStore, Key, Store};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of a `__rootdirs__` that is looked at to find out whether a directory is a column of a table.
+const MAX_ROOTDIRS: u64 = 16 << 20;
+
+impl DatasetOptions {
+    /// Opens the dataset in this directory for reading. Nothing is ever written.
+    ///
+    /// # Errors
+    /// Returns any error of the file system; [`DatasetError::NotADataset`] if the directory is not a dataset, and other errors
+    /// of the category [`Unsupported`](bloscpack_error::Category::Unsupported) for one that this build cannot read; errors
+    /// of the category [`Damaged`](bloscpack_error::Category::Damaged) if its small files are damaged or contradict each
+    /// other.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Dataset> {
+        self.open_path(path.as_ref(), Access::Read)
+    }
+
+    /// Opens the dataset in this directory for reading and changing it. Only one process can do so at a time.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open), and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another process
+    /// changes the dataset.
+    pub fn edit(&self, path: impl AsRef<Path>) -> Result<Dataset> {
+        self.open_path(path.as_ref(), Access::Write)
+    }
+
+    /// Opens the dataset at the root of a store for reading.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_in(&self, store: impl Store + 'static) -> Result<Dataset> {
+        self.open_at(Arc::new(store), &Key::root(), Access::Read)
+    }
+
+    /// Opens the dataset at the root of a store for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`edit`](Self::edit).
+    pub fn edit_in(&self, store: impl Store + 'static) -> Result<Dataset> {
+        self.open_at(Arc::new(store), &Key::root(), Access::Write)
+    }
+
+    fn open_path(&self, path: &Path, access: Access) -> Result<Dataset> {
+        let (store, at) = match access {
+            Access::Read => store_of(path).reading(),
+            Access::Write => store_of(path).writing(),
+        }?;
+        self.open_at(Arc::new(store), &at, access)
+    }
+
+    fn open_at(&self, store: Arc<dyn Store>, at: &Key, access: Access) -> Result<Dataset> {
+        let files = Files::open(store, access, self.lock_timeout.clone())?;
+        open_beneath(&Arc::new(files), at, self, access)
+    }
+}
+
+impl Dataset {
+    /// Opens the dataset in this directory for reading.
+    ///
+    /// ```
+    /// use bloscpack_datasets::Dataset;
+    /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
+    /// assert!(matches!(dataset, Dataset::Array(_)));
+    /// assert_eq!(dataset.rows()?, 1000);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`DatasetOptions::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        DatasetOptions::new().open(path)
+    }
+
+    /// Opens the dataset in this directory for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DatasetOptions::edit`].
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        DatasetOptions::new().edit(path)
+    }
+}
+
+impl CArray {
+    /// Opens the array in this directory for reading.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DatasetOptions::open`], and a usage error if the dataset is a table.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        DatasetOptions::new().open(path)?.into_array()
+    }
+
+    /// Opens the array in this directory for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DatasetOptions::edit`], and a usage error if the dataset is a table.
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        DatasetOptions::new().edit(path)?.into_array()
+    }
+
+    /// Opens the array at the root of a store for reading.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_in(store: impl Store + 'static) -> Result<Self> {
+        DatasetOptions::new().open_in(store)?.into_array()
+    }
+
+    /// Opens the array at the root of a store for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`edit`](Self::edit).
+    pub fn edit_in(store: impl Store + 'static) -> Result<Self> {
+        DatasetOptions::new().edit_in(store)?.into_array()
+    }
+}
+
+impl CTable {
+    /// Opens the table in this directory for reading.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DatasetOptions::open`], and a usage error if the dataset is an array.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        DatasetOptions::new().open(path)?.into_table()
+    }
+
+    /// Opens the table in this directory for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DatasetOptions::edit`], and a usage error if the dataset is an array.
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        DatasetOptions::new().edit(path)?.into_table()
+    }
+
+    /// Opens the table at the root of a store for reading.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_in(store: impl Store + 'static) -> Result<Self> {
+        DatasetOptions::new().open_in(store)?.into_table()
+    }
+
+    /// Opens the table at the root of a store for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`edit`](Self::edit).
+    pub fn edit_in(store: impl Store + 'static) -> Result<Self> {
+        DatasetOptions::new().edit_in(store)?.into_table()
+    }
+}
+
+/// Opens the dataset in a folder of a store.
+pub(crate) fn open_beneath(
+    files: &Arc<Files>,
+    at: &Key,
+    options: &DatasetOptions,
+    access: Access,
+) -> Result<Dataset> {
+    let kind = layout::detect(files, at)?.ok_or(DatasetError::NotADataset)?;
+    let mut handle = Handle::new(Arc::clone(files), at.clone(), kind.layout, access);
+    // Only columns are opened below the root.
+    handle.in_table = *at != Key::root();
+    Ok(match kind.is_table {
+        true => Dataset::Table(Box::new(CTable::open_beneath(handle, options)?)),
+        false => Dataset::Array(Box::new(CArray::open_beneath(handle, options)?)),
+    })
+}
+
+/// The store of a directory, and the key of the dataset in it. A column is opened through its table, with which it shares its
+/// writer.
+pub(crate) fn store_of(path: &Path) -> std::io::Result<(DiskStore, Key)> {
+    if let Some((table, column)) = table_of(path) {
+        return Ok((DiskStore::open(table)?, Key::root().join(&column)?));
+    }
+    Ok((DiskStore::open(path)?, Key::root()))
+}
+
+/// The table that has the directory at this path as a column, and the name of its folder there. Anything that cannot be read is
+/// not a table.
+pub(crate) fn table_of(path: &Path) -> Option<(PathBuf, String)> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let (table, column) = (path.parent()?, path.file_name()?.to_str()?);
+    let store = DiskStore::open(table).ok()?;
+    let rootdirs = store.open(&Key::root().join("__rootdirs__").ok()?).ok()?;
+    let mut text = vec![0; to_usize(rootdirs.size().ok()?.min(MAX_ROOTDIRS)).ok()?];
+    rootdirs.read_exact_at(0, &mut text).ok()?;
+    let dirs = RootDirs::parse(&text).ok()?;
+    let is_column = dirs.folders().iter().any(|folder| folder == column);
+    is_column.then(|| (table.to_owned(), column.to_owned()))
+}
