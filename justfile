@@ -3,13 +3,17 @@
 _list:
     @just --list
 
-# All that CI runs.
-check:
-    .ci/run
+# All that CI runs, or some of its parts: `just check fast`.
+check *parts:
+    .ci/run {{parts}}
 
-# The tests, as the README has them.
-test:
-    cargo test
+# The tests; the last lines say how many had nothing to work on. `just test -p blosc1`: those of one crate.
+test *options:
+    tests/run.sh {{options}}
+
+# The tests, with the long searches in full.
+test-whole *options:
+    BLOSCPACK_TESTS=whole tests/run.sh {{options}}
 
 # The chunk engine against C-Blosc, in one process.
 bench:
@@ -51,21 +55,22 @@ bench-arrays python_blosc2 python_caterva="-" rounds="5":
 
 # The real Bloscpack, bcolz, Caterva and python-blosc2 read what we write, and we what they write.
 interop:
-    cargo build --release --bins --examples --features arrow
+    cargo build --release -p blpk --features arrow
+    cargo build --release -p bloscpack --features csv --example dataset_driver --example chunk_driver --example array_driver
     tests/interop/run.sh target/release/blpk
 
 # What readers make of damaged files: our containers beside those of others, as a table. `--quick`: ours alone.
 damage *options:
-    cargo build --release --locked
+    cargo build --release --locked -p blpk
     tests/damage.py {{options}}
 
 # One process that works for so many seconds, and must not grow.
 soak seconds="60":
-    MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS={{seconds}} cargo test --locked --release --test soak -- --nocapture
+    MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS={{seconds}} cargo test --locked --release -p bloscpack --test soak -- --nocapture
 
 # Every verb that writes, killed and failing at system calls; `--all`: at each of them.
 kill *options:
-    cargo build --release --locked
+    cargo build --release --locked -p blpk
     tests/kill.py {{options}} target/release/blpk
 
 # Fuzz one target for some seconds: `just fuzz stream_decoder 600`.
@@ -86,12 +91,20 @@ sanitizers *args:
 
 # Which lines of the library the tests reach, by file; needs cargo-tarpaulin. Takes an hour.
 coverage *options:
-    BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' \
-        --exclude-files 'src/bin/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
+    BLOSCPACK_TESTS=whole BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' 'crates/*/src/*' \
+        --exclude-files 'crates/blpk/*' 'crates/testkit/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
+
+# How large and how tangled the code is, as a table; `--api` and `--build` measure more, `--check` fails on missed aims.
+house *args:
+    contrib/house.py {{args}}
+
+# Two builds of the command beside each other: the same bytes, statuses and JSON, and which texts changed. `--quick`: some.
+side-by-side old new *args:
+    contrib/side_by_side.py {{args}} {{old}} {{new}}
 
 # All that takes long, before a release: about a day, of which the fuzz targets have an hour each.
 long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21600")
-    BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release --test frames --test datasets model
+    BLOSCPACK_TESTS=whole BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release -p bloscpack-frames -p bloscpack-datasets model
     fuzz/run.sh 3600
 
 # The documentation, opened in a browser.

@@ -30,13 +30,11 @@ struct Blosc1 {
 
 impl Blosc1 {
     fn new(cell: Cell) -> Self {
-        let settings = ChunkSettings {
-            compressor: cell.compressor,
-            level: cell.level,
-            filter: cell.filter,
-            typesize: cell.typesize,
-            blocksize: None,
-        };
+        let settings = ChunkSettings::default()
+            .compressor(cell.compressor)
+            .level(cell.level)
+            .filter(cell.filter)
+            .typesize(cell.typesize);
         Self {
             settings,
             encoder: ChunkEncoder::new(settings).unwrap(),

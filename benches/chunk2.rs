@@ -41,13 +41,11 @@ struct Blosc2 {
 
 impl Blosc2 {
     fn new(cell: Cell) -> Self {
-        let settings = Blosc2Settings {
-            compressor: cell.compressor,
-            level: cell.level,
-            filters: cell.filter.into(),
-            typesize: cell.typesize,
-            blocksize: None,
-        };
+        let settings = Blosc2Settings::default()
+            .compressor(cell.compressor)
+            .level(cell.level)
+            .filters(cell.filter.into())
+            .typesize(cell.typesize);
         let numbers = COMPRESSORS.into_iter().zip(NUMBERS);
         let number = numbers.into_iter().find(|of| of.0 == cell.compressor);
         // SAFETY: both functions return values and have no preconditions.

@@ -71,13 +71,11 @@ fn print(compressor: Compressor, level: u8, runs: &[Run]) {
 
 fn run(compressor: Compressor, level: u8, kind: Kind, data: &[u8]) -> Run {
     let typesize = kind.typesize();
-    let settings = ChunkSettings {
-        compressor,
-        level,
-        filter: Filter::Byte,
-        typesize,
-        blocksize: None,
-    };
+    let settings = ChunkSettings::default()
+        .compressor(compressor)
+        .level(level)
+        .filter(Filter::Byte)
+        .typesize(typesize);
     let (mut encoder, mut decoder) = (ChunkEncoder::new(settings).unwrap(), ChunkDecoder::new());
     let mut chunks: Vec<_> = (0..CHUNKS)
         .map(|_| Vec::with_capacity(CHUNK + 16))

@@ -43,13 +43,11 @@ fn alike(len: usize) -> Vec<u8> {
 }
 
 fn settings(compressor: Compressor, filter: Filter) -> ChunkSettings {
-    ChunkSettings {
-        compressor,
-        level: 5,
-        filter,
-        typesize: 8,
-        blocksize: None,
-    }
+    ChunkSettings::default()
+        .compressor(compressor)
+        .level(5)
+        .filter(filter)
+        .typesize(8)
 }
 
 fn encode(settings: ChunkSettings, data: &[u8]) {
@@ -84,11 +82,7 @@ fn decode_chunk(chunk: &[u8], data: &[u8]) {
 /// Encodes or decodes a Blosc 2 chunk.
 fn blosc2(is_encoding: bool) {
     let (data, mut chunk) = (walk(CHUNK), Vec::new());
-    let mut encoder = Blosc2Encoder::new(Blosc2Settings {
-        typesize: 8,
-        ..Blosc2Settings::default()
-    })
-    .unwrap();
+    let mut encoder = Blosc2Encoder::new(Blosc2Settings::default().typesize(8)).unwrap();
     encoder.encode(&data, &mut chunk).unwrap();
     if is_encoding {
         measured(&mut || {

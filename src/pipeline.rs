@@ -4,7 +4,7 @@
 //! gives back-pressure. With one thread the jobs run on the caller's thread and no other is ever started; with more, threads
 //! start when there is work for them.
 
-use bloscpack_storage::threads::{
+use bloscpack_storage::parallel::sync::{
     Mutex,
     mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel},
     thread::{self, JoinHandle},

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests under AddressSanitizer and LeakSanitizer, and the SIMD filters under valgrind.
 # usage: tests/sanitizers.sh [address|valgrind] [ARGUMENTS OF cargo test]
-#   Without arguments: both, with the whole suite. With arguments, e.g. `address --test hostile`: that part of the suite.
+#   Without arguments: both, with the whole suite. With arguments, e.g. `address --test chunks`: that part of the suite.
 # Sanitizers are an unstable option of the compiler, so RUSTC_BOOTSTRAP allows them, here and nowhere else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -32,10 +32,10 @@ in_valgrind() {
         exit 1
     fi
     local binary
-    binary=$(cargo test --locked --no-run --lib --message-format=json 2> /dev/null |
+    binary=$(cargo test --locked --no-run -p blosc1 --lib --message-format=json 2> /dev/null |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
     BLOSCPACK_FEW_CASES=1 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
-        --show-leak-kinds=definite "$binary" --test-threads=1 blosc::filter
+        --show-leak-kinds=definite "$binary" --test-threads=1 filter::
 }
 
 case $part in

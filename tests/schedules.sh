@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the multi-threaded code under every possible schedule, or under very many: the models in `schedules/`.
+# Models of the code that several threads run, in every order in which they may meet, or in very many: `schedules/`.
 #
 #   tests/schedules.sh              loom, then shuttle
-#   tests/schedules.sh loom         every schedule of two workers and three jobs with at most three preemptions;
-#                                   LOOM_MAX_PREEMPTIONS=4 for more
-#   tests/schedules.sh shuttle      100,000 schedules of each model, half of them random, half by PCT, and every schedule
-#                                   of the smallest; BLOSCPACK_SCHEDULES=1000000 for more
-#   tests/schedules.sh build        builds the models of shuttle without running them
+#   tests/schedules.sh loom         every order of two workers and three jobs in which threads are interrupted at most three
+#                                   times; LOOM_MAX_PREEMPTIONS=4 for more
+#   tests/schedules.sh shuttle      100,000 schedules of each model, half of them random, half by PCT, and every order of
+#                                   the smallest; BLOSCPACK_SCHEDULES=1000000 for more
+#   tests/schedules.sh build        builds the models of shuttle, and runs none
 #
 # An argument after the tool selects the models whose names contain it.
 set -euo pipefail
@@ -28,8 +28,8 @@ build)
     exit
     ;;
 both) ;;
-*) echo "$0: unknown tool '$1' (loom, shuttle or build)" >&2 && exit 2 ;;
+*) echo "$0: $1 is neither loom nor shuttle nor build" >&2 && exit 2 ;;
 esac
-# Four preemptions take twenty times as long.
+# Four interruptions take twenty times as long.
 [ "$tool" = shuttle ] || LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3} run loom "$@"
 [ "$tool" = loom ] || run shuttle,cache "$@"

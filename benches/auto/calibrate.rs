@@ -31,13 +31,12 @@ pub fn run(raw: bool) {
     println!("// {} streams", streams.len());
     for compressor in Compressor::ALL {
         for level in 1..=9 {
-            let settings = ChunkSettings {
-                compressor,
-                level,
-                filter: Filter::None,
-                typesize: 1,
-                blocksize: Some(STREAM as u32),
-            };
+            let settings = ChunkSettings::default()
+                .compressor(compressor)
+                .level(level)
+                .filter(Filter::None)
+                .typesize(1)
+                .blocksize(Some(STREAM as u32));
             let points: Vec<_> = streams.iter().map(|s| point(settings, &s.1)).collect();
             if raw {
                 for (point, stream) in points.iter().zip(&streams) {
@@ -167,13 +166,12 @@ fn filters() {
     let data = vec![0; CHUNK];
     for typesize in [1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 32] {
         let costs = [Filter::None, Filter::Byte, Filter::Bit].map(|filter| {
-            let settings = ChunkSettings {
-                compressor: Compressor::Lz4,
-                level: 1,
-                filter,
-                typesize,
-                blocksize: Some(128 << 10),
-            };
+            let settings = ChunkSettings::default()
+                .compressor(Compressor::Lz4)
+                .level(1)
+                .filter(filter)
+                .typesize(typesize)
+                .blocksize(Some(128 << 10));
             let (encode, decode, _) = time(settings, &data);
             let each = CHUNK as f64 / 1e12;
             (encode / each, decode / each)

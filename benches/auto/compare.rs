@@ -125,12 +125,12 @@ fn grid(typesize: u8) -> impl Iterator<Item = ChunkSettings> {
     levels.chain([stored]).flat_map(move |(compressor, level)| {
         let typesizes = typesizes.clone().into_iter();
         typesizes.flat_map(move |typesize| {
-            Filter::ALL.into_iter().map(move |filter| ChunkSettings {
-                compressor,
-                level,
-                filter,
-                typesize,
-                blocksize: None,
+            Filter::ALL.into_iter().map(move |filter| {
+                ChunkSettings::default()
+                    .compressor(compressor)
+                    .level(level)
+                    .filter(filter)
+                    .typesize(typesize)
             })
         })
     })

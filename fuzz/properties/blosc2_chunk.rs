@@ -68,13 +68,12 @@ pub fn settings([a, b, c, typesize]: &[u8; 4]) -> Blosc2Settings {
         &[Delta, Bitshuffle, Shuffle],
         &[Bitshuffle, Bitshuffle, Shuffle, Shuffle],
     ];
-    Blosc2Settings {
-        compressor: COMPRESSORS[usize::from(a % 5)],
-        level: b % 10,
-        filters: FilterPipeline::new(PIPELINES[usize::from(b / 10 % 7)]).expect("sound"),
-        typesize: (*typesize).max(1),
-        blocksize: (*c > 0).then(|| u32::from(*c) * u32::from(a / 5 + 1)),
-    }
+    Blosc2Settings::default()
+        .compressor(COMPRESSORS[usize::from(a % 5)])
+        .level(b % 10)
+        .filters(FilterPipeline::new(PIPELINES[usize::from(b / 10 % 7)]).expect("sound"))
+        .typesize((*typesize).max(1))
+        .blocksize((*c > 0).then(|| u32::from(*c) * u32::from(a / 5 + 1)))
 }
 
 fn encode(input: &[u8]) {

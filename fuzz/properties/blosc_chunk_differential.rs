@@ -36,13 +36,11 @@ fn encode_both(input: &[u8]) {
     let [a, b, typesize, data @ ..] = input else {
         return;
     };
-    let settings = ChunkSettings {
-        compressor: Compressor::ALL[usize::from(a % 6)],
-        level: b % 10,
-        filter: Filter::ALL[usize::from(b / 10 % 3)],
-        typesize: (*typesize).max(1),
-        blocksize: None,
-    };
+    let settings = ChunkSettings::default()
+        .compressor(Compressor::ALL[usize::from(a % 6)])
+        .level(b % 10)
+        .filter(Filter::ALL[usize::from(b / 10 % 3)])
+        .typesize((*typesize).max(1));
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).expect("valid settings");
     encoder.encode(data, &mut chunk).expect("short enough");

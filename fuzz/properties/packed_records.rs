@@ -160,12 +160,10 @@ fn crc32(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn chunk(content: &[u8]) -> Vec<u8> {
-    let settings = ChunkSettings {
-        compressor: Compressor::Lz4,
-        filter: Filter::None,
-        typesize: 1,
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default()
+        .compressor(Compressor::Lz4)
+        .filter(Filter::None)
+        .typesize(1);
     let (mut chunk, encoder) = (Vec::new(), ChunkEncoder::new(settings));
     encoder
         .expect("valid")

@@ -7,7 +7,7 @@ use super::{Editor, EditorBuilder};
 use crate::checked::{in_memory, len_of, widen};
 use crate::encoder::{ChunkSink, Chunker, Total, last_chunk_len};
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::{Change, Disk, Folder, Held, ReadAt};
+use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
     FormatVersion, Header, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
 };
@@ -286,7 +286,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         kept: u64,
         header: Header,
         metadata: &NewMetadata,
-    ) -> Result<&'a mut Held<F>> {
+    ) -> Result<&'a mut JournaledFile<F>> {
         if header.offsets {
             let (from, starts) = if state.is_indexed {
                 (kept, self.starts)
@@ -314,7 +314,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         kept: u64,
         (header, metadata): (Header, NewMetadata),
         max_app_chunks: Option<u64>,
-    ) -> Result<&'a mut Held<F>> {
+    ) -> Result<&'a mut JournaledFile<F>> {
         let mut extents = kept_extents(state, &self.change, kept)?;
         extents.extend(self.new_extents());
         let old = (&self.change, header);

@@ -6,7 +6,7 @@ use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
 use blosc1::{Compressor, Filter};
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::{Disk, Folder, Held, LockTimeout};
+use bloscpack_storage::{Disk, Folder, JournaledFile, LockTimeout};
 use bloscpack_wire::{Hashers, Limits};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Default for EditorBuilder {
             threads: 1,
             limits: Limits::default(),
             hashers: Hashers::default(),
-            patience: LockTimeout::of(TIMEOUT),
+            patience: LockTimeout::new(TIMEOUT),
         }
     }
 }
@@ -118,7 +118,7 @@ impl EditorBuilder {
     /// How long a change waits for readers of the file; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set(patience);
+        self.patience.set_limit(patience);
         self
     }
 
@@ -129,7 +129,7 @@ impl EditorBuilder {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.ask(goes_on);
+        self.patience.keep_waiting_while(goes_on);
         self
     }
 
@@ -178,7 +178,7 @@ impl EditorBuilder {
                 "{spare} spare offsets exceed the maximum of {MOST_SPARE}"
             )));
         }
-        let held = Held::open(folder, name, &self.patience)?;
+        let held = JournaledFile::open(folder, name, &self.patience)?;
         let state = FileState::of(held.file(), &self.limits)?;
         state.check_editable(wanted)?;
         state.check_trailing(held.file(), &self.limits)?;

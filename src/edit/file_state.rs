@@ -8,7 +8,7 @@ use crate::engine::Wanted;
 use crate::indexed::{Index, MemberHead, head};
 use crate::recover::holds_chunks;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Folder, Held, ReadAt};
+use bloscpack_storage::{Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
     Form, FormatError, FormatVersion, Geometry, Header, Limits, Offsets, ParseError,
 };
@@ -52,7 +52,11 @@ impl FileState {
 
     /// Reads the file again after a change. If that fails, the change is made all the same, and the old state may not be
     /// used any further.
-    pub(super) fn renew<F: Folder>(&mut self, held: &mut Held<F>, limits: &Limits) -> Result<()> {
+    pub(super) fn renew<F: Folder>(
+        &mut self,
+        held: &mut JournaledFile<F>,
+        limits: &Limits,
+    ) -> Result<()> {
         *self = held.at_risk(|held| Self::of(held.file(), limits))?;
         Ok(())
     }

@@ -30,7 +30,7 @@ pub use records::{RecordAppender, RecordEditor};
 
 use super::indexed::{IndexedReader, IndexedReaderBuilder};
 use bloscpack_error::Result;
-use bloscpack_storage::{Disk, Folder, Held};
+use bloscpack_storage::{Disk, Folder, JournaledFile};
 use bloscpack_wire::{Header, Metadata};
 use file_state::FileState;
 use std::path::Path;
@@ -66,7 +66,7 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Editor<F: Folder = Disk> {
-    held: Held<F>,
+    held: JournaledFile<F>,
     state: FileState,
     options: EditorBuilder,
     /// How the chunks of this file are made, from an earlier patch.

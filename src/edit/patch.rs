@@ -7,7 +7,7 @@ use super::recompress::Recompressor;
 use super::rewrite;
 use crate::checked::{in_memory, len_of, widen};
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::{Change, Folder, Held, ReadAt};
+use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::FormatVersion;
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
@@ -162,17 +162,25 @@ impl<'a, F: Folder> Patch<'a, F> {
         Ok(())
     }
 
-    fn make(mut self, state: &FileState, max_app_chunks: Option<u64>) -> Result<&'a mut Held<F>> {
+    fn make(
+        mut self,
+        state: &FileState,
+        max_app_chunks: Option<u64>,
+    ) -> Result<&'a mut JournaledFile<F>> {
         if !self.fits {
             return self.rewrite(state, max_app_chunks);
         }
         for new in self.chunks.into_values() {
-            self.change.place(new.at, &new.staged, new.hasher);
+            self.change.place(new.at, &new.staged, new.hasher)?;
         }
         Ok(self.change.commit(self.end)?)
     }
 
-    fn rewrite(self, state: &FileState, max_app_chunks: Option<u64>) -> Result<&'a mut Held<F>> {
+    fn rewrite(
+        self,
+        state: &FileState,
+        max_app_chunks: Option<u64>,
+    ) -> Result<&'a mut JournaledFile<F>> {
         let staged = self.chunks.into_iter();
         let staged = staged.map(|(number, new)| (number, new.staged)).collect();
         let what = (NewMetadata::Same, &staged);

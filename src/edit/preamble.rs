@@ -5,7 +5,8 @@ use super::file_state::FileState;
 use crate::checked::{in_memory, widen};
 use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
-use bloscpack_storage::{Change, Folder, ReadAt, for_each_step};
+use bloscpack_storage::internal::for_each_step;
+use bloscpack_storage::{Change, Folder, ReadAt};
 use bloscpack_wire::{FormatError, FormatVersion, Header, Limit, Metadata, MetadataPlace};
 use crc32fast::Hasher;
 

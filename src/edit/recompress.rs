@@ -5,7 +5,8 @@ use super::file_state::FileState;
 use super::patch::OldChunk;
 use crate::checked::{in_memory, len_of, slice_mut, widen};
 use crate::indexed::{IndexedReader, IndexedReaderBuilder};
-use blosc1::{ChunkEncoder, ChunkSettings, Compressor, pad};
+use blosc1::internal::pad_chunk;
+use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use std::sync::Arc;
@@ -19,11 +20,7 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
         Compressor::Lz4 => Compressor::Lz4hc,
         other => other,
     };
-    let smallest = ChunkSettings {
-        compressor,
-        level: SMALLEST,
-        ..like
-    };
+    let smallest = like.compressor(compressor).level(SMALLEST);
     (smallest != like).then_some(smallest)
 }
 
@@ -133,7 +130,7 @@ impl<'o> Recompressor<'o> {
             && !old.may_shrink
         {
             // A chunk that cannot be filled up does not fit.
-            let _ = pad(&mut chunk, room);
+            let _ = pad_chunk(&mut chunk, room);
         }
         let digest = self.options.hashers.digest(checksum, &chunk);
         chunk.extend_from_slice(digest.as_bytes());

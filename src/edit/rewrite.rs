@@ -5,7 +5,7 @@ use super::preamble::{NewMetadata, sealed};
 use crate::checked::{in_memory, len_of, slice, slice_mut, widen};
 use crate::encoder::default_spare;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Change, Folder, Held, ReadAt, Replacement};
+use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt, Replacement};
 use bloscpack_wire::{FormatVersion, Geometry, Header, Offsets, offsets::ENTRY_LEN};
 use std::collections::BTreeMap;
 use std::io;
@@ -132,7 +132,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
     ///
     /// # Errors
     /// Returns any error of the file, and a bug if the header counts other chunks than were written.
-    pub(super) fn finish(mut self) -> Result<&'a mut Held<F>> {
+    pub(super) fn finish(mut self) -> Result<&'a mut JournaledFile<F>> {
         self.flush()?;
         let NewPreamble {
             header,
@@ -181,7 +181,7 @@ pub(super) fn all<'a, F: Folder>(
     state: &FileState,
     (metadata, staged): (NewMetadata, &BTreeMap<u64, Range<u64>>),
     max_app_chunks: Option<u64>,
-) -> Result<&'a mut Held<F>> {
+) -> Result<&'a mut JournaledFile<F>> {
     let extents = state.extents(&change)?;
     let header = state.closed_header(&change)?;
     let spare = state.spare_or(max_app_chunks);

@@ -21,7 +21,7 @@ use super::checked::from_u32;
 use super::chunk_buffer::ChunkBuffer;
 use super::pipeline::{Panicked, Pipeline};
 use super::shared_source::Fetch;
-use blosc1::{ChunkDecoder, ChunkHeader, has_blocks};
+use blosc1::{ChunkDecoder, ChunkHeader, internal::has_blocks};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_wire::{
     Digest, Ending, Event, Form, FormatError, Header, Limit, Metadata, MetadataHeader, ParseError,

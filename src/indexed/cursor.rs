@@ -2,7 +2,8 @@
 
 use super::IndexedReader;
 use crate::checked::widen;
-use bloscpack_storage::{ReadAt, target};
+use bloscpack_storage::ReadAt;
+use bloscpack_storage::internal::seek_target;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them; created by
@@ -44,7 +45,7 @@ impl<S: ReadAt> Read for ContentCursor<'_, S> {
 
 impl<S: ReadAt> Seek for ContentCursor<'_, S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = target(to, self.at, || Ok(self.reader.content_len()))?;
+        self.at = seek_target(to, self.at, || Ok(self.reader.content_len()))?;
         Ok(self.at)
     }
 }

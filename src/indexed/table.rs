@@ -3,7 +3,8 @@
 use crate::checked::{in_memory, widen};
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{GAP, ReadAt, for_each_step};
+use bloscpack_storage::ReadAt;
+use bloscpack_storage::internal::{GAP, for_each_step};
 use bloscpack_wire::{
     FormatError, Geometry, Header, ParseError, Position, Section, Trailing, offsets::ENTRY_LEN,
 };

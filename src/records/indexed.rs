@@ -7,7 +7,7 @@ use super::typed::{FromRecord, value_of_record};
 use crate::checked::{from_u32, slice_mut};
 use crate::engine::Warning;
 use crate::indexed::{ChunkExtent, Fetcher, Index};
-use blosc1::{ChunkHeader, has_blocks};
+use blosc1::{ChunkHeader, internal::has_blocks};
 use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{

@@ -141,12 +141,10 @@ mod tests {
             .collect();
         for compressor in [Compressor::Lz4, Compressor::Zstd, Compressor::Blosclz] {
             for typesize in [1, 4, 7] {
-                let settings = ChunkSettings {
-                    compressor,
-                    typesize,
-                    blocksize: Some(9000),
-                    ..ChunkSettings::default()
-                };
+                let settings = ChunkSettings::default()
+                    .compressor(compressor)
+                    .typesize(typesize)
+                    .blocksize(Some(9000));
                 let mut chunk = Vec::new();
                 let mut encoder = ChunkEncoder::new(settings).unwrap();
                 let header = encoder.encode(&data, &mut chunk).unwrap();

@@ -8,7 +8,8 @@ use super::{RecoverOptions, ScanResult};
 use crate::checked::from_u32;
 use crate::encoder::{Encoder, EncoderBuilder};
 use crate::records::{RecordWriter, RecordWriterBuilder};
-use blosc1::{ChunkHeader, ChunkSettings, Compressor, guess_settings};
+use blosc1::internal::guess_settings;
+use blosc1::{ChunkHeader, ChunkSettings, Compressor};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatVersion, Metadata};
@@ -157,11 +158,9 @@ fn like_header(header: &ChunkHeader) -> ChunkSettings {
         .into_iter()
         .find(writes)
         .unwrap_or(ChunkSettings::default().compressor);
-    ChunkSettings {
-        compressor,
-        level: compressor.default_level(),
-        typesize: header.typesize,
-        filter: header.filter(),
-        ..ChunkSettings::default()
-    }
+    ChunkSettings::default()
+        .compressor(compressor)
+        .level(compressor.default_level())
+        .typesize(header.typesize)
+        .filter(header.filter())
 }

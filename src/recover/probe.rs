@@ -5,7 +5,7 @@ use super::budget::WorkBudget;
 use super::window::Window;
 use crate::checked::{from_u32, len_of, slice_mut, widen};
 use crate::indexed::digest_of;
-use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, has_blocks};
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_blocks};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{

@@ -4,7 +4,8 @@ use super::member::FoundMember;
 use super::scan::scan;
 use crate::checked::widen;
 use bloscpack_error::Result;
-use bloscpack_storage::{Cursor, GAP, ReadAt};
+use bloscpack_storage::internal::GAP;
+use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Hashers, Limits};
 use std::io::{self, Read};
 

@@ -72,13 +72,15 @@ fn settings(command: &Value) -> Result<Blosc2Settings> {
         Value::Null => None,
         _ => Some(small(command, "blocksize")?),
     };
-    Ok(Blosc2Settings {
-        compressor: compressor.parse()?,
-        level: small(command, "level")?,
-        filters: FilterPipeline::from_ids(six(&command["filters"])?, six(&command["metas"])?)?,
-        typesize: small(command, "typesize")?,
-        blocksize,
-    })
+    Ok(Blosc2Settings::default()
+        .compressor(compressor.parse()?)
+        .level(small(command, "level")?)
+        .filters(FilterPipeline::from_ids(
+            six(&command["filters"])?,
+            six(&command["metas"])?,
+        )?)
+        .typesize(small(command, "typesize")?)
+        .blocksize(blocksize))
 }
 
 fn six(value: &Value) -> Result<[u8; 6]> {

@@ -1,19 +1,23 @@
-//! Chunk in, data out.
+//! Decodes chunks of Blosc 1 and 2.
 
 #[cfg(feature = "blosc2-rs")]
 use super::c_blosc2;
 use super::compressor::StreamDecoder;
-use super::encode::room_for;
 use super::pipeline::delta;
-use super::reference::Reference;
-use super::source::{Source, Stream};
+use super::reference::ReferenceBlock;
+use super::scratch::{room_for, zeros};
+use super::view::{ChunkView, Stream};
 use super::{ChunkError, ChunkHeader, Engine};
 
-/// Decodes chunks of Blosc 1 and 2 one after the other, keeping its memory and the decompressors'
-/// states.
+/// Decodes chunks of Blosc 1 and 2, and reuses its buffers and the decompressors' states for the next
+/// chunk.
 ///
-/// It never panics, whatever the bytes, and sets aside no more memory than two blocks; for chunks of
-/// Blosc 2 with several filters, than four and what one block takes in its chunk.
+/// For a single chunk, [`decompress`](super::decompress) and [`getitem`](super::getitem) are shorter.
+///
+/// A decoder is safe for untrusted input: it never panics, whatever the bytes, and it allocates at
+/// most two blocks. For chunks of Blosc 2 with several filters it allocates at most four blocks and
+/// the compressed form of one. [`with_max_block`](Self::with_max_block) bounds the size of a block,
+/// [`max_ratio`](Self::max_ratio) the expansion of a chunk.
 ///
 /// ```
 /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings};
@@ -33,28 +37,28 @@ pub struct ChunkDecoder {
     streams: StreamDecoder,
     /// A block before its filter is undone.
     filtered: Vec<u8>,
-    /// The same between two filters.
+    /// A block between two filters.
     between: Vec<u8>,
-    /// A block of which only a part is wanted.
+    /// A block of which only a part is requested.
     block: Vec<u8>,
-    /// The first block of a chunk whose others are told by their difference from it.
-    reference: Reference,
+    /// The first block of a chunk whose other blocks are stored as their difference from it.
+    reference: ReferenceBlock,
     shuffle_meta: ShuffleMeta,
     engine: Engine,
 }
 
-/// What to make of a chunk of Blosc 2 whose shuffle has a second byte other than 0.
+/// How to treat a chunk of Blosc 2 whose shuffle has a meta byte other than 0.
 ///
-/// C-Blosc2 has given that byte three meanings, and nothing in a chunk tells which: how many times
-/// more the filter was applied (2.4), none (2.15), the width of its elements in place of the
-/// typesize (from 2.23.1 on).
+/// Versions of C-Blosc2 have given that byte three meanings, and nothing in a chunk says which one
+/// applies: the number of additional applications of the filter (2.4), none (2.15), the width of the
+/// elements in place of the typesize (from 2.23.1 on).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ShuffleMeta {
-    /// Such chunks are refused.
+    /// Such chunks are refused with [`ChunkError::ShuffleMeta`].
     #[default]
     Refuse,
-    /// The byte is the width of an element: for chunks that are known to be of C-Blosc2 2.23.1 or
-    /// later.
+    /// The byte is the width of an element. Use this for chunks that are known to be written by
+    /// C-Blosc2 2.23.1 or later.
     Width,
 }
 
@@ -65,7 +69,7 @@ impl Default for ChunkDecoder {
 }
 
 impl ChunkDecoder {
-    /// A decoder that accepts blocks of up to 256 MiB.
+    /// A decoder that accepts blocks of up to 256 MiB, and any ratio.
     #[must_use]
     pub fn new() -> Self {
         Self::with_max_block(256 << 20)
@@ -73,8 +77,8 @@ impl ChunkDecoder {
 
     /// A decoder that accepts blocks of up to `bytes`.
     ///
-    /// Up to two blocks are held in memory, four for chunks of Blosc 2 with several filters. Pure
-    /// copies and special values have no blocks in that sense and are always accepted.
+    /// The decoder allocates up to two blocks, four for chunks of Blosc 2 with several filters. Pure
+    /// copies and special values need no such memory and are always accepted.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
@@ -96,15 +100,16 @@ impl ChunkDecoder {
             filtered: Vec::new(),
             between: Vec::new(),
             block: Vec::new(),
-            reference: Reference::default(),
+            reference: ReferenceBlock::default(),
             shuffle_meta: ShuffleMeta::default(),
             engine: Engine::default(),
         }
     }
 
-    /// The same decoder, which refuses chunks with more than so many uncompressed bytes for each that is stored.
+    /// Refuses chunks that expand to more than `ratio` times their size; any ratio by default.
     ///
-    /// Honest data can have any ratio: a chunk of nothing but zeros takes 32 bytes.
+    /// A high ratio is not necessarily hostile: a chunk of Blosc 2 that consists of zeros takes 32
+    /// bytes, whatever the length of its data.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
@@ -122,7 +127,7 @@ impl ChunkDecoder {
         self
     }
 
-    /// The same decoder with another opinion of a shuffle's second byte.
+    /// Sets the meaning of a shuffle's meta byte; [`ShuffleMeta::Refuse`] by default.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, ShuffleMeta};
@@ -137,115 +142,178 @@ impl ChunkDecoder {
         self
     }
 
-    /// The same decoder, which has whole chunks decoded by `engine` from now on.
+    /// Uses `engine` for the whole chunks to come; [`Engine::Native`] by default.
     ///
-    /// Ranges and single blocks are always decoded natively.
+    /// Ranges and single blocks are always decoded by the native engine.
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
         self
     }
 
-    /// Decodes a whole chunk into `out`, whose length has to be the header's `nbytes`.
+    /// Decodes a whole chunk into a new vector.
+    ///
+    /// The chunk is checked for completeness and limits before the vector is allocated. The vector
+    /// has the header's `nbytes` bytes, which is less than 2 GiB.
     ///
     /// # Errors
     ///
-    /// Any [`Fault`](super::Fault); `out` then holds anything.
+    /// Returns the errors of [`decompress`](super::decompress), for the limits of this decoder.
+    ///
+    /// ```
+    /// use blosc1::{ChunkDecoder, Fault, SpecialValue, special_chunk};
+    ///
+    /// // 32 bytes that stand for 1 GiB.
+    /// let bomb = special_chunk(SpecialValue::Zeros, 1 << 30, 8, 1 << 20)?;
+    /// let error = ChunkDecoder::new().max_ratio(10_000).decode_to_vec(&bomb).unwrap_err();
+    /// assert_eq!(error.fault(), Fault::OverLimit);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    pub fn decode_to_vec(&mut self, chunk: &[u8]) -> Result<Vec<u8>, ChunkError> {
+        let view = self.open(chunk)?;
+        let mut out = zeros(view.header.nbytes as usize)?;
+        self.whole_chunk_into(&view, &mut out)?;
+        Ok(out)
+    }
+
+    /// Decodes a whole chunk into `out`, whose length must be the header's `nbytes`. Returns the
+    /// header.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of any [`Fault`](super::Fault); the content of `out` is then unspecified.
+    ///
+    /// ```
+    /// use blosc1::ChunkDecoder;
+    ///
+    /// let mut decoder = ChunkDecoder::new();
+    /// let mut out = [0; 5000];
+    /// for byte in 1..4 {
+    ///     let chunk = blosc1::compress(&[byte; 5000], Default::default())?;
+    ///     let header = decoder.decode(&chunk, &mut out)?;
+    ///     assert_eq!((header.nbytes, out), (5000, [byte; 5000]));
+    /// }
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn decode(&mut self, chunk: &[u8], out: &mut [u8]) -> Result<ChunkHeader, ChunkError> {
-        let source = self.open(chunk)?;
-        let expected = source.header.nbytes as usize;
+        let view = self.open(chunk)?;
+        let expected = view.header.nbytes as usize;
         if out.len() != expected {
             let found = out.len();
             return Err(ChunkError::OutputLength { found, expected });
         }
-        match self.engine {
-            Engine::Native => self.all_into(&source, out)?,
-            #[cfg(feature = "blosc2-rs")]
-            Engine::CBlosc2 => c_blosc2::decode(&source, chunk, out)?,
-        }
-        Ok(source.header)
+        self.whole_chunk_into(&view, out)?;
+        Ok(view.header)
     }
 
-    /// Decodes a whole chunk.
-    fn all_into(&mut self, source: &Source<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
-        if let Some(data) = source.plain() {
-            data.read(0, out);
-            return Ok(());
+    /// Decodes a whole chunk by the selected engine.
+    fn whole_chunk_into(&mut self, view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
+        match self.engine {
+            Engine::Native => self.all_into(view, out),
+            #[cfg(feature = "blosc2-rs")]
+            Engine::CBlosc2 => c_blosc2::decode(view, out),
         }
-        let first = source.layout.block(0).len();
+    }
+
+    /// Decodes a whole chunk by the native engine.
+    fn all_into(&mut self, view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
+        if let Some(data) = view.plain() {
+            return data.read(0, out);
+        }
+        let first = view.layout.block(0).len();
         let (first, later) = out.split_at_mut(first);
         if first.is_empty() {
             return Ok(());
         }
-        self.block_into(source, 0, first, &[])?;
-        for index in 1..source.layout.nblocks() {
-            let range = source.layout.block(index);
+        self.block_into(view, 0, first, &[])?;
+        for index in 1..view.layout.nblocks() {
+            let range = view.layout.block(index);
             let range = range.start - first.len()..range.end - first.len();
-            self.block_into(source, index, &mut later[range], first)?;
+            self.block_into(view, index, &mut later[range], first)?;
         }
         Ok(())
     }
 
-    /// Decodes the bytes from `start` on that fill `out`, and of the chunk only the blocks that
-    /// hold them.
+    /// Fills `out` with the bytes of data from `start` on, and decodes only the blocks that contain
+    /// them. Returns the header.
+    ///
+    /// `start` counts bytes, not elements. An empty `out` is allowed up to the end of the data.
     ///
     /// # Errors
     ///
-    /// Any [`Fault`](super::Fault), of which [`Usage`](super::Fault::Usage) for a
-    /// range beyond the chunk's data; `out` then holds anything.
+    /// Returns an error of any [`Fault`](super::Fault); [`Usage`](super::Fault::Usage) for a range
+    /// that extends past the end of the data. The content of `out` is then unspecified.
     pub fn decode_range(
         &mut self,
         chunk: &[u8],
         start: u32,
         out: &mut [u8],
     ) -> Result<ChunkHeader, ChunkError> {
-        let source = self.open(chunk)?;
-        let nbytes = source.header.nbytes;
-        let from = start as usize;
-        let len = out.len();
-        if from
-            .checked_add(len)
-            .is_none_or(|end| end > nbytes as usize)
-        {
-            return Err(ChunkError::Range { start, len, nbytes });
-        }
-        if let Some(data) = source.plain() {
-            data.read(from, out);
-            return Ok(source.header);
-        }
-        let mut at = from;
-        let mut rest = out;
-        while !rest.is_empty() {
-            let index = source.layout.index_of(at);
-            let block = source.layout.block(index);
-            let (part, later) = rest.split_at_mut(rest.len().min(block.end - at));
-            if part.len() == block.len() {
-                self.whole_into(&source, index, part)?;
-            } else {
-                self.part_into(&source, index, at - block.start, part)?;
-            }
-            at += part.len();
-            rest = later;
-        }
-        Ok(source.header)
+        let view = self.open(chunk)?;
+        check_range(&view.header, start, out.len())?;
+        self.range_into(&view, start, out)?;
+        Ok(view.header)
     }
 
-    /// Decodes one block into `out`, which has to have the block's length: the header's
-    /// `blocksize`, or for the last block what remains of `nbytes`.
+    /// Decodes a range of bytes of data into a new vector.
+    pub(super) fn range_to_vec(
+        &mut self,
+        chunk: &[u8],
+        start: u32,
+        len: u32,
+    ) -> Result<Vec<u8>, ChunkError> {
+        let view = self.open(chunk)?;
+        let len = len as usize;
+        check_range(&view.header, start, len)?;
+        let mut out = zeros(len)?;
+        self.range_into(&view, start, &mut out)?;
+        Ok(out)
+    }
+
+    /// Fills `out` with the bytes of data from `start` on, which the chunk has.
+    fn range_into(
+        &mut self,
+        view: &ChunkView<'_>,
+        start: u32,
+        out: &mut [u8],
+    ) -> Result<(), ChunkError> {
+        if let Some(data) = view.plain() {
+            return data.read(start as usize, out);
+        }
+        let mut index = view.layout.index_of(start);
+        let mut at = start as usize;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let block = view.layout.block(index);
+            let (part, later) = rest.split_at_mut(rest.len().min(block.end - at));
+            if part.len() == block.len() {
+                self.whole_into(view, index, part)?;
+            } else {
+                self.part_into(view, index, at - block.start, part)?;
+            }
+            at += part.len();
+            index += 1;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Decodes one block into `out`, whose length must be that of the block: the header's
+    /// `blocksize`, or for the last block the rest of `nbytes`.
     ///
-    /// A pure copy and special values are cut into blocks in the same way. Where all blocks depend on
-    /// the first (the filter delta of Blosc 2), that is decoded as well, once for all blocks of a
-    /// chunk that are asked for one after the other.
+    /// Pure copies and special values are cut into blocks in the same way. If all blocks depend on the
+    /// first one (the filter delta of Blosc 2), the first block is decoded as well, once for all
+    /// consecutive requests for blocks of the same chunk.
     ///
     /// # Errors
     ///
-    /// Any [`Fault`](super::Fault), of which [`Usage`](super::Fault::Usage) for a
-    /// block that is not there or has another length; `out` then holds anything.
+    /// Returns an error of any [`Fault`](super::Fault); [`Usage`](super::Fault::Usage) for a block
+    /// that does not exist or has another length. The content of `out` is then unspecified.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings};
     ///
-    /// let settings = ChunkSettings { blocksize: Some(4096), ..ChunkSettings::default() };
+    /// let settings = ChunkSettings::default().blocksize(Some(4096));
     /// let mut chunk = Vec::new();
     /// let header = ChunkEncoder::new(settings)?.encode(&[5; 10_000], &mut chunk)?;
     /// assert_eq!((header.nblocks(), header.blocksize), (3, 4096));
@@ -261,126 +329,129 @@ impl ChunkDecoder {
         index: u32,
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
-        let source = self.open(chunk)?;
-        let nblocks = source.layout.nblocks();
+        let view = self.open(chunk)?;
+        let nblocks = view.layout.nblocks();
         if index >= nblocks {
             let found = index;
             return Err(ChunkError::BlockIndex { found, nblocks });
         }
-        let block = source.layout.block(index);
+        let block = view.layout.block(index);
         if out.len() != block.len() {
             let (found, expected) = (out.len(), block.len());
             return Err(ChunkError::OutputLength { found, expected });
         }
-        if let Some(data) = source.plain() {
-            data.read(block.start, out);
-            return Ok(());
+        if let Some(data) = view.plain() {
+            return data.read(block.start, out);
         }
-        self.whole_into(&source, index, out)
+        self.whole_into(&view, index, out)
     }
 
-    /// Checks all that concerns the chunk as a whole.
-    fn open<'a>(&self, chunk: &'a [u8]) -> Result<Source<'a>, ChunkError> {
-        let source = Source::open(chunk)?;
-        check_ratio(&source.header, self.max_ratio)?;
-        if !source.has_streams() {
-            return Ok(source);
+    /// Parses a chunk and checks it against the limits.
+    fn open<'a>(&self, chunk: &'a [u8]) -> Result<ChunkView<'a>, ChunkError> {
+        let view = ChunkView::open(chunk)?;
+        check_ratio(&view.header, self.max_ratio)?;
+        if !view.has_streams() {
+            return Ok(view);
         }
-        source.format()?;
-        let meta = source.undo.shuffle_meta;
+        view.format()?;
+        let meta = view.filters.shuffle_meta;
         if meta != 0 && self.shuffle_meta == ShuffleMeta::Refuse {
             return Err(ChunkError::ShuffleMeta { meta });
         }
-        let (found, limit) = (source.layout.blocksize, self.max_block);
+        let (found, limit) = (view.layout.blocksize, self.max_block);
         if found > limit {
             return Err(ChunkError::BlockOverLimit { found, limit });
         }
-        Ok(source)
+        Ok(view)
     }
 
-    /// Decodes a block of which `part` is wanted, from byte `skip` on.
+    /// Decodes a block and copies the bytes from `skip` on to `part`.
     fn part_into(
         &mut self,
-        source: &Source<'_>,
+        view: &ChunkView<'_>,
         index: u32,
         skip: usize,
         part: &mut [u8],
     ) -> Result<(), ChunkError> {
         let mut block = std::mem::take(&mut self.block);
-        let whole = room_for(&mut block, source.layout.block(index).len());
-        let result = self.whole_into(source, index, whole);
-        part.copy_from_slice(&whole[skip..skip + part.len()]);
+        let whole = room_for(&mut block, view.layout.block(index).len());
+        let result = self.whole_into(view, index, whole);
+        if result.is_ok() {
+            part.copy_from_slice(&whole[skip..skip + part.len()]);
+        }
         self.block = block;
         result
     }
 
-    /// Decodes a whole block, and the first of the chunk before it if need be.
+    /// Decodes a whole block, and before it the first block of the chunk if it depends on that.
     fn whole_into(
         &mut self,
-        source: &Source<'_>,
+        view: &ChunkView<'_>,
         index: u32,
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
-        if !source.undo.delta || index == 0 {
-            return self.block_into(source, index, out, &[]);
+        if !view.filters.delta || index == 0 {
+            return self.block_into(view, index, out, &[]);
         }
-        let stored = source.stored(0)?;
+        let stored = view.stored(0)?;
         let mut reference = std::mem::take(&mut self.reference);
         if !reference.is_of(stored) {
-            let first = reference.room(source.layout.block(0).len());
-            self.block_into(source, 0, first, &[])?;
+            let first = reference.room(view.layout.block(0).len());
+            self.block_into(view, 0, first, &[])?;
             reference.keep(stored);
         }
-        let result = self.block_into(source, index, out, reference.block());
+        let result = reference
+            .block()
+            .and_then(|first| self.block_into(view, index, out, first));
         self.reference = reference;
         result
     }
 
-    /// Decodes a whole block; `first` is the chunk's first block, for those after it.
+    /// Decodes a whole block; `first` is the first block of the chunk, for later ones.
     fn block_into(
         &mut self,
-        source: &Source<'_>,
+        view: &ChunkView<'_>,
         index: u32,
         out: &mut [u8],
         first: &[u8],
     ) -> Result<(), ChunkError> {
-        self.moved_into(source, index, out)?;
-        if source.undo.delta {
-            let typesize = usize::from(source.layout.typesize);
+        self.moved_into(view, index, out)?;
+        if view.filters.delta {
+            let typesize = usize::from(view.layout.typesize);
             match index {
                 0 => delta::undo_first(typesize, out),
-                _ => delta::by_first(typesize, first, out),
+                _ => delta::by_first(typesize, first, out)?,
             }
         }
         Ok(())
     }
 
-    /// Decodes a block up to, and without, delta.
+    /// Decodes a block except for delta.
     fn moved_into(
         &mut self,
-        source: &Source<'_>,
+        view: &ChunkView<'_>,
         index: u32,
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
-        let typesize = usize::from(source.layout.typesize);
-        let mut moves = source.undo.moves();
-        // Those of a block without a whole element would only copy it.
-        let Some(last) = moves.next_back().filter(|_| out.len() >= typesize) else {
-            return self.streams_into(source, index, out);
+        let typesize = usize::from(view.layout.typesize);
+        let mut steps = view.filters.transposes();
+        // The filters would only copy a block without a whole element.
+        let Some(last) = steps.next_back().filter(|_| out.len() >= typesize) else {
+            return self.streams_into(view, index, out);
         };
-        let single = moves.clone().next().is_none();
+        let single = steps.clone().next().is_none();
         if single
-            && source.layout.streams(out.len()) == 1
-            && let Stream::Raw(bytes) = source.streams(index)?.next(out.len())?
+            && view.layout.streams(out.len()) == 1
+            && let Stream::Raw(bytes) = view.streams(index)?.next(out.len())?
         {
             last.undo(typesize, bytes, out);
             return Ok(());
         }
         let mut filtered = std::mem::take(&mut self.filtered);
         let block = room_for(&mut filtered, out.len());
-        let result = self.streams_into(source, index, block);
+        let result = self.streams_into(view, index, block);
         if result.is_ok() {
-            for step in moves {
+            for step in steps {
                 let between = room_for(&mut self.between, block.len());
                 step.undo(typesize, block, between);
                 block.copy_from_slice(between);
@@ -394,26 +465,26 @@ impl ChunkDecoder {
     /// Decompresses all streams of a block.
     fn streams_into(
         &mut self,
-        source: &Source<'_>,
+        view: &ChunkView<'_>,
         index: u32,
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
-        let mut streams = source.streams(index)?;
-        let format = source.format()?;
-        let stream_len = out.len() / source.layout.streams(out.len());
+        let mut streams = view.streams(index)?;
+        let format = view.format()?;
+        let stream_len = out.len() / view.layout.streams(out.len());
         for part in out.chunks_exact_mut(stream_len) {
             match streams.next(part.len())? {
                 Stream::Raw(bytes) => part.copy_from_slice(bytes),
                 Stream::Run(byte) => part.fill(byte),
                 Stream::Compressed(bytes) => {
-                    let dictionary = source.dictionary;
-                    let done = match dictionary.is_empty() {
-                        true => self.streams.decompress(format, bytes, part),
-                        false => self
-                            .streams
-                            .decompress_with(format, dictionary, bytes, part),
+                    let decoder = &mut self.streams;
+                    let is_done = match view.dictionary {
+                        None => decoder.decompress(format, bytes, part)?,
+                        Some(dictionary) => {
+                            decoder.decompress_with(format, dictionary, bytes, part)?
+                        }
                     };
-                    if !done {
+                    if !is_done {
                         let block = index;
                         return Err(ChunkError::Stream { block, format });
                     }
@@ -424,6 +495,19 @@ impl ChunkDecoder {
     }
 }
 
+/// Refuses a range of bytes that is not within the data.
+fn check_range(header: &ChunkHeader, start: u32, len: usize) -> Result<(), ChunkError> {
+    let nbytes = header.nbytes;
+    let end = u32::try_from(len)
+        .ok()
+        .and_then(|len| start.checked_add(len));
+    match end {
+        Some(end) if end <= nbytes => Ok(()),
+        _ => Err(ChunkError::Range { start, len, nbytes }),
+    }
+}
+
+/// Refuses a chunk that expands too much.
 fn check_ratio(header: &ChunkHeader, limit: u32) -> Result<(), ChunkError> {
     let found = header.nbytes.div_ceil(header.ctbytes.max(1));
     match found <= limit {

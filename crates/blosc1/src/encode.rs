@@ -1,16 +1,17 @@
-//! Data in, chunk out.
+//! Encodes chunks of Blosc 1.
 
 use super::compressor::StreamEncoder;
 use super::header::{
-    FLAG_BITSHUFFLE, FLAG_PURE_COPY, FLAG_SHUFFLE, FLAG_UNSPLIT, FORMAT_SHIFT, HEADER_LEN,
-    MAX_NBYTES, VERSION, VERSIONLZ,
+    FLAG_BITSHUFFLE, FLAG_PURE_COPY, FLAG_SHUFFLE, FLAG_UNSPLIT, FORMAT_SHIFT, VERSION, VERSIONLZ,
 };
-use super::layout::{Layout, MIN_BUFFER};
-use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, filter};
+use super::layout::{HEADER_LEN, Layout, MAX_NBYTES, MIN_BUFFER};
+use super::scratch::{le_u32, room_for, to_u32};
+use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, blocksize, filter};
 
-/// Encodes chunks one after the other, keeping its memory and the compressor's state.
+/// Encodes chunks of Blosc 1, and reuses its buffers and the compressor's state for the next chunk.
 ///
-/// The chunk depends on settings and data alone, not on what was encoded before.
+/// A chunk depends on the settings and the data alone, not on chunks encoded before. For a single
+/// chunk, [`compress`](super::compress) is shorter.
 ///
 /// ```
 /// use blosc1::{ChunkEncoder, ChunkSettings};
@@ -25,7 +26,7 @@ use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, filter};
 /// ```
 pub struct ChunkEncoder {
     settings: ChunkSettings,
-    /// Made for the first stream.
+    /// Made on first use.
     compressor: Option<StreamEncoder>,
     /// A filtered block.
     filtered: Vec<u8>,
@@ -38,7 +39,7 @@ impl ChunkEncoder {
     ///
     /// # Errors
     ///
-    /// [`Usage`](super::Fault::Usage) for a level above 9 or a typesize of 0;
+    /// Returns [`Usage`](super::Fault::Usage) for a level above 9 or a typesize of 0, and
     /// [`Unsupported`](super::Fault::Unsupported) if this build lacks the compressor.
     pub fn new(settings: ChunkSettings) -> Result<Self, ChunkError> {
         settings.check()?;
@@ -50,37 +51,41 @@ impl ChunkEncoder {
         })
     }
 
-    /// The settings given to [`new`](Self::new).
+    /// The settings passed to [`new`](Self::new).
     #[must_use]
     pub const fn settings(&self) -> &ChunkSettings {
         &self.settings
     }
 
-    /// Appends `data` to `out` as one chunk of at most `data.len() + 16` bytes, and gives its
-    /// header.
+    /// Appends `data` to `out` as one chunk of at most `data.len() + 16` bytes, and returns the
+    /// chunk's header.
     ///
-    /// Data that compression would not shorten, as any below 128 bytes, becomes a pure copy.
+    /// Data that compression does not shorten, such as any data of less than 128 bytes, becomes a
+    /// [pure copy](ChunkHeader::is_pure_copy). Empty data becomes a chunk of 16 bytes.
     ///
     /// # Errors
     ///
-    /// [`Usage`](super::Fault::Usage) for more than [`MAX_NBYTES`] bytes; `out` is then as
-    /// it was.
+    /// Returns [`Usage`](super::Fault::Usage) for more than [`MAX_NBYTES`] bytes, and
+    /// [`OverLimit`](super::Fault::OverLimit) if there is no memory for the compressor's state.
+    /// `out` is unchanged in both cases.
     pub fn encode(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<ChunkHeader, ChunkError> {
         let nbytes = u32::try_from(data.len())
             .ok()
             .filter(|&nbytes| nbytes <= MAX_NBYTES)
             .ok_or(ChunkError::TooMuchData { found: data.len() })?;
-        let layout = Layout::choose(&self.settings, nbytes);
+        let layout = blocksize::choose(&self.settings, nbytes);
         let mut header = self.header(&layout);
         let start = out.len();
         out.reserve(HEADER_LEN + data.len());
         if self.settings.level > 0 && nbytes >= MIN_BUFFER {
-            if let Some(ctbytes) = self.compress(&header, &layout, data, out)? {
+            let compressed = self.compress(&header, &layout, data, out);
+            if let Ok(Some(ctbytes)) = compressed {
                 header.ctbytes = ctbytes;
                 out[start..start + HEADER_LEN].copy_from_slice(&header.to_bytes());
                 return Ok(header);
             }
             out.truncate(start);
+            compressed?;
         }
         header.flags |= FLAG_PURE_COPY;
         header.ctbytes = nbytes + 16;
@@ -89,7 +94,7 @@ impl ChunkEncoder {
         Ok(header)
     }
 
-    /// The header, but for the chunk's length.
+    /// The header, except for the chunk's length.
     fn header(&self, layout: &Layout) -> ChunkHeader {
         let filter = match self.settings.filter {
             Filter::None => 0,
@@ -109,8 +114,8 @@ impl ChunkEncoder {
         }
     }
 
-    /// Appends the compressed chunk, its header's place left open, and gives its length; or
-    /// `None`, with anything appended, as soon as it is certain not to be below a pure copy's.
+    /// Appends the compressed chunk, with room for its header, and returns its length. Returns `None`,
+    /// with unspecified bytes appended, as soon as the chunk cannot be shorter than a pure copy.
     fn compress(
         &mut self,
         header: &ChunkHeader,
@@ -118,37 +123,41 @@ impl ChunkEncoder {
         data: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<u32>, ChunkError> {
-        // What is left for streams if the chunk is to be one byte shorter than a pure copy and
-        // each stream to come takes but a byte.
+        // The bytes available for streams in a chunk one byte shorter than a pure copy, if each
+        // remaining stream takes a single byte.
         let largest = u64::from(layout.nbytes) + 15;
         let Some(room) = largest.checked_sub(layout.smallest_chunk()) else {
             return Ok(None);
         };
-        let mut room = usize::try_from(room).unwrap_or(usize::MAX);
+        let what = "a chunk is longer than memory";
+        let mut room = usize::try_from(room).map_err(|_| ChunkError::Bug { what })?;
+        let ChunkSettings {
+            compressor, level, ..
+        } = self.settings;
         let compressor = match &mut self.compressor {
             Some(compressor) => compressor,
-            none => none.insert(StreamEncoder::new(&self.settings)?),
+            none => none.insert(StreamEncoder::new(compressor, level)?),
         };
         let start = out.len();
         out.resize(start + layout.table_end(), 0);
         for index in 0..layout.nblocks() {
             let slot = start + HEADER_LEN + 4 * index as usize;
             let at = out.len() - start;
-            out[slot..slot + 4].copy_from_slice(&le_u32(at));
+            out[slot..slot + 4].copy_from_slice(&le_u32(at)?);
             let block = &data[layout.block(index)];
             let block = apply(header.filter(), layout, block, &mut self.filtered);
             let stream_len = block.len() / layout.streams(block.len());
             for stream in block.chunks_exact(stream_len) {
-                if !append_stream(compressor, stream, &mut self.compressed, &mut room, out) {
+                if !append_stream(compressor, stream, &mut self.compressed, &mut room, out)? {
                     return Ok(None);
                 }
             }
         }
-        Ok(u32::try_from(out.len() - start).ok())
+        to_u32(out.len() - start).map(Some)
     }
 }
 
-/// The block as the compressor is to see it.
+/// Applies the filter to a block; returns the block itself if there is nothing to do.
 pub(super) fn apply<'a>(
     filter: Filter,
     layout: &Layout,
@@ -166,16 +175,15 @@ pub(super) fn apply<'a>(
     filtered
 }
 
-/// Appends one stream: its length, then what the compressor made of it or, where that is no
-/// shorter, the stream as it is. `false` if it does not fit `room`, of which one byte is already
-/// set aside for each stream.
+/// Appends one stream: its length, then its compressed form or, if that is not shorter, the stream
+/// itself. Returns `false` if it does not fit `room`, which excludes one byte for each stream.
 fn append_stream(
     compressor: &mut StreamEncoder,
     stream: &[u8],
     compressed: &mut Vec<u8>,
     room: &mut usize,
     out: &mut Vec<u8>,
-) -> bool {
+) -> Result<bool, ChunkError> {
     let largest = (stream.len() - 1).min(*room + 1);
     let compressed = room_for(compressed, stream.len());
     let bytes = match compressor.compress(stream, &mut compressed[..largest]) {
@@ -183,25 +191,10 @@ fn append_stream(
         None => stream,
     };
     let Some(left) = (*room + 1).checked_sub(bytes.len()) else {
-        return false;
+        return Ok(false);
     };
     *room = left;
-    out.extend_from_slice(&le_u32(bytes.len()));
+    out.extend_from_slice(&le_u32(bytes.len())?);
     out.extend_from_slice(bytes);
-    true
-}
-
-/// The first `len` bytes of a scratch buffer, which holds anything.
-pub(super) fn room_for(scratch: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if scratch.len() < len {
-        // Asked for anew so that pages never touched cost nothing, and nothing old is copied.
-        *scratch = Vec::new();
-        *scratch = vec![0; len];
-    }
-    &mut scratch[..len]
-}
-
-/// A position or length within a chunk, which is below 2 GiB.
-pub(super) fn le_u32(value: usize) -> [u8; 4] {
-    u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes()
+    Ok(true)
 }

@@ -1,200 +1,264 @@
-//! What can be wrong with a chunk, or with how it is asked for.
+//! The error of this crate.
 
-use std::fmt;
+use thiserror::Error;
 
-use super::{Compressor, CompressorFormat};
+use super::{Compressor, CompressorFormat, Fault, MAX_NBYTES};
 
 /// Why a chunk could not be encoded or decoded.
 ///
-/// The message says what was found, what was expected and, where it is not plain, what to do.
-/// [`fault`](Self::fault) sorts the variants by who has to act.
+/// The message says what was found, what was expected and, where it is not obvious, what to do.
+/// [`fault`](Self::fault) sorts the variants by who has to act. After an error,
+/// encoders have restored the output vector; the output slice of a decoder has unspecified content.
 ///
 /// ```
-/// use blosc1::{ChunkError, ChunkHeader, Fault};
+/// use blosc1::{ChunkError, Fault};
 ///
-/// // Version byte 6: a chunk of Blosc 2 with blocks of any length.
-/// let error = ChunkHeader::parse(&[6, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0]).unwrap_err();
-/// assert_eq!(error, ChunkError::Blosc2 { version: 6 });
+/// // Version byte 6: a chunk of Blosc 2 with blocks of variable length.
+/// let error = blosc1::read_header(&[6, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0]).unwrap_err();
+/// assert_eq!(error, ChunkError::UnsupportedVersion { version: 6 });
 /// assert_eq!(error.fault(), Fault::Unsupported);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ChunkError {
-    /// There are fewer bytes than the chunk's header counts.
+    /// The slice is shorter than the chunk's header says.
+    #[error("chunk is cut short: {found} of {expected} bytes")]
     CutShort {
-        /// Bytes there are.
+        /// Length of the slice in bytes.
         found: usize,
-        /// Bytes the chunk has by its header.
+        /// Length of the chunk in bytes, or of its header where not even that is complete.
         expected: usize,
     },
-    /// There are more bytes than the chunk's header counts.
+    /// The slice is longer than the chunk's header says.
+    #[error("{found} bytes were given as one chunk, but its header says {expected}")]
     TooLong {
-        /// Bytes there are.
+        /// Length of the slice in bytes.
         found: usize,
-        /// Bytes the chunk has by its header.
+        /// Length of the chunk in bytes.
         expected: usize,
     },
-    /// A version byte that no Blosc ever wrote.
+    /// No version of Blosc has written this version byte.
+    #[error("not a Blosc chunk: version byte is {version}, expected 1 to 5")]
     NotBlosc {
         /// The version byte.
         version: u8,
     },
     /// The version byte belongs to a later Blosc 2.
-    Blosc2 {
+    #[error("chunk has format version {version} of a later Blosc 2; expected 1 to 5")]
+    UnsupportedVersion {
         /// The version byte.
         version: u8,
     },
-    /// A flag is set that Blosc 1 keeps for later.
+    /// A flag is set that Blosc 1 reserves.
+    #[error("chunk has flags {flags:#04x}, of which Blosc 1 reserves 0x08")]
     ReservedFlag {
         /// The byte of flags.
         flags: u8,
     },
-    /// A number of the header cannot be true.
+    /// A field of the header has an impossible value.
+    #[error("chunk header has {field} {found}, expected {expected}")]
     Header {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         found: u32,
-        /// What it may hold.
+        /// The values that are possible.
         expected: &'static str,
     },
-    /// The blocks of a chunk of Blosc 2 tell their lengths themselves.
+    /// A chunk of Blosc 2 has blocks of variable length.
+    #[error(
+        "chunk has blocks of variable length, a feature of Blosc 2 from version 3.0 on; \
+         expected blocks of one length"
+    )]
     VariableBlocks,
-    /// A chunk of Blosc 2 as it is in memory only: lazy, or with measurements in place of data.
+    /// A chunk of Blosc 2 in a form that only exists in memory: lazy, or with measurements in
+    /// place of data.
+    #[error(
+        "chunk has Blosc 2 flags {flags:#04x}: lazy (0x08) or instrumented (0x80) chunks \
+         do not contain their data"
+    )]
     InMemoryOnly {
         /// The last byte of the extended header.
         flags: u8,
     },
-    /// A filter without a meaning, or of a plug-in.
+    /// A filter number without a meaning, or one of a plug-in.
+    #[error("chunk has filter number {id}, expected 0 (none) to 4 (truncated precision)")]
     UnknownFilter {
-        /// Its number.
+        /// The number.
         id: u8,
     },
-    /// Delta stands behind a filter that moves bytes or bits.
+    /// Delta follows a filter that moves bytes or bits.
+    #[error("filter delta comes after a shuffle, where it cannot be undone; put it first")]
     FilterOrder,
-    /// The second byte of a shuffle is not 0: see [`ShuffleMeta`](super::ShuffleMeta).
+    /// The meta byte of a shuffle is not 0: see [`ShuffleMeta`](super::ShuffleMeta).
+    #[error(
+        "chunk has a shuffle with meta byte {meta}, which has three meanings depending on the \
+         version of C-Blosc2; expected 0, or a decoder that knows the meaning"
+    )]
     ShuffleMeta {
         /// The byte.
         meta: u8,
     },
     /// An extended header names a compressor that is not built into Blosc 2.
+    #[error(
+        "chunk has compressor number {id} of format {code}, which is not built into Blosc 2; \
+         expected blosclz, lz4, lz4hc, zlib or zstd"
+    )]
     UserCompressor {
-        /// The compressor's number in the extension.
+        /// The number of the compressor in the extension.
         id: u8,
         /// The number in the upper three bits of the flags.
         code: u8,
     },
-    /// There is a dictionary for a compressor that takes none.
+    /// The chunk has a dictionary, but its compressor does not support one.
+    #[error("chunk has a dictionary for {format}; only lz4 and zstd support dictionaries")]
     Dictionary {
-        /// The compressor's format.
+        /// The format of the streams.
         format: CompressorFormat,
     },
     /// The flags name a compressor that Blosc 1 does not have.
+    #[error("chunk has compressor number {code}, expected 0 (blosclz) to 4 (zstd)")]
     UnknownCompressor {
         /// The number in the upper three bits of the flags.
         code: u8,
     },
-    /// The streams have a version that is not known for their compressor.
+    /// The version of the streams is not known for their compressor.
+    #[error("chunk has version {found} of the {format} format, expected 1")]
     StreamVersion {
-        /// The compressor's format.
+        /// The format of the streams.
         format: CompressorFormat,
         /// The header's `versionlz`.
         found: u8,
     },
     /// This build lacks the compressor.
+    #[error("compressor {feature} is not in this build; enable the cargo feature \"{feature}\"")]
     NotBuilt {
         /// Name of the cargo feature that adds it.
         feature: &'static str,
     },
-    /// The chunk's blocks are larger than the decoder's limit.
+    /// The blocks of the chunk are larger than the decoder's limit.
+    #[error("chunk has blocks of {found} bytes, over the limit of {limit}")]
     BlockOverLimit {
         /// The header's block size in bytes.
         found: u32,
         /// The limit in bytes.
         limit: u32,
     },
-    /// The chunk has more data for each byte than the decoder's limit.
+    /// The chunk expands more than the decoder's limit allows.
+    #[error("chunk expands to {found} times its size, over the limit of {limit}")]
     RatioOverLimit {
         /// Uncompressed bytes for each byte of the chunk, rounded up.
         found: u32,
         /// The limit.
         limit: u32,
     },
-    /// A block starts outside the chunk.
+    /// A block starts outside the chunk, or within its header or table.
+    #[error(
+        "block {block} starts at byte {found}, outside the streams of its chunk of {ctbytes} bytes"
+    )]
     BlockStart {
         /// Index of the block.
         block: u32,
-        /// Where it starts by the chunk's table.
+        /// Where it starts according to the chunk's table.
         found: u32,
-        /// The chunk's length.
+        /// Length of the chunk in bytes.
         ctbytes: u32,
     },
-    /// A stream reaches beyond the end of the chunk.
+    /// A stream extends past the end of the chunk, or is longer than any compressor makes it.
+    #[error("block {block} has a stream of {found} bytes where at most {available} are possible")]
     StreamLength {
         /// Index of the block.
         block: u32,
-        /// Its length by the chunk.
+        /// The length of the stream in bytes according to the chunk.
         found: u32,
-        /// Bytes that are left in the chunk.
+        /// Bytes that the stream can have at most.
         available: usize,
     },
-    /// A stream's length is below 0, but does not stand for a byte over and over.
+    /// The length of a stream is negative, but does not encode a repeated byte.
+    #[error(
+        "block {block} has a stream of length {found:#010x} and token {}; expected a length, \
+         or -1 to -255 and an odd token for a repeated byte",
+        token_text(*token)
+    )]
     Run {
         /// Index of the block.
         block: u32,
-        /// The length by the chunk, as a number without sign.
+        /// The length according to the chunk, as an unsigned number.
         found: u32,
         /// The byte after it, if there is one.
         token: Option<u8>,
     },
     /// A stream does not decompress to exactly the bytes that it stands for.
+    #[error("block {block} has a {format} stream that does not decompress to its length")]
     Stream {
         /// Index of the block.
         block: u32,
-        /// The compressor's format.
+        /// The format of the streams.
         format: CompressorFormat,
     },
     /// The output slice has the wrong length.
+    #[error("output slice has {found} bytes, expected exactly {expected}")]
     OutputLength {
-        /// Its length.
+        /// Its length in bytes.
         found: usize,
-        /// The length that it has to have.
+        /// The required length in bytes.
         expected: usize,
     },
-    /// The range of bytes asked for is not within the chunk.
+    /// The requested range of bytes is not within the chunk's data.
+    #[error("{len} bytes from byte {start} on were requested, but the chunk has {nbytes}")]
     Range {
-        /// First byte asked for.
+        /// First byte requested.
         start: u32,
-        /// How many.
+        /// Number of bytes requested.
         len: usize,
-        /// How many the chunk has.
+        /// Number of bytes of data in the chunk.
         nbytes: u32,
     },
-    /// The block asked for does not exist.
+    /// The requested range of elements is not within the chunk's data.
+    #[error("elements {start} to {end} (exclusive) were requested, but the chunk has {count}")]
+    ElementRange {
+        /// First element requested.
+        start: u32,
+        /// The element after the last one requested.
+        end: u32,
+        /// Number of whole elements in the chunk.
+        count: u32,
+    },
+    /// The requested block does not exist.
+    #[error("block {found} was requested, but the chunk has {nblocks} blocks")]
     BlockIndex {
-        /// The index asked for.
+        /// The requested index.
         found: u32,
-        /// How many blocks the chunk has.
+        /// Number of blocks in the chunk.
         nblocks: u32,
     },
     /// The compression level is above 9.
+    #[error("compression level is {found}, expected 0 to 9")]
     Level {
         /// The level.
         found: u8,
     },
     /// The typesize is 0.
+    #[error("typesize is 0, expected 1 to 255")]
     Typesize,
-    /// There is more data than one chunk can hold.
+    /// The data does not fit one chunk.
+    #[error("{found} bytes do not fit one chunk, which holds at most {MAX_NBYTES}")]
     TooMuchData {
         /// Bytes of data.
         found: usize,
     },
-    /// More filters than the six that a chunk of Blosc 2 has.
+    /// More filters than the six that a chunk of Blosc 2 has room for.
+    #[error("{found} filters were given, expected at most 6")]
     TooManyFilters {
-        /// How many.
+        /// Number of filters.
         found: usize,
     },
-    /// Precision can be truncated of numbers of 4 and 8 bytes only, by the bits that they have.
+    /// Truncated precision for elements that are not floating-point numbers of 4 or 8 bytes, or
+    /// by more bits than their mantissa has.
+    #[error(
+        "precision of {bits} bits for elements of {typesize} bytes; expected 1 to 23 bits to keep \
+         for 4 bytes, 1 to 52 for 8 bytes"
+    )]
     Precision {
         /// Bytes of one element.
         typesize: u8,
@@ -202,58 +266,67 @@ pub enum ChunkError {
         bits: i8,
     },
     /// Blosc 2 does not have the compressor.
+    #[error("Blosc 2 does not have {compressor}; expected blosclz, lz4, lz4hc, zlib or zstd")]
     NotInBlosc2 {
         /// The compressor.
         compressor: Compressor,
     },
     /// The block size is 0 or larger than C-Blosc2 reads.
+    #[error("block size is {found}, expected 1 to 536866816 bytes")]
     Blocksize {
         /// The block size in bytes.
         found: u32,
     },
-    /// Special values do not fill the data, or NaN is asked for of elements that have none.
+    /// The data is not a whole number of special values, or the elements cannot be NaN.
+    #[error(
+        "special values for {nbytes} bytes with elements of {typesize}; expected a whole number \
+         of values of 1 to 255 bytes, and elements of 4 or 8 bytes for NaN"
+    )]
     SpecialLength {
         /// Bytes of data.
         nbytes: u32,
         /// Bytes of one element.
         typesize: u8,
     },
-    /// C-Blosc2, the other [`Engine`](super::Engine), would do something else or nothing.
+    /// The other [`Engine`](super::Engine), C-Blosc2, would do something else, or nothing.
+    #[error("C-Blosc2 2.15 does not handle {what}; use the native engine")]
     NotInEngine {
-        /// What there is for it to do.
+        /// The feature that is asked for.
         what: &'static str,
     },
-    /// C-Blosc2 refuses a chunk that is sound as far as can be told without decompressing.
+    /// C-Blosc2 refuses a chunk that is sound as far as its header and streams show.
+    #[error("C-Blosc2 failed to decompress the chunk (error {code})")]
     EngineRefused {
-        /// Its number for why.
+        /// Its error number.
         code: i32,
     },
-    /// C-Blosc2 makes no chunk of the data.
+    /// C-Blosc2 cannot compress the data.
+    #[error("C-Blosc2 failed to compress the data (error {code})")]
     EngineFailed {
-        /// Its number for why, or 0 if the chunk would be too long.
+        /// Its error number, or 0 if the chunk would be too long.
         code: i32,
     },
-    /// Memory for a compressor's state could not be had.
+    /// Memory for the output or for a compressor's state could not be allocated.
+    #[error("out of memory")]
     Memory,
+    /// An invariant of this crate does not hold. The work was stopped; no value was made up.
+    #[error("internal error in blosc1: {what}; please report this")]
+    Bug {
+        /// The invariant that was found broken.
+        what: &'static str,
+    },
 }
 
-/// Who has to act on an error about bytes: on a [`ChunkError`], or on one of the file around chunks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// The bytes are not what an encoder wrote.
-    Damaged,
-    /// Bytes are missing at the end.
-    CutShort,
-    /// Sound perhaps, but not for this library or this build of it.
-    Unsupported,
-    /// A limit stands in the way; it can be raised.
-    OverLimit,
-    /// The caller asked for what cannot be.
-    Usage,
+/// The byte after a stream's length, for a message.
+fn token_text(token: Option<u8>) -> String {
+    match token {
+        Some(token) => format!("{token:#04x}"),
+        None => "missing".into(),
+    }
 }
 
 impl ChunkError {
-    /// Sorts the error by who has to act on it.
+    /// The category of the error: who has to act on it.
     #[must_use]
     pub const fn fault(&self) -> Fault {
         match self {
@@ -265,7 +338,7 @@ impl ChunkError {
             | Self::Run { .. }
             | Self::EngineRefused { .. }
             | Self::Stream { .. } => Fault::Damaged,
-            Self::Blosc2 { .. }
+            Self::UnsupportedVersion { .. }
             | Self::VariableBlocks
             | Self::InMemoryOnly { .. }
             | Self::UnknownFilter { .. }
@@ -285,6 +358,7 @@ impl ChunkError {
             Self::TooLong { .. }
             | Self::OutputLength { .. }
             | Self::Range { .. }
+            | Self::ElementRange { .. }
             | Self::BlockIndex { .. }
             | Self::Level { .. }
             | Self::Typesize
@@ -294,176 +368,7 @@ impl ChunkError {
             | Self::Blocksize { .. }
             | Self::SpecialLength { .. }
             | Self::TooMuchData { .. } => Fault::Usage,
+            Self::Bug { .. } => Fault::Bug,
         }
     }
 }
-
-impl fmt::Display for ChunkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CutShort { found, expected } => write!(
-                f,
-                "chunk cut short: {found} bytes of the {expected} its header counts"
-            ),
-            Self::TooLong { found, expected } => write!(
-                f,
-                "{found} bytes given as a chunk, but its header counts {expected}"
-            ),
-            Self::NotBlosc { version } => {
-                write!(f, "no Blosc chunk: version byte {version}, expected 1 to 5")
-            }
-            Self::Blosc2 { version } => write!(
-                f,
-                "chunk has version byte {version}, a later Blosc 2; \
-                 expected Blosc 1 or 2 (versions 1 to 5)"
-            ),
-            Self::VariableBlocks => write!(
-                f,
-                "chunk has blocks of variable length, which Blosc 2 before 3.0 did not have; \
-                 expected blocks of one length"
-            ),
-            Self::InMemoryOnly { flags } => write!(
-                f,
-                "chunk has Blosc 2 flags {flags:#04x}: lazy (0x08) or instrumented (0x80), \
-                 which has no data of its own"
-            ),
-            Self::UnknownFilter { id } => write!(
-                f,
-                "chunk has filter number {id}, expected 0 (none) to 4 (truncated precision)"
-            ),
-            Self::FilterOrder => write!(
-                f,
-                "chunk has the filter delta behind a shuffle, where it cannot be undone; \
-                 expected it first"
-            ),
-            Self::ShuffleMeta { meta } => write!(
-                f,
-                "chunk has a shuffle with meta byte {meta}, to which versions of C-Blosc2 gave \
-                 three meanings; expected 0, or a decoder that is told the meaning"
-            ),
-            Self::UserCompressor { id, code } => write!(
-                f,
-                "chunk has compressor number {id} of format {code}, which is not built into \
-                 Blosc 2; expected blosclz, lz4, lz4hc, zlib or zstd"
-            ),
-            Self::Dictionary { format } => write!(
-                f,
-                "chunk has a dictionary for {format}; only lz4 and zstd take one"
-            ),
-            Self::ReservedFlag { flags } => write!(
-                f,
-                "chunk has flags {flags:#04x}, of which 0x08 is not known in Blosc 1"
-            ),
-            Self::Header {
-                field,
-                found,
-                expected,
-            } => write!(f, "chunk header has {field} {found}, expected {expected}"),
-            Self::UnknownCompressor { code } => write!(
-                f,
-                "chunk has compressor number {code}, expected 0 (blosclz) to 4 (zstd)"
-            ),
-            Self::StreamVersion { format, found } => write!(
-                f,
-                "chunk has version {found} of the {format} format, expected 1"
-            ),
-            Self::NotBuilt { feature } => write!(
-                f,
-                "compressor {feature} is not in this build; \
-                 build with the cargo feature \"{feature}\""
-            ),
-            Self::BlockOverLimit { found, limit } => write!(
-                f,
-                "chunk has blocks of {found} bytes, over the limit of {limit}"
-            ),
-            Self::RatioOverLimit { found, limit } => write!(
-                f,
-                "chunk has {found} bytes of data for each of its own, over the limit of {limit}"
-            ),
-            Self::BlockStart {
-                block,
-                found,
-                ctbytes,
-            } => write!(
-                f,
-                "block {block} starts at byte {found}, outside its chunk of {ctbytes} bytes"
-            ),
-            Self::StreamLength {
-                block,
-                found,
-                available,
-            } => write!(
-                f,
-                "block {block} has a stream of {found} bytes where {available} are left"
-            ),
-            Self::Run {
-                block,
-                found,
-                token,
-            } => write!(
-                f,
-                "block {block} has a stream of length {found:#010x} and token {token:02x?}; \
-                 expected a length, or that of a run: at least -255 and a token that is odd"
-            ),
-            Self::Stream { block, format } => write!(
-                f,
-                "block {block} has a {format} stream that does not give the bytes it should"
-            ),
-            Self::OutputLength { found, expected } => write!(
-                f,
-                "output has room for {found} bytes, expected exactly {expected}"
-            ),
-            Self::Range { start, len, nbytes } => write!(
-                f,
-                "{len} bytes from byte {start} asked for, but the chunk has {nbytes}"
-            ),
-            Self::BlockIndex { found, nblocks } => write!(
-                f,
-                "block {found} asked for, but the chunk has {nblocks} blocks"
-            ),
-            Self::Level { found } => write!(f, "compression level {found}, expected 0 to 9"),
-            Self::Typesize => write!(f, "typesize 0, expected 1 to 255"),
-            Self::TooManyFilters { found } => {
-                write!(f, "{found} filters, expected at most 6")
-            }
-            Self::Precision { typesize, bits } => write!(
-                f,
-                "precision of {bits} bits for numbers of {typesize} bytes; \
-                 expected 1 to 23 kept of 4 bytes, 1 to 52 of 8"
-            ),
-            Self::NotInBlosc2 { compressor } => write!(
-                f,
-                "Blosc 2 does not have {compressor}; expected blosclz, lz4, lz4hc, zlib or zstd"
-            ),
-            Self::Blocksize { found } => {
-                write!(f, "block size {found}, expected 1 to 536866816 bytes")
-            }
-            Self::SpecialLength { nbytes, typesize } => write!(
-                f,
-                "special values for {nbytes} bytes of elements of {typesize}; expected whole \
-                 values of 1 to 255 bytes, and 4 or 8 for NaN"
-            ),
-            Self::TooMuchData { found } => write!(
-                f,
-                "{found} bytes of data for one chunk, which holds at most {}",
-                super::MAX_NBYTES
-            ),
-            Self::NotInEngine { what } => write!(
-                f,
-                "C-Blosc2 2.15 is not given {what}; use the native engine"
-            ),
-            Self::EngineRefused { code } => {
-                write!(f, "C-Blosc2 refuses the chunk with its error {code}")
-            }
-            Self::EngineFailed { code } => {
-                write!(
-                    f,
-                    "C-Blosc2 makes no chunk of the data, by its error {code}"
-                )
-            }
-            Self::Memory => write!(f, "no memory for the compressor's state"),
-        }
-    }
-}
-
-impl std::error::Error for ChunkError {}

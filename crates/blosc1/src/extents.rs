@@ -1,77 +1,81 @@
-//! Which bytes of a chunk are needed for some of its blocks, for readers that fetch no others.
+//! The bytes of a chunk that some of its blocks need, for readers that fetch no others.
 
 use std::ops::Range;
 
-use super::source::Source;
-use super::{ChunkError, ChunkHeader, Special};
+use super::scratch::to_u32;
+use super::view::ChunkView;
+use super::{ChunkError, ChunkHeader};
 
-/// How many bytes of a chunk to read for [`extents`]: header, table of blocks, length of a
-/// dictionary. Never more than the chunk has.
+/// Number of bytes of a chunk to read before calling [`extents`]: header, table of blocks, and length
+/// of the dictionary. At most the length of the chunk.
 pub fn head_len(header: &ChunkHeader) -> usize {
     let table = match header.has_streams() {
-        true => 4 * header.nblocks() as usize,
+        true => 4 * u64::from(header.nblocks()),
         false => 0,
     };
     let dictionary = if header.is_extended() { 4 } else { 0 };
-    let len = header
-        .len()
-        .saturating_add(table)
-        .saturating_add(dictionary);
-    len.min(header.ctbytes as usize)
+    let len = u64::from(header.len_u32()) + table + dictionary;
+    match u32::try_from(len) {
+        Ok(len) if len < header.ctbytes => len as usize,
+        _ => header.ctbytes as usize,
+    }
 }
 
-/// The bytes that these blocks can lie in, and all that is needed beside the first
-/// [`head_len`] bytes to decode them: ascending, without overlaps.
+/// The ranges of bytes that can contain these blocks and everything else that is needed to decode
+/// them, except for the first [`head_len`] bytes: ascending, without overlaps.
 ///
-/// A block reaches to where the next one begins, or to the chunk's end, as only its streams tell its
-/// length.
+/// The extent of a block ends where the next block begins, or at the end of the chunk, since only the
+/// streams of a block show its length.
 ///
 /// # Errors
 ///
-/// Those of opening the chunk; [`Usage`](super::Fault::Usage) for a block that is not there.
+/// Returns the errors of parsing the header; [`Usage`](super::Fault::Usage) for a block that does not
+/// exist.
 pub fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, ChunkError> {
-    let source = Source::open_head(head)?;
-    let nblocks = source.layout.nblocks();
+    let view = ChunkView::open_head(head)?;
+    let nblocks = view.layout.nblocks();
     if let Some(&found) = blocks.iter().find(|&&block| block >= nblocks) {
         return Err(ChunkError::BlockIndex { found, nblocks });
     }
     if blocks.is_empty() {
         return Ok(Vec::new());
     }
-    if !source.has_streams() {
-        return Ok(plain(&source, blocks));
+    if !view.has_streams() {
+        return plain_extents(&view, blocks);
     }
-    let (found, expected) = (head.len(), head_len(&source.header));
+    let (found, expected) = (head.len(), head_len(&view.header));
     if found < expected {
         return Err(ChunkError::CutShort { found, expected });
     }
-    let starts = Starts::of(&source)?;
-    let first = source.undo.delta.then_some(0);
+    let starts = BlockStarts::of(&view)?;
+    let first = view.filters.delta.then_some(0);
     let blocks = blocks.iter().copied().chain(first);
-    let mut wanted: Vec<_> = blocks.map(|block| starts.extent(block)).collect();
-    wanted.extend(source.dictionary_extent());
+    let extents = blocks.map(|block| starts.extent(block));
+    let mut wanted: Vec<_> = extents.collect::<Result<_, _>>()?;
+    wanted.extend(view.dictionary_extent()?);
     Ok(joined(wanted))
 }
 
-/// Refuses a chunk, of which the [`extents`] of these blocks are there, whose streams reach beyond them: what lies
-/// there may be anything.
+/// Checks a chunk of which only the [`extents`] of these blocks have been read: their streams must not
+/// extend past the extents, where the content is unspecified.
 ///
 /// # Errors
 ///
-/// Those of opening the chunk; [`Damaged`](super::Fault::Damaged) for a stream that is too long.
+/// Returns the errors of parsing the header; [`Usage`](super::Fault::Usage) for a block that does not
+/// exist; [`Damaged`](super::Fault::Damaged) for a stream that is too long.
 pub fn check_extents(chunk: &[u8], blocks: &[u32]) -> Result<(), ChunkError> {
-    let source = Source::open(chunk)?;
-    if !source.has_streams() {
+    let view = ChunkView::open(chunk)?;
+    if !view.has_streams() {
         return Ok(());
     }
-    let starts = Starts::of(&source)?;
-    let first = source.undo.delta.then_some(0);
+    let starts = BlockStarts::of(&view)?;
+    let first = view.filters.delta.then_some(0);
     for block in blocks.iter().copied().chain(first) {
-        let [_, _, streams] = source.stored(block)?;
-        let (used, extent) = (streams.len(), starts.extent(block));
+        let [_, _, streams] = view.stored(block)?;
+        let (used, extent) = (streams.len(), starts.extent(block)?);
         let available = (extent.end - extent.start) as usize;
         if used > available {
-            let found = u32::try_from(used).unwrap_or(u32::MAX);
+            let found = to_u32(used)?;
             return Err(ChunkError::StreamLength {
                 block,
                 found,
@@ -82,22 +86,22 @@ pub fn check_extents(chunk: &[u8], blocks: &[u32]) -> Result<(), ChunkError> {
     Ok(())
 }
 
-/// Where the blocks of a chunk begin.
-struct Starts {
+/// The starts of the blocks of a chunk.
+struct BlockStarts {
     by_block: Vec<u32>,
     sorted: Vec<u32>,
     ctbytes: u32,
 }
 
-impl Starts {
-    fn of(source: &Source<'_>) -> Result<Self, ChunkError> {
-        let blocks = 0..source.layout.nblocks();
+impl BlockStarts {
+    fn of(view: &ChunkView<'_>) -> Result<Self, ChunkError> {
+        let blocks = 0..view.layout.nblocks();
         let by_block: Vec<u32> = blocks
-            .map(|block| source.start(block))
+            .map(|block| view.start(block))
             .collect::<Result<_, _>>()?;
         let mut sorted = by_block.clone();
         sorted.sort_unstable();
-        let ctbytes = source.header.ctbytes;
+        let ctbytes = view.header.ctbytes;
         Ok(Self {
             by_block,
             sorted,
@@ -105,42 +109,36 @@ impl Starts {
         })
     }
 
-    /// From where a block begins to where the next one does.
-    fn extent(&self, block: u32) -> Range<u32> {
-        let start = self
-            .by_block
-            .get(block as usize)
-            .copied()
-            .unwrap_or(self.ctbytes);
+    /// The bytes from the start of a block to the start of the next one in the chunk, or to the end
+    /// of the chunk.
+    fn extent(&self, block: u32) -> Result<Range<u32>, ChunkError> {
+        let what = "a block is not in the table";
+        let start = self.by_block.get(block as usize).copied();
+        let start = start.ok_or(ChunkError::Bug { what })?;
         let after = self.sorted.partition_point(|&other| other <= start);
-        start..self.sorted.get(after).copied().unwrap_or(self.ctbytes)
+        let end = self.sorted.get(after).copied();
+        Ok(start..end.unwrap_or(self.ctbytes))
     }
 }
 
-/// Whether a chunk holds nothing but zeros, and says so.
-pub fn is_zeros(chunk: &[u8]) -> bool {
-    let special = Source::open(chunk).ok().and_then(|source| source.extension);
-    special.and_then(|extension| extension.special()) == Some(Special::Zeros)
-}
-
-/// The same for a chunk without streams.
-fn plain(source: &Source<'_>, blocks: &[u32]) -> Vec<Range<u32>> {
-    let header = &source.header;
+/// [`extents`] of a chunk without streams.
+fn plain_extents(view: &ChunkView<'_>, blocks: &[u32]) -> Result<Vec<Range<u32>>, ChunkError> {
+    let header = &view.header;
     let front = header.len_u32();
     if !header.is_pure_copy() {
         // At most one value.
         let value = front..header.ctbytes;
-        return (!value.is_empty()).then_some(value).into_iter().collect();
+        return Ok((!value.is_empty()).then_some(value).into_iter().collect());
     }
     let of_block = |&block: &u32| {
-        let bytes = source.layout.block(block);
-        let at = |byte: usize| front.saturating_add(u32::try_from(byte).unwrap_or(u32::MAX));
-        at(bytes.start)..at(bytes.end)
+        let bytes = view.layout.block(block);
+        Ok(front + to_u32(bytes.start)?..front + to_u32(bytes.end)?)
     };
-    joined(blocks.iter().map(of_block).collect())
+    let extents: Result<_, ChunkError> = blocks.iter().map(of_block).collect();
+    Ok(joined(extents?))
 }
 
-/// Ranges in ascending order, those that touch made one.
+/// Sorts the ranges and merges those that touch.
 fn joined(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
@@ -156,7 +154,7 @@ fn joined(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{extents, head_len};
+    use super::{check_extents, extents, head_len};
     use crate::peer::Kind;
     use crate::{
         Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings,
@@ -167,7 +165,7 @@ mod tests {
         ChunkHeader::parse(chunk.first_chunk().unwrap()).unwrap()
     }
 
-    /// Decodes blocks from what the extents leave of a chunk, and gives the bytes that they have.
+    /// Decodes blocks from the extents of a chunk, and returns the length of the extents.
     fn check(chunk: &[u8], blocks: &[u32]) -> usize {
         let header = header(chunk);
         let head = head_len(&header);
@@ -216,6 +214,7 @@ mod tests {
                     assert!(sum <= (blocks.len() + 1) * 1100, "{sum} for {blocks:?}");
                 }
                 assert!(extents(&chunk, &[51]).is_err());
+                assert!(level == 0 || check_extents(&chunk, &[51]).is_err());
                 assert!(level == 0 || extents(&chunk[..100], &[0]).is_err());
             }
         }
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!(check(&zeros, &[0, 9]), 0);
     }
 
-    /// Blocks in another order than their numbers, as threads leave them; a dictionary.
+    /// Blocks in another order than their indices, as threads write them; a dictionary.
     #[test]
     fn they_end_where_the_next_block_in_the_chunk_begins() {
         let word = |word: u32| word.to_le_bytes();

@@ -16,29 +16,21 @@
 //!   bits 5-7     compressor: 0 blosclz, 1 lz4 (and lz4hc), 2 snappy, 3 zlib, 4 zstd
 //! ```
 //!
-//! A block is **split** into `typesize` streams if bit 4 is clear, `typesize` is at most 16, a
-//! block has at least 128 elements and is not a short last one. Files older than bit 4 have it
-//! clear and follow the same rule. Blosc 2 goes by bit 4 alone.
+//! A block is **split** into `typesize` streams if bit 4 is clear, `typesize` is at most 16, and
+//! the block has at least 128 elements and is not a short last one. Chunks from before bit 4 was
+//! introduced have it clear and follow the same rule. In Blosc 2, bit 4 alone decides.
 //!
-//! Blosc 2 (versions 3 to 5) sets bits 0 and 2 together where 16 further bytes follow, the
-//! [`ChunkExtension`](super::ChunkExtension): filters and much else are then told there.
+//! Blosc 2 (versions 3 to 5) sets bits 0 and 2 together if 16 more bytes follow, the
+//! [`ChunkExtension`](super::ChunkExtension), which contains the filters and more.
 
-use super::layout::{self, Layout};
+use super::layout::{self, EXTENDED_LEN, HEADER_LEN, Layout, MAX_NBYTES};
 use super::{ChunkError, CompressorFormat, Filter};
-
-/// Bytes in a chunk's header, without the 16 more that most chunks of Blosc 2 have.
-pub const HEADER_LEN: usize = 16;
-/// Bytes in a chunk's header with those.
-pub(super) const EXTENDED_LEN: usize = 32;
-
-/// The most bytes of data that a chunk can hold: 2³¹ − 1, less a header.
-pub const MAX_NBYTES: u32 = 2_147_483_631;
 
 /// Format versions of Blosc 2 with a table of blocks: alpha, beta and stable.
 const BLOSC2_FIRST: u8 = 3;
 pub(super) const BLOSC2_STABLE: u8 = 5;
-/// The one version that Blosc 2 has written beyond those, with blocks of any length. Still others
-/// are no Blosc, and most likely damage.
+/// The only later version that Blosc 2 has written, with blocks of variable length. Any other is
+/// not Blosc, and most likely damage.
 const BLOSC2_VARIABLE: u8 = 6;
 /// Format version that Blosc 1.0 and all later 1.x write.
 pub(super) const VERSION: u8 = 2;
@@ -52,17 +44,20 @@ pub(super) const FLAG_BITSHUFFLE: u8 = 0x04;
 pub(super) const FLAG_DELTA: u8 = 0x08;
 pub(super) const FLAG_UNSPLIT: u8 = 0x10;
 pub(super) const FORMAT_SHIFT: u32 = 5;
-/// Both shuffles at once: 16 further bytes of header follow.
+/// Both shuffles at once: 16 more bytes of header follow.
 pub(super) const FLAGS_EXTENDED: u8 = FLAG_SHUFFLE | FLAG_BITSHUFFLE;
 
-/// The header of a chunk of Blosc 1, or the first 16 bytes of that of a chunk of Blosc 2.
+/// The header of a chunk of Blosc 1, or the first 16 bytes of the header of a chunk of Blosc 2.
 ///
-/// [`parse`](Self::parse) gives only headers that can be true; the fields can be set freely.
+/// It answers most questions about a chunk without decompressing anything: how long the data is,
+/// how it is cut into blocks, how it was filtered and compressed. [`read_header`](super::read_header)
+/// and [`parse`](Self::parse) only return headers whose fields are consistent; the fields can be
+/// changed freely afterwards.
 ///
 /// ```
 /// use blosc1::{ChunkHeader, CompressorFormat, Filter};
 ///
-/// // What bcolz 1.2.1 wrote before `3.25` as one float64.
+/// // The header that bcolz 1.2.1 wrote before the float64 `3.25`.
 /// let bytes = [0x02, 0x01, 0x33, 0x08, 8, 0, 0, 0, 8, 0, 0, 0, 24, 0, 0, 0];
 /// let header = ChunkHeader::parse(&bytes)?;
 /// assert!(header.is_pure_copy());
@@ -73,37 +68,40 @@ pub(super) const FLAGS_EXTENDED: u8 = FLAG_SHUFFLE | FLAG_BITSHUFFLE;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChunkHeader {
-    /// Version of the chunk format: 1 or 2, and 3 to 5 in Blosc 2.
+    /// Version of the chunk format: 1 or 2 in Blosc 1, 3 to 5 in Blosc 2.
     pub version: u8,
-    /// Version of the compressor's format, 1.
+    /// Version of the compressor's format, always 1.
     pub versionlz: u8,
-    /// Filter, compressor and how they were used.
+    /// Filter, compressor, and how they were used, as a set of bits. The methods of this type
+    /// interpret them.
     pub flags: u8,
-    /// Bytes of one element, 1 to 255.
+    /// Bytes of one element, 1 to 255. The data need not be a whole number of elements.
     pub typesize: u8,
-    /// Bytes of data, before compression.
+    /// Bytes of data before compression, at most [`MAX_NBYTES`].
     pub nbytes: u32,
-    /// Bytes of data in every block but a short last one.
+    /// Bytes of data in each block except for a short last one.
     pub blocksize: u32,
-    /// Bytes of the chunk, this header included.
+    /// Bytes of the chunk, including this header.
     pub ctbytes: u32,
 }
 
 impl ChunkHeader {
-    /// The chunk that ends a Bloscpack stream whose number of chunks is unknown: a pure copy of
-    /// nothing with a typesize of 0, which no Blosc encoder gives.
+    /// The chunk that ends a Bloscpack stream whose number of chunks is not known in advance: a pure
+    /// copy of no data with a typesize of 0, which no Blosc encoder writes.
     pub const END_MARK: [u8; HEADER_LEN] = [2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0];
 
-    /// Reads a header and checks all that the 16 bytes alone can tell.
+    /// Parses a header and checks that its fields are consistent.
     ///
-    /// That includes that `nbytes` can come out of `ctbytes` at all, so that nobody need set
-    /// memory aside for a gigabyte that 20 bytes promise. Of an [extended](Self::is_extended) header
-    /// that cannot be told: Blosc 2 keeps any number of equal values in 32 bytes.
+    /// This includes whether `ctbytes` bytes can decompress to `nbytes` at all, so that a damaged
+    /// header of 20 bytes cannot make a reader allocate a gigabyte. It does not apply to an
+    /// [extended](Self::is_extended) header: Blosc 2 stores any number of equal values in 32 bytes.
+    ///
+    /// To read a header from a slice of unknown length, use [`read_header`](super::read_header).
     ///
     /// # Errors
     ///
-    /// [`Unsupported`](super::Fault::Unsupported) if the chunk is of version 6 or has a
-    /// reserved flag; [`Damaged`](super::Fault::Damaged) if the fields contradict each other.
+    /// Returns [`Unsupported`](super::Fault::Unsupported) if the chunk has version 6 or a reserved
+    /// flag, and [`Damaged`](super::Fault::Damaged) if the fields contradict each other.
     pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<Self, ChunkError> {
         let [version, versionlz, flags, typesize, sizes @ ..] = *bytes;
         let [n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3] = sizes;
@@ -123,7 +121,7 @@ impl ChunkHeader {
         Ok(header)
     }
 
-    /// The header as it stands in a file.
+    /// The header as it is stored in a chunk.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
         let [n0, n1, n2, n3] = self.nbytes.to_le_bytes();
@@ -133,13 +131,14 @@ impl ChunkHeader {
         [v, z, f, t, n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3]
     }
 
-    /// Whether the data follows the header as it is, whatever filter and compressor are named.
+    /// Whether the data follows the header uncompressed and unfiltered, whatever filter and compressor
+    /// the header names.
     #[must_use]
     pub const fn is_pure_copy(&self) -> bool {
         self.flags & FLAG_PURE_COPY != 0
     }
 
-    /// Whether Blosc 2 wrote the chunk.
+    /// Whether the chunk has the format of Blosc 2.
     ///
     /// ```
     /// use blosc1::ChunkHeader;
@@ -154,7 +153,7 @@ impl ChunkHeader {
         self.version >= BLOSC2_FIRST
     }
 
-    /// Whether 16 further bytes of header follow, a [`ChunkExtension`](super::ChunkExtension).
+    /// Whether 16 more bytes of header follow, a [`ChunkExtension`](super::ChunkExtension).
     #[must_use]
     pub const fn is_extended(&self) -> bool {
         self.is_blosc2() && self.flags & FLAGS_EXTENDED == FLAGS_EXTENDED
@@ -162,7 +161,7 @@ impl ChunkHeader {
 
     /// Bytes of the whole header: 16, or 32 if it is [extended](Self::is_extended).
     #[must_use]
-    #[allow(clippy::len_without_is_empty, reason = "no header is empty")]
+    #[expect(clippy::len_without_is_empty, reason = "no header is empty")]
     pub const fn len(&self) -> usize {
         if self.is_extended() {
             EXTENDED_LEN
@@ -171,12 +170,12 @@ impl ChunkHeader {
         }
     }
 
-    /// The filter that was asked for when the chunk was written (a pure copy is not filtered).
-    /// [`None`](Filter::None) if the header is [extended](Self::is_extended), which has a pipeline
-    /// of them.
+    /// The filter that the writer of the chunk requested. A [pure copy](Self::is_pure_copy) is not
+    /// filtered whatever this says.
     ///
-    /// Shuffle wins where both flags are set, except for elements of one byte, which it leaves
-    /// alone.
+    /// [`None`](Filter::None) if the header is [extended](Self::is_extended): the filters are then in
+    /// [`ChunkExtension::pipeline`](super::ChunkExtension::pipeline). If both flags are set, shuffle
+    /// takes precedence, except for elements of one byte, which it does not change.
     #[must_use]
     pub const fn filter(&self) -> Filter {
         let byte = self.flags & FLAG_SHUFFLE != 0;
@@ -190,8 +189,8 @@ impl ChunkHeader {
         }
     }
 
-    /// What the streams are compressed with; `None` for the three numbers without a meaning, and
-    /// in Blosc 2 for that of Snappy.
+    /// The format of the streams; `None` for the three unassigned numbers and, in Blosc 2, for the
+    /// number of Snappy.
     #[must_use]
     pub const fn compressor_format(&self) -> Option<CompressorFormat> {
         match CompressorFormat::from_code(self.format_code()) {
@@ -200,31 +199,43 @@ impl ChunkHeader {
         }
     }
 
-    /// Whether there are streams to decompress as far as these 16 bytes can tell.
+    /// Whether there are streams to decompress, as far as these 16 bytes show.
     pub(super) const fn has_streams(&self) -> bool {
         !self.is_pure_copy() && self.nbytes > 0
     }
 
-    /// Whether the chunk is long enough for streams besides. Special values are not, unless there is
-    /// a long value and few blocks.
+    /// Whether there may be streams to decompress: the chunk is not a pure copy, and is long enough
+    /// for the streams of all blocks. Chunks of special values rarely are.
+    #[doc(hidden)]
+    #[must_use]
     pub fn may_have_streams(&self) -> bool {
-        let least = Layout::of(self).smallest_chunk();
+        let least = self.layout().smallest_chunk();
         self.has_streams() && u64::from(self.ctbytes) >= least
     }
 
-    /// The number of the format, meaningful or not.
+    /// The number of the format, assigned or not.
     pub(super) const fn format_code(&self) -> u8 {
         self.flags >> FORMAT_SHIFT
     }
 
-    /// Whether full blocks have one stream per byte of an element instead of a single one.
+    /// Whether full blocks consist of one stream for each byte of an element, instead of a single
+    /// stream.
     #[must_use]
     pub const fn is_split(&self) -> bool {
         self.flags & FLAG_UNSPLIT == 0
             && (self.is_blosc2() || Layout::can_split(self.typesize, self.blocksize))
     }
 
-    /// How many blocks the data is cut into, a short last one included.
+    /// Number of blocks, including a short last one; 0 if there is no data.
+    ///
+    /// ```
+    /// use blosc1::ChunkSettings;
+    ///
+    /// let settings = ChunkSettings::default().blocksize(Some(4096));
+    /// let chunk = blosc1::compress(&[5; 10_000], settings)?;
+    /// assert_eq!(blosc1::read_header(&chunk)?.nblocks(), 3);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     #[must_use]
     pub const fn nblocks(&self) -> u32 {
         layout::nblocks(self.nbytes, self.blocksize)
@@ -243,11 +254,23 @@ impl ChunkHeader {
         self.to_bytes() == Self::END_MARK
     }
 
+    /// How the header cuts the data into blocks.
+    pub(super) fn layout(&self) -> Layout {
+        Layout {
+            nbytes: self.nbytes,
+            // In Blosc 2 the block size may exceed the data; the block then ends with the data.
+            blocksize: self.blocksize.min(self.nbytes),
+            typesize: self.typesize,
+            split: self.is_split(),
+            header_len: self.len(),
+        }
+    }
+
     /// Refuses other versions of the format.
     fn check_kind(&self) -> Result<(), ChunkError> {
         match self.version {
             BLOSC2_FIRST..=BLOSC2_STABLE => Ok(()),
-            BLOSC2_VARIABLE => Err(ChunkError::Blosc2 {
+            BLOSC2_VARIABLE => Err(ChunkError::UnsupportedVersion {
                 version: self.version,
             }),
             0 | 3.. => Err(ChunkError::NotBlosc {
@@ -260,8 +283,8 @@ impl ChunkHeader {
         }
     }
 
-    /// Refuses sizes that contradict each other. Each would otherwise become a division by zero,
-    /// a read or write out of bounds, or memory by a header's word.
+    /// Refuses sizes that contradict each other. Each would otherwise lead to a division by zero, an
+    /// access out of bounds, or an allocation of a size that only the header claims.
     fn check_sizes(&self) -> Result<(), ChunkError> {
         let wrong = |field, found, expected| {
             Err(ChunkError::Header {
@@ -281,31 +304,35 @@ impl ChunkHeader {
             return wrong("ctbytes", self.ctbytes, self.ctbytes_range());
         }
         if self.nbytes == 0 {
-            // C-Blosc writes a block size of 1 here, others 0; nothing depends on it.
+            // C-Blosc writes a block size of 1 here, other writers 0; nothing depends on it.
             return match self.ctbytes == least || self.is_extended() {
                 true => Ok(()),
-                false => wrong("ctbytes", self.ctbytes, "16, as nbytes is 0"),
+                false => wrong("ctbytes", self.ctbytes, "16 without data"),
             };
         }
-        // A block size of 0 would be a division by zero wherever blocks are counted, so that it is
-        // refused even of a chunk of equal values, which has no blocks.
+        // A block size of 0 would be a division by zero wherever blocks are counted. It is refused
+        // even for special values, which have no blocks.
         if self.blocksize == 0 || (self.blocksize > self.nbytes && !self.is_blosc2()) {
             return wrong("blocksize", self.blocksize, "1 to nbytes");
         }
         if self.is_pure_copy() {
             return match self.ctbytes - least == self.nbytes {
                 true => Ok(()),
-                false => wrong("ctbytes", self.ctbytes, "nbytes and header for a pure copy"),
+                false => wrong(
+                    "ctbytes",
+                    self.ctbytes,
+                    "nbytes plus the header for a pure copy",
+                ),
             };
         }
-        // What more there is to check of an extended header depends on its other half.
+        // Further checks of an extended header depend on its second half.
         match self.is_extended() {
             true => Ok(()),
             false => self.check_streams(),
         }
     }
 
-    /// Refuses sizes that streams cannot have.
+    /// Refuses sizes that are impossible for streams.
     pub(super) fn check_streams(&self) -> Result<(), ChunkError> {
         let wrong = |field, found, expected| {
             Err(ChunkError::Header {
@@ -314,9 +341,9 @@ impl ChunkHeader {
                 expected,
             })
         };
-        let layout = Layout::of(self);
+        let layout = self.layout();
         if layout.split && !layout.blocksize.is_multiple_of(u32::from(self.typesize)) {
-            // C-Blosc leaves the bytes over as they happen to be in memory.
+            // C-Blosc leaves the remaining bytes as they happen to be in memory.
             return wrong(
                 "blocksize",
                 self.blocksize,
@@ -324,22 +351,24 @@ impl ChunkHeader {
             );
         }
         if u64::from(self.ctbytes) < layout.smallest_chunk() {
-            return wrong("ctbytes", self.ctbytes, "more for so many blocks");
+            return wrong("ctbytes", self.ctbytes, "more for this many blocks");
         }
         if self.is_extended() {
-            // A stream of one byte over and over takes 5 bytes whatever its length.
+            // A stream of one repeated byte takes 5 bytes whatever its length.
             return Ok(());
         }
-        let ratio = self
-            .compressor_format()
-            .map_or(u64::MAX, CompressorFormat::largest_ratio);
-        if u64::from(self.nbytes) > u64::from(self.ctbytes).saturating_mul(ratio) {
-            return wrong("nbytes", self.nbytes, "less from so short a chunk");
+        // Decoding will refuse a chunk without a known format, so that its ratio does not matter.
+        if let Some(format) = self.compressor_format()
+            && u64::from(self.nbytes) > u64::from(self.ctbytes) * format.largest_ratio()
+        {
+            return wrong("nbytes", self.nbytes, "fewer for a chunk this short");
         }
         Ok(())
     }
 
-    /// Bytes of the whole header, as positions in a chunk are counted.
+    /// [`len`](Self::len) in the type of positions in a chunk.
+    #[doc(hidden)]
+    #[must_use]
     pub const fn len_u32(&self) -> u32 {
         if self.is_extended() { 32 } else { 16 }
     }

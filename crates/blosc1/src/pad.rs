@@ -1,27 +1,29 @@
-//! A chunk made longer than it is, so that it takes exactly the room of another.
+//! Extends a chunk with padding, so that it can replace a longer one.
 //!
-//! Where chunks lie without spare space between them, a chunk written in place of another has to be
-//! as long. A block's place stands in the chunk's table and a stream's length before the stream, so
-//! that bytes behind the last stream belong to none and no decoder looks at them: C-Blosc 1.21.6
-//! (the tests below), python-blosc 1.11.4 and numcodecs (19,400 chunks) read what is padded by up to
-//! more than twice its data as they read the chunk itself.
+//! Where chunks are stored without space between them, a chunk that replaces another must have the
+//! same length. The table of a chunk contains the start of each block, and each stream is preceded by
+//! its length, so that no decoder reads the bytes after the last stream: C-Blosc 1.21.6 (the tests
+//! below), python-blosc 1.11.4 and numcodecs (19,400 chunks) read chunks with padding of more than
+//! twice the length of the data.
 
 use super::ChunkHeader;
-use super::header::HEADER_LEN;
+use super::layout::HEADER_LEN;
 
-/// Makes a chunk exactly `to` bytes long, by zeros behind its last stream and a header that counts
-/// them.
+/// Extends a chunk to exactly `to` bytes, with zeros after its last stream, and adjusts its header.
 ///
-/// `false`, with the chunk as it was, where that cannot be: it is longer already, or of a fixed
-/// length, as pure copies and chunks of no data are (C-Blosc refuses a pure copy of another length),
-/// or `to` is more than a chunk can have, or it is no whole chunk, or one of Blosc 2.
+/// Returns `false`, and does not change the chunk, if this is impossible:
+///
+/// - the chunk is longer than `to`, or `to` is longer than a chunk can be;
+/// - its length is fixed, as that of pure copies (C-Blosc refuses those of another length) and empty
+///   chunks;
+/// - `chunk` is not exactly one chunk of Blosc 1.
 #[must_use]
-pub fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
+pub fn pad_chunk(chunk: &mut Vec<u8>, to: u32) -> bool {
     let header = chunk.first_chunk::<HEADER_LEN>();
     let Some(header) = header.and_then(|bytes| ChunkHeader::parse(bytes).ok()) else {
         return false;
     };
-    // Blosc 2 has more kinds of a fixed length, and its readers were not tried.
+    // Blosc 2 has more kinds of chunks with a fixed length, and its readers were not tested.
     if header.is_blosc2() || chunk.len() != header.ctbytes as usize || to < header.ctbytes {
         return false;
     }
@@ -30,7 +32,7 @@ pub fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
         ..header
     };
     let bytes = padded.to_bytes();
-    // The header's own checks know the kinds whose length is fixed, and the longest chunk.
+    // The checks of the header cover the chunks whose length is fixed, and the longest chunk.
     if ChunkHeader::parse(&bytes) != Ok(padded) {
         return false;
     }
@@ -41,7 +43,7 @@ pub fn pad(chunk: &mut Vec<u8>, to: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::pad;
+    use super::pad_chunk;
     use crate::peer::{self, Kind};
     use crate::{ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter};
 
@@ -56,7 +58,7 @@ mod tests {
         ChunkHeader::parse(chunk.first_chunk().unwrap()).unwrap()
     }
 
-    /// Lengths on both sides of that of a pure copy, and far beyond.
+    /// Lengths around that of a pure copy, and much longer ones.
     fn lengths(chunk: &[u8], nbytes: usize) -> impl Iterator<Item = usize> {
         let len = chunk.len();
         let lengths = [
@@ -128,7 +130,7 @@ mod tests {
                             }
                             for to in lengths(&chunk, len) {
                                 let mut padded = chunk.clone();
-                                assert!(pad(&mut padded, u32::try_from(to).unwrap()));
+                                assert!(pad_chunk(&mut padded, u32::try_from(to).unwrap()));
                                 assert_eq!(padded.len(), to);
                                 check(&padded, &data);
                                 checked += 1;
@@ -141,10 +143,10 @@ mod tests {
         assert!(checked > enough, "{checked}");
     }
 
-    /// Refused, and left as it is.
+    /// Whether padding is refused, and leaves the chunk unchanged.
     fn refused(chunk: &[u8], to: u32) -> bool {
         let mut padded = chunk.to_vec();
-        !pad(&mut padded, to) && padded == chunk
+        !pad_chunk(&mut padded, to) && padded == chunk
     }
 
     #[test]
@@ -154,12 +156,12 @@ mod tests {
         assert!(header(&copy).is_pure_copy());
         let (empty, mark) = (encode(settings, &[]), ChunkHeader::END_MARK.to_vec());
         for (chunk, len) in [(&copy, 1016), (&empty, 16), (&mark, 16)] {
-            assert!(pad(&mut chunk.clone(), len));
+            assert!(pad_chunk(&mut chunk.clone(), len));
             for to in [0, len - 1, len + 1, 2 * len, u32::MAX] {
                 assert!(refused(chunk, to), "{len} to {to}");
             }
         }
-        // And C-Blosc would not read it.
+        // C-Blosc would not read the result.
         let mut longer = copy.clone();
         longer.push(0);
         longer[12..16].copy_from_slice(&1017_u32.to_le_bytes());

@@ -1,9 +1,18 @@
-//! For tests: C-Blosc 1.21, called directly, and data to try it on.
+//! For tests: direct calls of C-Blosc 1.21, and test data.
 #![allow(unsafe_code, reason = "calls into the C library")]
-#![allow(clippy::cast_possible_truncation, reason = "made-up data may be cut")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "truncated random numbers are as good"
+)]
 
 use super::{ChunkSettings, Filter};
 use std::ffi::CString;
+
+/// Whether long searches go through everything: `BLOSCPACK_TESTS=whole`, as for the tests of the workspace. A normal run takes a
+/// sample.
+pub(super) fn is_whole() -> bool {
+    std::env::var_os("BLOSCPACK_TESTS").is_some_and(|text| text == "whole")
+}
 
 /// Compresses with C-Blosc.
 pub(super) fn compress(settings: &ChunkSettings, data: &[u8]) -> Vec<u8> {
@@ -34,8 +43,8 @@ pub(super) fn compress(settings: &ChunkSettings, data: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// What `blosc_decompress_ctx` gives: the data's length, or an error below 0. For chunks that only
-/// their length may be wrong of, as it trusts what it reads.
+/// The result of `blosc_decompress_ctx`: the length of the data, or a negative error. Only for chunks
+/// that are sound except for their length, since C-Blosc trusts its input.
 pub(super) fn decompress_len(chunk: &[u8], nbytes: usize) -> i32 {
     decompress_into(chunk, &mut vec![0; nbytes])
 }
@@ -50,32 +59,32 @@ pub(super) fn decompress_ctx(chunk: &[u8], nbytes: usize) -> Vec<u8> {
 
 fn decompress_into(chunk: &[u8], data: &mut [u8]) -> i32 {
     let (from, to) = (chunk.as_ptr().cast(), data.as_mut_ptr().cast());
-    // SAFETY: `chunk` is whole, as its header counts, and `data` valid for the length given.
+    // SAFETY: `chunk` is as long as its header says, and `data` valid for the length given.
     unsafe { blosc_src::blosc_decompress_ctx(from, to, data.len(), 1) }
 }
 
-/// Decompresses with `blosc_decompress`, whose state is the process's: for one test only.
+/// Decompresses with `blosc_decompress`, whose state is global: for one test only.
 pub(super) fn decompress(chunk: &[u8], nbytes: usize) -> Vec<u8> {
     let mut data = vec![0xA5; nbytes];
     let (from, to) = (chunk.as_ptr().cast(), data.as_mut_ptr().cast());
-    // SAFETY: `chunk` is whole, as its header counts, and `data` valid for the length given.
+    // SAFETY: `chunk` is as long as its header says, and `data` valid for the length given.
     let len = unsafe { blosc_src::blosc_decompress(from, to, nbytes) };
     assert_eq!(usize::try_from(len), Ok(nbytes));
     data
 }
 
-/// `count` elements from the `first` on, `nbytes` in all, by `blosc_getitem`.
+/// Reads `count` elements from `first` on, `nbytes` bytes in total, with `blosc_getitem`.
 pub(super) fn getitem(chunk: &[u8], first: usize, count: usize, nbytes: usize) -> Vec<u8> {
     let mut data = vec![0xA5; nbytes];
     let (first, count) = (i32::try_from(first).unwrap(), i32::try_from(count).unwrap());
     let (from, to) = (chunk.as_ptr().cast(), data.as_mut_ptr().cast());
-    // SAFETY: `chunk` is whole, as its header counts, and `data` has room for so many elements.
+    // SAFETY: `chunk` is as long as its header says, and `data` has room for this many elements.
     let len = unsafe { blosc_src::blosc_getitem(from, first, count, to) };
     assert_eq!(usize::try_from(len), Ok(nbytes));
     data
 }
 
-/// Whether `blosc_cbuffer_validate` takes these bytes for a chunk of `nbytes` of data.
+/// Whether `blosc_cbuffer_validate` accepts these bytes as a chunk of `nbytes` bytes of data.
 pub(super) fn is_valid(chunk: &[u8], nbytes: usize) -> bool {
     let mut found = 0;
     // SAFETY: `chunk` is valid for the length given.
@@ -87,7 +96,7 @@ pub(super) fn is_valid(chunk: &[u8], nbytes: usize) -> bool {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// 32-bit numbers that wander.
+    /// A random walk of 32-bit numbers.
     Numbers,
     /// Words and numbers.
     Text,
@@ -97,7 +106,7 @@ pub(super) enum Kind {
 impl Kind {
     /// Exactly `len` bytes, the same in every run.
     pub fn data(self, len: usize) -> Vec<u8> {
-        // A linear congruential generator, of which the upper bits are good enough.
+        // A linear congruential generator, whose upper bits are good enough.
         let mut state = 1_u64;
         let mut random = || {
             state = state

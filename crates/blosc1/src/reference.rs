@@ -1,19 +1,20 @@
-//! The first block of a chunk, kept for the blocks that are told by their difference from it.
+//! The first block of a chunk, kept for the blocks that are stored as their difference from it.
 
-use super::encode::room_for;
+use super::ChunkError;
+use super::scratch::room_for;
 
-/// A decoded block, and what it was decoded from: a chunk's place in memory says nothing of what is
-/// there the next time.
+/// A decoded first block, and the stored bytes that it was decoded from. These are compared by
+/// content: the address of a chunk does not identify it, since a caller may reuse its buffer.
 #[derive(Default)]
-pub(super) struct Reference {
+pub(super) struct ReferenceBlock {
     stored: Vec<u8>,
-    /// Lengths of the parts of `stored`; none while it holds nothing.
+    /// Lengths of the parts of `stored`; `None` while the block is not valid.
     lens: Option<[usize; 3]>,
     block: Vec<u8>,
     len: usize,
 }
 
-impl Reference {
+impl ReferenceBlock {
     /// Whether the block was decoded from these bytes.
     pub fn is_of(&self, stored: [&[u8]; 3]) -> bool {
         if self.lens != Some(stored.map(<[u8]>::len)) {
@@ -27,14 +28,14 @@ impl Reference {
         })
     }
 
-    /// Room for another block, which counts once it is [kept](Self::keep).
+    /// Room for another block, which becomes valid with [`keep`](Self::keep).
     pub fn room(&mut self, len: usize) -> &mut [u8] {
         self.lens = None;
         self.len = len;
         room_for(&mut self.block, len)
     }
 
-    /// Keeps the block, as decoded from these bytes.
+    /// Marks the block as decoded from these bytes.
     pub fn keep(&mut self, stored: [&[u8]; 3]) {
         self.stored.clear();
         for part in stored {
@@ -44,7 +45,34 @@ impl Reference {
     }
 
     /// The block.
-    pub fn block(&self) -> &[u8] {
-        self.block.get(..self.len).unwrap_or_default()
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChunkError::Bug`] if it was not [kept](Self::keep).
+    pub fn block(&self) -> Result<&[u8], ChunkError> {
+        let what = "the first block was not kept";
+        let block = self.block.get(..self.len).filter(|_| self.lens.is_some());
+        block.ok_or(ChunkError::Bug { what })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ReferenceBlock;
+    use crate::ChunkError;
+
+    #[test]
+    fn a_block_is_valid_only_once_it_is_kept() {
+        let mut reference = ReferenceBlock::default();
+        let stored = [&[1][..], &[], &[2, 3]];
+        assert!(!reference.is_of(stored));
+        reference.room(2).copy_from_slice(&[7, 8]);
+        assert!(matches!(reference.block(), Err(ChunkError::Bug { .. })));
+        reference.keep(stored);
+        assert_eq!(reference.block(), Ok(&[7, 8][..]));
+        assert!(reference.is_of(stored));
+        assert!(!reference.is_of([&[1, 2], &[], &[3]]));
+        reference.room(1);
+        assert!(reference.block().is_err() && !reference.is_of(stored));
     }
 }

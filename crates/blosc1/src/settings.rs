@@ -1,48 +1,54 @@
-//! How to encode chunks.
+//! The settings of the encoder for Blosc 1.
 
 use super::{ChunkError, Compressor, Filter};
 
-/// How a [`ChunkEncoder`](super::ChunkEncoder) compresses.
+/// How [`compress`](super::compress) and [`ChunkEncoder`](super::ChunkEncoder) make a chunk.
+///
+/// The most important setting is the [`typesize`](Self::typesize): the filters work element by
+/// element, so a wrong size costs most of the compression. It never affects correctness.
 ///
 /// ```
-/// use blosc1::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+/// use blosc1::{ChunkSettings, Compressor, Filter};
 ///
-/// let settings = ChunkSettings {
-///     compressor: Compressor::Zstd,
-///     level: 3,
-///     filter: Filter::Bit,
-///     typesize: 2,
-///     blocksize: None,
-/// };
-/// let mut encoder = ChunkEncoder::new(settings)?;
-/// let header = encoder.encode(&[7; 5000], &mut Vec::new())?;
-/// assert!(header.ctbytes < 100);
+/// let settings = ChunkSettings::default()
+///     .compressor(Compressor::Zstd)
+///     .level(3)
+///     .filter(Filter::Bit)
+///     .typesize(2);
+/// let chunk = blosc1::compress(&[7; 5000], settings)?;
+/// assert!(chunk.len() < 100);
 /// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ChunkSettings {
-    /// What compresses the streams.
+    /// The compressor, LZ4 by default.
     pub compressor: Compressor,
-    /// 0 (pure copy) to 9 (smallest); what it means beyond that is the compressor's affair.
+    /// The compression level, from 0 (store the data as a pure copy) to 9 (smallest output). Each
+    /// compressor interprets it in its own way; see [`Compressor::default_level`].
     pub level: u8,
-    /// What is done to a block beforehand.
+    /// The filter applied to each block before compression, [`Filter::Byte`] by default.
     pub filter: Filter,
-    /// Bytes of one element, 1 to 255. A partial read by other tools counts in these.
+    /// Bytes of one element, 1 to 255, 8 by default. The unit of the filters and of
+    /// [`getitem`](super::getitem).
     pub typesize: u8,
-    /// Bytes of a block, or `None` to choose by compressor and level. At least 128 and at least
-    /// `typesize` are used, rounded down to whole elements.
+    /// Bytes of a block, or `None` (the default) to choose them by compressor and level. Values below
+    /// 128 or `typesize` are raised; the result is rounded down to whole elements. Smaller blocks make
+    /// partial reads cheaper, larger ones compress better.
     pub blocksize: Option<u32>,
 }
 
 impl Default for ChunkSettings {
-    /// LZ4 (or the first compressor of this build) at its default level over shuffled elements of 8 bytes:
-    /// the least time to write data and read it back, as measured in `docs/defaults.md`.
+    /// LZ4, or the first compressor of this build, at its default level, with shuffled elements of
+    /// 8 bytes. In the measurements of the project, this took the least time to write data and read
+    /// it back.
     fn default() -> Self {
         let available = |compressor: &Compressor| compressor.is_available();
         let compressor = [Compressor::Lz4]
             .into_iter()
             .chain(Compressor::ALL)
             .find(available)
+            // A build without any compressor: the encoder reports this one as missing.
             .unwrap_or(Compressor::Blosclz);
         Self {
             compressor,
@@ -55,7 +61,42 @@ impl Default for ChunkSettings {
 }
 
 impl ChunkSettings {
-    /// Refuses what cannot be encoded.
+    /// Sets the compressor. The level stays; see [`Compressor::default_level`] for one that suits it.
+    #[must_use]
+    pub const fn compressor(mut self, compressor: Compressor) -> Self {
+        self.compressor = compressor;
+        self
+    }
+
+    /// Sets the compression level, 0 to 9.
+    #[must_use]
+    pub const fn level(mut self, level: u8) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets the filter.
+    #[must_use]
+    pub const fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Sets the bytes of one element, 1 to 255.
+    #[must_use]
+    pub const fn typesize(mut self, typesize: u8) -> Self {
+        self.typesize = typesize;
+        self
+    }
+
+    /// Sets the bytes of a block; `None` to choose them by compressor and level.
+    #[must_use]
+    pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
+        self.blocksize = blocksize;
+        self
+    }
+
+    /// Refuses settings that no chunk can have.
     pub(super) fn check(&self) -> Result<(), ChunkError> {
         if self.level > 9 {
             return Err(ChunkError::Level { found: self.level });

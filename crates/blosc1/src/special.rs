@@ -1,75 +1,86 @@
-//! Data that is in a chunk as it is, or told by its header: pure copies and special values.
+//! Data that needs no decompression: pure copies and special values.
 
-use super::extension::{EXTENDED_LEN_U32, SPECIAL_SHIFT};
-use super::header::{BLOSC2_STABLE, EXTENDED_LEN, FLAGS_EXTENDED, MAX_NBYTES, VERSIONLZ};
-use super::{ChunkError, ChunkExtension, ChunkHeader, Special};
+use super::extension::{EXTENDED_LEN_U32, SPECIAL_SHIFT, SpecialKind};
+use super::header::{BLOSC2_STABLE, FLAGS_EXTENDED, VERSIONLZ};
+use super::layout::{EXTENDED_LEN, MAX_NBYTES};
+use super::{ChunkError, ChunkExtension, ChunkHeader};
 
-/// The numbers that are none, as C-Blosc2 writes them: quiet, positive, without a payload.
+/// NaN as C-Blosc2 writes it: quiet, positive, without a payload.
 const NAN_F4: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
 const NAN_F8: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
 
-/// Data that needs no decompressing.
+/// Data that needs no decompression.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Plain<'a> {
+pub(super) enum PlainData<'a> {
     /// The bytes themselves.
     Bytes(&'a [u8]),
-    /// These over and over.
+    /// A value, repeated.
     Repeat(&'a [u8]),
 }
 
-impl<'a> Plain<'a> {
-    /// What a chunk of special values gives; `value` is what follows its header.
-    pub fn of(special: Special, typesize: u8, value: &'a [u8]) -> Self {
+impl<'a> PlainData<'a> {
+    /// The data of a chunk of special values; `value` is what follows its header.
+    pub fn of(special: SpecialKind, typesize: u8, value: &'a [u8]) -> Self {
         Self::Repeat(match special {
-            Special::Zeros | Special::Uninit => &[0],
-            Special::Nan if typesize == 4 => &NAN_F4,
-            Special::Nan => &NAN_F8,
-            Special::Value => value,
+            SpecialKind::Zeros | SpecialKind::Uninit => &[0],
+            SpecialKind::Nan if typesize == 4 => &NAN_F4,
+            SpecialKind::Nan => &NAN_F8,
+            SpecialKind::Value => value,
         })
     }
 
     /// Fills `out` with the data from byte `start` on.
-    pub fn read(self, start: usize, out: &mut [u8]) {
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChunkError::Bug`] if there is less data: the caller has checked the range.
+    pub fn read(self, start: usize, out: &mut [u8]) -> Result<(), ChunkError> {
         match self {
             Self::Bytes(bytes) => {
-                // The caller has seen that there are as many.
-                let bytes = bytes.get(start..).unwrap_or_default();
-                if let Some(bytes) = bytes.get(..out.len()) {
-                    out.copy_from_slice(bytes);
-                }
+                let bytes = bytes.get(start..).and_then(|rest| rest.get(..out.len()));
+                let what = "a pure copy is shorter than its header says";
+                out.copy_from_slice(bytes.ok_or(ChunkError::Bug { what })?);
             }
             Self::Repeat(&[byte]) => out.fill(byte),
+            Self::Repeat(&[]) => {
+                let what = "a special value has no bytes";
+                return Err(ChunkError::Bug { what });
+            }
             Self::Repeat(value) => repeat(value, start, out),
         }
+        Ok(())
     }
 }
 
-/// Fills `out` with `value` over and over, from its byte `start` on.
+/// Fills `out` with the repeated `value`, which is not empty, from byte `start` of the result on.
 fn repeat(value: &[u8], start: usize, out: &mut [u8]) {
-    let skip = start.checked_rem(value.len()).unwrap_or(0);
+    let skip = start % value.len();
     let first = value.iter().cycle().skip(skip).take(value.len());
     for (to, from) in out.iter_mut().zip(first) {
         *to = *from;
     }
-    // What is there doubles until all is filled.
+    // The filled part doubles until it reaches the end.
     let mut filled = value.len();
-    while filled > 0 && filled < out.len() {
+    while filled < out.len() {
         let more = filled.min(out.len() - filled);
         out.copy_within(..more, filled);
         filled += more;
     }
 }
 
-/// What a chunk of Blosc 2 can tell in its header alone.
+/// The content of a [special chunk](special_chunk) of Blosc 2, which takes 32 bytes whatever the
+/// length of its data.
+///
+/// [`SpecialKind`] is the counterpart for reading such a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialValue<'a> {
-    /// Bytes of zero.
+    /// All bytes are zero.
     Zeros,
-    /// Floating-point numbers that are none.
+    /// All elements are the floating-point value NaN.
     Nan,
-    /// Nothing that matters; readers give zeros, or what they have in memory.
+    /// The content is unspecified; readers return zeros, or what happens to be in memory.
     Uninit,
-    /// These bytes over and over.
+    /// All elements are these 1 to 255 bytes, which follow the header.
     Value(&'a [u8]),
 }
 
@@ -84,24 +95,26 @@ impl SpecialValue<'_> {
     }
 }
 
-/// A chunk of Blosc 2 that stands for `nbytes` of one value, in 32 bytes, or 32 and the value.
+/// Makes a chunk of Blosc 2 that stands for `nbytes` bytes of a repeated value, in 32 bytes plus the
+/// bytes of the value.
 ///
-/// `blocksize` is what readers by blocks count in; it ends with the data.
+/// `blocksize` is the block size in bytes for readers that read block by block; it is clamped to 1
+/// to `nbytes`.
 ///
 /// # Errors
 ///
-/// [`Usage`](super::Fault::Usage) for a typesize of 0; for NaN, for any but 4 and 8; for more than
-/// [`MAX_NBYTES`] or no whole number of values or elements; for a value of no or more than
-/// 255 bytes.
+/// Returns [`Usage`](super::Fault::Usage) if
+///
+/// - `typesize` is 0, or neither 4 nor 8 for NaN;
+/// - `nbytes` exceeds [`MAX_NBYTES`], or is not a whole number of values or elements;
+/// - the value has no bytes, or more than 255.
 ///
 /// ```
-/// use blosc1::{ChunkDecoder, SpecialValue, special_chunk};
+/// use blosc1::{SpecialValue, special_chunk};
 ///
 /// let chunk = special_chunk(SpecialValue::Value(&[7, 0]), 1_000_000, 2, 4096)?;
 /// assert_eq!(chunk.len(), 34);
-/// let mut value = [0; 2];
-/// ChunkDecoder::new().decode_range(&chunk, 999_998, &mut value)?;
-/// assert_eq!(value, [7, 0]);
+/// assert_eq!(blosc1::getitem(&chunk, 499_998..500_000)?, [7, 0, 7, 0]);
 /// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 pub fn special_chunk(
@@ -114,7 +127,7 @@ pub fn special_chunk(
         return Err(ChunkError::Typesize);
     }
     if nbytes > MAX_NBYTES {
-        let found = usize::try_from(nbytes).unwrap_or(usize::MAX);
+        let found = nbytes as usize;
         return Err(ChunkError::TooMuchData { found });
     }
     let bytes = match value {
@@ -122,12 +135,15 @@ pub fn special_chunk(
         _ => &[],
     };
     let refused = ChunkError::SpecialLength { nbytes, typesize };
+    let Ok(len) = u8::try_from(bytes.len()) else {
+        return Err(refused);
+    };
     let unit = match value {
-        SpecialValue::Value(_) => u8::try_from(bytes.len()).unwrap_or(0),
-        SpecialValue::Nan if typesize != 4 && typesize != 8 => 0,
+        SpecialValue::Value(_) => len,
+        SpecialValue::Nan if typesize != 4 && typesize != 8 => return Err(refused),
         _ => typesize,
     };
-    // C-Blosc2 takes no special values that are not whole elements.
+    // C-Blosc2 does not read special values that are not whole elements.
     if nbytes.checked_rem(unit.into()) != Some(0) {
         return Err(refused);
     }
@@ -138,7 +154,7 @@ pub fn special_chunk(
         typesize,
         nbytes,
         blocksize: blocksize.clamp(1, nbytes.max(1)),
-        ctbytes: EXTENDED_LEN_U32 + u32::try_from(bytes.len()).unwrap_or(u32::MAX - 32),
+        ctbytes: EXTENDED_LEN_U32 + u32::from(len),
     };
     let extension = ChunkExtension {
         filters: [0; 6],
@@ -153,4 +169,28 @@ pub fn special_chunk(
     chunk.extend_from_slice(&extension.to_bytes());
     chunk.extend_from_slice(bytes);
     Ok(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlainData;
+    use crate::ChunkError;
+
+    #[test]
+    fn a_range_outside_the_data_is_a_bug_and_not_made_up() {
+        let mut out = [9; 4];
+        for (data, start) in [
+            (PlainData::Bytes(&[1, 2, 3, 4]), 1),
+            (PlainData::Bytes(&[1, 2, 3, 4]), usize::MAX),
+            (PlainData::Repeat(&[]), 0),
+        ] {
+            let error = data.read(start, &mut out).unwrap_err();
+            assert!(matches!(error, ChunkError::Bug { .. }), "{error}");
+            assert_eq!(out, [9; 4]);
+        }
+        PlainData::Bytes(&[1, 2, 3, 4]).read(0, &mut out).unwrap();
+        assert_eq!(out, [1, 2, 3, 4]);
+        PlainData::Repeat(&[5, 6, 7]).read(4, &mut out).unwrap();
+        assert_eq!(out, [6, 7, 5, 6]);
+    }
 }

@@ -4,7 +4,7 @@ use super::layout;
 use super::options::DatasetOptions;
 use super::remove::remove_dataset;
 use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::{Access, DiskStore, Key, Root, Store};
+use bloscpack_storage::{Access, DiskStore, JournaledStore, Key, Store};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,8 +38,12 @@ impl Target {
 }
 
 /// A root with nothing in it, or with what is to be replaced taken away in the same change.
-pub(crate) fn begin(target: Target, replace: bool, options: &DatasetOptions) -> Result<Arc<Root>> {
-    let root = Arc::new(Root::open_with(
+pub(crate) fn begin(
+    target: Target,
+    replace: bool,
+    options: &DatasetOptions,
+) -> Result<Arc<JournaledStore>> {
+    let root = Arc::new(JournaledStore::open_with(
         target.store,
         Access::Write,
         options.patience.clone(),

@@ -37,7 +37,7 @@ pub use walk::{Found, walk};
 
 use blosc1::Fault;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, Root};
+use bloscpack_storage::{Access, JournaledStore, Key};
 use carray::Home;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack_datasets::Dataset;
-    /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
+    /// let dataset = Dataset::open("../../testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));
     /// assert_eq!(dataset.rows()?, 1000);
     /// # Ok::<(), bloscpack_error::Error>(())
@@ -77,7 +77,7 @@ impl Dataset {
     }
 
     pub(crate) fn open_beneath(
-        root: &Arc<Root>,
+        root: &Arc<JournaledStore>,
         at: &Key,
         options: &DatasetOptions,
         access: Access,

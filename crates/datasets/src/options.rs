@@ -3,7 +3,7 @@
 use super::leaf::Means;
 use super::{CArray, CTable, Dataset};
 use bloscpack_error::Result;
-use bloscpack_storage::{Access, DiskStore, Key, LockTimeout, Root, Store};
+use bloscpack_storage::{Access, DiskStore, JournaledStore, Key, LockTimeout, Store};
 use bloscpack_wire::Limits;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// let dataset = DatasetOptions::new()
 ///     .threads(2)
 ///     .cache(16 << 20)
-///     .open("testdata/datasets/bcolz/py2_int64")?;
+///     .open("../../testdata/datasets/bcolz/py2_int64")?;
 /// assert_eq!(dataset.rows()?, 1000);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
@@ -48,7 +48,7 @@ impl Default for DatasetOptions {
                 keeps_idle: true,
             },
             lenient: false,
-            patience: LockTimeout::of(PATIENCE),
+            patience: LockTimeout::new(PATIENCE),
         }
     }
 }
@@ -92,7 +92,7 @@ impl DatasetOptions {
     /// How long [`flush`](CArray::flush) waits for those who are reading, which keeps it from being made; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set(patience);
+        self.patience.set_limit(patience);
         self
     }
 
@@ -103,7 +103,7 @@ impl DatasetOptions {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.ask(goes_on);
+        self.patience.keep_waiting_while(goes_on);
         self
     }
 
@@ -150,7 +150,11 @@ impl DatasetOptions {
     }
 
     fn open_at(&self, store: Arc<dyn Store>, at: &Key, access: Access) -> Result<Dataset> {
-        let root = Arc::new(Root::open_with(store, access, self.patience.clone())?);
+        let root = Arc::new(JournaledStore::open_with(
+            store,
+            access,
+            self.patience.clone(),
+        )?);
         Dataset::open_beneath(&root, at, self, access)
     }
 

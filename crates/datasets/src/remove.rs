@@ -4,12 +4,16 @@ use super::layout::{self, DatasetLayout};
 use super::options::DatasetOptions;
 use super::{CArray, Dataset};
 use bloscpack_error::Result;
-use bloscpack_storage::{Access, EntryKind, Key, Root};
+use bloscpack_storage::{Access, EntryKind, JournaledStore, Key};
 use std::io;
 use std::sync::Arc;
 
 /// Removes the files of a dataset, and its folders where nothing else is in them. What is no part of it stays.
-pub(crate) fn remove_dataset(root: &Arc<Root>, at: &Key, options: &DatasetOptions) -> Result<()> {
+pub(crate) fn remove_dataset(
+    root: &Arc<JournaledStore>,
+    at: &Key,
+    options: &DatasetOptions,
+) -> Result<()> {
     let dataset = Dataset::open_beneath(root, at, options, Access::Write)?;
     let layout = dataset.layout();
     // What says how many rows there are goes first.
@@ -32,7 +36,11 @@ pub(crate) fn remove_dataset(root: &Arc<Root>, at: &Key, options: &DatasetOption
 }
 
 /// Removes the files of a column.
-pub(crate) fn remove_column(root: &Root, layout: DatasetLayout, column: &CArray) -> Result<()> {
+pub(crate) fn remove_column(
+    root: &JournaledStore,
+    layout: DatasetLayout,
+    column: &CArray,
+) -> Result<()> {
     let at = column.home().at.clone();
     if layout.columns_are_datasets() {
         for key in layout::meta_keys(layout, &at)? {
@@ -58,14 +66,14 @@ pub(crate) fn remove_column(root: &Root, layout: DatasetLayout, column: &CArray)
     Ok(())
 }
 
-fn remove_if_there(root: &Root, key: &Key) -> Result<()> {
+fn remove_if_there(root: &JournaledStore, key: &Key) -> Result<()> {
     match root.kind(key)? {
         Some(EntryKind::File) => Ok(root.remove(key)?),
         _ => Ok(()),
     }
 }
 
-fn remove_folder_if_empty(root: &Root, key: &Key) -> Result<()> {
+fn remove_folder_if_empty(root: &JournaledStore, key: &Key) -> Result<()> {
     match root.list(key) {
         Ok(entries) if entries.is_empty() => Ok(root.remove_folder(key)?),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),

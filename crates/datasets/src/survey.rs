@@ -39,7 +39,7 @@ impl CArray {
     /// ```
     /// # use bloscpack_datasets::CArray;
     /// # use blosc1::CompressorFormat;
-    /// let array = CArray::open("testdata/datasets/bcolz/codec_zlib_bitshuffle_cl5")?;
+    /// let array = CArray::open("../../testdata/datasets/bcolz/codec_zlib_bitshuffle_cl5")?;
     /// let survey = array.survey(1000)?;
     /// assert_eq!(survey.missing, 0);
     /// assert_eq!(survey.compressors, [CompressorFormat::Zlib]);

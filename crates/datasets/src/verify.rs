@@ -6,7 +6,7 @@ use super::{CArray, Dataset};
 use crate::wire::SuperchunkOddity;
 use bloscpack_dtype::boxes::to_usize;
 use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::{EntryKind, crew};
+use bloscpack_storage::{EntryKind, parallel};
 use std::sync::{Mutex, PoisonError};
 
 /// What [`Dataset::verify`] has found.
@@ -51,7 +51,7 @@ impl Dataset {
     ///
     /// ```
     /// use bloscpack_datasets::Dataset;
-    /// let report = Dataset::open("testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
+    /// let report = Dataset::open("../../testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
     /// assert!(report.is_sound());
     /// assert!(report.warnings[0].what.contains("stale"));
     /// # Ok::<(), bloscpack_error::Error>(())
@@ -114,7 +114,7 @@ impl CArray {
         let is_object = self.dtype().has_object();
         let found = Mutex::new((0u64, 0u64, Vec::new(), Vec::new()));
         let numbers = 0..to_usize(chunks);
-        let done = crew::each(leaf.means().threads, numbers.into_iter(), |chunk| {
+        let done = parallel::for_each(leaf.means().threads, numbers.into_iter(), |chunk| {
             let chunk = u64::try_from(chunk).unwrap_or(u64::MAX);
             let checked = leaf.check_chunk(chunk, is_object);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

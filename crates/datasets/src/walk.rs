@@ -2,7 +2,7 @@
 
 use super::layout::{self, DatasetLayout};
 use bloscpack_error::Result;
-use bloscpack_storage::{Access, DiskStore, EntryKind, Key, Root};
+use bloscpack_storage::{Access, DiskStore, EntryKind, JournaledStore, Key};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 64;
 ///
 /// ```
 /// let mut damaged = Vec::new();
-/// let found = bloscpack_datasets::walk("testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
+/// let found = bloscpack_datasets::walk("../../testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
 /// assert!(found.iter().any(|found| found.path.ends_with("py2_int64") && !found.is_table));
 /// // The writer of this one died.
 /// assert_eq!(damaged, [std::path::Path::new("complex128")]);
@@ -39,7 +39,7 @@ pub fn walk(
     path: impl AsRef<Path>,
     mut failed: impl FnMut(&Path, bloscpack_error::Error),
 ) -> Result<Vec<Found>> {
-    let root = Root::open(Arc::new(DiskStore::open(path)?), Access::Read)?;
+    let root = JournaledStore::open(Arc::new(DiskStore::open(path)?), Access::Read)?;
     let (mut found, mut open) = (Vec::new(), vec![Key::root()]);
     while let Some(at) = open.pop() {
         let path = PathBuf::from(at.as_str());
@@ -67,7 +67,7 @@ pub fn walk(
 }
 
 /// The folders in a folder whose names are text.
-fn folders(root: &Root, at: &Key) -> Result<Vec<Key>> {
+fn folders(root: &JournaledStore, at: &Key) -> Result<Vec<Key>> {
     if at.names().count() >= MAX_DEPTH {
         return Ok(Vec::new());
     }

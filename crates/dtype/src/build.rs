@@ -1,8 +1,7 @@
-//! How a type is made.
+//! Making dtypes.
 
-use super::error::DTypeError;
 use super::layout::{MAX_ITEMSIZE, checked, laid_out};
-use super::{ByteOrder, DType, Field, Kind, Struct, TimeUnit};
+use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct, TimeUnit};
 
 const fn plain(kind: Kind, itemsize: u64) -> DType {
     DType {
@@ -12,7 +11,7 @@ const fn plain(kind: Kind, itemsize: u64) -> DType {
     }
 }
 
-/// Types of which there is only one size, or the usual ones, with the least byte first.
+/// The common types, little-endian.
 #[allow(missing_docs, reason = "the names say it")]
 impl DType {
     pub const BOOL: Self = plain(Kind::Bool, 1);
@@ -33,10 +32,10 @@ impl DType {
 }
 
 impl DType {
-    /// A type of this kind, whose elements have so many bytes.
+    /// The type of this kind whose elements have `itemsize` bytes.
     ///
-    /// What has no byte order becomes little, and fields that are not where C would put them are not
-    /// `aligned`, whatever is asked for.
+    /// A type without a byte order becomes little-endian, and fields that are not where a C compiler
+    /// would put them become not `aligned`.
     ///
     /// ```
     /// use bloscpack_dtype::{ByteOrder, DType, Kind};
@@ -48,9 +47,9 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// If there is no such type: a size that the kind does not have, or one of 2 GiB and more; fields
-    /// that do not fit, that have no name or the same, or of which there are more than 65,536, nested
-    /// deeper than 32 or overlapping more than 64 times.
+    /// Returns an error if there is no such type: a size that the kind does not have, or of 2 GiB and
+    /// more; fields that do not fit into the size, without a name or with the same name; more than
+    /// 65,536 fields, nested deeper than 32 levels, or overlapping more than 64 times.
     pub fn new(kind: Kind, order: ByteOrder, itemsize: u64) -> Result<Self, DTypeError> {
         let fits = match &kind {
             Kind::Bool => itemsize == 1,
@@ -61,11 +60,16 @@ impl DType {
             Kind::Text => itemsize.is_multiple_of(4),
             Kind::Bytes | Kind::Void | Kind::Struct(_) => true,
         };
-        if !fits || itemsize > MAX_ITEMSIZE {
+        if !fits {
             let what = what(&kind);
-            return Err(DTypeError::new(format!(
-                "{what} of {itemsize} bytes an element"
-            )));
+            return Err(DTypeError::invalid(format!("{what} of {itemsize} bytes")));
+        }
+        if itemsize > MAX_ITEMSIZE {
+            return Err(DTypeError::Limit {
+                what: "item size in bytes",
+                found: itemsize,
+                limit: MAX_ITEMSIZE,
+            });
         }
         let ordered = has_order(&kind) && itemsize != 1;
         let order = if ordered { order } else { ByteOrder::Little };
@@ -90,12 +94,12 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// If they are 2 GiB and more.
+    /// Returns an error for 2 GiB and more.
     pub fn bytes(len: u64) -> Result<Self, DTypeError> {
         Self::new(Kind::Bytes, ByteOrder::Little, len)
     }
 
-    /// Text of so many characters, `<U7`.
+    /// Text of this many characters, of four bytes each, `<U7`.
     ///
     /// ```
     /// let dtype = bloscpack_dtype::DType::text(7)?;
@@ -104,20 +108,21 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// If they are 2 GiB and more.
+    /// Returns an error for 2 GiB and more.
     pub fn text(chars: u64) -> Result<Self, DTypeError> {
+        // A saturated size is refused, like any that is too large.
         Self::new(Kind::Text, ByteOrder::Little, chars.saturating_mul(4))
     }
 
-    /// Bytes of which nothing is known, `|V7`.
+    /// Bytes whose meaning is not known, `|V7`.
     ///
     /// # Errors
-    /// If they are 2 GiB and more.
+    /// Returns an error for 2 GiB and more.
     pub fn void(len: u64) -> Result<Self, DTypeError> {
         Self::new(Kind::Void, ByteOrder::Little, len)
     }
 
-    /// Moments, as so many of a unit since 1970.
+    /// Moments, as a count of units since 1970.
     ///
     /// ```
     /// use bloscpack_dtype::{DType, TimeBase, TimeUnit};
@@ -128,21 +133,21 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// If the unit counts no or too many steps.
+    /// Returns an error if the unit's count is 0 or exceeds 2^31-1.
     pub fn datetime(unit: TimeUnit) -> Result<Self, DTypeError> {
         Self::new(Kind::Datetime(unit), ByteOrder::Little, 8)
     }
 
-    /// Spans, as so many of a unit.
+    /// Spans of time, as a count of units.
     ///
     /// # Errors
-    /// If the unit counts no or too many steps.
+    /// Returns an error if the unit's count is 0 or exceeds 2^31-1.
     pub fn timedelta(unit: TimeUnit) -> Result<Self, DTypeError> {
         Self::new(Kind::Timedelta(unit), ByteOrder::Little, 8)
     }
 
-    /// Fields side by side, each with its name, type, and how many of them along each axis: one
-    /// behind the other, or `aligned` as C would lay them out on a machine of 64 bits.
+    /// Fields, each with its name, its type, and its shape, which is empty for a single value: packed
+    /// one after another, or `aligned` as a C compiler lays them out on a 64-bit machine.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -156,7 +161,7 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// As [`DType::new`].
+    /// Returns the errors of [`DType::new`].
     pub fn structured<N: Into<String>>(
         fields: Vec<(N, Self, Vec<u64>)>,
         aligned: bool,
@@ -176,7 +181,7 @@ impl DType {
         )
     }
 
-    /// The same type with the bytes of its numbers in this order, also those of its fields.
+    /// The same type with this byte order, also of its fields.
     ///
     /// ```
     /// use bloscpack_dtype::{ByteOrder, DType};
@@ -197,7 +202,7 @@ impl DType {
         self
     }
 
-    /// The fields of an element, if it has some.
+    /// The fields of an element; `None` if this is not a type with fields.
     #[must_use]
     pub fn fields(&self) -> Option<&[Field]> {
         match &self.kind {
@@ -225,7 +230,7 @@ impl DType {
         self.is_object() || fields.any(|field| field.dtype.has_object())
     }
 
-    /// The alignment that a C compiler gives it on a machine of 64 bits, as NumPy says it.
+    /// The alignment of elements in C on a 64-bit machine, as NumPy reports it.
     pub(super) fn alignment(&self) -> u64 {
         match &self.kind {
             Kind::Complex => complex_alignment(self.itemsize),
@@ -267,7 +272,7 @@ fn what(kind: &Kind) -> &'static str {
         Kind::Text => "text",
         Kind::Datetime(_) | Kind::Timedelta(_) => "a time",
         Kind::Void => "void",
-        Kind::Struct(_) => "fields",
+        Kind::Struct(_) => "a struct",
         Kind::Object => "an object",
     }
 }

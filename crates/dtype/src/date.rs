@@ -1,4 +1,6 @@
-//! Moments as text: ISO 8601, without a time zone, as NumPy writes it.
+//! Moments as text: ISO 8601 without a time zone, as NumPy writes it.
+//!
+//! The calendar is 40 lines; a crate for it would be compiled by everybody who reads a chunk.
 
 use super::error::{DTypeError, excerpt};
 use super::{TimeBase, TimeUnit};
@@ -8,7 +10,7 @@ use std::fmt::Write;
 const DAYS_OF_ERA: i64 = 146_097;
 /// From the first of March of the year 0 to the first of January 1970.
 const DAYS_BEFORE_1970: i64 = 719_468;
-/// Years of four digits, which is what ISO 8601 knows without agreements.
+/// Years of four digits: ISO 8601 has no others without an agreement.
 const YEARS: std::ops::RangeInclusive<i128> = -9999..=9999;
 const SECONDS_OF_DAY: i128 = 86_400;
 /// An attosecond is the smallest unit.
@@ -18,11 +20,11 @@ const ATTOS: i128 = 1_000_000_000_000_000_000;
 enum Scale {
     Years,
     Months,
-    /// So many days.
+    /// A number of days.
     Days(i128),
-    /// So many seconds each.
+    /// A number of seconds.
     Seconds(i128),
-    /// So many digits behind the second.
+    /// A number of digits after the seconds.
     Digits(u32),
 }
 
@@ -44,7 +46,7 @@ fn scale(base: TimeBase) -> Scale {
     }
 }
 
-/// Attoseconds of what divides a second or is made of seconds.
+/// The attoseconds of a unit that is a part or a multiple of a second.
 fn attos(scale: &Scale) -> Option<i128> {
     match scale {
         Scale::Seconds(seconds) => Some(seconds * ATTOS),
@@ -64,8 +66,8 @@ struct Moment {
     attos: i128,
 }
 
-/// The moment as text, to the precision of its unit; `None` where that is unknown, or the year has
-/// more than four digits.
+/// The moment as text, to the precision of its unit; `None` for the generic unit, and if the year
+/// has more than four digits.
 pub(super) fn spelled(count: i64, unit: TimeUnit) -> Option<String> {
     let scale = scale(unit.base?);
     let total = i128::from(count) * i128::from(unit.count);
@@ -73,7 +75,7 @@ pub(super) fn spelled(count: i64, unit: TimeUnit) -> Option<String> {
     YEARS.contains(&moment.year.into()).then_some(())?;
     let (sign, year) = (if moment.year < 0 { "-" } else { "" }, moment.year.abs());
     let mut text = format!("{sign}{year:04}");
-    // Nothing that is written to a string fails.
+    // Writing to a string does not fail.
     let _ = match scale {
         Scale::Years => Ok(()),
         Scale::Months => write!(text, "-{:02}", moment.month),
@@ -94,7 +96,7 @@ pub(super) fn spelled(count: i64, unit: TimeUnit) -> Option<String> {
     Some(text)
 }
 
-/// So many of a unit since 1970; `None` where the year is far from any of four digits.
+/// The moment after a count of units since 1970; `None` if the year is too large.
 fn moment(total: i128, scale: &Scale) -> Option<Moment> {
     let (year, month, day, attos) = match scale {
         Scale::Years => (total.checked_add(1970)?, 1, 1, 0),
@@ -124,8 +126,8 @@ fn moment(total: i128, scale: &Scale) -> Option<Moment> {
     })
 }
 
-/// Year, month and day, from days since 1970. Years begin in March, so that the day that leap years
-/// have is their last.
+/// Year, month and day, from days since 1970. Years begin in March here, so that the leap day is
+/// their last.
 fn civil(days: i64) -> Option<(i64, i64, i64)> {
     let days = days.checked_add(DAYS_BEFORE_1970)?;
     let (era, day) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));
@@ -138,7 +140,7 @@ fn civil(days: i64) -> Option<(i64, i64, i64)> {
     Some((year, month, day))
 }
 
-/// The reverse, for years of four digits.
+/// Days since 1970, for years of four digits.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
@@ -147,21 +149,20 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * DAYS_OF_ERA + year * 365 + year / 4 - year / 100 + day - DAYS_BEFORE_1970
 }
 
-/// The count of a moment that is text: ISO 8601 as [`spelled`] writes it, less or more precise, also
-/// with a space for the `T` and with a `Z`; or the count itself. Four digits are a year.
+/// The count of a moment that is text: ISO 8601 as [`spelled`] writes it, more or less precise, also
+/// with a space instead of the `T` and with a `Z`; or the count itself. Four digits are a year.
 pub(super) fn parsed(text: &str, unit: TimeUnit) -> Result<i64, DTypeError> {
     let text = text.trim_ascii();
     let digits = text.trim_start_matches(['+', '-']);
     let is_count = digits.bytes().all(|digit| digit.is_ascii_digit());
     if is_count && (digits.len() != 4 || text.starts_with('+') || unit.base.is_none()) {
         let count = text.parse();
-        return count.map_err(|_| DTypeError::new(format!("{} is no time", excerpt(text))));
+        return count.map_err(|_| DTypeError::not(text, "a time"));
     }
-    let wrong = |what: &str| DTypeError::new(format!("{} {what}", excerpt(text)));
-    let base = unit
-        .base
-        .ok_or_else(|| wrong("is no whole number, as times are whose unit is not known"))?;
-    let moment = read(text).ok_or_else(|| wrong("is no date and time of ISO 8601"))?;
+    let base = unit.base.ok_or_else(|| {
+        DTypeError::not(text, "an integer, as a datetime64 without a unit requires")
+    })?;
+    let moment = read(text).ok_or_else(|| DTypeError::not(text, "a date and time of ISO 8601"))?;
     let total = total(&moment, &scale(base));
     let count = total.map(|total| {
         (
@@ -173,12 +174,15 @@ pub(super) fn parsed(text: &str, unit: TimeUnit) -> Result<i64, DTypeError> {
         Some((count, 0)) => i64::try_from(count)
             .ok()
             .filter(|count| *count != i64::MIN)
-            .ok_or_else(|| wrong(&format!("is too far from 1970 for a count of {unit}"))),
-        _ => Err(wrong(&format!("is no whole number of {unit}"))),
+            .ok_or_else(|| DTypeError::TooLarge {
+                value: excerpt(text),
+                dtype: format!("datetime64[{unit}]"),
+            }),
+        _ => Err(DTypeError::not(text, format!("a whole number of {unit}"))),
     }
 }
 
-/// How many of a unit; `None` if not a whole number.
+/// The count of a unit; `None` if it is not an integer.
 fn total(moment: &Moment, scale: &Scale) -> Option<i128> {
     let (first, midnight) = (moment.day == 1, moment.attos == 0);
     let years = i128::from(moment.year) - 1970;
@@ -215,7 +219,7 @@ fn read(text: &str) -> Option<Moment> {
     let is_date = parts.next().is_none()
         && (1..=12).contains(&month)
         && (1..=length(year, month)).contains(&day);
-    // A time belongs to a whole date.
+    // Only a complete date has a time.
     let attos = match time {
         Some(time) if date.len() == 10 => read_time(time)?,
         Some(_) => return None,
@@ -261,14 +265,14 @@ fn read_time(text: &str) -> Option<i128> {
     sound.then_some(seconds * ATTOS + attos)
 }
 
-/// Up to 18 digits behind the point, in attoseconds.
+/// Up to 18 digits after the point, in attoseconds.
 fn fraction_of(digits: &str) -> Option<i128> {
     let missing = 18_usize.checked_sub(digits.len())?;
     let fraction = i128::from(number(digits, digits.len())?);
     Some(fraction * 10_i128.pow(u32::try_from(missing).ok()?))
 }
 
-/// So many digits, and nothing else.
+/// A number of exactly this many digits.
 fn number(text: &str, digits: usize) -> Option<i64> {
     let sound = text.len() == digits && text.bytes().all(|digit| digit.is_ascii_digit());
     sound.then(|| text.parse().ok())?

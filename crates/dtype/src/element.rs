@@ -1,17 +1,17 @@
 //! Elements from values of JSON and from text.
 
-use super::error::{DTypeError, excerpt};
+use super::error::excerpt;
 use super::float::Float;
 use super::value::{NOT_A_TIME, from_hex, from_hex_object};
-use super::{ByteOrder, DType, Field, Kind, Struct, date};
+use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct, date};
 use serde_json::Value;
 
 impl DType {
-    /// Turns text, as [`DType::write_text`] writes it, into the bytes of an element.
+    /// Converts text, as [`DType::write_text`] writes it, into the bytes of an element.
     ///
-    /// Truth is also `True`, `False`, 1 and 0. Times may have less or more digits than their unit, as
-    /// long as nothing is lost, and may be the count itself, but for four digits, which are a year.
-    /// Without text floats are not a number, times "not a time", and strings empty.
+    /// Bools may also be `True`, `False`, 1 and 0. Times may be more or less precise than their unit if
+    /// nothing is lost, and may be the count itself, except that four digits are a year. An empty text
+    /// is not a number for floats, "not a time" for times, and an empty string.
     ///
     /// ```
     /// let mut element = [0; 2];
@@ -22,16 +22,17 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// If the text is no such value, or one out of range, or longer than the element, which is then
-    /// worth nothing. Always for objects, and if `element` has not as many bytes as one.
+    /// Returns an error if the text is not such a value, out of range, or longer than the element,
+    /// whose bytes are then unspecified; always for objects, and if `element` has not as many bytes as
+    /// an element.
     pub fn parse_text(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
         self.begin(element)?;
         let order = self.order;
         match &self.kind {
-            Kind::Bool => put(element, &[u8::from(truth(text)?)], order),
+            Kind::Bool => put(element, &[u8::from(parse_bool(text)?)], order),
             Kind::Int | Kind::Uint => {
                 let digits = text.trim_ascii();
-                let number = digits.parse().map_err(|_| self.wrong(&excerpt(text)))?;
+                let number = digits.parse().map_err(|_| self.not_a_value(text))?;
                 self.put_integer(number, element)?;
             }
             Kind::Float => self.put_float(text, element)?,
@@ -44,25 +45,24 @@ impl DType {
             Kind::Void => {
                 let bytes = from_hex(text.trim_ascii());
                 let bytes = bytes.filter(|bytes| self.is_whole(bytes));
-                let bytes = bytes.ok_or_else(|| self.wrong(&excerpt(text)))?;
+                let bytes = bytes.ok_or_else(|| self.not_a_value(text))?;
                 put(element, &bytes, ByteOrder::Little);
             }
             Kind::Struct(_) => {
                 let value = serde_json::from_str(text);
-                let value: Value = value.map_err(|_| self.wrong(&excerpt(text)))?;
+                let value: Value = value.map_err(|_| self.not_a_value(text))?;
                 self.from_value(&value, element)?;
             }
-            Kind::Object => return Err(objects()),
+            Kind::Object => return Err(DTypeError::Object),
         }
         Ok(())
     }
 
-    /// Turns a value, as [`DType::value`] gives it, into the bytes of an element.
+    /// Converts a value, as [`DType::value`] returns it, into the bytes of an element.
     ///
-    /// Whole numbers may be written as floats, fields as a list, and complex numbers without an
-    /// imaginary part as one number. For floats and times null is not a number and "not a time", and
-    /// floats may be text, such as "inf". Void may also be text with a character for each byte, as
-    /// bcolz has it.
+    /// Integers may be written as floats, fields as a list, and complex numbers without an imaginary
+    /// part as one number. Null is not a number for floats and "not a time" for times, and floats may
+    /// be text, such as "inf". Void may also be text with a character for each byte, as in bcolz.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -77,13 +77,14 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// As [`DType::parse_text`]; also if a field is missing or there is one too many.
-    #[allow(clippy::wrong_self_convention, reason = "it is the type that is asked")]
+    /// Returns the errors of [`DType::parse_text`], and an error if a field is missing or there is one
+    /// too many.
+    #[allow(clippy::wrong_self_convention, reason = "the type converts the value")]
     pub fn from_value(&self, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
         self.begin(element)?;
-        let wrong = || self.wrong(&excerpt(&value.to_string()));
+        let wrong = || self.not_a_value(&value.to_string());
         match (&self.kind, value) {
-            (Kind::Object, _) => Err(objects()),
+            (Kind::Object, _) => Err(DTypeError::Object),
             (Kind::Struct(of), _) => put_fields(of, value, element),
             (_, Value::Object(members)) => {
                 let hex = members.get("hex").filter(|_| members.len() == 1);
@@ -127,34 +128,46 @@ impl DType {
         }
     }
 
-    /// Zeros, so that nothing is left of what was there.
+    /// Sets all bytes to zero, so that none keep their old value.
     fn begin(&self, element: &mut [u8]) -> Result<(), DTypeError> {
         if !self.is_whole(element) {
             let (found, expected) = (element.len(), self.itemsize);
-            let why = format!("{found} bytes for an element of {expected}");
-            return Err(DTypeError::new(why));
+            return Err(DTypeError::Buffer { found, expected });
         }
         element.fill(0);
         Ok(())
     }
 
-    fn wrong(&self, what: &str) -> DTypeError {
-        DTypeError::new(format!(
-            "{what} is no value of {}",
-            excerpt(&self.to_string())
-        ))
+    fn not_a_value(&self, value: &str) -> DTypeError {
+        DTypeError::not(value, format!("a value of {}", self.short()))
+    }
+
+    fn length(&self, found: usize, unit: &'static str) -> DTypeError {
+        let dtype = self.short();
+        DTypeError::Length { found, unit, dtype }
+    }
+
+    /// The name of the type, as errors contain it.
+    fn short(&self) -> String {
+        match self.kind {
+            Kind::Struct(_) => excerpt(&self.to_string()),
+            _ => self.to_string(),
+        }
     }
 
     fn put_integer(&self, number: i128, element: &mut [u8]) -> Result<(), DTypeError> {
-        let bits = self.itemsize.saturating_mul(8).clamp(8, 64);
+        let bits = (self.itemsize * 8).clamp(8, 64);
         let (least, beyond) = match self.kind {
             Kind::Uint => (0, 1_i128 << bits),
             _ => (-(1_i128 << (bits - 1)), 1_i128 << (bits - 1)),
         };
         if number < least || number >= beyond {
-            let greatest = beyond - 1;
-            let why = format!("{number} is out of range for {self}, from {least} to {greatest}");
-            return Err(DTypeError::new(why));
+            return Err(DTypeError::OutOfRange {
+                value: number,
+                dtype: self.short(),
+                least,
+                greatest: beyond - 1,
+            });
         }
         put(element, &number.to_le_bytes(), self.order);
         Ok(())
@@ -162,7 +175,7 @@ impl DType {
 
     fn put_float(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
         if element.len() > 8 {
-            let bytes = from_hex_object(text).ok_or_else(|| self.wrong(&excerpt(text)))?;
+            let bytes = from_hex_object(text).ok_or_else(|| self.not_a_value(text))?;
             return self.put_bytes(&bytes, element);
         }
         let text = if text.is_empty() { "nan" } else { text };
@@ -174,10 +187,10 @@ impl DType {
         Ok(())
     }
 
-    /// `1+2j`, also in parentheses, and `1`.
+    /// `1+2j`, also in parentheses, or `1`.
     fn put_complex(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
         if element.len() > 16 {
-            let bytes = from_hex_object(text).ok_or_else(|| self.wrong(&excerpt(text)))?;
+            let bytes = from_hex_object(text).ok_or_else(|| self.not_a_value(text))?;
             return self.put_bytes(&bytes, element);
         }
         let text = text.trim_ascii();
@@ -214,7 +227,7 @@ impl DType {
         let count = match &self.kind {
             _ if digits.is_empty() || digits.eq_ignore_ascii_case("nat") => NOT_A_TIME,
             Kind::Datetime(unit) => date::parsed(digits, *unit)?,
-            _ => digits.parse().map_err(|_| self.wrong(&excerpt(text)))?,
+            _ => digits.parse().map_err(|_| self.not_a_value(text))?,
         };
         self.put_integer(count.into(), element)
     }
@@ -226,11 +239,7 @@ impl DType {
         let (places, _) = element.as_chunks_mut::<4>();
         let found = text.chars().count();
         if found > places.len() {
-            let why = format!(
-                "{} has {found} characters, too many for {self}",
-                excerpt(text)
-            );
-            return Err(DTypeError::new(why));
+            return Err(self.length(found, "characters"));
         }
         for (place, c) in places.iter_mut().zip(text.chars()) {
             put(place, &u32::from(c).to_le_bytes(), self.order);
@@ -238,32 +247,27 @@ impl DType {
         Ok(())
     }
 
-    /// Bytes as they are; for all but strings of bytes as many as an element has.
+    /// Bytes as they are: as many as an element has, or fewer for strings of bytes.
     fn put_bytes(&self, bytes: &[u8], element: &mut [u8]) -> Result<(), DTypeError> {
         let fits = match self.kind {
             Kind::Bytes => bytes.len() <= element.len(),
             _ => bytes.len() == element.len(),
         };
         if !fits {
-            let found = bytes.len();
-            return Err(DTypeError::new(format!("{found} bytes do not fit {self}")));
+            return Err(self.length(bytes.len(), "bytes"));
         }
         put(element, bytes, ByteOrder::Little);
         Ok(())
     }
 
-    /// The bytes of void that has a character for each.
+    /// The bytes of void that is text with a character for each of them.
     fn by_character(&self, text: &str) -> Option<Vec<u8>> {
         let bytes: Option<Vec<_>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
         bytes.filter(|bytes| self.is_whole(bytes))
     }
 }
 
-fn objects() -> DTypeError {
-    DTypeError::new("Python objects are pickles, which nothing here reads or writes")
-}
-
-/// As many of these bytes, the least first, as there is room for, in this order.
+/// Puts as many of these bytes, which are little-endian, as there is room for, in this byte order.
 fn put(element: &mut [u8], bytes: &[u8], order: ByteOrder) {
     for (place, byte) in element.iter_mut().zip(bytes) {
         *place = *byte;
@@ -273,18 +277,15 @@ fn put(element: &mut [u8], bytes: &[u8], order: ByteOrder) {
     }
 }
 
-fn truth(text: &str) -> Result<bool, DTypeError> {
+fn parse_bool(text: &str) -> Result<bool, DTypeError> {
     match text.trim_ascii() {
         "true" | "True" | "1" => Ok(true),
         "false" | "False" | "0" => Ok(false),
-        other => {
-            let why = format!("{} is neither true nor false", excerpt(other));
-            Err(DTypeError::new(why))
-        }
+        other => Err(DTypeError::not(other, "true or false")),
     }
 }
 
-/// The number, if it is a whole one.
+/// The integer; `None` if this is not one.
 fn whole(value: &Value) -> Option<i128> {
     if let Some(number) = value.as_i64() {
         return Some(number.into());
@@ -293,7 +294,7 @@ fn whole(value: &Value) -> Option<i128> {
         return Some(number.into());
     }
     let float = value.as_f64().filter(|float| float.trunc() == *float)?;
-    // Digits without an exponent.
+    // All digits, without an exponent.
     format!("{float:.0}").parse().ok()
 }
 
@@ -309,42 +310,46 @@ fn split_complex(text: &str) -> (&str, &str) {
     signs.next().unwrap_or(("0", both))
 }
 
-/// An object with each field, or a list of all.
+/// Puts all fields, from an object or a list.
 fn put_fields(of: &Struct, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
     let (found, expected) = match value {
         Value::Object(members) => (members.len(), of.fields.len()),
         Value::Array(items) => (items.len(), of.fields.len()),
         other => {
-            let why = format!("{} where fields should be", excerpt(&other.to_string()));
-            return Err(DTypeError::new(why));
+            return Err(DTypeError::not(&other.to_string(), "an object or a list of fields"));
         }
     };
     if found != expected {
-        let why = format!("{found} values for {expected} fields");
-        return Err(DTypeError::new(why));
+        let expected = format!("an object or a list of {expected} fields, but of {found}");
+        return Err(DTypeError::not(&value.to_string(), expected));
     }
     for (number, field) in of.fields.iter().enumerate() {
-        let name = excerpt(&field.name);
-        let value = match value {
+        let item = match value {
             Value::Array(items) => items.get(number),
             other => other.get(&field.name),
         };
-        let value =
-            value.ok_or_else(|| DTypeError::new(format!("no value for the field {name}")))?;
-        let within = |error: DTypeError| DTypeError::new(format!("field {name}: {error}"));
-        field.put(value, element).map_err(within)?;
+        let put = match item {
+            Some(item) => field.put(item, element),
+            None => Err(DTypeError::not(&value.to_string(), "an object with this field")),
+        };
+        put.map_err(|error| error.in_field(&field.name))?;
     }
     Ok(())
 }
 
 impl Field {
     fn put(&self, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
+        let found = element.len();
         let bytes = self.range().and_then(|range| element.get_mut(range));
-        put_array(&self.dtype, &self.shape, value, bytes.unwrap_or_default())
+        let bytes = bytes.ok_or(DTypeError::Buffer {
+            found,
+            expected: self.end()?,
+        })?;
+        put_array(&self.dtype, &self.shape, value, bytes)
     }
 }
 
-/// A list of as many values as the first axis has; of none if there are no bytes for them.
+/// Puts a list with as many values as the first axis has; an empty one if they have no bytes.
 fn put_array(
     dtype: &DType,
     shape: &[u64],
@@ -357,9 +362,8 @@ fn put_array(
     let expected = if bytes.is_empty() { 0 } else { *len };
     let items = value.as_array().map(Vec::as_slice);
     let Some(items) = items.filter(|items| u64::try_from(items.len()) == Ok(expected)) else {
-        let found = excerpt(&value.to_string());
-        let why = format!("{found} where a list of {expected} should be");
-        return Err(DTypeError::new(why));
+        let expected = format!("a list of {expected}");
+        return Err(DTypeError::not(&value.to_string(), expected));
     };
     let each = bytes.len().checked_div(items.len()).unwrap_or(0);
     if each == 0 {

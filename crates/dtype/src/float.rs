@@ -1,8 +1,11 @@
-//! Floats of 2, 4 and 8 bytes, as numbers and as text, each with as few digits as tell it from any
-//! other of its length.
+//! Floats of 2, 4 and 8 bytes, as numbers and as text, with the fewest digits that identify each among
+//! all floats of its length.
+//!
+//! Halves are converted here: a crate that rounds to a half by way of a single, as processors do,
+//! rounds twice, and differs from NumPy in the last bit of some.
 
-use super::ByteOrder;
 use super::error::{DTypeError, excerpt};
+use super::ByteOrder;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +17,7 @@ pub(super) enum Float {
 }
 
 impl Float {
-    /// From its bytes; `None` for the extended ones of some machine.
+    /// Reads its bytes; `None` for extended floats.
     pub fn read(bytes: &[u8], order: ByteOrder) -> Option<Self> {
         match bytes.len() {
             2 => Some(Self::Half(u16::from_le_bytes(little(bytes, order)?))),
@@ -24,25 +27,27 @@ impl Float {
         }
     }
 
-    /// Of so many bytes, from text that is not empty.
+    /// Parses a float of `len` bytes.
     pub fn parse(text: &str, len: usize) -> Result<Self, DTypeError> {
         let text = text.trim_ascii();
-        let wrong = |_| DTypeError::new(format!("{} is no number", excerpt(text)));
+        let wrong = |_| DTypeError::not(text, "a number");
         let float = match len {
             2 => Self::Half(to_half(text.parse().map_err(wrong)?)),
             4 => Self::Single(text.parse().map_err(wrong)?),
             _ => Self::Double(text.parse().map_err(wrong)?),
         };
-        // Numbers too large become infinite, and so do words that say so.
+        // Numbers that are too large become infinite, and so do words such as `inf`.
         let is_word = text.contains(['i', 'I']);
         if float.double().is_infinite() && !is_word {
-            let why = format!("{} is too large for a float of {len} bytes", excerpt(text));
-            return Err(DTypeError::new(why));
+            return Err(DTypeError::TooLarge {
+                value: excerpt(text),
+                dtype: format!("a float of {len} bytes"),
+            });
         }
         Ok(float)
     }
 
-    /// Its bytes, the least first.
+    /// Its bytes, little-endian.
     pub fn bytes(self) -> Vec<u8> {
         match self {
             Self::Half(bits) => bits.to_le_bytes().to_vec(),
@@ -51,11 +56,11 @@ impl Float {
         }
     }
 
-    /// A number of JSON, which knows only finite ones.
+    /// A number of JSON, which has only finite ones; null for others.
     pub fn value(self) -> Value {
         match self {
             Self::Half(bits) => shortest(bits).into(),
-            // What its own digits say, not all the digits of the same number among doubles.
+            // The digits that identify it among singles, not all the digits of the same double.
             Self::Single(float) => format!("{float:?}").parse::<f64>().ok().into(),
             Self::Double(float) => float.into(),
         }
@@ -79,7 +84,7 @@ impl Float {
     }
 }
 
-/// The bytes of a number with the least first.
+/// The bytes of a number, converted to little-endian.
 pub(super) fn little<const N: usize>(bytes: &[u8], order: ByteOrder) -> Option<[u8; N]> {
     let mut bytes = <[u8; N]>::try_from(bytes).ok()?;
     if order == ByteOrder::Big {
@@ -88,7 +93,7 @@ pub(super) fn little<const N: usize>(bytes: &[u8], order: ByteOrder) -> Option<[
     Some(bytes)
 }
 
-/// Bits of the exponent and of the fraction: 5 and 10, of doubles 11 and 52.
+/// The parts of a half: a sign, 5 bits of exponent and 10 of fraction. A double has 11 and 52.
 const FRACTION: u16 = 0x3ff;
 const INFINITE: u16 = 0x7c00;
 const SIGN: u16 = 0x8000;
@@ -104,21 +109,21 @@ fn from_half(bits: u16) -> f64 {
     if bits & SIGN == 0 { size } else { -size }
 }
 
-/// The nearest one, of two that are as near the even one.
+/// The nearest half; of two that are equally near, the even one.
 fn to_half(float: f64) -> u16 {
     let sign = if float.is_sign_negative() { SIGN } else { 0 };
     let size = float.abs();
     if size.is_nan() {
         return sign | INFINITE | 0x200;
     }
-    // Above the middle between the greatest and what would come next.
+    // From the middle between the greatest half and the one that would be next.
     if size >= 65_520.0 {
         return sign | INFINITE;
     }
     let bits = size.to_bits();
     let (exponent, normal) = (bits >> 52, 1023_u64 - 14);
     let (whole, shift) = match normal.checked_sub(exponent) {
-        // With one more exponent below, where the fraction's first bit is written out.
+        // A subnormal half: the implicit first bit of the fraction is explicit.
         Some(below @ 1..) => ((bits & ((1 << 52) - 1)) | (1 << 52), 42 + below),
         _ => (bits - ((1023 - 15) << 52), 42),
     };
@@ -127,11 +132,11 @@ fn to_half(float: f64) -> u16 {
     }
     let (kept, rest, middle) = (whole >> shift, whole & ((1 << shift) - 1), 1 << (shift - 1));
     let up = rest > middle || (rest == middle && kept & 1 == 1);
-    // What is carried over goes into the exponent, as it should.
+    // A carry goes into the exponent, as it should, and at most to infinity.
     sign | u16::try_from(kept + u64::from(up)).unwrap_or(INFINITE)
 }
 
-/// The number of the fewest digits that is nearest to this one and to no other.
+/// The number with the fewest digits that is nearer to this half than to any other.
 fn shortest(bits: u16) -> f64 {
     let exact = from_half(bits);
     let with = |digits: usize| format!("{exact:.digits$e}").parse::<f64>().ok();

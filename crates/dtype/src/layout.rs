@@ -1,51 +1,56 @@
-//! Where the fields of an element lie, and what makes that sound.
+//! Offsets of fields, and the checks that make them sound.
 
-use super::error::{DTypeError, excerpt};
-use super::{Field, Kind, Struct};
+use super::{DTypeError, Field, Kind, Struct};
 use std::collections::HashSet;
 
-/// NumPy's own bound on the dimensions of an array.
+/// The limit of NumPy for the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;
 /// NumPy counts the bytes of an element in a C `int`.
 pub(super) const MAX_ITEMSIZE: u64 = i32::MAX.unsigned_abs() as u64;
-/// Fields within fields: more than anybody has, and what the stack still bears.
+/// Levels of fields within fields: more than needed, and few enough for the stack.
 const MAX_DEPTH: usize = 32;
-/// Fields of a type, with those of its fields.
+/// Fields of a type, including those within fields.
 const MAX_FIELDS: usize = 65_536;
-/// How often the fields may show each byte of an element. A hostile type could show all of an
-/// element in each of thousands of fields, and make a row of a few bytes into gigabytes of text.
+/// How often the fields may contain each byte of an element. A hostile type could contain the whole
+/// element in each of thousands of fields, and turn a row of a few bytes into gigabytes of text.
 const MAX_OVERLAP: u64 = 64;
 
 impl Field {
-    /// How many elements it has; `None` if that cannot be counted.
+    /// The number of its elements; `None` if it does not fit into 64 bits.
     pub(super) fn count(&self) -> Option<u64> {
         let mut axes = self.shape.iter();
         axes.try_fold(1_u64, |product, len| product.checked_mul(*len))
     }
 
-    /// Its bytes.
+    /// The number of its bytes.
     pub(super) fn len(&self) -> Result<u64, DTypeError> {
         if self.shape.len() > MAX_DIMENSIONS {
             let found = self.shape.len();
-            let what = format!("{found} dimensions, over the limit of {MAX_DIMENSIONS}");
-            return Err(self.wrong(&what));
+            let what = format!("{found} dimensions exceed the limit of {MAX_DIMENSIONS}");
+            return Err(self.wrong(what));
         }
-        // Whatever their product: NumPy has each in a C `int`.
+        // Whatever their product: NumPy stores each in a C `int`.
         let fits = self.shape.iter().all(|len| *len <= MAX_ITEMSIZE);
         let count = if fits { self.count() } else { None };
-        // Also of elements without bytes, which somebody may count.
+        // Also of elements without bytes, over which a reader may iterate.
         let count = count.filter(|count| *count <= MAX_ITEMSIZE);
         let len = count.and_then(|count| count.checked_mul(self.dtype.itemsize));
         let len = len.filter(|len| *len <= MAX_ITEMSIZE);
-        len.ok_or_else(|| self.wrong(&format!("more than {MAX_ITEMSIZE} bytes or elements")))
+        len.ok_or_else(|| self.wrong(format!("more than {MAX_ITEMSIZE} bytes or elements")))
     }
 
-    fn wrong(&self, what: &str) -> DTypeError {
-        DTypeError::new(format!("the field {} has {what}", excerpt(&self.name)))
+    /// Where it ends in an element.
+    pub(super) fn end(&self) -> Result<u64, DTypeError> {
+        let end = self.offset.checked_add(self.len()?);
+        end.ok_or_else(|| self.wrong("its end is past 2^64 bytes"))
+    }
+
+    fn wrong(&self, reason: impl Into<String>) -> DTypeError {
+        DTypeError::invalid(reason).in_field(&self.name)
     }
 }
 
-/// Puts the fields one behind the other, or where C would, and says how many bytes they all have.
+/// Sets the offsets of fields, packed or as in C, and returns the number of bytes of all of them.
 pub(super) fn laid_out(
     mut fields: Vec<Field>,
     aligned: bool,
@@ -57,37 +62,39 @@ pub(super) fn laid_out(
             (end, alignment) = (end.next_multiple_of(its), alignment.max(its));
         }
         field.offset = end;
-        end = end.saturating_add(field.len()?);
+        end = field.end()?;
         if end > MAX_ITEMSIZE {
-            let why = format!("fields of more than {MAX_ITEMSIZE} bytes an element");
-            return Err(DTypeError::new(why));
+            return Err(DTypeError::Limit {
+                what: "item size in bytes",
+                found: end,
+                limit: MAX_ITEMSIZE,
+            });
         }
     }
     Ok((fields, end.next_multiple_of(alignment)))
 }
 
-/// Makes sure that the fields can be those of elements of so many bytes.
+/// Checks that elements of `itemsize` bytes can have these fields.
 pub(super) fn checked(mut of: Box<Struct>, itemsize: u64) -> Result<Box<Struct>, DTypeError> {
     names_differ(&of.fields)?;
     for field in &of.fields {
-        let end = field.offset.saturating_add(field.len()?);
+        let end = field.end()?;
         if end > itemsize {
-            let what = format!("its end at byte {end} of elements of {itemsize}");
-            return Err(field.wrong(&what));
+            return Err(field.wrong(format!("ends at byte {end} of an element of {itemsize}")));
         }
     }
     let fields = count(&of);
     if fields > MAX_FIELDS {
-        let why = format!("{fields} fields, over the limit of {MAX_FIELDS}");
-        return Err(DTypeError::new(why));
+        let why = format!("{fields} fields exceed the limit of {MAX_FIELDS}");
+        return Err(DTypeError::invalid(why));
     }
     if depth(&of) > MAX_DEPTH {
-        let why = format!("fields nested deeper than {MAX_DEPTH}");
-        return Err(DTypeError::new(why));
+        let why = format!("fields nested deeper than {MAX_DEPTH} levels");
+        return Err(DTypeError::invalid(why));
     }
-    if shown(&of) > itemsize.saturating_mul(MAX_OVERLAP) {
-        let why = format!("fields that overlap more than {MAX_OVERLAP} times");
-        return Err(DTypeError::new(why));
+    if contained(&of) > itemsize * MAX_OVERLAP {
+        let why = format!("fields overlap more than {MAX_OVERLAP} times");
+        return Err(DTypeError::invalid(why));
     }
     of.aligned = of.aligned && is_aligned(&of.fields, itemsize);
     Ok(of)
@@ -97,22 +104,21 @@ fn names_differ(fields: &[Field]) -> Result<(), DTypeError> {
     let mut names = HashSet::new();
     for field in fields {
         if field.name.is_empty() {
-            return Err(DTypeError::new("a field without a name"));
+            return Err(DTypeError::invalid("field without a name"));
         }
         for name in [Some(&field.name), field.title.as_ref()]
             .into_iter()
             .flatten()
         {
             if !names.insert(name) {
-                let why = format!("{} is the name of two fields", excerpt(name));
-                return Err(DTypeError::new(why));
+                return Err(DTypeError::invalid("two fields have this name").in_field(name));
             }
         }
     }
     Ok(())
 }
 
-/// Whether everything begins where a C compiler could have put it.
+/// Whether every field begins where a C compiler could put it.
 fn is_aligned(fields: &[Field], itemsize: u64) -> bool {
     fields.iter().all(|field| {
         let alignment = field.dtype.alignment();
@@ -120,7 +126,7 @@ fn is_aligned(fields: &[Field], itemsize: u64) -> bool {
     })
 }
 
-/// All fields, with those within.
+/// The number of fields, including those within fields.
 fn count(of: &Struct) -> usize {
     let within = |field: &Field| inner(field).map_or(0, count);
     of.fields.iter().map(|field| 1 + within(field)).sum()
@@ -131,11 +137,15 @@ fn depth(of: &Struct) -> usize {
     1 + of.fields.iter().map(within).max().unwrap_or(0)
 }
 
-/// Bytes that the fields show, of which overlapping ones count as often as they are shown.
-fn shown(of: &Struct) -> u64 {
+/// The bytes of all fields; a byte counts as often as fields contain it. The number saturates: one that
+/// large is far above the limit.
+fn contained(of: &Struct) -> u64 {
     let each = |field: &Field| {
-        let one = inner(field).map_or(field.dtype.itemsize, shown);
-        one.saturating_mul(field.count().unwrap_or(u64::MAX))
+        let one = inner(field).map_or(field.dtype.itemsize, contained);
+        match field.count() {
+            Some(count) => one.saturating_mul(count),
+            None => u64::MAX,
+        }
     };
     of.fields
         .iter()

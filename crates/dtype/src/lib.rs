@@ -1,11 +1,48 @@
-//! What an element is, as NumPy describes it.
+//! Dtypes of NumPy: their spellings, the layout of their fields, and array elements as values and
+//! text.
 //!
-//! [`DType::parse`] reads every spelling that NumPy writes of a type, `Display` writes the one that
-//! datasets keep, [`DType::code`] and [`DType::descr`] the others; [`DType::to_json`] and
-//! [`DType::from_json`] are the nested lists of the BLZ document. Of elements, [`DType::value`] and
-//! [`DType::write_text`] make JSON and text, [`DType::from_value`] and [`DType::parse_text`] the way
-//! back, and [`DType::to_little`] turns their bytes.
+//! A [`DType`] describes the elements of an array: their kind, byte order, size and fields. This crate
+//! reads and writes every spelling that NumPy uses for it, and converts elements from and to JSON and
+//! text. It does no I/O, and never evaluates anything.
+//!
+//! # Where to start
+//!
+//! | you have | you want | use |
+//! |---|---|---|
+//! | `<f8`, `int64`, `[('a', '<i4'), ('b', 'S3')]` | a dtype | [`DType::parse`] |
+//! | nested lists of JSON, as in the BLZ document | a dtype | [`DType::from_json`] |
+//! | a dtype | its name, its code, its literal in a `.npy` file | `Display`, [`DType::code`], [`DType::descr`] |
+//! | the bytes of an element | JSON or text | [`DType::value`], [`DType::write_text`] |
+//! | JSON or text | the bytes of an element | [`DType::from_value`], [`DType::parse_text`] |
+//! | big-endian elements | little-endian ones | [`DType::to_little`] |
+//! | a `.npy` file | dtype, shape and order of its array | [`NpyHeader`] |
+//! | `f64`, `i32`, ... | the dtype of such values | [`Element`] |
+//!
+//! # Example
+//!
+//! ```
+//! use bloscpack_dtype::DType;
+//! use serde_json::json;
+//!
+//! let dtype = DType::parse("[('time', '<M8[s]'), ('price', '>f4')]")?;
+//! assert_eq!(dtype.itemsize(), 12);
+//! let mut element = [0; 12];
+//! dtype.from_value(&json!({"time": "2016-03-01T09:15:00", "price": 0.1}), &mut element)?;
+//! let mut text = String::new();
+//! dtype.write_text(&element, &mut text);
+//! assert_eq!(text, r#"{"time":"2016-03-01T09:15:00","price":0.1}"#);
+//! # Ok::<(), bloscpack_dtype::DTypeError>(())
+//! ```
+//!
+//! # Limits
+//!
+//! Types come from files, so that their size is bounded: item sizes below 2 GiB, as in NumPy, 65,536
+//! fields, 32 levels of nesting, and fields that overlap at most 64 times. Python objects are
+//! recognized, but neither read nor written: their bytes are pickles.
 
+#![forbid(unsafe_code)]
+
+#[doc(hidden)]
 pub mod boxes;
 mod build;
 mod date;
@@ -13,13 +50,16 @@ mod element;
 mod error;
 mod float;
 mod layout;
+#[doc(hidden)]
 pub mod literal;
 mod name;
+#[doc(hidden)]
 pub mod native;
 pub mod npy;
 mod order;
 mod parse;
 mod spell;
+#[doc(hidden)]
 pub mod strided;
 #[cfg(test)]
 mod tests;
@@ -27,62 +67,65 @@ mod unit;
 mod value;
 
 pub use error::DTypeError;
-
+pub use literal::LiteralError;
 pub use native::{Element, WrongElement};
 pub use npy::{NpyError, NpyHeader};
+#[doc(hidden)]
 pub use parse::of_literal;
+#[doc(hidden)]
 pub use spell::tuple;
 
-/// Which end of a number comes first. Types of single bytes, and what has no order, are little.
+/// The byte order of numbers. Types of single bytes, and types without numbers, are little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ByteOrder {
-    /// The least byte first, `<`.
+    /// The least significant byte first, `<`.
     #[default]
     Little,
-    /// The greatest byte first, `>`.
+    /// The most significant byte first, `>`.
     Big,
 }
 
-/// What the bytes of an element mean.
+/// The meaning of the bytes of an element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// One byte, 0 or 1.
+    /// A byte that is 0 or 1.
     Bool,
     /// A signed integer of 1, 2, 4 or 8 bytes.
     Int,
     /// An unsigned integer of 1, 2, 4 or 8 bytes.
     Uint,
-    /// A float of 2, 4 or 8 bytes, or the extended one of some machine.
+    /// A float of 2, 4 or 8 bytes, or an extended float of 12 or 16 bytes, whose format depends on the
+    /// machine.
     Float,
-    /// Two floats.
+    /// Two floats of the same size: real and imaginary part.
     Complex,
-    /// Bytes of a fixed length, with zeros behind the last that counts; NumPy's `S`.
+    /// A string of bytes, filled up with zeros; NumPy's `S`.
     Bytes,
-    /// Characters of four bytes each, with zeros behind the last that counts; NumPy's `U`.
+    /// A string of characters of four bytes each, filled up with zeros; NumPy's `U`.
     Text,
-    /// A moment, as a count of units since 1970; the smallest integer is "not a time".
+    /// A moment, as a signed count of units since 1970; the least integer is "not a time".
     Datetime(TimeUnit),
-    /// A span, as a count of units; the smallest integer is "not a time".
+    /// A span of time, as a signed count of units; the least integer is "not a time".
     Timedelta(TimeUnit),
-    /// Bytes of which nothing is known.
+    /// Bytes whose meaning is not known.
     Void,
-    /// Fields side by side.
+    /// Fields.
     Struct(Box<Struct>),
-    /// Python objects. Their bytes are pickles, which nothing here opens.
+    /// Python objects, whose bytes are pickles. They are never read or written.
     Object,
 }
 
-/// What a [`Kind::Datetime`] or [`Kind::Timedelta`] counts: so many of a unit, or nothing known.
+/// The unit that a [`Kind::Datetime`] or [`Kind::Timedelta`] counts: a multiple of a base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TimeUnit {
-    /// `None` is NumPy's generic unit.
+    /// The base unit; `None` for NumPy's generic unit.
     pub base: Option<TimeBase>,
-    /// How many of them one step is; at least 1.
+    /// The number of base units that one step is; at least 1.
     pub count: u32,
 }
 
-/// The units of time that NumPy knows.
+/// The units of time of NumPy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum TimeBase {
@@ -101,31 +144,42 @@ pub enum TimeBase {
     Atto,
 }
 
-/// The fields of an element, in the order in which they were named.
+/// The fields of an element, in the order in which they are listed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Struct {
     /// The fields.
     pub fields: Vec<Field>,
-    /// Whether NumPy laid it out as C would.
+    /// Whether the layout is that of a C compiler.
     pub aligned: bool,
 }
 
 /// A field of an element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Field {
-    /// Its name.
+    /// The name of the field.
     pub name: String,
-    /// What else it may be called.
+    /// Another name of the field, if it has one.
     pub title: Option<String>,
-    /// What it is.
+    /// The type of its elements.
     pub dtype: DType,
-    /// How many of them along each axis; empty for a single one.
+    /// Elements along each axis; empty for a single element.
     pub shape: Vec<u64>,
-    /// Bytes before it.
+    /// Bytes of the element before the field.
     pub offset: u64,
 }
 
-/// The type of an array's elements.
+/// The type of the elements of an array.
+///
+/// Every value of this type is valid: [`DType::new`] and all readers check size, fields and limits.
+///
+/// ```
+/// use bloscpack_dtype::{ByteOrder, DType, Kind};
+///
+/// let dtype = DType::parse(">i4")?;
+/// assert_eq!((dtype.kind(), dtype.order(), dtype.itemsize()), (&Kind::Int, ByteOrder::Big, 4));
+/// assert_eq!(dtype.with_order(ByteOrder::Little), DType::I32);
+/// # Ok::<(), bloscpack_dtype::DTypeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DType {
     kind: Kind,
@@ -134,21 +188,26 @@ pub struct DType {
 }
 
 impl DType {
-    /// What the bytes mean.
+    /// The meaning of the bytes of an element.
     #[must_use]
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// Which byte comes first.
+    /// The byte order; that of each field is its own.
     #[must_use]
     pub fn order(&self) -> ByteOrder {
         self.order
     }
 
-    /// Bytes of an element.
+    /// The number of bytes of an element.
     #[must_use]
     pub fn itemsize(&self) -> u64 {
         self.itemsize
     }
 }
+
+/// The example of the README is a test, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,13 +1,75 @@
-//! Python's literals, as far as `repr` of a NumPy dtype writes them. Nothing is ever evaluated.
+//! [`Literal`]: Python literals, as far as `repr` of a NumPy dtype contains them. Nothing is ever
+//! evaluated.
 
+use crate::error::excerpt;
 use std::iter::Peekable;
 use std::str::Chars;
+use thiserror::Error;
 
-/// Nesting that no array has, and that the stack still bears.
+/// Levels of nesting: more than any array has, and few enough for the stack.
 const MAX_DEPTH: usize = 32;
 
-/// A literal. Lists and tuples are the same here, since JSON, in which old files have them, knows
-/// only one of them.
+/// A text that is not a Python literal, or a value of JSON that has no literal.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LiteralError {
+    /// A character that cannot be there.
+    #[error("{found:?} in a Python literal, expected {expected}")]
+    Unexpected {
+        /// The character.
+        found: char,
+        /// A description of what can be there.
+        expected: &'static str,
+    },
+    /// A text that ends too early.
+    #[error("Python literal ends without {expected}")]
+    End {
+        /// A description of what is missing.
+        expected: &'static str,
+    },
+    /// A literal in too many others.
+    #[error("Python literal nested deeper than {limit} levels")]
+    TooDeep {
+        /// The levels that are supported.
+        limit: usize,
+    },
+    /// A word that is not `True`, `False` or `None`.
+    #[error("{word} is not a Python literal")]
+    Word {
+        /// The word, quoted.
+        word: String,
+    },
+    /// An integer that does not fit into 64 bits.
+    #[error("integer {digits} in a Python literal is too large")]
+    TooLarge {
+        /// The integer, quoted.
+        digits: String,
+    },
+    /// A key of a dictionary that is not a string.
+    #[error("key in a Python dictionary is not a string")]
+    Key,
+    /// A backslash with another character than `repr` writes after it.
+    #[error("unknown escape \\{escape} in a Python string")]
+    Escape {
+        /// The character after the backslash.
+        escape: char,
+    },
+    /// An escape with the number of something that is not a character.
+    #[error("{code:#x} in a Python string is not a character")]
+    Character {
+        /// The number.
+        code: u32,
+    },
+    /// A value of JSON that no literal here corresponds to.
+    #[error("{value} in JSON, expected a string, a list or a non-negative integer")]
+    Json {
+        /// The value, quoted.
+        value: String,
+    },
+}
+
+/// A literal. Lists and tuples are the same here, because JSON, in which old files contain them,
+/// has only one of them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
     /// A string.
@@ -20,57 +82,73 @@ pub enum Literal {
     Nothing,
     /// A list or a tuple.
     Sequence(Vec<Self>),
-    /// Keys and values as they stand there; of a key that occurs twice the last counts.
+    /// Keys and values in their order; if a key occurs twice, the last value counts.
     Map(Vec<(String, Self)>),
 }
 
 impl Literal {
-    /// Reads one literal, and nothing behind it. Nothing is ever evaluated.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Reads a text that is one literal.
+    ///
+    /// # Errors
+    /// Returns an error if it is not one, or nested deeper than 32 levels.
+    pub fn parse(text: &str) -> Result<Self, LiteralError> {
         let mut parser = Parser {
             rest: text.chars().peekable(),
         };
         let literal = parser.value(MAX_DEPTH)?;
         match parser.peek() {
             None => Ok(literal),
-            Some(other) => Err(format!("{other:?} behind the end of a Python literal")),
+            Some(found) => Err(unexpected(found, "its end")),
         }
     }
 
-    /// The value of a key, if this is a map that has it.
+    /// The value of a key; `None` if this is not a map, or does not have the key.
     pub fn get(&self, name: &str) -> Option<&Self> {
         let Self::Map(members) = self else {
             return None;
         };
-        let mut from_behind = members.iter().rev();
-        let found = from_behind.find(|(key, _)| key == name);
+        let mut from_the_end = members.iter().rev();
+        let found = from_the_end.find(|(key, _)| key == name);
         found.map(|(_, value)| value)
     }
 
-    /// What JSON has instead: strings, whole numbers and lists.
-    pub fn from_json(value: &serde_json::Value) -> Result<Self, String> {
+    /// The literal of a string, a non-negative integer or a list of JSON.
+    ///
+    /// # Errors
+    /// Returns an error for any other value, and if lists are nested deeper than 32 levels.
+    pub fn from_json(value: &serde_json::Value) -> Result<Self, LiteralError> {
         Self::from_nested_json(value, MAX_DEPTH)
     }
 
-    fn from_nested_json(value: &serde_json::Value, depth: usize) -> Result<Self, String> {
+    fn from_nested_json(value: &serde_json::Value, depth: usize) -> Result<Self, LiteralError> {
         if let Some(text) = value.as_str() {
             return Ok(Self::Text(text.to_owned()));
         }
         if let Some(whole) = value.as_u64() {
             return Ok(Self::Whole(whole));
         }
-        let items = value
-            .as_array()
-            .ok_or_else(|| format!("{value} where a string, a list or a whole number should be"))?;
+        let items = value.as_array().ok_or_else(|| LiteralError::Json {
+            value: excerpt(&value.to_string()),
+        })?;
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         let items = items.iter().map(|item| Self::from_nested_json(item, depth));
         items.collect::<Result<_, _>>().map(Self::Sequence)
     }
 }
 
-fn too_deep() -> String {
-    format!("nested deeper than {MAX_DEPTH}")
+fn too_deep() -> LiteralError {
+    LiteralError::TooDeep { limit: MAX_DEPTH }
 }
+
+/// The end of the text, or a character that should not be there.
+fn unexpected(found: impl Into<Option<char>>, expected: &'static str) -> LiteralError {
+    match found.into() {
+        Some(found) => LiteralError::Unexpected { found, expected },
+        None => LiteralError::End { expected },
+    }
+}
+
+const COMMA_OR_BRACKET: &str = "',' or a closing bracket";
 
 struct Parser<'a> {
     rest: Peekable<Chars<'a>>,
@@ -83,10 +161,10 @@ impl Parser<'_> {
         self.rest.peek().copied()
     }
 
-    fn value(&mut self, depth: usize) -> Result<Literal, String> {
+    fn value(&mut self, depth: usize) -> Result<Literal, LiteralError> {
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         match self.peek() {
-            // How Python 2 spells strings that are not bytes.
+            // Python 2 spells strings that are not bytes like this.
             Some('u') => {
                 self.rest.next();
                 self.string()
@@ -97,18 +175,17 @@ impl Parser<'_> {
             Some('{') => self.map(depth),
             Some('0'..='9') => self.whole(),
             Some('A'..='Z') => self.constant(),
-            Some(other) => Err(format!("{other:?} where a Python literal should begin")),
-            None => Err("it ends where a Python literal should begin".to_owned()),
+            found => Err(unexpected(found, "a value")),
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Literal, String> {
+    fn list(&mut self, depth: usize) -> Result<Literal, LiteralError> {
         let (items, _) = self.items(']', depth)?;
         Ok(Literal::Sequence(items))
     }
 
-    /// A tuple, or a value in parentheses, which has no comma behind it.
-    fn tuple(&mut self, depth: usize) -> Result<Literal, String> {
+    /// A tuple, or a value in parentheses, which has no comma after it.
+    fn tuple(&mut self, depth: usize) -> Result<Literal, LiteralError> {
         let (mut items, comma) = self.items(')', depth)?;
         match items.pop() {
             Some(only) if items.is_empty() && !comma => Ok(only),
@@ -119,8 +196,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands between brackets, and whether a comma ends it.
-    fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Literal>, bool), String> {
+    /// The values between brackets, and whether the last one has a comma after it.
+    fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Literal>, bool), LiteralError> {
         self.rest.next();
         let (mut items, mut comma) = (Vec::new(), true);
         loop {
@@ -137,14 +214,13 @@ impl Parser<'_> {
                     items.push(self.value(depth)?);
                     comma = false;
                 }
-                Some(other) => return Err(format!("{other:?} where ',' or {close:?} should be")),
-                None => return Err(format!("it ends without {close:?}")),
+                found => return Err(unexpected(found, COMMA_OR_BRACKET)),
             }
         }
     }
 
-    /// What stands between braces: keys, which are strings, each with a value.
-    fn map(&mut self, depth: usize) -> Result<Literal, String> {
+    /// The keys, which are strings, and values between braces.
+    fn map(&mut self, depth: usize) -> Result<Literal, LiteralError> {
         self.rest.next();
         let (mut members, mut comma) = (Vec::new(), true);
         loop {
@@ -161,24 +237,23 @@ impl Parser<'_> {
                     members.push(self.member(depth)?);
                     comma = false;
                 }
-                Some(other) => return Err(format!("{other:?} where ',' or '}}' should be")),
-                None => return Err("it ends without '}'".to_owned()),
+                found => return Err(unexpected(found, COMMA_OR_BRACKET)),
             }
         }
     }
 
-    fn member(&mut self, depth: usize) -> Result<(String, Literal), String> {
+    fn member(&mut self, depth: usize) -> Result<(String, Literal), LiteralError> {
         let Literal::Text(key) = self.value(depth)? else {
-            return Err("a key that is no string".to_owned());
+            return Err(LiteralError::Key);
         };
         match self.peek() {
             Some(':') => self.rest.next(),
-            _ => return Err(format!("no ':' behind the key {key:?}")),
+            found => return Err(unexpected(found, "':' after a key")),
         };
         Ok((key, self.value(depth)?))
     }
 
-    fn constant(&mut self) -> Result<Literal, String> {
+    fn constant(&mut self) -> Result<Literal, LiteralError> {
         let mut word = String::new();
         while let Some(letter) = self.rest.next_if(char::is_ascii_alphanumeric) {
             word.push(letter);
@@ -187,38 +262,43 @@ impl Parser<'_> {
             "True" => Ok(Literal::Truth(true)),
             "False" => Ok(Literal::Truth(false)),
             "None" => Ok(Literal::Nothing),
-            _ => Err(format!("the word {word} where a Python literal should be")),
+            _ => Err(LiteralError::Word {
+                word: excerpt(&word),
+            }),
         }
     }
 
-    fn whole(&mut self) -> Result<Literal, String> {
+    fn whole(&mut self) -> Result<Literal, LiteralError> {
         let mut digits = String::new();
         while let Some(digit) = self.rest.next_if(char::is_ascii_digit) {
             digits.push(digit);
         }
-        // How Python 2 spells some integers.
+        // Python 2 spells some integers with this letter.
         self.rest.next_if_eq(&'L');
-        let whole = digits.parse();
-        let whole = whole.map_err(|_| format!("the number {digits} is too large"))?;
+        let whole = digits.parse().map_err(|_| LiteralError::TooLarge {
+            digits: excerpt(&digits),
+        })?;
         Ok(Literal::Whole(whole))
     }
 
-    fn string(&mut self) -> Result<Literal, String> {
-        let quote = self.rest.next().filter(|quote| matches!(quote, '\'' | '"'));
-        let quote = quote.ok_or("no quote where a string should begin")?;
+    fn string(&mut self) -> Result<Literal, LiteralError> {
+        let quote = match self.rest.next() {
+            Some(quote @ ('\'' | '"')) => quote,
+            found => return Err(unexpected(found, "a string")),
+        };
         let mut text = String::new();
         loop {
             match self.rest.next() {
                 Some(end) if end == quote => return Ok(Literal::Text(text)),
                 Some('\\') => text.push(self.escape()?),
                 Some(other) => text.push(other),
-                None => return Err(format!("a string ends without {quote}")),
+                None => return Err(unexpected(None, "the quote at the end of a string")),
             }
         }
     }
 
-    /// The escapes that `repr` writes, and the other quote.
-    fn escape(&mut self) -> Result<char, String> {
+    /// The escapes that `repr` writes, and both quotes.
+    fn escape(&mut self) -> Result<char, LiteralError> {
         match self.rest.next() {
             Some(same @ ('\\' | '\'' | '"')) => Ok(same),
             Some('n') => Ok('\n'),
@@ -227,31 +307,33 @@ impl Parser<'_> {
             Some('x') => self.code(2),
             Some('u') => self.code(4),
             Some('U') => self.code(8),
-            Some(other) => Err(format!("unknown escape \\{other} in a string")),
-            None => Err("a string ends with a backslash".to_owned()),
+            Some(escape) => Err(LiteralError::Escape { escape }),
+            None => Err(unexpected(None, "an escaped character")),
         }
     }
 
-    fn code(&mut self, digits: usize) -> Result<char, String> {
+    fn code(&mut self, digits: usize) -> Result<char, LiteralError> {
         let mut code = 0_u32;
         for _ in 0..digits {
-            let digit = self.rest.next().and_then(|digit| digit.to_digit(16));
-            let digit = digit.ok_or("an escape in a string has too few digits")?;
+            let found = self.rest.next();
+            let digit = found.and_then(|digit| digit.to_digit(16));
+            let digit = digit.ok_or_else(|| unexpected(found, "a hexadecimal digit"))?;
             code = code << 4 | digit;
         }
-        char::from_u32(code).ok_or_else(|| format!("a string has {code:#x}, which is no character"))
+        char::from_u32(code).ok_or(LiteralError::Character { code })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Literal::{self, Map, Nothing, Sequence, Text, Truth, Whole};
+    use super::LiteralError;
 
     fn text(text: &str) -> Literal {
         Text(text.to_owned())
     }
 
-    /// Left what Python 3.11 takes, right what `ast.literal_eval` makes of it.
+    /// Texts, and the values that `ast.literal_eval` of Python 3.11 makes of them.
     #[test]
     fn literals_are_what_python_makes_of_them() {
         for (source, expected) in [
@@ -291,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_literal_is_refused() {
+    fn texts_that_are_not_literals_are_refused() {
         for source in [
             "",
             "(",
@@ -337,30 +419,28 @@ mod tests {
         }
     }
 
+    const TOO_DEEP: Result<Literal, LiteralError> = Err(LiteralError::TooDeep { limit: 32 });
+
     #[test]
     fn depth_is_bounded() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(Literal::parse(&nested(32)).is_ok());
         for depth in [33, 1 << 20] {
-            assert!(
-                Literal::parse(&nested(depth))
-                    .unwrap_err()
-                    .contains("deeper")
-            );
+            assert_eq!(Literal::parse(&nested(depth)), TOO_DEEP);
             assert!(Literal::parse(&"(".repeat(depth)).is_err());
         }
         let maps = |depth: usize| format!("{}1{}", "{'a':".repeat(depth), "}".repeat(depth));
         assert!(Literal::parse(&maps(31)).is_ok());
         for depth in [32, 1 << 20] {
-            assert!(Literal::parse(&maps(depth)).unwrap_err().contains("deeper"));
+            assert_eq!(Literal::parse(&maps(depth)), TOO_DEEP);
         }
         let json = |depth| Literal::from_json(&serde_json::from_str(&nested(depth)).unwrap());
         assert!(json(32).is_ok());
-        assert!(json(33).unwrap_err().contains("deeper"));
+        assert_eq!(json(33), TOO_DEEP);
     }
 
     #[test]
-    fn of_a_key_that_occurs_twice_the_last_counts() {
+    fn if_a_key_occurs_twice_the_last_value_counts() {
         let map = Literal::parse("{'a': 1, 'b': 2, 'a': 3}").unwrap();
         assert_eq!(map.get("a"), Some(&Whole(3)));
         assert_eq!(map.get("b"), Some(&Whole(2)));

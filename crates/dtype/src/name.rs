@@ -1,15 +1,13 @@
-//! Types that are a name or a code: `int64`, `<f8`, `|S10`, `datetime64[ns]`.
+//! Types by name or code: `int64`, `<f8`, `|S10`, `datetime64[ns]`.
 
 use super::error::{DTypeError, excerpt};
 use super::{ByteOrder, DType, Kind, TimeUnit};
 
-/// The type of this name. No names that mean another size on another machine, such as `int`.
+/// The type with this name. Names whose size depends on the machine, such as `int`, are not known.
 pub(super) fn of_name(name: &str) -> Result<DType, DTypeError> {
     let unknown = || {
-        DTypeError::new(format!(
-            "{} is no NumPy type that is known here",
-            excerpt(name)
-        ))
+        let name = excerpt(name);
+        DTypeError::Unknown { name }
     };
     if let Some((kind, itemsize)) = of_word(name) {
         return DType::new(kind, ByteOrder::Little, itemsize);
@@ -36,7 +34,7 @@ pub(super) fn of_name(name: &str) -> Result<DType, DTypeError> {
     DType::new(kind, order, itemsize)
 }
 
-/// Names that are the same size on every machine.
+/// Names that mean the same size on every machine.
 fn of_word(name: &str) -> Option<(Kind, u64)> {
     Some(match name {
         "bool" | "bool_" => (Kind::Bool, 1),
@@ -64,7 +62,7 @@ fn of_word(name: &str) -> Option<(Kind, u64)> {
 
 type OfUnit = fn(TimeUnit) -> Kind;
 
-/// `M8[ns]` and `timedelta64`, and what they count.
+/// The kind of `M8[ns]` and `timedelta64`, and the unit.
 fn of_time(code: &str) -> Option<(OfUnit, Result<TimeUnit, DTypeError>)> {
     const NAMES: [(&str, OfUnit); 4] = [
         ("M8", Kind::Datetime),
@@ -81,7 +79,7 @@ fn of_time(code: &str) -> Option<(OfUnit, Result<TimeUnit, DTypeError>)> {
     Some((kind, TimeUnit::parse(unit)))
 }
 
-/// Letters without a number; not `l`, `p` and `g`, which depend on the machine.
+/// Letters without a number; not `l`, `p` and `g`, whose size depends on the machine.
 fn of_letter(letter: char) -> Option<(Kind, u64)> {
     Some(match letter {
         '?' => (Kind::Bool, 1),
@@ -106,7 +104,7 @@ fn of_letter(letter: char) -> Option<(Kind, u64)> {
     })
 }
 
-/// A letter with a number, which counts bytes but for `U`, whose characters have four.
+/// A letter with a number, which counts bytes, and characters of four bytes for `U`.
 fn of_kind(letter: char, count: u64) -> Option<(Kind, u64)> {
     let known = match letter {
         'b' => (Kind::Bool, count == 1),
@@ -117,7 +115,7 @@ fn of_kind(letter: char, count: u64) -> Option<(Kind, u64)> {
         'S' | 'a' => (Kind::Bytes, true),
         'V' => (Kind::Void, true),
         'U' => return Some((Kind::Text, count.checked_mul(4)?)),
-        // As machines of four and of eight bytes a pointer spelled it.
+        // The size of a pointer on machines of 32 and of 64 bits.
         'O' if matches!(count, 4 | 8) => return Some((Kind::Object, 8)),
         _ => return None,
     };

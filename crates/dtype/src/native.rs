@@ -1,17 +1,25 @@
-//! [`Element`]: types of Rust that elements of an array are.
+//! [`Element`]: the types of Rust that elements of an array correspond to.
 
-use crate::DType;
-use crate::{ByteOrder, Kind};
-use std::fmt;
+use crate::{ByteOrder, DType, Kind};
+use thiserror::Error;
 
-/// A type whose values are elements of an array: the integers and floats of Rust, of the same width.
+/// A type of Rust whose values are elements of an array: an integer or a float of the same size.
 ///
-/// Big-endian arrays are read and written in their order; moments and spans of time are `i64`.
+/// Values are in the byte order of the machine; a big-endian array is converted when it is read and
+/// written. Datetimes and timedeltas are `i64`, bools are `u8`. The trait is sealed.
+///
+/// ```
+/// use bloscpack_dtype::{DType, Element};
+///
+/// assert_eq!(f64::DTYPE.to_string(), "float64");
+/// assert!(i64::is(&DType::parse(">i8")?) && !u64::is(&DType::I64));
+/// # Ok::<(), bloscpack_dtype::DTypeError>(())
+/// ```
 pub trait Element: bytemuck::Pod + private::Sealed {
-    /// The dtype of such elements, little-endian.
+    /// The dtype of these values, little-endian.
     const DTYPE: DType;
 
-    /// Whether elements of this dtype are such values.
+    /// Whether elements of this dtype are values of this type, in whatever byte order.
     fn is(dtype: &DType) -> bool;
 }
 
@@ -45,7 +53,10 @@ elements! {
     f64, DType::F64 => Kind::Float,
 }
 
-/// Refuses elements of another type.
+/// Checks that elements of this dtype are values of `T`.
+///
+/// # Errors
+/// Returns an error if they are not.
 pub fn check<T: Element>(dtype: &DType) -> Result<(), WrongElement> {
     if T::is(dtype) {
         return Ok(());
@@ -56,24 +67,17 @@ pub fn check<T: Element>(dtype: &DType) -> Result<(), WrongElement> {
     })
 }
 
-/// An array was asked for elements of a type that it does not have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Elements of an array were requested as values of a type that they are not.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("elements are {dtype}, not {asked}")]
 pub struct WrongElement {
     /// The dtype of the array.
     pub dtype: DType,
-    /// The name of the Rust type that was asked for.
+    /// The name of the Rust type that was requested.
     pub asked: &'static str,
 }
 
-impl fmt::Display for WrongElement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the elements are {}, not {}", self.dtype, self.asked)
-    }
-}
-
-impl std::error::Error for WrongElement {}
-
-/// Whether elements of this dtype lie the other way round than in this machine.
+/// Whether elements of this dtype have another byte order than this machine.
 pub fn is_turned<T: Element>(dtype: &DType) -> bool {
     let native = if cfg!(target_endian = "big") {
         ByteOrder::Big
@@ -83,7 +87,7 @@ pub fn is_turned<T: Element>(dtype: &DType) -> bool {
     dtype.order() != native && size_of::<T>() > 1
 }
 
-/// Turns elements that are as the array has them into those of this machine, or back.
+/// Converts elements from the byte order of this dtype to that of the machine, or back.
 pub fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
     if is_turned::<T>(dtype) {
         for value in bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(size_of::<T>()) {

@@ -1,4 +1,4 @@
-//! The header of a `.npy` file, which holds one array.
+//! The header of a `.npy` file, which contains one array.
 //!
 //! ```text
 //! 93 "NUMPY" | version 1, 0 | u16 length |  header, latin-1 | the elements
@@ -8,64 +8,105 @@
 //! {'descr': '<f8', 'fortran_order': False, 'shape': (20, 30), }      spaces      \n
 //! ```
 //!
-//! All before the elements is a multiple of 64 bytes in what NumPy writes today, of 16 in older files.
-//! Lengths are little-endian. Nothing of the header is ever evaluated.
+//! The elements begin at a multiple of 64 bytes in files that NumPy writes today, and of 16 in older
+//! ones. Lengths are little-endian. Nothing of the header is ever evaluated.
 
-use super::literal::Literal;
-use super::{DType, of_literal, tuple};
-use std::fmt;
+use crate::literal::{Literal, LiteralError};
+use crate::{DType, DTypeError, of_literal, tuple};
+use thiserror::Error;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Magic, version, and the length in version 1.
-const SHORT: usize = 10;
-/// Magic, version, and the length in versions 2 and 3.
-const LONG: usize = 12;
-/// What stands before the elements is a multiple of it.
-const ALIGN: usize = 64;
-/// Room for the length of the axis that an array grows along, whatever it becomes.
+/// Length of magic, version, and the length field of version 1.
+const SHORT_PREFIX: usize = 10;
+/// Length of magic, version, and the length field of versions 2 and 3.
+const LONG_PREFIX: usize = 12;
+/// The elements begin at a multiple of this.
+const ALIGNMENT: usize = 64;
+/// Characters that are kept free for the length of the axis along which an array grows.
 const GROWTH: usize = 21;
-/// NumPy's own bound on the dimensions of an array.
+/// The limit of NumPy for the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;
-/// More than thousands of fields take; NumPy refuses more than 10,000 bytes unless it is told not to.
+/// More than thousands of fields need; NumPy refuses more than 10,000 bytes by default.
 const MAX_HEADER: usize = 1 << 20;
-const OBJECTS: &str = "Python objects are pickles, which nothing here reads or writes";
 
-/// What is wrong with the header of a `.npy` file: what was found and what was expected.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NpyError {
-    why: String,
+/// Why this is not the header of a `.npy` file, or why an array has none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NpyError {
+    /// The file begins with other bytes than every `.npy` file.
+    #[error("not a .npy file: begins with {found:02x?}, expected {MAGIC:02x?}")]
+    Magic {
+        /// The first bytes of the file.
+        found: Vec<u8>,
+    },
+    /// The header ends after the bytes that are there.
+    #[error(".npy header is cut short: ends at byte {found} of {expected}")]
+    CutShort {
+        /// Bytes that are there.
+        found: usize,
+        /// Bytes expected at least.
+        expected: usize,
+    },
+    /// A version of the format that does not exist yet.
+    #[error(".npy version {major}.{minor} is not supported (1.0, 2.0 and 3.0 are)")]
+    Version {
+        /// The first number.
+        major: u8,
+        /// The second number.
+        minor: u8,
+    },
+    /// A header that is longer than this crate reads.
+    #[error(".npy header of {found} bytes exceeds the limit of {limit}")]
+    TooLong {
+        /// The length of the header.
+        found: usize,
+        /// The length that is supported.
+        limit: usize,
+    },
+    /// A header of version 3 that is not UTF-8.
+    #[error(".npy header is not UTF-8: {0}")]
+    Utf8(std::str::Utf8Error),
+    /// A header that is not a Python literal.
+    #[error(".npy header: {0}")]
+    Literal(LiteralError),
+    /// A header that is not a dictionary with the three keys.
+    #[error(".npy header is not a dictionary with the keys 'descr', 'fortran_order' and 'shape', each once")]
+    Keys,
+    /// A description that is not that of a dtype, or a dtype without one.
+    #[error(".npy header: 'descr': {0}")]
+    Descr(DTypeError),
+    /// An order that is not `True` or `False`.
+    #[error(".npy header: 'fortran_order' is neither True nor False")]
+    Order,
+    /// A shape that is not a tuple of lengths.
+    #[error(".npy header: 'shape' is not a tuple of at most {limit} non-negative integers")]
+    Shape {
+        /// The dimensions that are supported.
+        limit: usize,
+    },
+    /// An array whose bytes do not fit into 64 bits.
+    #[error(".npy header: the array has more than 2^64 bytes")]
+    TooLarge,
 }
 
-impl fmt::Display for NpyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(".npy header: ")?;
-        f.write_str(&self.why)
-    }
-}
-
-impl std::error::Error for NpyError {}
-
-fn wrong<T>(why: impl fmt::Display) -> Result<T, NpyError> {
-    let why = why.to_string();
-    Err(NpyError { why })
-}
-
-/// What a `.npy` file says of its array.
+/// The header of a `.npy` file, which describes its array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NpyHeader {
-    /// The type of the elements, which are no Python objects: those would be a pickle.
+    /// The type of the elements. It contains no Python objects: those would be pickles.
     pub dtype: DType,
-    /// Whether the elements follow each other along the first axis, and not along the last.
+    /// Whether consecutive elements follow each other along the first axis, and not along the last.
     pub fortran_order: bool,
-    /// Elements along each axis; without an axis it is one element.
+    /// Elements along each axis. An array without axes has one element.
     pub shape: Vec<u64>,
 }
 
 impl NpyHeader {
-    /// Bytes of the start of a file that tell how long its header is, for [`NpyHeader::len_of`].
-    pub const START: usize = LONG;
+    /// The number of bytes at the start of a file from which [`NpyHeader::len_of`] finds out the
+    /// length of its header.
+    pub const START: usize = LONG_PREFIX;
 
-    /// Bytes before the elements, of a file that begins with these [`NpyHeader::START`] bytes.
+    /// The number of bytes before the elements, in a file that begins with these
+    /// [`NpyHeader::START`] bytes.
     ///
     /// ```
     /// use bloscpack_dtype::npy::NpyHeader;
@@ -75,15 +116,15 @@ impl NpyHeader {
     /// ```
     ///
     /// # Errors
-    /// If it is no `.npy` file, ends within these bytes, is of another version, or has a header of more
-    /// than a MiB.
+    /// Returns an error if this is not a `.npy` file, ends within these bytes, has an unknown version,
+    /// or a header of more than 1 MiB.
     pub fn len_of(start: &[u8]) -> Result<usize, NpyError> {
-        let places = Places::of(start)?;
-        Ok(places.start + places.len)
+        let prefix = Prefix::parse(start)?;
+        Ok(prefix.start + prefix.len)
     }
 
-    /// Reads the header of a file that begins with these bytes, and how many it takes. What stands
-    /// behind it is not looked at.
+    /// Reads the header of a file that begins with these bytes, and returns it with its length.
+    /// Bytes after the header are ignored.
     ///
     /// ```
     /// use bloscpack_dtype::{DType, npy::NpyHeader};
@@ -96,57 +137,50 @@ impl NpyHeader {
     /// ```
     ///
     /// # Errors
-    /// As [`NpyHeader::len_of`]; if the bytes end within the header, if it is not what NumPy writes, if
-    /// the elements are objects, or if the array has more bytes than can be counted.
+    /// Returns the errors of [`NpyHeader::len_of`], and an error if the bytes end within the header, if
+    /// NumPy would not have written it, if the elements are objects, or if the array has 2^64 bytes
+    /// or more.
     pub fn parse(bytes: &[u8]) -> Result<(Self, usize), NpyError> {
-        let Places {
+        let Prefix {
             start,
             len,
             is_utf8,
-        } = Places::of(bytes)?;
-        let Some(text) = bytes.get(start..start + len) else {
-            let found = bytes.len();
-            return wrong(format!("it ends at byte {found} of {}", start + len));
-        };
+        } = Prefix::parse(bytes)?;
+        let end = start + len;
+        let text = bytes.get(start..end).ok_or(NpyError::CutShort {
+            found: bytes.len(),
+            expected: end,
+        })?;
         let text = match is_utf8 {
-            true => match std::str::from_utf8(text) {
-                Ok(text) => text.to_owned(),
-                Err(error) => return wrong(format!("it is no UTF-8: {error}")),
-            },
+            true => std::str::from_utf8(text).map_err(NpyError::Utf8)?.to_owned(),
             false => text.iter().copied().map(char::from).collect(),
         };
-        match Literal::parse(&text) {
-            Ok(literal) => Ok((Self::of(&literal)?, start + len)),
-            Err(why) => wrong(why),
-        }
+        let literal = Literal::parse(&text).map_err(NpyError::Literal)?;
+        Ok((Self::of_literal(&literal)?, end))
     }
 
-    fn of(map: &Literal) -> Result<Self, NpyError> {
+    fn of_literal(map: &Literal) -> Result<Self, NpyError> {
         let Literal::Map(members) = map else {
-            return wrong("no dictionary");
+            return Err(NpyError::Keys);
         };
         let mut keys: Vec<_> = members.iter().map(|(key, _)| key.as_str()).collect();
         keys.sort_unstable();
         if keys != ["descr", "fortran_order", "shape"] {
-            return wrong("keys other than 'descr', 'fortran_order' and 'shape', each once");
+            return Err(NpyError::Keys);
         }
-        let dtype = map.get("descr").map(|descr| of_literal(descr, false));
-        let dtype = match dtype {
-            Some(Ok(dtype)) => dtype,
-            Some(Err(error)) => return wrong(format!("'descr': {error}")),
-            None => return wrong("no 'descr'"),
-        };
+        let descr = map.get("descr").ok_or(NpyError::Keys)?;
+        let dtype = of_literal(descr, false).map_err(NpyError::Descr)?;
         if dtype.has_object() {
-            return wrong(OBJECTS);
+            return Err(NpyError::Descr(DTypeError::Object));
         }
         let Some(Literal::Truth(fortran_order)) = map.get("fortran_order") else {
-            return wrong("'fortran_order' that is neither True nor False");
+            return Err(NpyError::Order);
         };
         let shape = map.get("shape").and_then(axes);
-        let Some(shape) = shape.filter(|shape| shape.len() <= MAX_DIMENSIONS) else {
-            let what = "that is no tuple of whole numbers";
-            return wrong(format!("'shape' {what}, of {MAX_DIMENSIONS} at most"));
-        };
+        let shape = shape.filter(|shape| shape.len() <= MAX_DIMENSIONS);
+        let shape = shape.ok_or(NpyError::Shape {
+            limit: MAX_DIMENSIONS,
+        })?;
         let header = Self {
             dtype,
             fortran_order: *fortran_order,
@@ -154,11 +188,11 @@ impl NpyHeader {
         };
         match header.content_len() {
             Some(_) => Ok(header),
-            None => wrong("an array of more bytes than can be counted"),
+            None => Err(NpyError::TooLarge),
         }
     }
 
-    /// Bytes of all elements; `None` if they cannot be counted.
+    /// The number of bytes of all elements; `None` if it does not fit into 64 bits.
     ///
     /// ```
     /// use bloscpack_dtype::{DType, npy::NpyHeader};
@@ -189,16 +223,13 @@ impl NpyHeader {
     /// ```
     ///
     /// # Errors
-    /// If fields overlap, which a `.npy` file cannot say, if the elements are objects, or if the header
-    /// becomes too long to be read.
+    /// Returns an error if fields overlap, which a `.npy` file cannot express, if the elements are
+    /// objects, or if the header would be too long to be read.
     pub fn encode(&self) -> Result<Vec<u8>, NpyError> {
         if self.dtype.has_object() {
-            return wrong(OBJECTS);
+            return Err(NpyError::Descr(DTypeError::Object));
         }
-        let descr = match self.dtype.descr() {
-            Ok(descr) => descr,
-            Err(error) => return wrong(error),
-        };
+        let descr = self.dtype.descr().map_err(NpyError::Descr)?;
         let order = if self.fortran_order { "True" } else { "False" };
         let shape = tuple(&self.shape);
         let mut text =
@@ -208,55 +239,59 @@ impl NpyHeader {
             false => self.shape.first(),
         };
         if let Some(len) = growing {
-            let spare = GROWTH.saturating_sub(len.to_string().len());
+            // A `u64` has at most 20 digits.
+            let spare = GROWTH - len.to_string().len();
             text.extend(std::iter::repeat_n(' ', spare));
         }
         let latin: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
         let bytes = match latin {
-            Some(latin) => match sealed(&latin, 1) {
-                None => sealed(&latin, 2),
+            Some(latin) => match with_prefix(&latin, 1) {
+                None => with_prefix(&latin, 2),
                 short => short,
             },
-            None => sealed(text.as_bytes(), 3),
+            None => with_prefix(text.as_bytes(), 3),
         };
-        match bytes {
-            Some(bytes) => Ok(bytes),
-            None => wrong(format!(
-                "{} bytes, over the limit of {MAX_HEADER}",
-                text.len()
-            )),
-        }
+        bytes.ok_or(NpyError::TooLong {
+            found: text.len(),
+            limit: MAX_HEADER,
+        })
     }
 }
 
-/// Where the header's text lies.
-struct Places {
+/// The fields before the text of a header.
+struct Prefix {
+    /// Where the text begins.
     start: usize,
+    /// The length of the text.
     len: usize,
     is_utf8: bool,
 }
 
-impl Places {
-    fn of(bytes: &[u8]) -> Result<Self, NpyError> {
-        if !bytes.starts_with(MAGIC) {
-            let found = bytes
-                .get(..MAGIC.len().min(bytes.len()))
-                .unwrap_or_default();
-            return wrong(format!("{found:02x?} where {MAGIC:02x?} should be"));
+impl Prefix {
+    fn parse(bytes: &[u8]) -> Result<Self, NpyError> {
+        let (magic, rest) = bytes.split_at(MAGIC.len().min(bytes.len()));
+        if magic != MAGIC {
+            let found = magic.to_vec();
+            return Err(NpyError::Magic { found });
         }
-        let (start, len, is_utf8) = match bytes.get(MAGIC.len()..) {
-            Some([1, 0, a, b, ..]) => (SHORT, u16::from_le_bytes([*a, *b]).into(), false),
-            Some([version @ (2 | 3), 0, a, b, c, d, ..]) => {
+        let (start, len, is_utf8) = match rest {
+            [1, 0, a, b, ..] => (SHORT_PREFIX, u16::from_le_bytes([*a, *b]).into(), false),
+            [version @ (2 | 3), 0, a, b, c, d, ..] => {
                 let len = u32::from_le_bytes([*a, *b, *c, *d]);
-                (LONG, len, *version == 3)
+                (LONG_PREFIX, len, *version == 3)
             }
-            Some([1..=3, 0, ..] | [] | [_]) | None => {
-                return wrong(format!("it ends at byte {}", bytes.len()));
+            [1..=3, 0, ..] | [] | [_] => {
+                let expected = if rest.first() == Some(&1) {
+                    SHORT_PREFIX
+                } else {
+                    LONG_PREFIX
+                };
+                let found = bytes.len();
+                return Err(NpyError::CutShort { found, expected });
             }
-            Some([major, minor, ..]) => {
-                return wrong(format!(
-                    "version {major}.{minor} where 1.0, 2.0 or 3.0 should be"
-                ));
+            [major, minor, ..] => {
+                let (major, minor) = (*major, *minor);
+                return Err(NpyError::Version { major, minor });
             }
         };
         match usize::try_from(len) {
@@ -265,7 +300,11 @@ impl Places {
                 len,
                 is_utf8,
             }),
-            _ => wrong(format!("{len} bytes, over the limit of {MAX_HEADER}")),
+            Ok(found) => Err(NpyError::TooLong {
+                found,
+                limit: MAX_HEADER,
+            }),
+            Err(_) => Err(NpyError::TooLarge),
         }
     }
 }
@@ -281,12 +320,15 @@ fn axes(shape: &Literal) -> Option<Vec<u64>> {
     axes.collect()
 }
 
-/// Puts magic, version and length before a header, and spaces and the end of a line behind; `None`
+/// Adds magic, version and length before a header, and spaces and the end of a line after it; `None`
 /// if that is too long for the version.
-fn sealed(text: &[u8], version: u8) -> Option<Vec<u8>> {
-    let start = if version == 1 { SHORT } else { LONG };
+fn with_prefix(text: &[u8], version: u8) -> Option<Vec<u8>> {
+    let start = match version {
+        1 => SHORT_PREFIX,
+        _ => LONG_PREFIX,
+    };
     // At least one space.
-    let spaces = ALIGN - (start + text.len() + 1) % ALIGN;
+    let spaces = ALIGNMENT - (start + text.len() + 1) % ALIGNMENT;
     let len = text.len() + spaces + 1;
     let mut bytes = [MAGIC.as_slice(), &[version, 0]].concat();
     match version {

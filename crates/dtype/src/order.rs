@@ -1,15 +1,15 @@
-//! Bytes of elements, from their order to the least first and back.
+//! Byte order of elements: to little-endian and back.
 
 use super::{ByteOrder, DType, Field, Kind};
 
 impl DType {
-    /// Turns the numbers in these elements, which have this type's byte order, to the least byte
-    /// first. The same once more turns them back.
+    /// Converts elements of this type's byte order to little-endian, in place. A second call
+    /// converts them back.
     ///
-    /// Numbers in fields are turned each by its own order, the parts of complex numbers and the
-    /// characters of text one by one; bytes and void stay as they are. What is left of an element that
-    /// is not whole stays, too. Of fields that overlap each turns the bytes that it shares, so that
-    /// neither is right: turn none of which [`DType::descr`] says so.
+    /// Each number of a field is converted by its own byte order, and so are the parts of complex
+    /// numbers and the characters of text; bytes and void are not changed, nor is an incomplete
+    /// element at the end. If fields overlap, the bytes that they share are swapped for each of them,
+    /// so that the result is wrong; [`DType::descr`] returns an error for such types.
     ///
     /// ```
     /// let mut elements = [0, 0, 0, 1, 0, 0, 2, 0];
@@ -19,21 +19,20 @@ impl DType {
     /// ```
     pub fn to_little(&self, elements: &mut [u8]) {
         if let Kind::Struct(of) = &self.kind {
-            let fields: Vec<_> = of.fields.iter().filter(|field| field.turns()).collect();
+            let fields: Vec<_> = of.fields.iter().filter(|field| field.is_swapped()).collect();
             let Ok(itemsize @ 1..) = usize::try_from(self.itemsize) else {
                 return;
             };
             if !fields.is_empty() {
                 let elements = elements.chunks_exact_mut(itemsize);
-                elements.for_each(|element| fields.iter().for_each(|field| field.turn(element)));
+                elements.for_each(|element| fields.iter().for_each(|field| field.swap(element)));
             }
         } else if self.order == ByteOrder::Big {
-            turn(elements, self.number());
+            swap(elements, self.number());
         }
     }
 
-    /// Whether [`DType::to_little`] changes anything: whether a number of an element has its greatest
-    /// byte first.
+    /// Whether any number of an element is big-endian, so that [`DType::to_little`] changes it.
     ///
     /// ```
     /// assert!(bloscpack_dtype::DType::parse("[('a', '<i4'), ('b', '>i4')]")?.is_big());
@@ -42,12 +41,12 @@ impl DType {
     #[must_use]
     pub fn is_big(&self) -> bool {
         match &self.kind {
-            Kind::Struct(of) => of.fields.iter().any(Field::turns),
+            Kind::Struct(of) => of.fields.iter().any(Field::is_swapped),
             _ => self.order == ByteOrder::Big,
         }
     }
 
-    /// Bytes of each number that an element is made of.
+    /// The bytes of each number that elements consist of.
     fn number(&self) -> u64 {
         match &self.kind {
             Kind::Complex => self.itemsize / 2,
@@ -58,37 +57,32 @@ impl DType {
 }
 
 impl Field {
-    fn turns(&self) -> bool {
+    fn is_swapped(&self) -> bool {
         self.dtype.is_big()
     }
 
-    fn turn(&self, element: &mut [u8]) {
-        let (Ok(start), Ok(len)) = (usize::try_from(self.offset), self.len()) else {
-            return;
-        };
-        let end = usize::try_from(len)
-            .ok()
-            .and_then(|len| start.checked_add(len));
-        if let Some(bytes) = end.and_then(|end| element.get_mut(start..end)) {
+    fn swap(&self, element: &mut [u8]) {
+        // The type was checked: each of its fields is within an element.
+        if let Some(bytes) = self.range().and_then(|range| element.get_mut(range)) {
             self.dtype.to_little(bytes);
         }
     }
 }
 
-/// Turns each number of so many bytes.
-fn turn(bytes: &mut [u8], len: u64) {
+/// Reverses the bytes of each number of `len` bytes.
+fn swap(bytes: &mut [u8], len: u64) {
     match len {
-        2 => turn_array::<2>(bytes),
-        4 => turn_array::<4>(bytes),
-        8 => turn_array::<8>(bytes),
-        12 => turn_array::<12>(bytes),
-        16 => turn_array::<16>(bytes),
+        2 => swap_array::<2>(bytes),
+        4 => swap_array::<4>(bytes),
+        8 => swap_array::<8>(bytes),
+        12 => swap_array::<12>(bytes),
+        16 => swap_array::<16>(bytes),
         _ => {}
     }
 }
 
-/// Lengths that are known to the compiler become single instructions.
-fn turn_array<const N: usize>(bytes: &mut [u8]) {
+/// With a length that is known to the compiler, this becomes a single instruction.
+fn swap_array<const N: usize>(bytes: &mut [u8]) {
     let (numbers, _) = bytes.as_chunks_mut::<N>();
     numbers.iter_mut().for_each(|number| number.reverse());
 }

@@ -1,22 +1,22 @@
-//! A type from its text, a Python literal or JSON. Nothing is ever evaluated.
+//! Types from text, Python literals and JSON. Nothing is ever evaluated.
 
-use super::error::{DTypeError, excerpt};
+use super::error::excerpt;
 use super::layout::laid_out;
 use super::name::of_name;
-use super::{ByteOrder, DType, Field, Kind, Struct};
+use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct};
 use crate::literal::Literal;
 
-/// More than the description of 65,536 fields takes. A hostile one would be parsed into some fifty
-/// times its length.
+/// More bytes than the description of 65,536 fields. A hostile text may take fifty times its length in
+/// memory.
 const MAX_TEXT: usize = 1 << 21;
 
 impl DType {
-    /// Reads any spelling that NumPy writes: the names and codes of plain types, the lists and maps
-    /// of those with fields, each also quoted or as `dtype(...)`.
+    /// Reads any spelling that NumPy writes: the names and codes of plain types, the lists and
+    /// dictionaries of types with fields, each also quoted or as `dtype(...)`.
     ///
-    /// Fields of `align=True` are laid out as by a C compiler on a machine of 64 bits. In lists a
-    /// field without a name is space between fields if it is void, as in `descr`; any other is called
-    /// `f0`, `f1` and so on after its place.
+    /// With `align=True`, fields are laid out as by a C compiler on a 64-bit machine. In a list, void
+    /// without a name is padding, as in `descr`; any other field without a name is called `f0`, `f1`
+    /// and so on, after its position.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -29,13 +29,13 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// If it is none of them, or none that can be, as [`DType::new`] says. Names whose size depends on
-    /// the machine, such as `int`, are refused, and arrays whose elements are arrays: their
-    /// dimensions belong to the shape.
+    /// Returns an error if the text is not one of these spellings, and the errors of [`DType::new`].
+    /// Names whose size depends on the machine, such as `int`, are not known. Subarrays, such as
+    /// `('<i4', (2,))`, are only accepted within fields.
     pub fn parse(text: &str) -> Result<Self, DTypeError> {
         if text.len() > MAX_TEXT {
-            let why = format!("{} bytes, over the limit of {MAX_TEXT}", text.len());
-            return Err(DTypeError::new(why));
+            let why = format!("text of {} bytes exceeds the limit of {MAX_TEXT}", text.len());
+            return Err(DTypeError::invalid(why));
         }
         let (inner, aligned) = match call(text) {
             Some((inner, aligned)) => (inner, aligned),
@@ -49,8 +49,8 @@ impl DType {
         }
     }
 
-    /// Reads a type from JSON: a string, which is anything that [`DType::parse`] reads, or a list of
-    /// fields, each `[name, type]` or `[name, type, shape]`.
+    /// Reads a type from JSON: a string that [`DType::parse`] reads, or a list of fields, each
+    /// `[name, type]` or `[name, type, shape]`.
     ///
     /// ```
     /// let json = serde_json::json!([["a", "<i4"], ["b", [["c", "<f8"], ["d", "|S3"]], [2]]]);
@@ -59,7 +59,7 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// As [`DType::parse`].
+    /// Returns the errors of [`DType::parse`].
     pub fn from_json(value: &serde_json::Value) -> Result<Self, DTypeError> {
         match value {
             serde_json::Value::String(text) => Self::parse(text),
@@ -75,7 +75,7 @@ fn is_literal(text: &str) -> bool {
         || text.starts_with("u\"")
 }
 
-/// What stands in `dtype(...)`, and whether `align=True` stands behind it.
+/// The text within `dtype(...)`, and whether it ends in `align=True`.
 fn call(text: &str) -> Option<(&str, bool)> {
     let text = text.trim_ascii();
     let name = text.strip_prefix("numpy.").or(text.strip_prefix("np."));
@@ -88,25 +88,28 @@ fn call(text: &str) -> Option<(&str, bool)> {
     }
 }
 
-/// What stands in `(numpy.record, ...)`: the type of a record array.
+/// The text after `(numpy.record, `: the type of a record array.
 fn record(text: &str) -> Option<&str> {
     let inner = text.trim_ascii().strip_prefix('(')?.strip_suffix(')')?;
-    let behind = inner.trim_ascii_start().strip_prefix("numpy.record")?;
-    behind.trim_ascii_start().strip_prefix(',')
+    let rest = inner.trim_ascii_start().strip_prefix("numpy.record")?;
+    rest.trim_ascii_start().strip_prefix(',')
 }
 
-/// The type of a literal that stands on its own.
+/// The type that a literal describes.
+///
+/// # Errors
+/// Returns an error if it does not describe one, or describes a subarray.
 pub fn of_literal(literal: &Literal, aligned: bool) -> Result<DType, DTypeError> {
     match format(literal, aligned)? {
         (dtype, shape) if shape.is_empty() => Ok(dtype),
         _ => {
-            let why = "an array within each element, whose dimensions belong to the shape";
-            Err(DTypeError::new(why))
+            let why = "subarray, whose dimensions belong to the shape of the array";
+            Err(DTypeError::invalid(why))
         }
     }
 }
 
-/// A type, and how many of it along each axis if it is `(type, shape)`.
+/// A type, and the shape of the subarray if it is `(type, shape)`.
 fn format(literal: &Literal, aligned: bool) -> Result<(DType, Vec<u64>), DTypeError> {
     match literal {
         Literal::Text(name) => Ok((of_name(name)?, Vec::new())),
@@ -120,13 +123,13 @@ fn format(literal: &Literal, aligned: bool) -> Result<(DType, Vec<u64>), DTypeEr
             }
             fields => Ok((of_list(fields, aligned)?, Vec::new())),
         },
-        Literal::Whole(_) | Literal::Truth(_) | Literal::Nothing => Err(DTypeError::new(
-            "a number or a constant where a type should be",
-        )),
+        Literal::Whole(_) | Literal::Truth(_) | Literal::Nothing => {
+            Err(DTypeError::invalid("number or constant instead of a type"))
+        }
     }
 }
 
-/// No field looks like this, since each begins with a name.
+/// Whether this is a shape, and not a field, which begins with a name.
 fn is_shape(literal: &Literal) -> bool {
     match literal {
         Literal::Whole(_) => true,
@@ -148,7 +151,7 @@ fn shape(literal: &Literal) -> Result<Vec<u64>, DTypeError> {
 }
 
 fn wrong_shape() -> DTypeError {
-    DTypeError::new("a field's shape with something that is no whole number")
+    DTypeError::invalid("shape of a field with something that is not an integer")
 }
 
 fn structure(fields: Vec<Field>, aligned: bool, itemsize: u64) -> Result<DType, DTypeError> {
@@ -161,12 +164,12 @@ fn of_list(items: &[Literal], aligned: bool) -> Result<DType, DTypeError> {
     let fields = items.iter().enumerate();
     let fields = fields.map(|(number, item)| of_item(item, number, aligned));
     let (mut fields, itemsize) = laid_out(fields.collect::<Result<_, _>>()?, aligned)?;
-    fields.retain(|field| !is_space(field));
+    fields.retain(|field| !is_padding(field));
     structure(fields, aligned, itemsize)
 }
 
-/// Space between fields, as `descr` spells it: void without a name.
-fn is_space(field: &Field) -> bool {
+/// Whether this is padding, as `descr` spells it: void without a name.
+fn is_padding(field: &Field) -> bool {
     field.name.is_empty() && field.dtype.kind == Kind::Void
 }
 
@@ -179,8 +182,8 @@ fn of_item(item: &Literal, number: usize, aligned: bool) -> Result<Field, DTypeE
         [name, dtype] => (name, dtype, Vec::new()),
         [name, dtype, axes] => (name, dtype, shape(axes)?),
         _ => {
-            let why = "a field that is not (name, type) or (name, type, shape)";
-            return Err(DTypeError::new(why));
+            let why = "field that is not (name, type) or (name, type, shape)";
+            return Err(DTypeError::invalid(why));
         }
     };
     let (name, title) = naming(name)?;
@@ -193,7 +196,7 @@ fn of_item(item: &Literal, number: usize, aligned: bool) -> Result<Field, DTypeE
         shape,
         offset: 0,
     };
-    if field.name.is_empty() && !is_space(&field) {
+    if field.name.is_empty() && !is_padding(&field) {
         field.name = format!("f{number}");
     }
     Ok(field)
@@ -205,21 +208,19 @@ fn naming(literal: &Literal) -> Result<(String, Option<String>), DTypeError> {
         Literal::Text(name) => Ok((name.clone(), None)),
         Literal::Sequence(both) => match both.as_slice() {
             [Literal::Text(title), Literal::Text(name)] => Ok((name.clone(), Some(title.clone()))),
-            _ => Err(DTypeError::new(
-                "a field whose title and name are no two strings",
-            )),
+            _ => Err(DTypeError::invalid("title and name of a field are not two strings")),
         },
-        _ => Err(DTypeError::new("a field whose name is no string")),
+        _ => Err(DTypeError::invalid("name of a field is not a string")),
     }
 }
 
 /// `{'names': [...], 'formats': [...], 'offsets': [...], 'titles': [...], 'itemsize': n, 'aligned': True}`,
-/// of which all but the first two may be missing.
+/// of which only the first two are required.
 fn of_map(map: &Literal, aligned: bool) -> Result<DType, DTypeError> {
     only_known(map)?;
     let aligned = match map.get("aligned") {
         Some(Literal::Truth(aligned)) => *aligned,
-        Some(_) => return Err(DTypeError::new("'aligned' that is neither True nor False")),
+        Some(_) => return Err(DTypeError::invalid("'aligned' is neither True nor False")),
         None => aligned,
     };
     let names = list(map, "names", None)?;
@@ -228,7 +229,7 @@ fn of_map(map: &Literal, aligned: bool) -> Result<DType, DTypeError> {
     for (name, literal) in names.iter().zip(formats) {
         let (dtype, shape) = format(literal, aligned)?;
         let Literal::Text(name) = name else {
-            return Err(DTypeError::new("a field whose name is no string"));
+            return Err(DTypeError::invalid("name of a field is not a string"));
         };
         fields.push(Field {
             name: name.clone(),
@@ -242,7 +243,7 @@ fn of_map(map: &Literal, aligned: bool) -> Result<DType, DTypeError> {
     let (fields, end) = placed(map, fields, aligned)?;
     let itemsize = match map.get("itemsize") {
         Some(Literal::Whole(itemsize)) => *itemsize,
-        Some(_) => return Err(DTypeError::new("'itemsize' that is no whole number")),
+        Some(_) => return Err(DTypeError::invalid("'itemsize' is not an integer")),
         None => end,
     };
     structure(fields, aligned, itemsize)
@@ -259,8 +260,8 @@ fn only_known(map: &Literal) -> Result<(), DTypeError> {
     match keys.find(|key| !KNOWN.contains(key)) {
         None => Ok(()),
         Some(key) => {
-            let why = format!("the key {}, which no type has", excerpt(key));
-            Err(DTypeError::new(why))
+            let why = format!("unknown key {}", excerpt(key));
+            Err(DTypeError::invalid(why))
         }
     }
 }
@@ -268,13 +269,14 @@ fn only_known(map: &Literal) -> Result<(), DTypeError> {
 /// The list of this key, of this length.
 fn list<'a>(map: &'a Literal, name: &str, len: Option<usize>) -> Result<&'a [Literal], DTypeError> {
     let Some(Literal::Sequence(items)) = map.get(name) else {
-        return Err(DTypeError::new(format!("no list of {name:?}")));
+        return Err(DTypeError::invalid(format!("no list {name:?}")));
     };
     match len {
-        Some(len) if len != items.len() => Err(DTypeError::new(format!(
-            "{} {name} of {len} fields",
-            items.len()
-        ))),
+        Some(len) if len != items.len() => {
+            let found = items.len();
+            let why = format!("list {name:?} of {found} for {len} fields");
+            Err(DTypeError::invalid(why))
+        }
         _ => Ok(items),
     }
 }
@@ -288,13 +290,13 @@ fn entitle(map: &Literal, fields: &mut [Field]) -> Result<(), DTypeError> {
         field.title = match title {
             Literal::Text(title) => Some(title.clone()),
             Literal::Nothing => None,
-            _ => return Err(DTypeError::new("a title that is no string")),
+            _ => return Err(DTypeError::invalid("title of a field is not a string")),
         };
     }
     Ok(())
 }
 
-/// The fields at their offsets, or laid out where none are given; and where they end.
+/// The fields at their offsets, or laid out if none are given; and the end of the last one.
 fn placed(
     map: &Literal,
     mut fields: Vec<Field>,
@@ -307,17 +309,15 @@ fn placed(
     let (mut end, mut alignment) = (0, 1);
     for (field, offset) in fields.iter_mut().zip(offsets) {
         let Literal::Whole(offset) = offset else {
-            return Err(DTypeError::new("an offset that is no whole number"));
+            return Err(DTypeError::invalid("offset of a field is not an integer"));
         };
         field.offset = *offset;
-        end = end.max(offset.saturating_add(field.len()?));
+        end = end.max(field.end()?);
         alignment = alignment.max(field.dtype.alignment());
     }
-    match aligned {
-        true => Ok((
-            fields,
-            end.checked_next_multiple_of(alignment).unwrap_or(end),
-        )),
-        false => Ok((fields, end)),
+    if aligned {
+        let padded = end.checked_next_multiple_of(alignment);
+        end = padded.ok_or_else(|| DTypeError::invalid("fields of more than 2^64 bytes"))?;
     }
+    Ok((fields, end))
 }

@@ -1,16 +1,15 @@
-//! A type as NumPy spells it: `str(dtype)`, `dtype.str` and `dtype.descr`.
+//! Types as NumPy spells them: `str(dtype)`, `dtype.str` and `dtype.descr`.
 
-use super::error::{DTypeError, excerpt};
-use super::{ByteOrder, DType, Field, Kind, Struct, TimeUnit};
+use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct, TimeUnit};
 use std::fmt;
 
-/// As `str(dtype)` of NumPy, which is what bcolz and BLZ keep of a type: `int64`, `>i4`, `|S10`,
-/// `datetime64[ns]`, `[('a', '<i4'), ('b', '<f8')]`, and a map with offsets where there is space
+/// Writes `str(dtype)` of NumPy, which bcolz and BLZ store: `int64`, `>i4`, `|S10`,
+/// `datetime64[ns]`, `[('a', '<i4'), ('b', '<f8')]`, and a map with offsets if there is padding
 /// between fields.
 ///
 /// [`DType::parse`] reads each of them as the same layout. For that reason there is one exception:
-/// aligned fields within fields that are not aligned, or the reverse, whose space NumPy leaves out,
-/// are written with their offsets.
+/// aligned fields within fields that are not aligned, or the reverse, whose padding NumPy leaves
+/// out, are written with their offsets.
 ///
 /// ```
 /// use bloscpack_dtype::DType;
@@ -43,7 +42,7 @@ impl fmt::Display for DType {
 }
 
 impl DType {
-    /// The code, as `dtype.str` of NumPy: `<f8`, `|b1`, `<M8[ns]`; void for what has fields.
+    /// The code, which is `dtype.str` of NumPy: `<f8`, `|b1`, `<M8[ns]`; void for a type with fields.
     ///
     /// ```
     /// assert_eq!(bloscpack_dtype::DType::parse("float64")?.code(), "<f8");
@@ -72,8 +71,8 @@ impl DType {
         }
     }
 
-    /// The Python literal that stands in the header of a `.npy` file: the quoted code, or the list of
-    /// fields with the space between them as void without a name.
+    /// The Python literal in the header of a `.npy` file: the quoted code, or the list of fields, with
+    /// padding between them as void without a name.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -85,20 +84,21 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// If fields overlap or are not in the order in which they lie, which such a list cannot say.
+    /// Returns an error if fields overlap or are not in the order of their offsets, which such a list
+    /// cannot express.
     pub fn descr(&self) -> Result<String, DTypeError> {
         let Kind::Struct(of) = &self.kind else {
             return Ok(format!("'{}'", self.code()));
         };
         let (mut items, mut end) = (Vec::new(), 0);
         for field in &of.fields {
-            items.extend(space_before(field, end)?.map(|len| format!("('', '|V{len}')")));
+            items.extend(padding_before(field, end)?.map(|len| format!("('', '|V{len}')")));
             let (name, dtype) = (naming(field), field.dtype.descr()?);
             items.push(match field.shape.as_slice() {
                 [] => format!("({name}, {dtype})"),
                 shape => format!("({name}, {dtype}, {})", tuple(shape)),
             });
-            end = field.end();
+            end = field.end()?;
         }
         if self.itemsize > end {
             items.push(format!("('', '|V{}')", self.itemsize - end));
@@ -106,8 +106,8 @@ impl DType {
         Ok(format!("[{}]", items.join(", ")))
     }
 
-    /// The nested list that the documents of BLZ and carray have for fields, with the space between
-    /// them as void without a name; a string for what has none, and for fields that overlap.
+    /// The nested list of fields that the documents of BLZ and carray describe, with padding between
+    /// them as void without a name; a string for a type without fields, and if fields overlap.
     ///
     /// ```
     /// let dtype = bloscpack_dtype::DType::parse("[('a', '<i4'), ('b', [('c', '<f8'), ('d', 'S3')])]")?;
@@ -126,7 +126,7 @@ impl DType {
         };
         let (mut items, mut end) = (Vec::new(), 0);
         for field in &of.fields {
-            items.extend(space_before(field, end)?.map(space));
+            items.extend(padding_before(field, end)?.map(padding));
             let name: serde_json::Value = match &field.title {
                 None => field.name.clone().into(),
                 Some(title) => vec![title.clone(), field.name.clone()].into(),
@@ -136,16 +136,17 @@ impl DType {
                 item.push(field.shape.clone().into());
             }
             items.push(item.into());
-            end = field.end();
+            end = field.end()?;
         }
         if self.itemsize > end {
-            items.push(space(self.itemsize - end));
+            items.push(padding(self.itemsize - end));
         }
         Ok(items.into())
     }
 
     fn bits(&self) -> u64 {
-        self.itemsize.saturating_mul(8)
+        // An item size is less than 2^31.
+        self.itemsize * 8
     }
 
     /// Whether the code begins with `<` or `>`.
@@ -158,25 +159,19 @@ impl DType {
     }
 }
 
-impl Field {
-    fn end(&self) -> u64 {
-        self.offset.saturating_add(self.len().unwrap_or(0))
-    }
-}
-
-fn space(len: u64) -> serde_json::Value {
+fn padding(len: u64) -> serde_json::Value {
     vec![String::new(), format!("|V{len}")].into()
 }
 
-/// Bytes between the last field's end and this one.
-fn space_before(field: &Field, end: u64) -> Result<Option<u64>, DTypeError> {
+/// The bytes between the end of the previous field and this one.
+fn padding_before(field: &Field, end: u64) -> Result<Option<u64>, DTypeError> {
     match field.offset.checked_sub(end) {
         Some(0) => Ok(None),
         Some(len) => Ok(Some(len)),
-        None => Err(DTypeError::new(format!(
-            "the field {} begins before the last one ends, which no list of fields can say",
-            excerpt(&field.name)
-        ))),
+        None => {
+            let why = "begins before the previous field ends, which a list cannot express";
+            Err(DTypeError::invalid(why).in_field(&field.name))
+        }
     }
 }
 
@@ -187,8 +182,8 @@ fn brackets(unit: &TimeUnit) -> String {
     }
 }
 
-/// A list if that says where the fields are, else a map. Where fields are `aligned` so are those
-/// within, as a reader takes them.
+/// A list if that implies the offsets, otherwise a map. If fields are `aligned`, a reader assumes the
+/// same of the fields within.
 fn structure(of: &Struct, itemsize: u64, aligned: bool) -> String {
     if is_natural(of, itemsize, aligned) {
         let items: Vec<_> = of.fields.iter().map(|field| item(field, aligned)).collect();
@@ -197,7 +192,7 @@ fn structure(of: &Struct, itemsize: u64, aligned: bool) -> String {
     map(of, itemsize, aligned)
 }
 
-/// Whether the fields are where a list puts them.
+/// Whether the offsets are those that a list implies.
 fn is_natural(of: &Struct, itemsize: u64, aligned: bool) -> bool {
     let (mut end, mut alignment) = (0_u64, 1_u64);
     for field in &of.fields {
@@ -205,15 +200,15 @@ fn is_natural(of: &Struct, itemsize: u64, aligned: bool) -> bool {
             let its = field.dtype.alignment();
             (end, alignment) = (end.next_multiple_of(its), alignment.max(its));
         }
-        if field.offset != end {
-            return false;
+        match field.end() {
+            Ok(its_end) if field.offset == end => end = its_end,
+            _ => return false,
         }
-        end = field.end();
     }
     end.next_multiple_of(alignment) == itemsize
 }
 
-/// Whether fields within are aligned, too, so that a reader who is told so of all is told right.
+/// Whether the fields within are aligned, too, as a reader assumes.
 fn all_aligned(of: &Struct) -> bool {
     let within = |field: &Field| match &field.dtype.kind {
         Kind::Struct(of) => all_aligned(of),
@@ -249,7 +244,7 @@ fn map(of: &Struct, itemsize: u64, aligned: bool) -> String {
     text
 }
 
-/// The type of a field in a map, which has no other place for the shape.
+/// The type of a field in a map, together with its shape.
 fn format(field: &Field, aligned: bool) -> String {
     let dtype = short(&field.dtype, aligned);
     match field.shape.as_slice() {
@@ -258,12 +253,12 @@ fn format(field: &Field, aligned: bool) -> String {
     }
 }
 
-/// The code as it stands within lists: shorter where there is no byte order.
+/// The code as it is in lists: shorter if there is no byte order.
 fn short(dtype: &DType, aligned: bool) -> String {
     let code = match &dtype.kind {
         Kind::Struct(of) => return structure(of, dtype.itemsize, aligned),
         Kind::Bool => "?".to_owned(),
-        // The length of 0 is left out.
+        // A length of 0 is left out.
         Kind::Bytes if dtype.itemsize == 0 => "S".to_owned(),
         Kind::Void if dtype.itemsize == 0 => "V".to_owned(),
         Kind::Text if dtype.itemsize == 0 => dtype.code().trim_end_matches('0').to_owned(),
@@ -279,7 +274,7 @@ fn naming(field: &Field) -> String {
     }
 }
 
-/// A tuple of Python, with a comma behind a single number.
+/// A Python tuple, with a comma after a single number.
 pub fn tuple(shape: &[u64]) -> String {
     match shape {
         [only] => format!("({only},)"),
@@ -290,7 +285,7 @@ pub fn tuple(shape: &[u64]) -> String {
     }
 }
 
-/// A string as `repr` of Python writes it.
+/// A string as Python's `repr` writes it.
 fn repr(text: &str) -> String {
     let quote = match text.contains('\'') && !text.contains('"') {
         true => '"',
@@ -320,9 +315,9 @@ fn escape(c: char) -> String {
     }
 }
 
-/// `escape_debug` has the rule from Python, but for quotes, and for what joins the character before
-/// it, which is printed behind one.
+/// `escape_debug` follows the rule of Python, except for quotes, and for combining characters, which
+/// it prints after another character.
 fn is_printable(c: char) -> bool {
-    let behind = ['a', c].iter().collect::<String>();
-    matches!(c, '\'' | '"') || behind.escape_debug().eq(['a', c])
+    let after_a = ['a', c].iter().collect::<String>();
+    matches!(c, '\'' | '"') || after_a.escape_debug().eq(['a', c])
 }

@@ -1,17 +1,21 @@
-//! Boxes of elements copied between arrays in memory whose axes lie apart by any number of bytes.
+//! Boxes of elements that are copied between arrays in memory with any strides.
 
-/// A box in an array: the bytes, where the box begins in them, and how far apart elements are along each axis.
+use crate::boxes::OutOfBounds;
+
+/// A box of elements in the bytes of an array.
 #[derive(Debug)]
-pub struct Place<'a, B> {
+pub struct Strided<'a, B> {
     /// The bytes of the array.
     pub bytes: B,
-    /// The byte at which the box begins.
+    /// The position of the first byte of the box.
     pub start: usize,
     /// Bytes from an element to the next along each axis.
     pub strides: &'a [usize],
 }
 
-/// Bytes from an element to the next along each axis of an array in C order.
+/// The strides of an array in C order. A stride that exceeds all memory is `usize::MAX`; [`copy`]
+/// and [`fill`] refuse to use it.
+#[must_use]
 pub fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
     let mut step = itemsize;
     let mut strides: Vec<usize> = shape
@@ -27,13 +31,22 @@ pub fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
     strides
 }
 
-/// Copies a box of so many elements along each axis. What would lie outside of either array is not copied; callers see to it
-/// that nothing does.
-pub fn copy(lens: &[usize], itemsize: usize, from: Place<'_, &[u8]>, to: Place<'_, &mut [u8]>) {
+/// Copies a box with `lens` elements along each axis.
+///
+/// # Errors
+/// Returns [`OutOfBounds`], and copies nothing, if one of the arrays does not contain the box.
+pub fn copy(
+    lens: &[usize],
+    itemsize: usize,
+    from: Strided<'_, &[u8]>,
+    to: Strided<'_, &mut [u8]>,
+) -> Result<(), OutOfBounds> {
+    check(lens, itemsize, (from.start, from.strides), from.bytes.len())?;
+    check(lens, itemsize, (to.start, to.strides), to.bytes.len())?;
     let Some((outer, run)) = runs(lens, itemsize, &[from.strides, to.strides]) else {
-        return;
+        return Ok(());
     };
-    let (last, outer) = match outer.split_last() {
+    let (count, outer) = match outer.split_last() {
         Some((last, outer)) => (*last, outer),
         None => (1, outer),
     };
@@ -43,32 +56,35 @@ pub fn copy(lens: &[usize], itemsize: usize, from: Place<'_, &[u8]>, to: Place<'
         from_at,
         to_at,
     ]| {
-        let (from_at, to_at) = (
-            from.start.saturating_add(from_at),
-            to.start.saturating_add(to_at),
-        );
-        let line = Line {
-            count: last,
-            from_at,
+        let row = Row {
+            count,
+            from_at: from.start + from_at,
             from_step,
-            to_at,
+            to_at: to.start + to_at,
             to_step,
         };
-        line.copy(run, from.bytes, to.bytes);
+        row.copy(run, from.bytes, to.bytes);
     });
+    Ok(())
 }
 
-/// Fills a box with an element, over and over.
-pub fn fill(lens: &[usize], element: &[u8], to: Place<'_, &mut [u8]>) {
+/// Sets every element of a box with `lens` elements along each axis to this one.
+///
+/// # Errors
+/// Returns [`OutOfBounds`], and sets nothing, if the array does not contain the box.
+pub fn fill(
+    lens: &[usize],
+    element: &[u8],
+    to: Strided<'_, &mut [u8]>,
+) -> Result<(), OutOfBounds> {
+    check(lens, element.len(), (to.start, to.strides), to.bytes.len())?;
     let Some((outer, run)) = runs(lens, element.len(), &[to.strides]) else {
-        return;
+        return Ok(());
     };
     let is_zero = element.iter().all(|byte| *byte == 0);
     walk(outer, &[to.strides], &mut |[at]| {
-        let at = to.start.saturating_add(at);
-        let Some(part) = to.bytes.get_mut(at..at.saturating_add(run)) else {
-            return;
-        };
+        let at = to.start + at;
+        let part = &mut to.bytes[at..at + run];
         match is_zero {
             true => part.fill(0),
             false => part
@@ -76,10 +92,35 @@ pub fn fill(lens: &[usize], element: &[u8], to: Place<'_, &mut [u8]>) {
                 .for_each(|to| to.copy_from_slice(element)),
         }
     });
+    Ok(())
 }
 
-/// The axes that have to be gone through one by one, and the bytes that lie side by side in all arrays then; nothing if the
-/// box is empty.
+/// Checks that an array of `len` bytes contains a box. No position in the box then overflows.
+fn check(
+    lens: &[usize],
+    itemsize: usize,
+    (start, strides): (usize, &[usize]),
+    len: usize,
+) -> Result<(), OutOfBounds> {
+    if lens.contains(&0) {
+        return Ok(());
+    }
+    let mut axes = lens.iter().zip(strides);
+    let end = start.checked_add(itemsize).and_then(|end| {
+        axes.try_fold(end, |end, (len, stride)| {
+            end.checked_add((len - 1).checked_mul(*stride)?)
+        })
+    });
+    match lens.len() == strides.len() && end.is_some_and(|end| end <= len) {
+        true => Ok(()),
+        false => Err(OutOfBounds::new(format!(
+            "{lens:?} elements of {itemsize} bytes from byte {start} on with strides {strides:?}, of {len} bytes"
+        ))),
+    }
+}
+
+/// The axes along which elements are copied one by one, and the length of the runs of bytes that are
+/// contiguous in all arrays; `None` if the box has no bytes.
 fn runs<'a>(
     lens: &'a [usize],
     itemsize: usize,
@@ -90,59 +131,57 @@ fn runs<'a>(
     }
     let (mut outer, mut run) = (lens, itemsize);
     while let Some((len, rest)) = outer.split_last() {
-        // An axis of one element lies anyhow.
+        // Along an axis with one element the stride does not matter.
         let is_dense = |strides: &&[usize]| stride(strides, rest.len()) == run;
         if *len > 1 && !strides.iter().all(is_dense) {
             break;
         }
-        run = run.saturating_mul(*len);
+        run *= len;
         outer = rest;
     }
     Some((outer, run))
 }
 
+/// The stride of an axis; of the one after the last, along which nothing moves, 0.
 fn stride(strides: &[usize], axis: usize) -> usize {
     strides.get(axis).copied().unwrap_or(0)
 }
 
-/// Goes through all positions of these axes, with how far they lie from the first one in each array.
+/// Calls `each` for all positions along these axes, with their distances from the first one in each
+/// array.
 fn walk<const N: usize>(
     lens: &[usize],
     strides: &[&[usize]; N],
     each: &mut impl FnMut([usize; N]),
 ) {
-    let mut at = vec![0usize; lens.len()];
-    let mut offsets = [0usize; N];
+    let mut at = vec![0; lens.len()];
+    let mut offsets = [0; N];
     loop {
         each(offsets);
-        // On to the next position, the last axis first.
+        // To the next position, the last axis first.
         let mut axis = lens.len();
         loop {
-            let Some(below) = axis.checked_sub(1) else {
+            if axis == 0 {
                 return;
-            };
-            axis = below;
-            let (Some(position), Some(len)) = (at.get_mut(axis), lens.get(axis)) else {
-                return;
-            };
-            *position = position.saturating_add(1);
-            if *position < *len {
+            }
+            axis -= 1;
+            at[axis] += 1;
+            if at[axis] < lens[axis] {
                 for (offset, strides) in offsets.iter_mut().zip(strides) {
-                    *offset = offset.saturating_add(stride(strides, axis));
+                    *offset += stride(strides, axis);
                 }
                 break;
             }
-            *position = 0;
-            let back = len.saturating_sub(1);
+            at[axis] = 0;
             for (offset, strides) in offsets.iter_mut().zip(strides) {
-                *offset = offset.saturating_sub(stride(strides, axis).saturating_mul(back));
+                *offset -= stride(strides, axis) * (lens[axis] - 1);
             }
         }
     }
 }
 
-/// Runs of bytes along one axis.
-struct Line {
+/// The runs of bytes along one axis.
+struct Row {
     count: usize,
     from_at: usize,
     from_step: usize,
@@ -150,50 +189,42 @@ struct Line {
     to_step: usize,
 }
 
-impl Line {
+impl Row {
     fn copy(&self, run: usize, from: &[u8], to: &mut [u8]) {
         match run {
-            1 => self.fixed::<1>(from, to),
-            2 => self.fixed::<2>(from, to),
-            4 => self.fixed::<4>(from, to),
-            8 => self.fixed::<8>(from, to),
-            16 => self.fixed::<16>(from, to),
-            _ => self.each(|from_at, to_at| {
-                if let (Some(from), Some(to)) = (
-                    from.get(from_at..from_at.saturating_add(run)),
-                    to.get_mut(to_at..to_at.saturating_add(run)),
-                ) {
-                    to.copy_from_slice(from);
-                }
+            1 => self.copy_fixed::<1>(from, to),
+            2 => self.copy_fixed::<2>(from, to),
+            4 => self.copy_fixed::<4>(from, to),
+            8 => self.copy_fixed::<8>(from, to),
+            16 => self.copy_fixed::<16>(from, to),
+            _ => self.for_each(|from_at, to_at| {
+                to[to_at..to_at + run].copy_from_slice(&from[from_at..from_at + run]);
             }),
         }
     }
 
-    /// A length that the compiler knows takes one instruction instead of a call.
-    fn fixed<const N: usize>(&self, from: &[u8], to: &mut [u8]) {
-        self.each(|from_at, to_at| {
-            let from = from.get(from_at..).and_then(<[u8]>::first_chunk::<N>);
-            let to = to.get_mut(to_at..).and_then(<[u8]>::first_chunk_mut::<N>);
-            if let (Some(from), Some(to)) = (from, to) {
-                *to = *from;
-            }
+    /// With a length that is known to the compiler, a copy is one instruction instead of a call.
+    fn copy_fixed<const N: usize>(&self, from: &[u8], to: &mut [u8]) {
+        self.for_each(|from_at, to_at| {
+            to[to_at..to_at + N].copy_from_slice(&from[from_at..from_at + N]);
         });
     }
 
     #[inline]
-    fn each(&self, mut copy: impl FnMut(usize, usize)) {
+    fn for_each(&self, mut copy: impl FnMut(usize, usize)) {
         let (mut from_at, mut to_at) = (self.from_at, self.to_at);
         for _ in 0..self.count {
             copy(from_at, to_at);
-            from_at = from_at.saturating_add(self.from_step);
-            to_at = to_at.saturating_add(self.to_step);
+            // Past the end of the array after the last element only.
+            from_at = from_at.wrapping_add(self.from_step);
+            to_at = to_at.wrapping_add(self.to_step);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, copy, fill, strides};
+    use super::{Strided, copy, fill, strides};
 
     /// Every box of a small array, element by element beside the copy.
     #[test]
@@ -217,17 +248,18 @@ mod tests {
             copy(
                 &lens,
                 itemsize,
-                Place {
+                Strided {
                     bytes: &from,
                     start,
                     strides: &from_strides,
                 },
-                Place {
+                Strided {
                     bytes: &mut to,
                     start: 0,
                     strides: &to_strides,
                 },
-            );
+            )
+            .unwrap();
             let mut expected = Vec::new();
             for x in 0..lens[0] {
                 for y in 0..lens[1] {
@@ -247,17 +279,18 @@ mod tests {
         copy(
             &[],
             4,
-            Place {
+            Strided {
                 bytes: &[1, 2, 3, 4],
                 start: 0,
                 strides: &[],
             },
-            Place {
+            Strided {
                 bytes: &mut to,
                 start: 0,
                 strides: &[],
             },
-        );
+        )
+        .unwrap();
         assert_eq!(to, [1, 2, 3, 4]);
     }
 
@@ -267,22 +300,68 @@ mod tests {
         fill(
             &[2, 1],
             &[1, 2],
-            Place {
+            Strided {
                 bytes: &mut to,
                 start: 2,
                 strides: &[6, 2],
             },
-        );
+        )
+        .unwrap();
         assert_eq!(to, [9, 9, 1, 2, 9, 9, 9, 9, 1, 2, 9, 9]);
         fill(
             &[2, 0],
             &[1, 2],
-            Place {
+            Strided {
                 bytes: &mut to,
                 start: 0,
                 strides: &[6, 2],
             },
-        );
+        )
+        .unwrap();
         assert_eq!(to[..2], [9, 9]);
+    }
+
+    #[test]
+    fn a_box_outside_of_an_array_is_an_error_and_nothing_is_copied() {
+        let from = [1; 12];
+        for (lens, start, strides) in [
+            ([2, 3], 1, [6, 2]),
+            ([3, 3], 0, [6, 2]),
+            ([2, 4], 0, [6, 2]),
+            ([2, 3], usize::MAX, [6, 2]),
+            ([2, 3], 0, [usize::MAX, 2]),
+        ] {
+            let mut to = [0; 24];
+            let source = Strided {
+                bytes: from.as_slice(),
+                start,
+                strides: &strides,
+            };
+            let target = Strided {
+                bytes: to.as_mut_slice(),
+                start: 0,
+                strides: &[8, 2],
+            };
+            assert!(copy(&lens, 2, source, target).is_err(), "{lens:?}");
+            let target = Strided {
+                bytes: &mut to[..12],
+                start,
+                strides: &strides,
+            };
+            assert!(fill(&lens, &[1, 1], target).is_err(), "{lens:?}");
+            assert_eq!(to, [0; 24]);
+        }
+        let one_axis = Strided {
+            bytes: from.as_slice(),
+            start: 0,
+            strides: &[2],
+        };
+        let mut to = [0; 12];
+        let target = Strided {
+            bytes: to.as_mut_slice(),
+            start: 0,
+            strides: &[6, 2],
+        };
+        assert!(copy(&[2, 3], 2, one_axis, target).is_err());
     }
 }

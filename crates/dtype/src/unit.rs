@@ -1,7 +1,6 @@
-//! What times count, as NumPy spells it: `ns`, `25s`.
+//! Units of time, as NumPy spells them: `ns`, `25s`.
 
-use super::error::{DTypeError, excerpt};
-use super::{TimeBase, TimeUnit};
+use super::{DTypeError, TimeBase, TimeUnit};
 use std::fmt;
 
 const CODES: [(TimeBase, &str); 13] = [
@@ -21,7 +20,7 @@ const CODES: [(TimeBase, &str); 13] = [
 ];
 
 impl TimeBase {
-    /// NumPy's letters for it.
+    /// The letters that NumPy uses for it.
     ///
     /// ```
     /// assert_eq!(bloscpack_dtype::TimeBase::Nano.code(), "ns");
@@ -35,13 +34,13 @@ impl TimeBase {
 }
 
 impl TimeUnit {
-    /// Nothing known of the unit.
+    /// The unit of which nothing is known.
     pub const GENERIC: Self = Self {
         base: None,
         count: 1,
     };
 
-    /// One of these.
+    /// The unit that counts single steps of this size.
     ///
     /// ```
     /// use bloscpack_dtype::{TimeBase, TimeUnit};
@@ -55,9 +54,9 @@ impl TimeUnit {
         }
     }
 
-    /// Reads what stands between the brackets: `ns`, `25s`, `generic`.
+    /// Reads the text between the brackets: `ns`, `25s`, `generic`.
     pub(super) fn parse(text: &str) -> Result<Self, DTypeError> {
-        let wrong = || DTypeError::new(format!("{} is no unit of time", excerpt(text)));
+        let wrong = || DTypeError::not(text, "a unit of time");
         if text == "generic" {
             return Ok(Self::GENERIC);
         }
@@ -72,14 +71,15 @@ impl TimeUnit {
         Self { base, count }.checked()
     }
 
-    /// The unit, if it can be. Of the generic one there is only one.
+    /// The unit, if NumPy has it. There is only one generic unit.
     pub(super) fn checked(self) -> Result<Self, DTypeError> {
         match self.base {
             None => Ok(Self::GENERIC),
             Some(_) if (1..=i32::MAX.unsigned_abs()).contains(&self.count) => Ok(self),
-            Some(_) => Err(DTypeError::new(format!(
-                "a unit of time that counts in steps of {}",
-                self.count
+            Some(_) => Err(DTypeError::invalid(format!(
+                "unit of time with steps of {}, expected 1 to {}",
+                self.count,
+                i32::MAX
             ))),
         }
     }

@@ -4,20 +4,24 @@ use super::float::{Float, little};
 use super::{ByteOrder, DType, Field, Kind, date};
 use serde_json::{Map, Value, json};
 
-/// What stands for "not a time".
+/// The count of "not a time".
 pub(super) const NOT_A_TIME: i64 = i64::MIN;
 
 impl DType {
     /// The element with these bytes as a value of JSON.
     ///
-    /// Integers and floats are numbers, floats with as few digits as tell them from any other of their
-    /// length; what is not finite is null. Complex numbers are `[re, im]`, times text of ISO 8601 to
-    /// the precision of their unit, spans their count, "not a time" null, void hexadecimal digits,
-    /// fields an object, of which arrays are lists. Bytes and text are strings without the zeros
-    /// behind them. Bytes that are not UTF-8, text with numbers that are no characters, and the
-    /// extended floats of some machines are `{"hex": "..."}`. Times of years with more than four
-    /// digits, and those whose unit is not known, are their count. Objects, and what is not as
-    /// long as an element, are null.
+    /// | elements | value |
+    /// |---|---|
+    /// | bool, integers | bool, number |
+    /// | floats | number, with the fewest digits that identify it; null if it is not finite |
+    /// | complex numbers | `[re, im]` |
+    /// | datetimes | ISO 8601 to the precision of the unit; the count for years with more than four digits and for the generic unit; null for "not a time" |
+    /// | timedeltas | the count; null for "not a time" |
+    /// | bytes, text | string without the zeros at the end |
+    /// | void | string of hexadecimal digits |
+    /// | fields | object, with lists for fields that are arrays |
+    /// | bytes that are not UTF-8, text with numbers that are not characters, extended floats | `{"hex": "..."}` |
+    /// | objects, and bytes of another length than an element | null |
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -76,9 +80,9 @@ impl DType {
 
     /// Appends the element with these bytes as text, for a column of a table.
     ///
-    /// As [`DType::value`], but for what JSON does not know: floats may be `nan`, `inf` and `-inf`,
-    /// complex numbers are `1.0+2.0j`, "not a time" is empty. Strings are written as they are, and
-    /// fields as JSON. Objects, and what is not as long as an element, add nothing.
+    /// The text is that of [`DType::value`], with these exceptions: floats may be `nan`, `inf` and
+    /// `-inf`, complex numbers are `1.0+2.0j`, and "not a time" is empty. Strings are written without
+    /// quotes, fields as JSON. Objects, and bytes of another length than an element, append nothing.
     ///
     /// ```
     /// let mut text = String::new();
@@ -109,12 +113,12 @@ impl DType {
         let time = matches!(self.kind, Kind::Datetime(_));
         match self.value(element) {
             Value::Null => {}
-            // What reads like the escape has to be escaped.
+            // A string that looks like the escape has to be escaped.
             Value::String(found) if from_hex_object(&found).is_some() => {
                 text.push_str(&hex_value(element).to_string());
             }
             Value::String(found) => text.push_str(&found),
-            // Without the sign it would be a year.
+            // Without the sign it would be read as a year.
             Value::Number(count) if time && matches!(count.as_u64(), Some(1000..=9999)) => {
                 text.extend(["+", &count.to_string()]);
             }
@@ -128,7 +132,7 @@ impl DType {
 }
 
 impl Field {
-    /// Its bytes in an element.
+    /// The positions of its bytes in an element; `None` if this platform has no such positions.
     pub(super) fn range(&self) -> Option<std::ops::Range<usize>> {
         let start = usize::try_from(self.offset).ok()?;
         let end = start.checked_add(usize::try_from(self.len().ok()?).ok()?)?;
@@ -140,7 +144,7 @@ impl Field {
     }
 }
 
-/// An array within an element; an empty list if it has no bytes, however many elements it has.
+/// An array within an element; an empty list if it has no bytes, however many elements.
 fn array(dtype: &DType, shape: &[u64], bytes: &[u8]) -> Value {
     let Some((len, within)) = shape.split_first() else {
         return dtype.value(bytes);
@@ -175,7 +179,7 @@ fn unsigned(bytes: &[u8], order: ByteOrder) -> Option<u64> {
     }
 }
 
-/// The two floats of a complex number, if they are not extended ones.
+/// The two floats of a complex number; `None` for extended ones.
 fn parts(bytes: &[u8], order: ByteOrder) -> Option<(Float, Float)> {
     let (re, im) = bytes.split_at_checked(bytes.len() / 2)?;
     Some((Float::read(re, order)?, Float::read(im, order)?))
@@ -186,10 +190,10 @@ fn without_zeros(bytes: &[u8]) -> &[u8] {
         .iter()
         .rposition(|byte| *byte != 0)
         .map_or(0, |last| last + 1);
-    bytes.get(..len).unwrap_or_default()
+    bytes.split_at(len).0
 }
 
-/// Text of characters of four bytes, without the zeros behind the last that counts.
+/// Text of characters of four bytes, without the zeros at the end.
 fn characters(bytes: &[u8], order: ByteOrder) -> Option<String> {
     let (chars, _) = bytes.as_chunks::<4>();
     let chars = chars.iter().map(|bytes| {

@@ -27,6 +27,7 @@ impl From<Fault> for Category {
             Fault::Unsupported => Self::Unsupported,
             Fault::OverLimit => Self::OverLimit,
             Fault::Usage => Self::Usage,
+            Fault::Bug => Self::Failed,
         }
     }
 }

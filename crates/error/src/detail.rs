@@ -34,9 +34,3 @@ impl Detail for WrongElement {
         Fault::Usage
     }
 }
-
-impl<T: Detail> From<T> for crate::Error {
-    fn from(detail: T) -> Self {
-        Self::new(crate::ErrorKind::Detail(Box::new(detail)), None)
-    }
-}

@@ -1,13 +1,20 @@
 //! Conversions from the errors of the layers below, and to and from [`io::Error`].
 
-use crate::{Category, Error, ErrorKind};
+use crate::{Category, Detail, Error, ErrorKind};
+use bloscpack_dtype::boxes::OutOfBounds;
 use bloscpack_storage as storage;
-use bloscpack_storage::crew::Panicked;
+use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
 use std::io;
 
 /// The byte that marks a file in the middle of a change is part of two layers that do not know each other.
-const _: () = assert!(storage::MARK == bloscpack_wire::MARK);
+const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
+
+impl<T: Detail> From<T> for Error {
+    fn from(detail: T) -> Self {
+        Self::new(ErrorKind::Detail(Box::new(detail)), None)
+    }
+}
 
 impl From<ParseError> for Error {
     fn from(ParseError { error, position }: ParseError) -> Self {
@@ -21,6 +28,12 @@ impl From<FormatError> for Error {
     }
 }
 
+impl From<OutOfBounds> for Error {
+    fn from(error: OutOfBounds) -> Self {
+        Self::bug(error.to_string())
+    }
+}
+
 impl From<Panicked> for Error {
     fn from(_: Panicked) -> Self {
         Self::new(ErrorKind::Panicked, None)
@@ -31,17 +44,27 @@ impl From<storage::Error> for Error {
     fn from(error: storage::Error) -> Self {
         match error {
             storage::Error::Io(error) => error.into(),
-            storage::Error::Interrupted { why } => FormatError::Interrupted { why }.into(),
+            storage::Error::Interrupted { fault, .. } => {
+                let why = fault.as_str();
+                FormatError::Interrupted { why }.into()
+            }
+            storage::Error::Bug { found } => Self::bug(found),
+            other => Self::bug(other.to_string()),
         }
     }
 }
 
 impl From<io::Error> for Error {
-    /// An error that passed through [`io::Read`] or [`io::Write`] is itself again.
+    /// An error of this crate or of storage that passed through [`io::Read`] or [`io::Write`] is itself
+    /// again.
     fn from(error: io::Error) -> Self {
-        error
-            .downcast::<Self>()
-            .unwrap_or_else(|error| Self::new(ErrorKind::Io(error), None))
+        match error.downcast::<Self>() {
+            Ok(error) => error,
+            Err(error) => match error.downcast::<storage::Error>() {
+                Ok(error) => error.into(),
+                Err(error) => Self::new(ErrorKind::Io(error), None),
+            },
+        }
     }
 }
 

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The layers below have small errors of their own, which convert into this one: [`ChunkError`], [`FormatError`],
-//! [`DTypeError`], and that of the storage layer. The crates above add errors of their own as a [`Detail`].
+//! [`DTypeError`](bloscpack_dtype::DTypeError), and that of the storage layer. The crates above add errors of their own as a [`Detail`].
 #![forbid(unsafe_code)]
 
 mod category;

@@ -10,7 +10,7 @@ use std::io::Write;
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, write_bytes};
 ///
-/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
 /// let mut bytes = Vec::new();
 /// write_bytes(&mut ArraySource::new(&array).range(3..5)?, &mut bytes, &mut |_| ())?;
 /// assert_eq!(bytes, array.read_rows(3..5)?);
@@ -18,7 +18,7 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for several columns; those of the source; those of the writer.
+/// Returns wrong usage for several columns, and errors of the source and of the writer.
 pub fn write_bytes(
     source: &mut dyn Source,
     mut to: impl Write,

@@ -1,10 +1,10 @@
-//! [`ExchangeError`]: what can be wrong with the data that is exchanged.
+//! [`ExchangeError`]: an error in the data of another format.
 
 use blosc1::Fault;
 use bloscpack_error::{Detail, Error};
 use thiserror::Error as ThisError;
 
-/// What is wrong with the data that is exchanged.
+/// An error in the data of another format.
 #[derive(Debug, ThisError)]
 #[error("{what}")]
 pub struct ExchangeError {
@@ -18,7 +18,7 @@ impl Detail for ExchangeError {
     }
 }
 
-/// An error of the data that is exchanged: who has to act, and what was found and expected.
+/// An error in the data of another format: its category, and what was found and expected.
 pub(crate) fn exchange(fault: Fault, what: impl Into<String>) -> Error {
     let what = what.into();
     ExchangeError { fault, what }.into()

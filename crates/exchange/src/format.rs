@@ -46,7 +46,7 @@ const ENDINGS: [(&str, Format); 12] = [
 ];
 
 impl Format {
-    /// The format that the ending of a name stands for.
+    /// The format for the extension of a name.
     ///
     /// ```
     /// use bloscpack_exchange::Format;
@@ -80,12 +80,12 @@ impl Format {
         }
     }
 
-    /// What to say where this build lacks it.
+    /// The message for a build that lacks it.
     #[cfg(not(all(feature = "arrow", feature = "csv")))]
     fn missing(self) -> Error {
         let feature = if self == Self::Csv { "csv" } else { "arrow" };
         let what = format!(
-            "{self}: this build is without the feature {feature}: cargo install bloscpack --features {feature}"
+            "{self}: this build lacks the feature {feature}: cargo install --locked --path crates/blpk --features {feature}"
         );
         crate::error::exchange(Fault::Unsupported, what)
     }
@@ -106,11 +106,11 @@ impl fmt::Display for Format {
     }
 }
 
-/// Writes a source as this format; `progress` is told how many rows are done.
+/// Writes a source as this format; `progress` receives the number of rows done so far.
 ///
 /// # Errors
-/// Unsupported if this build lacks the format, or the format has no place for what the source has; those of the source; those
-/// of the writer.
+/// Returns `Unsupported` if this build lacks the format or the format cannot store the source's data, and errors of the source
+/// and of the writer.
 pub fn export(
     source: &mut dyn Source,
     format: Format,
@@ -136,15 +136,15 @@ pub fn export(
     }
 }
 
-/// Opens a file of another format, which the ending of its name tells.
+/// Opens a file of another format, chosen by the extension of its name.
 ///
 /// # Errors
-/// Those of the file system; wrong usage for an ending that is not known; as [`open_at`].
+/// Returns errors of the file system; wrong usage for an unknown extension, and the errors of [`open_at`].
 pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSource<'static>> {
     let path = path.as_ref();
     let Some(format) = Format::of_path(path) else {
         return Err(Error::usage(format!(
-            "{}: the ending tells no format; known are .npy, .csv, .arrow and .parquet",
+            "{}: unknown file extension; known are .npy, .csv, .arrow and .parquet",
             path.display()
         )));
     };
@@ -154,8 +154,8 @@ pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSour
 /// Opens a source of bytes that is of another format. It must not change while it is read.
 ///
 /// # Errors
-/// Unsupported if this build lacks the format, it is only written, or these bytes are none; damage; those of the source of
-/// bytes; wrong usage for options that do not fit.
+/// Returns `Unsupported` if this build lacks the format, cannot read it, or the bytes are not of the format; any damage found;
+/// errors of the source of bytes; wrong usage for options that do not apply.
 #[cfg_attr(
     not(any(feature = "csv", feature = "arrow")),
     allow(unused_variables, reason = "`.npy` leaves nothing to say")
@@ -178,7 +178,7 @@ pub fn open_at(
         #[cfg(not(feature = "arrow"))]
         Format::Arrow | Format::Parquet => Err(format.missing()),
         Format::JsonLines | Format::ArrowStream | Format::Bytes => {
-            let what = format!("{format} is written, but not read");
+            let what = format!("{format} can be written but not read");
             Err(crate::error::exchange(Fault::Unsupported, what))
         }
     }

@@ -8,11 +8,11 @@ use bloscpack_error::{Error, Result};
 
 /// Appends all rows of a source to a table, whose columns are found by their names, and flushes it.
 ///
-/// Types have to be the same, but for the order of bytes. Nothing is kept of what was appended if it fails and the table is
+/// Types must be the same except for byte order. Nothing that was appended is kept if it fails and the table is
 /// dropped.
 ///
 /// # Errors
-/// Wrong usage for other columns than the table has, or of other types; those of the source; those of the table.
+/// Returns wrong usage for other columns than the table has, or of other types, and errors of the source and of the table.
 pub fn import_table(
     source: &mut dyn Source,
     table: &mut CTable,
@@ -33,7 +33,7 @@ pub fn import_table(
 /// Appends all rows of a source with one column to an array, and flushes it.
 ///
 /// # Errors
-/// As [`import_table`].
+/// Returns the errors of [`import_table`].
 pub fn import_array(
     source: &mut dyn Source,
     array: &mut CArray,
@@ -69,7 +69,7 @@ fn places(schema: &Schema, table: &CTable) -> Result<Vec<Place>> {
         let found = from.and_then(|from| Some((from, schema.columns.get(from)?)));
         let Some((from, column)) = found else {
             return Err(Error::usage(format!(
-                "nothing comes for column {name:?}: there are {}",
+                "input has no column {name:?} (found: {})",
                 names(&schema.columns)
             )));
         };
@@ -81,7 +81,7 @@ fn places(schema: &Schema, table: &CTable) -> Result<Vec<Place>> {
     match schema.columns.len() == places.len() {
         true => Ok(places),
         false => Err(Error::usage(format!(
-            "the table has columns {}, but what comes has {}",
+            "the table has columns {}, but the input has {}",
             table.names().join(", "),
             names(&schema.columns)
         ))),
@@ -95,7 +95,7 @@ fn check(column: &Column, array: &CArray) -> Result<()> {
     match same && column.row_shape == row_shape {
         true => Ok(()),
         false => Err(Error::usage(format!(
-            "column {:?} has rows of {} {:?}, but {} {row_shape:?} are wanted",
+            "column {:?} has rows of {} {:?}, expected {} {row_shape:?}",
             column.name,
             column.dtype,
             column.row_shape,

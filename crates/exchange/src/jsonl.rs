@@ -10,7 +10,7 @@ use std::io::Write;
 
 /// Writes a line of JSON for each row: an object with the columns of a table, or the row of an array itself.
 ///
-/// What JSON has no number for is null, as [`DType::value`](bloscpack_dtype::DType::value) has it; infinite floats are that, too.
+/// A value without a JSON number is null, as [`DType::value`](bloscpack_dtype::DType::value) does it; so are infinite floats.
 ///
 /// ```
 /// use bloscpack_datasets::CArray;
@@ -26,7 +26,7 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for more than a million rows that have no bytes; those of the source; those of the writer.
+/// Returns wrong usage for more than a million rows that have no bytes, and errors of the source and of the writer.
 pub fn write_jsonl(
     source: &mut dyn Source,
     mut to: impl Write,

@@ -1,7 +1,7 @@
 //! Datasets out to the formats of other programs, and in from them.
 //!
 //! A [`Source`] is columns of the same number of rows, given a [`Batch`] at a time in bounded memory: an array
-//! ([`ArraySource`], [`NdSource`]), a table ([`TableSource`]), a Bloscpack file with an array of NumPy in it ([`FileSource`]), or
+//! ([`ArraySource`], [`NdSource`]), a table ([`TableSource`]), a Bloscpack file with a NumPy array (`FileSource` of the crate `bloscpack`), or
 //! a file of another format ([`open`]). It is written as one of the [`Format`]s by [`export`], and into a dataset by [`import_array`]
 //! and [`import_table`].
 //!
@@ -10,7 +10,7 @@
 //! use bloscpack_exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
 //! use bloscpack_storage::MemoryStore;
 //!
-//! let table = CTable::open("testdata/datasets/bcolz/table_trimmed")?;
+//! let table = CTable::open("../../testdata/datasets/bcolz/table_trimmed")?;
 //! let mut lines = Vec::new();
 //! export(&mut TableSource::new(&table)?, Format::JsonLines, &mut lines, &mut |_| ())?;
 //! assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, table.rows()?);
@@ -24,7 +24,7 @@
 //! # Ok::<(), bloscpack_error::Error>(())
 //! ```
 //!
-//! # What is kept
+//! # Types
 //!
 //! | format | types | missing values |
 //! |---|---|---|
@@ -35,6 +35,7 @@
 //!
 //! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`.
 
+#![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 #[cfg(feature = "arrow")]
@@ -67,3 +68,8 @@ pub use schema::{Batch, Column, Schema};
 pub use source::{ArraySource, BoxedSource, FieldsSource, NdSource, Progress, Source, TableSource};
 #[doc(hidden)]
 pub use source::{Content, Flat};
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

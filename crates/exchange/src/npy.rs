@@ -13,13 +13,13 @@ use std::io::Write;
 use std::ops::Range;
 
 /// Writes an array as NumPy's `save` does, byte for byte, in C order. A table becomes an array whose elements have its
-/// columns as fields, one behind the other.
+/// columns as consecutive fields.
 ///
 /// ```
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, write_npy};
 ///
-/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
 /// let mut file = Vec::new();
 /// write_npy(&mut ArraySource::new(&array), &mut file, &mut |_| ())?;
 /// assert!(file[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }"));
@@ -27,7 +27,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for elements whose fields overlap, or several columns of one name, which the format cannot say; those of the
+/// Returns wrong usage for elements whose fields overlap, or several columns of one name, which the format cannot say; those of the
 /// source; those of the writer.
 pub fn write_npy(
     source: &mut dyn Source,
@@ -57,7 +57,7 @@ pub fn write_npy(
     Ok(to.flush()?)
 }
 
-/// Rows one behind the other, of columns one behind the other.
+/// Consecutive rows of consecutive columns.
 fn interleaved(schema: &Schema, batch: &Batch) -> Vec<u8> {
     let row = to_usize(schema.row_bytes());
     let mut out = vec![0; row.saturating_mul(to_usize(batch.rows))];
@@ -75,7 +75,7 @@ fn interleaved(schema: &Schema, batch: &Batch) -> Vec<u8> {
     out
 }
 
-/// The bytes of a file behind its header.
+/// The bytes of a file after its header.
 #[derive(Debug)]
 struct Behind<S> {
     bytes: S,
@@ -118,13 +118,13 @@ impl<S: ReadAt> NpyFile<S> {
     /// Opens it. The bytes must not change while it is read.
     ///
     /// # Errors
-    /// Unsupported if it is no such file; damage; those of the source of bytes.
+    /// Returns `Unsupported` if it is not an npy file, any damage found, and errors of the source of bytes.
     pub fn open_at(bytes: S) -> Result<Self> {
         let (header, flat) = opened(bytes)?;
         Ok(Self { header, flat })
     }
 
-    /// What an element is.
+    /// The dtype of an element.
     pub fn dtype(&self) -> &DType {
         &self.header.dtype
     }
@@ -137,7 +137,7 @@ impl<S: ReadAt> NpyFile<S> {
     /// The elements of a box, a range for each axis, in C order whatever that of the file is.
     ///
     /// # Errors
-    /// Wrong usage for a box that does not lie in the array; those of the source of bytes.
+    /// Returns wrong usage for a box outside of the array, and errors of the source of bytes.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         let shape = self.shape();
         let mut axes = slice.iter().zip(shape);
@@ -180,7 +180,7 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<Behind<S>>)> {
     Ok((header, flat))
 }
 
-/// What every file begins with.
+/// The magic of every file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The header and its length; no more is read than that.

@@ -8,7 +8,7 @@ use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 use std::collections::BTreeMap;
 
-/// What a file of another format does not say itself: types of text, values for what is missing.
+/// Information that a file of another format lacks: types of text columns, values for missing cells.
 ///
 /// ```
 /// use bloscpack_dtype::DType;
@@ -69,7 +69,7 @@ impl ImportOptions {
     /// The types of all columns as this table has them, to append to it.
     ///
     /// # Errors
-    /// Those of opening the columns.
+    /// Returns errors of opening the columns.
     pub fn for_table(mut self, table: &CTable) -> Result<Self> {
         for name in table.names() {
             let array = table.column(name)?;
@@ -88,7 +88,7 @@ impl ImportOptions {
         self.column(column)
     }
 
-    /// What stands in this column where a value is missing, as text. Without it, floats are not a number, times "not a
+    /// The value of missing cells in this column, as text. Without it, floats are not a number, times "not a
     /// time", strings empty, and anything else is an error.
     #[must_use]
     pub fn fill(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
@@ -96,14 +96,14 @@ impl ImportOptions {
         self
     }
 
-    /// What stands in integers and truth values where one is missing, in columns for which nothing else is said.
+    /// The value of missing cells in integer and boolean columns without a value of their own.
     #[must_use]
     pub fn fill_all(mut self, text: impl Into<String>) -> Self {
         self.fill_rest = Some(text.into());
         self
     }
 
-    /// What separates the cells of CSV, instead of a comma.
+    /// The separator of CSV cells, instead of a comma.
     #[must_use]
     pub fn delimiter(mut self, byte: u8) -> Self {
         self.delimiter = byte;
@@ -111,7 +111,7 @@ impl ImportOptions {
     }
 
     #[cfg(any(feature = "csv", feature = "arrow"))]
-    /// What stands in a column where a value is missing, if that does not follow from its type.
+    /// The value of missing cells in a column, if it does not follow from the type.
     pub(super) fn filling(&self, column: &Column) -> Option<String> {
         let of_itself = column.row_shape.is_empty() && is_value_of_nothing(&column.dtype);
         let rest = self.fill_rest.as_ref().filter(|_| !of_itself);

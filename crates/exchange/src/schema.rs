@@ -59,10 +59,10 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// Whether it is a table; else it is one array, and the only column has no name of its own.
     pub is_table: bool,
-    /// Whether floats that are not a number stand for values that are missing, and are written so where the format can tell
+    /// Whether NaN means a missing value, and is written as such where the format can express it
     /// the two apart: as null in Arrow and Parquet.
     pub nan_is_null: bool,
-    /// What users have said of it, if the source has a place for that.
+    /// The user's attributes, if the source has any.
     pub attributes: Attributes,
 }
 
@@ -111,7 +111,7 @@ impl Schema {
     /// A new array of the only column with these attributes.
     ///
     /// # Errors
-    /// Wrong usage if there are more columns, or none.
+    /// Returns wrong usage if there are more columns, or none.
     pub fn array_builder(&self) -> Result<CArrayBuilder> {
         let column = self.only("an array has one column")?;
         Ok(column.builder().attributes(self.attributes.clone()))
@@ -129,7 +129,7 @@ impl Schema {
     }
 }
 
-/// What the column of an array is called where columns have names.
+/// The column name of an array where columns have names.
 pub(super) const ARRAY: &str = "value";
 
 /// The names, for an error.

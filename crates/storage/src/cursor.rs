@@ -1,9 +1,23 @@
 //! [`Cursor`]: a source that is read at positions, read in order.
 
-use super::ReadAt;
+use crate::ReadAt;
+use crate::convert::{end_of, to_u64};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Reads a source from one position on, and seeks in it.
+/// Reads a [`ReadAt`] source in order, and seeks in it.
+///
+/// Several cursors may share one source, each with a position of its own.
+///
+/// ```
+/// use bloscpack_storage::Cursor;
+/// use std::io::{Read, Seek, SeekFrom};
+/// let mut cursor = Cursor::new(b"0123456789".as_slice());
+/// cursor.seek(SeekFrom::End(-3))?;
+/// let mut rest = String::new();
+/// cursor.read_to_string(&mut rest)?;
+/// assert_eq!(rest, "789");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Cursor<S> {
     source: S,
@@ -11,7 +25,7 @@ pub struct Cursor<S> {
 }
 
 impl<S> Cursor<S> {
-    /// A cursor at the source's first byte.
+    /// A cursor at the first byte of the source.
     pub fn new(source: S) -> Self {
         Self { source, at: 0 }
     }
@@ -20,29 +34,36 @@ impl<S> Cursor<S> {
 impl<S: ReadAt> Read for Cursor<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let len = self.source.read_at(self.at, buf)?;
-        self.at = self.at.saturating_add(u64::try_from(len).unwrap_or(0));
+        self.at = end_of(self.at, to_u64(len))?;
         Ok(len)
     }
 }
 
 impl<S: ReadAt> Seek for Cursor<S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = target(to, self.at, || self.source.size())?;
+        self.at = seek_target(to, self.at, || self.source.size())?;
         Ok(self.at)
     }
 }
 
-/// The position that a seek leads to.
-pub fn target(to: SeekFrom, here: u64, size: impl FnOnce() -> io::Result<u64>) -> io::Result<u64> {
+/// The position that a seek from position `here` leads to; `size` is only called for a seek from
+/// the end.
+///
+/// # Errors
+/// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a position before the first byte or
+/// after the last position, and the error of `size`.
+pub fn seek_target(
+    to: SeekFrom,
+    here: u64,
+    size: impl FnOnce() -> io::Result<u64>,
+) -> io::Result<u64> {
     let (from, by) = match to {
         SeekFrom::Start(at) => return Ok(at),
         SeekFrom::Current(by) => (here, by),
         SeekFrom::End(by) => (size()?, by),
     };
     from.checked_add_signed(by).ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "a seek to before the first byte",
-        )
+        let what = "seek to a position before the first byte or after 2^64-1";
+        io::Error::new(io::ErrorKind::InvalidInput, what)
     })
 }

@@ -1,7 +1,8 @@
 //! [`Disk`]: a folder of the file system.
 
-use super::folder::{Access, Folder};
-use super::write_at::retry;
+use crate::owners::copy_owners;
+use crate::write_at::retry;
+use crate::{Access, Folder};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// A directory of the file system.
 ///
-/// A file of several names (hard links) is not opened for writing: locks and journals go by name.
+/// A file with several names (hard links) is not opened for writing, because its locks and journals
+/// belong to one name. On Unix a symbolic link is never followed, and a FIFO or device is never
+/// waited for.
 ///
 /// ```
 /// use bloscpack_storage::{Disk, Folder};
@@ -24,22 +27,23 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The directory at this path, which should exist.
+    /// The directory at this path, which is not accessed yet and should exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The folder and the name of an existing file, symbolic links followed.
+    /// The directory of an existing file, and the file's name there, with symbolic links resolved.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a path without a file name, such as
+    /// `/`, and any error of the file system.
     pub fn of(path: impl AsRef<Path>) -> io::Result<(Self, OsString)> {
         let path = fs::canonicalize(path)?;
         match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => Ok((Self::new(folder), name.to_owned())),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "a path that does not end in the name of a file",
+                "the path does not end in the name of a file",
             )),
         }
     }
@@ -59,14 +63,14 @@ impl Folder for Disk {
         options.read(true).write(access == Access::Write);
         let file = retry(|| without_surprises(&mut options).open(self.path_of(name)))?;
         let metadata = file.metadata()?;
-        let wrong = if !metadata.is_file() {
+        let refused = if !metadata.is_file() {
             "not a regular file"
         } else if access == Access::Write && has_other_names(&metadata) {
-            "the file has several names (hard links), under which others could change it at the same time: copy it first"
+            "the file has several names (hard links), so locks cannot protect it; copy it first"
         } else {
             return Ok(file);
         };
-        Err(io::Error::new(io::ErrorKind::InvalidInput, wrong))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, refused))
     }
 
     fn create(&self, name: &OsStr, like: Option<&File>) -> io::Result<File> {
@@ -74,7 +78,7 @@ impl Folder for Disk {
         options.read(true).write(true).create_new(true);
         let file = retry(|| private(&mut options).open(self.path_of(name)))?;
         if let Some(like) = like {
-            keep_owners(&file, &like.metadata()?)?;
+            copy_owners(&file, &like.metadata()?)?;
         }
         Ok(file)
     }
@@ -100,13 +104,13 @@ impl Folder for Disk {
     fn sync(&self) -> io::Result<()> {
         let folder = File::open(&self.path)?;
         match retry(|| folder.sync_all()) {
-            // Some file systems cannot sync a directory, and have nothing to sync there.
+            // Some file systems cannot sync a directory, because they have nothing to sync there.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             done => done,
         }
     }
 
-    /// Windows has no such call; its file systems keep a journal of names.
+    /// Windows has no such call, but its file systems keep a journal of names.
     #[cfg(not(unix))]
     fn sync(&self) -> io::Result<()> {
         Ok(())
@@ -123,14 +127,14 @@ impl Folder for Disk {
         Ok((there.dev(), there.ino()) == (file.dev(), file.ino()))
     }
 
-    /// An open file keeps its name there.
+    /// An open file cannot lose its name on Windows.
     #[cfg(not(unix))]
     fn leads_to(&self, name: &OsStr, _: &File) -> io::Result<bool> {
         self.path_of(name).try_exists()
     }
 }
 
-/// Follows no link, and waits for no FIFO, that somebody has put in the file's place.
+/// Follows no link, and waits for no FIFO, that another program may have put in the file's place.
 #[cfg(unix)]
 fn without_surprises(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
@@ -147,13 +151,13 @@ fn has_other_names(metadata: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(metadata) > 1
 }
 
-/// Windows does not tell.
+/// The standard library does not report that on Windows.
 #[cfg(not(unix))]
 fn has_other_names(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Nobody else may read it.
+/// Only the owner may access the new file.
 #[cfg(unix)]
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
@@ -163,26 +167,4 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 #[cfg(not(unix))]
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
-}
-
-/// Gives `file` the owner, the group and the mode of another, as far as the user may.
-#[cfg(unix)]
-pub(super) fn keep_owners(file: &File, like: &fs::Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let new = file.metadata()?;
-    let mut mode = like.mode() & 0o7777;
-    if new.uid() != like.uid() && fchown(file, Some(like.uid()), None).is_err() {
-        // The new owner has not earned what the file did in the name of the old one.
-        mode &= 0o1777;
-    }
-    if new.gid() != like.gid() && fchown(file, None, Some(like.gid())).is_err() {
-        // What the old group was allowed is not the business of the new one, beyond what all are.
-        mode &= 0o5707 | (mode & 0o007) << 3;
-    }
-    file.set_permissions(fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-pub(super) fn keep_owners(file: &File, like: &fs::Metadata) -> io::Result<()> {
-    file.set_permissions(like.permissions())
 }

@@ -6,39 +6,148 @@ use std::{fmt, io};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a file or a store cannot be opened, read or changed.
-#[derive(Debug)]
+///
+/// Functions that may find an interrupted change return this error; all others return
+/// [`io::Error`], which converts into it with `?`.
+///
+/// ```
+/// use bloscpack_storage::{Error, JournalFault, Memory, Snapshot, Subject};
+/// // A file whose first byte is the mark of a change, and no journal beside it.
+/// let folder = Memory::from([("data", b"!lpk".to_vec())]);
+/// let error = Snapshot::open_in(&folder, "data".as_ref()).unwrap_err();
+/// assert!(matches!(
+///     error,
+///     Error::Interrupted { subject: Subject::File, fault: JournalFault::Missing }
+/// ));
+/// assert_eq!(error.to_string(), "a change to this file was interrupted, and its journal is missing");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// Reading or writing failed.
+    /// Reading, writing or locking failed; the kind of the [`io::Error`] says how.
+    #[error(transparent)]
     Io(io::Error),
-    /// A change was interrupted and cannot be completed.
+    /// A change was interrupted, and what is beside the file or in the store cannot complete it.
+    #[error("a change to this {subject} was interrupted, and {fault}")]
     Interrupted {
-        /// The reason it cannot be completed.
-        why: &'static str,
+        /// The thing that was being changed.
+        subject: Subject,
+        /// The reason the change cannot be completed.
+        fault: JournalFault,
+    },
+    /// An invariant of this crate does not hold, or an implementation of one of its traits breaks
+    /// the contract. The operation stopped before it used the value in question.
+    #[error("broken invariant, please report this bug: {found}")]
+    Bug {
+        /// The violation.
+        found: String,
     },
 }
 
-impl fmt::Display for Error {
+/// The thing that an interrupted change was made to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// A single file, whose journal is beside it.
+    File,
+    /// A store of many files, whose journal is in its folder `.blpk`.
+    Store,
+}
+
+impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::File => "file",
+            Self::Store => "store",
+        })
+    }
+}
+
+/// Why a journal cannot complete the change that was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum JournalFault {
+    /// There is no journal.
+    Missing,
+    /// The journal has no valid end, or no valid index.
+    Incomplete,
+    /// A checksum of the journal does not match, or a field has a value that none may have.
+    Damaged,
+    /// The journal describes a file with bytes that neither it nor the file contains.
+    Holes,
+    /// The journal was made for another file or store, or this one was changed since.
+    Foreign,
+    /// A file that the journal of a store refers to is missing or damaged.
+    MissingFiles,
+}
+
+impl JournalFault {
+    /// The fault in words: a clause whose "it" is the file or the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Io(error) => error.fmt(f),
-            Self::Interrupted { why } => {
-                write!(f, "a change to this file was interrupted, and {why}")
-            }
+            Self::Missing => "its journal is missing",
+            Self::Incomplete => "its journal is incomplete or damaged",
+            Self::Damaged => "its journal is damaged",
+            Self::Holes => "its journal would leave holes in it",
+            Self::Foreign => "its journal belongs to another one",
+            Self::MissingFiles => "files that its journal refers to are missing or damaged",
+        }
+    }
+
+    /// The fault in a file that was being changed.
+    pub(crate) fn of_file(self) -> Error {
+        let subject = Subject::File;
+        Error::Interrupted {
+            subject,
+            fault: self,
+        }
+    }
+
+    /// The fault in a store that was being changed.
+    pub(crate) fn of_store(self) -> Error {
+        let subject = Subject::Store;
+        Error::Interrupted {
+            subject,
+            fault: self,
         }
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Interrupted { .. } => None,
-        }
+impl fmt::Display for JournalFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
 impl From<io::Error> for Error {
+    /// An error of this crate that passed through an [`io::Error`] is itself again.
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        error.downcast().unwrap_or_else(Self::Io)
+    }
+}
+
+/// A broken invariant, for functions that return an [`io::Error`].
+pub(crate) fn bug(found: impl Into<String>) -> io::Error {
+    let found = found.into();
+    io::Error::other(Error::Bug { found })
+}
+
+/// Something is in use by another process or thread.
+pub(crate) fn busy(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bug_passes_through_io_and_other_errors_keep_their_kind() {
+        let error = Error::from(bug("1 is 2"));
+        assert!(matches!(&error, Error::Bug { found } if found == "1 is 2"));
+        let error = Error::from(busy("in use"));
+        assert!(matches!(&error, Error::Io(io) if io.kind() == io::ErrorKind::ResourceBusy));
+        let error = Error::from(io::Error::from_raw_os_error(28));
+        assert!(matches!(&error, Error::Io(io) if io.raw_os_error() == Some(28)));
     }
 }

@@ -1,10 +1,10 @@
 //! [`Folder`]: files by name.
 
-use super::{Lock, WriteAt};
+use crate::{Lock, WriteAt};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-/// What a file is opened for.
+/// What a file or a store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reading only.
@@ -13,58 +13,59 @@ pub enum Access {
     Write,
 }
 
-/// Files under names, as a directory holds them: [`Disk`](super::Disk), [`Memory`](super::Memory),
-/// or a double of your own that fails or records.
+/// The regular files of one folder, by name: [`Disk`](crate::Disk), [`Memory`](crate::Memory), or
+/// your own, for example one that fails or records in a test.
 ///
-/// Names are those of regular files in this one folder; links are not followed. Creating,
-/// replacing and removing may be undone by a crash until [`sync`](Self::sync) has returned.
+/// Subfolders are not reached through it, and links are not followed. Until
+/// [`sync`](Self::sync) has returned, a crash may undo what was created, replaced or removed.
 pub trait Folder {
-    /// Its files.
+    /// An open file of this folder.
     type File: WriteAt + Lock;
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if
-    /// there is something else than a regular file; those of the folder.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file; and any error
+    /// of the folder.
     fn open(&self, name: &OsStr, access: Access) -> io::Result<Self::File>;
 
-    /// Creates an empty file, which only its owner may read, or as many as another one `like`
-    /// which it is to be.
+    /// Creates an empty file, open for reading and writing. Only its owner may access it, unless
+    /// there is a file `like` which it is to be: then it gets that file's owner, group and mode.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is anything under this name; those
-    /// of the folder.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken, by whatever
+    /// it is; and any error of the folder.
     fn create(&self, name: &OsStr, like: Option<&Self::File>) -> io::Result<Self::File>;
 
-    /// Gives a file another name, in place of what is there, if anything is. At every moment the
-    /// new name leads to the old file or to the new one.
+    /// Renames a file, replacing the file that has the new name, if there is one. At every moment
+    /// the new name leads to the old file or to the new one.
     ///
     /// # Errors
-    /// Those of the folder.
+    /// Returns any error of the folder.
     fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound), and those of the folder.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound), and any error of the folder.
     fn remove(&self, name: &OsStr) -> io::Result<()>;
 
-    /// The names of all that is there, sorted.
+    /// The names of everything in the folder, sorted.
     ///
     /// # Errors
-    /// Those of the folder.
+    /// Returns any error of the folder.
     fn list(&self) -> io::Result<Vec<OsString>>;
 
-    /// Returns when all names would outlive a power cut.
+    /// Returns when all names would survive a power cut.
     ///
     /// # Errors
-    /// Those of the folder.
+    /// Returns any error of the folder.
     fn sync(&self) -> io::Result<()>;
 
     /// Whether this name still leads to this file.
     ///
     /// # Errors
-    /// Those of the folder.
+    /// Returns any error of the folder.
     fn leads_to(&self, name: &OsStr, file: &Self::File) -> io::Result<bool>;
 }

@@ -1,57 +1,107 @@
-//! Where bytes live: the layer under files, and under whatever else is read at any place or
-//! changed as a whole.
+//! Files and stores that are read at any position and changed atomically.
 //!
-//! [`ReadAt`] is what random access stands on. It takes no `&mut`, so that several threads can
-//! share one source; a [`File`](std::fs::File) is read by position, bytes in memory are simply
-//! there, and anything that seeks is shared behind a lock by [`Seekable`]. With the cargo feature
-//! `mmap` a file can also be mapped into memory, as `Map`, whose documentation says when not to.
+//! This crate knows no file format. It is the layer below the `bloscpack` crates, and useful
+//! wherever a file is read by several threads at once, or has to survive a crash in the middle of
+//! a change.
 //!
-//! A [`Folder`] has files by name, which are [written](WriteAt) at any place and [locked](Lock).
-//! What writes to files changes them through a journal; whoever reads one at the same time, or
-//! after a crash, takes a [`Snapshot`]. A [`Disk`], a [`Memory`], and doubles of yours are folders.
+//! # Where to start
+//!
+//! | you have | you want to | use |
+//! |---|---|---|
+//! | a [`File`](std::fs::File), bytes, or a reader that seeks | read at any position, from several threads | [`ReadAt`], [`Seekable`] |
+//! | a source of positions | read in order and seek | [`Cursor`] |
+//! | a file that others may be changing | read it as of its last committed change | [`Snapshot`] |
+//! | a file | change it atomically | [`JournaledFile`] |
+//! | a directory of many files | change several of them atomically | [`DiskStore`] and [`JournaledStore`] |
+//! | a test | avoid the disk, or make it fail | [`Memory`], [`MemoryStore`], or your own [`Folder`] or [`Store`] |
+//!
+//! # Example
+//!
+//! One change of two files, which a reader sees entirely or not at all:
+//!
+//! ```
+//! use bloscpack_storage::{Access, JournaledStore, Key, MemoryStore};
+//! use std::sync::Arc;
+//!
+//! let store = Arc::new(MemoryStore::from([("count", b"1".to_vec())]));
+//! let writer = JournaledStore::open(store.clone(), Access::Write)?;
+//! writer.put(&Key::parse("one")?, b"the first")?;
+//! writer.put(&Key::parse("count")?, b"2")?;
+//!
+//! let reader = JournaledStore::open(store.clone(), Access::Read)?;
+//! assert_eq!(reader.get(&Key::parse("count")?, 100)?, b"1");
+//! drop(reader);
+//!
+//! writer.commit()?;
+//! let reader = JournaledStore::open(store, Access::Read)?;
+//! assert_eq!(reader.get(&Key::parse("count")?, 100)?, b"2");
+//! # Ok::<(), bloscpack_storage::Error>(())
+//! ```
+//!
+//! # Guarantees
+//!
+//! After a crash at any moment, a file or a store has its old content or its new content, and can
+//! be read immediately, even where it is not writable. A commit that has returned survives. The
+//! protocol, its assumptions and its limits are in `docs/crash-safety.md` of the repository.
+//!
+//! Locks are advisory: they exclude other users of this crate, not programs that do not ask for
+//! them.
+//!
+//! # Errors
+//!
+//! Operations on open files and stores return [`std::io::Error`]. Opening, which may find a change
+//! that was interrupted and cannot be completed, returns [`Error`].
+//!
+//! # Features
+//!
+//! `mmap` adds `Map`, a file mapped into memory. It is off by default, because a map is only
+//! correct for files that no program changes.
 
+#![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-mod change;
-pub mod crew;
+mod convert;
 mod cursor;
 mod disk;
 mod error;
+mod file;
 mod folder;
-mod held;
+#[doc(hidden)]
+pub mod internal;
 mod journal;
 mod lock;
 mod lock_timeout;
 #[cfg(feature = "mmap")]
 mod map;
 mod memory;
-mod overlay;
-pub mod pool;
+mod memory_lock;
+mod mutex;
+mod owners;
+#[doc(hidden)]
+pub mod parallel;
 mod read_at;
-mod replacement;
 mod seekable;
-mod snapshot;
-pub mod threads;
 mod tree;
 mod write_at;
 
-pub use change::{Change, Draft, GAP};
 pub use cursor::Cursor;
-pub use cursor::target;
 pub use disk::Disk;
-pub use error::{Error, Result};
+pub use error::{Error, JournalFault, Result, Subject};
+pub use file::{Change, JournaledFile, Replacement, Snapshot};
 pub use folder::{Access, Folder};
-pub use held::{Held, MARK};
 pub use lock::{Lock, LockMode};
 pub use lock_timeout::LockTimeout;
 #[cfg(feature = "mmap")]
 pub use map::Map;
 pub use memory::{Memory, MemoryFile};
 pub use read_at::ReadAt;
-pub use read_at::for_each_step;
-pub use replacement::Replacement;
 pub use seekable::Seekable;
-pub use snapshot::Snapshot;
-pub use tree::Root;
-pub use tree::{DiskStore, Entry, EntryKind, Guard, Key, MemoryStore, Object, Store};
+pub use tree::{
+    DiskStore, Entry, EntryKind, Guard, JournaledStore, Key, MemoryStore, Object, Store,
+};
 pub use write_at::WriteAt;
+
+/// The example of the README is a test, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

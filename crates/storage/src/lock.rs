@@ -1,47 +1,47 @@
-//! [`Lock`]: who may read and who may write a file at the same time.
+//! [`Lock`]: which handles may read and write a file at the same time.
 
-use super::write_at::retry;
+use crate::write_at::retry;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How a file is held.
+/// How a file or a folder is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LockMode {
-    /// Together with others who only read.
+    /// Together with other readers.
     Shared,
-    /// Alone.
+    /// By one writer alone.
     Exclusive,
 }
 
-/// A file that its users can lock against one another. Locks are advice: they bind only those who
-/// ask for them. They end when the file is closed.
+/// A file that its users can lock against one another. Locks are advisory: they bind only programs
+/// that ask for them. They end when the file is closed.
 pub trait Lock {
-    /// Takes a hold of the file, in place of the one that this handle may have; false if others
-    /// hold it in a way that excludes that. Where there are no locks at all it is granted.
+    /// Locks the file, in place of the lock that this handle may have; false if other handles have
+    /// a lock that excludes this one. Where the file system has no locks, this always succeeds.
     ///
     /// # Errors
-    /// Those of the file.
-    fn try_lock(&self, hold: LockMode) -> io::Result<bool>;
+    /// Returns any error of the file.
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool>;
 
-    /// Gives up the hold.
+    /// Releases the lock, if this handle has one.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns any error of the file.
     fn unlock(&self) -> io::Result<()>;
 }
 
 impl Lock for File {
-    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
-        let done = match hold {
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
+        let done = match mode {
             LockMode::Shared => self.try_lock_shared(),
             LockMode::Exclusive => self.try_lock(),
         };
         match done {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
-            // Better unlocked than not at all.
+            // Without a lock a file can still be used by one process at a time.
             Err(TryLockError::Error(error)) if has_no_locks(&error) => Ok(true),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -55,8 +55,8 @@ impl Lock for File {
     }
 }
 
-/// Whether this is a file system without locks, as some network ones are: NFS without its lock
-/// daemon says `ENOLCK`.
+/// Whether this is the error of a file system without locks. Some network file systems have none:
+/// NFS without its lock daemon reports `ENOLCK`.
 fn has_no_locks(error: &io::Error) -> bool {
     #[cfg(unix)]
     if error.raw_os_error() == Some(libc::ENOLCK) {
@@ -65,34 +65,36 @@ fn has_no_locks(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported
 }
 
-/// How long to wait between two tries, at first and at the most.
+/// The pause between the first two attempts; each pause is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
-/// Takes a hold of a file, waiting for others to let go of it as long as `goes_on` says so of the
-/// time that it has been; false if they do not.
-pub(super) fn wait_for<F: Lock>(
+/// Locks a file. While other handles exclude that, tries again as long as `may_wait`, which gets
+/// the time waited so far, returns true; false if it was given up.
+pub(crate) fn wait_for<F: Lock>(
     file: &F,
-    hold: LockMode,
-    goes_on: impl Fn(Duration) -> bool,
+    mode: LockMode,
+    may_wait: impl Fn(Duration) -> bool,
 ) -> io::Result<bool> {
-    let attempt = || Ok(file.try_lock(hold)?.then_some(()));
-    Ok(wait_until(attempt, goes_on)?.is_some())
+    let attempt = || Ok(file.try_lock(mode)?.then_some(()));
+    Ok(wait_until(attempt, may_wait)?.is_some())
 }
 
-/// Tries until there is something, as long as `goes_on` says so of the time that it has been.
-pub(super) fn wait_until<T>(
+/// Tries until `attempt` returns something, as long as `may_wait`, which gets the time waited so
+/// far, returns true.
+pub(crate) fn wait_until<T>(
     mut attempt: impl FnMut() -> io::Result<Option<T>>,
-    goes_on: impl Fn(Duration) -> bool,
+    may_wait: impl Fn(Duration) -> bool,
 ) -> io::Result<Option<T>> {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
         match attempt() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(None) if goes_on(begun.elapsed()) => thread::sleep(pause),
+            Ok(None) if may_wait(begun.elapsed()) => thread::sleep(pause),
             done => return done,
         }
-        pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        // At most 20 ms before the minimum: it cannot overflow.
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }

@@ -1,43 +1,43 @@
 //! [`Map`]: a file mapped into memory, with the cargo feature `mmap`.
 #![allow(
     unsafe_code,
-    reason = "mapping a file is a promise about other programs"
+    reason = "mapping a file is a promise about other programs, which the documentation asks of the caller"
 )]
 
-use super::ReadAt;
+use crate::ReadAt;
 use memmap2::Mmap;
 use std::fs::File;
 use std::io;
 
-/// A file that the system shows as memory: reading it is a copy and no call into the system.
+/// A file mapped into memory: reading it copies memory, without a call into the system.
 ///
-/// # What other programs do
+/// # Changes by other programs
 ///
-/// A map is only right for files that nobody changes meanwhile, and no library can make sure of that:
+/// A map is only correct for files that nobody changes while it exists, and no library can ensure
+/// that:
 ///
-/// - If the file is made shorter, on Unix the next access behind its new end ends **the whole
+/// - If the file becomes shorter, on Unix the next access past its new end ends **the whole
 ///   process** with the signal `SIGBUS`; so does a disk or network that fails. Nothing turns this
 ///   into an [`io::Error`]. (Windows refuses to shorten a mapped file.)
-/// - If bytes are changed, they change under a reader that has already checked them: a digest can be
-///   right and the data that follows wrong. To the compiler that is undefined behaviour, as the
-///   slice of [`as_ref`](AsRef::as_ref) is not supposed to change at all.
-/// - Bytes that are added stay unseen: the length is that of the moment of opening.
+/// - If bytes change, they change under a reader that has already checked them: a checksum may
+///   match and the data that the reader then uses be wrong. To the compiler this is undefined
+///   behaviour, because the slice of [`as_ref`](AsRef::as_ref) must not change at all.
+/// - Bytes that are appended are not seen: the length is that of the moment of opening.
 ///
-/// That holds for changes by this process, too. A file that is replaced by renaming another over it
-/// does no harm: the map keeps the old one. Where any of that may happen, give the [`File`] itself,
-/// which is read by position: what was read then stays as it was read, and all that goes wrong is an
+/// This holds for changes by the same process, too. Renaming another file over this one is
+/// harmless: the map keeps the old file. Where any of the above may happen, read the [`File`]
+/// itself, by position: bytes that were read then stay as they were read, and every failure is an
 /// error.
 ///
 /// ```no_run
-/// use bloscpack::IndexedReader;
-/// use bloscpack_storage::Map;
+/// use bloscpack_storage::{Map, ReadAt};
 /// use std::fs::File;
 ///
 /// let map = Map::open(&File::open("walk.blp")?)?;
-/// let reader = IndexedReader::open(&map)?;
-/// let mut number = [0; 8];
-/// reader.read_exact_at(8 * 1000, &mut number)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let mut magic = [0; 4];
+/// map.read_exact_at(0, &mut magic)?;
+/// assert_eq!(&magic, b"blpk");
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Map {
@@ -45,12 +45,12 @@ pub struct Map {
 }
 
 impl Map {
-    /// Maps a whole regular file as it is now; the `File` may be closed afterwards.
+    /// Maps a regular file with its current length; the `File` may be closed afterwards.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for what is no regular file and has no length
-    /// to map, as a pipe; those of the system, if there is no room for so long a file in the address
-    /// space, or the file system has no maps.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file, such
+    /// as a pipe, which has no length to map; and any error of the system, for example if the
+    /// address space has no room for the file, or the file system has no maps.
     pub fn open(file: &File) -> io::Result<Self> {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(
@@ -58,8 +58,8 @@ impl Map {
                 "only a regular file can be mapped into memory; read it as a stream",
             ));
         }
-        // SAFETY: the map is for reading only, and nothing here changes the file. That nobody else
-        // does cannot be made sure of; the type's documentation leaves it to the caller.
+        // SAFETY: the map is for reading only, and nothing here changes the file. Nothing can
+        // ensure that no other program does; the type's documentation leaves that to the caller.
         let bytes = unsafe { Mmap::map(file)? };
         Ok(Self { bytes })
     }

@@ -1,13 +1,16 @@
 //! [`Memory`]: a folder that is gone when the program ends.
 
-use super::folder::{Access, Folder};
-use super::{Lock, LockMode, ReadAt, WriteAt};
+use crate::convert::to_usize;
+use crate::error::bug;
+use crate::memory_lock::{MemoryGuard, MemoryLock};
+use crate::mutex::locked;
+use crate::{Access, Folder, Lock, LockMode, ReadAt, WriteAt};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A folder in memory, for tests and for what never has to outlive the process. Clones share it.
+/// A folder in memory, for tests and for files that need not outlive the process. Clones share it.
 ///
 /// ```
 /// use bloscpack_storage::{Access, Folder, Memory, ReadAt};
@@ -20,24 +23,19 @@ pub struct Memory {
     files: Arc<Mutex<BTreeMap<OsString, Arc<Node>>>>,
 }
 
-/// A file of a [`Memory`], open.
+/// An open file of a [`Memory`]. It keeps its bytes after it is removed or replaced.
 #[derive(Debug)]
 pub struct MemoryFile {
     node: Arc<Node>,
     access: Access,
-    hold: Mutex<Option<LockMode>>,
+    /// The lock of this handle.
+    guard: Mutex<Option<MemoryGuard>>,
 }
 
 #[derive(Debug, Default)]
 struct Node {
     bytes: Mutex<Vec<u8>>,
-    holders: Mutex<Holders>,
-}
-
-#[derive(Debug, Default)]
-struct Holders {
-    shared: usize,
-    exclusive: bool,
+    lock: Arc<MemoryLock>,
 }
 
 impl Memory {
@@ -47,7 +45,7 @@ impl Memory {
         Self::default()
     }
 
-    /// The bytes of a file.
+    /// A copy of the bytes of a file; `None` if there is no file of this name.
     #[must_use]
     pub fn bytes(&self, name: impl AsRef<OsStr>) -> Option<Vec<u8>> {
         let node = locked(&self.files).get(name.as_ref()).map(Arc::clone)?;
@@ -131,7 +129,7 @@ impl MemoryFile {
         Self {
             node,
             access,
-            hold: Mutex::new(None),
+            guard: Mutex::new(None),
         }
     }
 
@@ -156,20 +154,20 @@ impl ReadAt for MemoryFile {
 impl WriteAt for MemoryFile {
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
         let mut all = self.for_writing()?;
-        let from = usize::try_from(at).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let from = to_usize(at).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let end = from.checked_add(bytes.len());
         let end = end.ok_or(io::ErrorKind::FileTooLarge)?;
         if all.len() < end {
             resize(&mut all, end)?;
         }
-        if let Some(place) = all.get_mut(from..end) {
-            place.copy_from_slice(bytes);
-        }
+        let place = all.get_mut(from..end);
+        let place = place.ok_or_else(|| bug(format!("no bytes {from}..{end} after resizing")))?;
+        place.copy_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let len = to_usize(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
         resize(&mut *self.for_writing()?, len)
     }
 
@@ -179,51 +177,28 @@ impl WriteAt for MemoryFile {
 }
 
 impl Lock for MemoryFile {
-    fn try_lock(&self, hold: LockMode) -> io::Result<bool> {
-        self.unlock()?;
-        let mut holders = locked(&self.node.holders);
-        let free = !holders.exclusive && (hold == LockMode::Shared || holders.shared == 0);
-        if free {
-            match hold {
-                LockMode::Shared => holders.shared = holders.shared.saturating_add(1),
-                LockMode::Exclusive => holders.exclusive = true,
-            }
-            *locked(&self.hold) = Some(hold);
-        }
-        Ok(free)
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
+        let mut guard = locked(&self.guard);
+        *guard = None;
+        *guard = self.node.lock.try_lock(mode);
+        Ok(guard.is_some())
     }
 
     fn unlock(&self) -> io::Result<()> {
-        let mut holders = locked(&self.node.holders);
-        match locked(&self.hold).take() {
-            Some(LockMode::Shared) => holders.shared = holders.shared.saturating_sub(1),
-            Some(LockMode::Exclusive) => holders.exclusive = false,
-            None => {}
-        }
+        *locked(&self.guard) = None;
         Ok(())
     }
 }
 
-impl Drop for MemoryFile {
-    fn drop(&mut self) {
-        // It cannot fail.
-        let _ = self.unlock();
-    }
-}
-
-/// Zeros at the end, if there is memory for them.
+/// Truncates bytes, or extends them with zeros if there is memory for that.
 fn resize(bytes: &mut Vec<u8>, len: usize) -> io::Result<()> {
+    // Nothing to reserve where it becomes shorter.
     let more = len.saturating_sub(bytes.len());
     bytes
         .try_reserve(more)
         .map_err(|_| io::ErrorKind::StorageFull)?;
     bytes.resize(len, 0);
     Ok(())
-}
-
-/// A panic elsewhere leaves nothing half done that would matter here.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -244,7 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn what_no_memory_holds_is_an_error() {
+    fn a_handle_replaces_its_own_lock() {
+        let folder = Memory::from([("a", Vec::new())]);
+        let open = || folder.open("a".as_ref(), Access::Read).unwrap();
+        let (one, two) = (open(), open());
+        assert!(one.try_lock(LockMode::Exclusive).unwrap());
+        assert!(one.try_lock(LockMode::Shared).unwrap());
+        assert!(two.try_lock(LockMode::Shared).unwrap());
+        assert!(!one.try_lock(LockMode::Exclusive).unwrap());
+    }
+
+    #[test]
+    fn a_length_that_no_memory_has_is_an_error() {
         let file = Memory::new().create("a".as_ref(), None).unwrap();
         for len in [1 << 50, 1 << 62, u64::MAX] {
             assert!(file.set_len(len).is_err());

@@ -1,10 +1,16 @@
-//! [`ReadAt`]: bytes at a position.
+//! [`ReadAt`]: a source of bytes that is read at any position.
 
+use crate::convert::{end_of, min_len, to_u64};
+use crate::error::bug;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
 /// A source of bytes that can be read at any position, by several threads at once.
+///
+/// Implemented for [`File`], which is read by position, for bytes in memory, and for references and
+/// smart pointers to sources. [`Seekable`](crate::Seekable) makes a source of anything that reads
+/// and seeks, [`Cursor`](crate::Cursor) a reader that seeks of any source.
 ///
 /// ```
 /// use bloscpack_storage::ReadAt;
@@ -15,31 +21,34 @@ use std::sync::Arc;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait ReadAt {
-    /// Reads up to as many bytes as `buf` holds, from position `at` on, and returns how many it
-    /// were: 0 only at or behind the end, or for an empty `buf`.
+    /// Reads up to `buf.len()` bytes from position `at` on, and returns how many were read: 0 only
+    /// at or after the end, or if `buf` is empty.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Returns any error of the source. [`Interrupted`](io::ErrorKind::Interrupted) means that
+    /// nothing was read and the caller may try again.
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize>;
 
-    /// Bytes of the source as it is now.
+    /// The current length of the source in bytes.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Returns any error of the source.
     fn size(&self) -> io::Result<u64>;
 
-    /// Fills `buf` from position `at` on.
+    /// Fills `buf` with the bytes from position `at` on.
     ///
     /// # Errors
-    /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the source ends before, and those of the
-    /// source.
+    /// Returns [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the source ends before, and any
+    /// error of the source. The content of `buf` is then unspecified.
     fn read_exact_at(&self, mut at: u64, mut buf: &mut [u8]) -> io::Result<()> {
         while !buf.is_empty() {
             match self.read_at(at, buf) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(len) => {
-                    buf = buf.get_mut(len..).unwrap_or_default();
-                    at = at.saturating_add(u64::try_from(len).unwrap_or(0));
+                    let asked = buf.len();
+                    let rest = buf.get_mut(len..);
+                    buf = rest.ok_or_else(|| bug(format!("{len} bytes read, of {asked}")))?;
+                    at = end_of(at, to_u64(len))?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -49,35 +58,56 @@ pub trait ReadAt {
     }
 }
 
-/// Bytes taken at once by [`for_each_step`].
-const STEP: u64 = 1 << 16;
+/// Bytes that [`for_each_step`] reads at once.
+const STEP: usize = 1 << 16;
 
-/// Reads a stretch of a source in steps of bounded length.
+/// Reads `len` bytes from position `at` on, and passes them to `take` in steps of up to 64 KiB.
+///
+/// # Errors
+/// Returns [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the source ends before, and any error
+/// of the source.
 pub fn for_each_step<S: ReadAt>(
     source: &S,
     at: u64,
     len: u64,
     mut take: impl FnMut(&[u8]),
 ) -> io::Result<()> {
-    let (mut done, mut buffer) = (0u64, Vec::new());
+    for_each_piece(source, (at, len), STEP, |_, bytes| {
+        take(bytes);
+        Ok(())
+    })
+}
+
+/// Reads `len` bytes from position `at` on, and passes them to `take` in pieces of up to `step`
+/// bytes, each with the number of bytes before it.
+pub(crate) fn for_each_piece<S: ReadAt + ?Sized>(
+    source: &S,
+    (at, len): (u64, u64),
+    step: usize,
+    mut take: impl FnMut(u64, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    // No position below overflows.
+    end_of(at, len)?;
+    let (mut done, mut buffer) = (0, Vec::new());
     while done < len {
-        let step = len.saturating_sub(done).min(STEP);
-        buffer.resize(usize::try_from(step).unwrap_or(0), 0);
-        source.read_exact_at(at.saturating_add(done), &mut buffer)?;
-        take(&buffer);
-        done = done.saturating_add(step);
+        buffer.resize(min_len(len - done, step), 0);
+        source.read_exact_at(at + done, &mut buffer)?;
+        take(done, &buffer)?;
+        done += to_u64(buffer.len());
     }
     Ok(())
 }
 
 impl ReadAt for [u8] {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(at).ok().and_then(|at| self.get(at..));
-        io::Read::read(&mut rest.unwrap_or_default(), buf)
+        match usize::try_from(at).ok().and_then(|at| self.get(at..)) {
+            Some(mut rest) => io::Read::read(&mut rest, buf),
+            None => Ok(0),
+        }
     }
 
     fn size(&self) -> io::Result<u64> {
-        Ok(u64::try_from(self.len()).unwrap_or(u64::MAX))
+        Ok(to_u64(self.len()))
     }
 }
 
@@ -91,7 +121,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// What points to a source is one.
+/// A pointer to a source is a source.
 macro_rules! pointers {
     ($($pointer:ty),*) => {$(
         impl<T: ReadAt + ?Sized> ReadAt for $pointer {
@@ -107,7 +137,7 @@ macro_rules! pointers {
 }
 pointers!(&T, Box<T>, Arc<T>);
 
-/// By position, where the file stands does not matter and does not change.
+/// Reads by position, without regard to the file's cursor, which does not move.
 #[cfg(unix)]
 impl ReadAt for File {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
@@ -119,7 +149,7 @@ impl ReadAt for File {
     }
 }
 
-/// By position; where the file stands changes, which this crate does not rely on.
+/// Reads by position. The file's cursor moves, but nothing in this crate relies on it.
 #[cfg(windows)]
 impl ReadAt for File {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
@@ -128,5 +158,36 @@ impl ReadAt for File {
 
     fn size(&self) -> io::Result<u64> {
         self.metadata().map(|metadata| metadata.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that breaks the contract of `read_at`.
+    struct Boasting;
+
+    impl ReadAt for Boasting {
+        fn read_at(&self, _: u64, buf: &mut [u8]) -> io::Result<usize> {
+            Ok(buf.len() + 1)
+        }
+
+        fn size(&self) -> io::Result<u64> {
+            Ok(100)
+        }
+    }
+
+    #[test]
+    fn a_source_that_reports_more_than_it_was_asked_for_is_an_error() {
+        let error = Boasting.read_exact_at(0, &mut [0; 8]).unwrap_err();
+        assert!(error.to_string().contains("9 bytes read, of 8"), "{error}");
+    }
+
+    #[test]
+    fn positions_past_the_last_are_an_error() {
+        let error = for_each_step(&Boasting, u64::MAX, 2, |_| {}).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(b"ab".as_slice().read_at(u64::MAX, &mut [0; 2]).unwrap(), 0);
     }
 }

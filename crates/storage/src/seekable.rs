@@ -1,10 +1,10 @@
 //! [`Seekable`]: anything that reads and seeks, read at any position.
 
-use super::ReadAt;
+use crate::ReadAt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
-/// Shares a reader that seeks: one thread at a time reads.
+/// Makes a [`ReadAt`] source of a reader that seeks; one thread at a time reads.
 ///
 /// ```
 /// use bloscpack_storage::{ReadAt, Seekable};
@@ -20,16 +20,16 @@ pub struct Seekable<R> {
 }
 
 impl<R> Seekable<R> {
-    /// Position 0 is the reader's own, wherever it stands.
+    /// Wraps a reader. Position 0 is the reader's own position 0, wherever its cursor is.
     pub fn new(reader: R) -> Self {
         Self {
             reader: Mutex::new(reader),
         }
     }
 
-    /// Gives back the reader.
+    /// Returns the reader; the position of its cursor is unspecified.
     pub fn into_inner(self) -> R {
-        // A panic elsewhere leaves at worst a position, which every read sets anew.
+        // A panic while reading leaves only the cursor in an unknown place, and every read sets it.
         self.reader
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)

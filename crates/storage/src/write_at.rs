@@ -1,13 +1,15 @@
-//! [`WriteAt`]: bytes put at a position.
+//! [`WriteAt`]: a file that is written at any position.
 
-use super::ReadAt;
+use crate::ReadAt;
+use crate::convert::{end_of, to_u64};
+use crate::error::bug;
 use std::fs::File;
 use std::io;
 
 /// A file that can be written at any position.
 ///
-/// What was written may be lost by a crash, in part and in any order, until [`sync`](Self::sync)
-/// has returned.
+/// Until [`sync`](Self::sync) has returned, a crash may undo any part of what was written, in any
+/// order.
 ///
 /// ```
 /// use bloscpack_storage::{Folder, Memory, ReadAt, WriteAt};
@@ -22,37 +24,42 @@ use std::io;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait WriteAt: ReadAt {
-    /// Writes some of these bytes, at least one if there are any, from position `at` on; a gap
-    /// behind the old end becomes zeros. Returns how many bytes it were.
+    /// Writes some of these bytes from position `at` on, at least one if there are any, and returns
+    /// how many were written. If `at` is after the end, the bytes between become zeros.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns any error of the file. [`Interrupted`](io::ErrorKind::Interrupted) means that
+    /// nothing was written and the caller may try again.
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Cuts the file off at this length, or lengthens it with zeros.
+    /// Truncates the file to this length, or extends it with zeros.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Returns any error of the file.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Returns when all that was written, and the length, would outlive a power cut.
+    /// Returns when everything that was written, and the length, would survive a power cut.
     ///
     /// # Errors
-    /// Those of the file. What was written since the last success may then be lost, even if a
-    /// later call succeeds: nobody may go on as if nothing had happened.
+    /// Returns any error of the file. Everything written since the last successful call may then
+    /// be lost, even if a later call succeeds, so that the caller must not continue as if nothing
+    /// had happened.
     fn sync(&self) -> io::Result<()>;
 
     /// Writes all of these bytes from position `at` on.
     ///
     /// # Errors
-    /// [`WriteZero`](io::ErrorKind::WriteZero) if the file takes no more, and those of the file.
+    /// Returns [`WriteZero`](io::ErrorKind::WriteZero) if the file takes no more bytes, and any
+    /// error of the file. Some of the bytes may then have been written.
     fn write_all_at(&self, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.write_at(at, bytes) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(len) => {
-                    bytes = bytes.get(len..).unwrap_or_default();
-                    at = at.saturating_add(u64::try_from(len).unwrap_or(0));
+                    let rest = bytes.get(len..);
+                    bytes = rest
+                        .ok_or_else(|| bug(format!("{len} bytes written, of {}", bytes.len())))?;
+                    at = end_of(at, to_u64(len))?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -82,12 +89,53 @@ impl WriteAt for File {
     }
 }
 
-/// Does it again as long as a signal comes between.
-pub(super) fn retry<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+/// Repeats an operation as long as signals interrupt it.
+pub(crate) fn retry<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match attempt() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             done => return done,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that breaks the contract of `write_at`.
+    struct Boasting;
+
+    impl ReadAt for Boasting {
+        fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<usize> {
+            Ok(0)
+        }
+
+        fn size(&self) -> io::Result<u64> {
+            Ok(0)
+        }
+    }
+
+    impl WriteAt for Boasting {
+        fn write_at(&self, _: u64, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len() + 1)
+        }
+
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_file_that_reports_more_than_it_was_given_is_an_error() {
+        let error = Boasting.write_all_at(0, b"abc").unwrap_err();
+        assert!(
+            error.to_string().contains("4 bytes written, of 3"),
+            "{error}"
+        );
     }
 }

@@ -59,12 +59,10 @@ impl Fields {
 }
 
 pub fn zstd(data: &[u8]) -> Vec<u8> {
-    let settings = ChunkSettings {
-        compressor: Compressor::Zstd,
-        filter: Filter::None,
-        typesize: 1,
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default()
+        .compressor(Compressor::Zstd)
+        .filter(Filter::None)
+        .typesize(1);
     let mut chunk = Vec::new();
     ChunkEncoder::new(settings)
         .unwrap()

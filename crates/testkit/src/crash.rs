@@ -5,6 +5,7 @@
 //! sector's edge, single bytes of it, or nothing but the length that it gave the file. A rename may
 //! have left both names. What is assumed beyond that stands in `docs/crash-safety.md`.
 
+use super::effort;
 use super::golden::Random;
 use super::recorder::{Log, Op};
 use std::collections::{BTreeMap, HashSet};
@@ -15,6 +16,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 const SECTOR: u64 = 512;
 /// So many pieces are tried in all combinations.
 const EXHAUSTIVE: usize = 10;
+/// In a normal run.
+const SAMPLED: usize = 5;
 
 /// Files by name, as they are found after a crash.
 pub type Files = Vec<(OsString, Vec<u8>)>;
@@ -218,6 +221,12 @@ pub fn for_each_state(
 ) {
     let mut now = Moment::new(log);
     let mut seen = HashSet::<u64, BuildHasherDefault<DefaultHasher>>::default();
+    let exhaustive = if effort::is_whole() {
+        EXHAUSTIVE
+    } else {
+        SAMPLED
+    };
+    let random_states = effort::cases(depth.random, 6);
     let hash =
         |state: &(usize, &Files)| BuildHasherDefault::<DefaultHasher>::default().hash_one(state);
     for done in 0..=log.ops.len() {
@@ -232,7 +241,7 @@ pub fn for_each_state(
                 visit(done, &files);
             }
         };
-        if depth.exhaustive && pending.len() <= EXHAUSTIVE {
+        if depth.exhaustive && pending.len() <= exhaustive {
             for chosen in 0..1u32 << pending.len() {
                 let mut disk = safe.clone();
                 let arrived = |(number, _): &(usize, _)| chosen >> number & 1 == 1;
@@ -243,7 +252,7 @@ pub fn for_each_state(
         } else {
             found(safe.clone());
         }
-        for _ in 0..if pending.is_empty() { 0 } else { depth.random } {
+        for _ in 0..if pending.is_empty() { 0 } else { random_states } {
             found(at_random(safe, pending, random));
         }
     }

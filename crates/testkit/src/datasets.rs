@@ -78,14 +78,7 @@ pub fn copy(from: &Path, to: &Path) {
 
 /// Where the whole corpora are, if they are.
 pub fn whole() -> Option<PathBuf> {
-    let unpacked = crate::root().join("target/corpus");
-    let folder = std::env::var_os("BLOSCPACK_CORPUS").map_or(unpacked, PathBuf::from);
-    let there = |(corpus, _): &(&str, _)| folder.join(corpus).join("manifest.json").is_file();
-    if !WHOLE.iter().all(there) {
-        println!("skipped: no corpora in {}", folder.display());
-        return None;
-    }
-    Some(folder)
+    crate::corpus::parts(WHOLE.map(|(corpus, _)| corpus))
 }
 
 /// All datasets of the corpora in a folder.

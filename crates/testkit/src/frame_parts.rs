@@ -114,11 +114,9 @@ pub fn index(raw: &[u8]) -> Vec<u8> {
 }
 
 pub fn encoded(data: &[u8], typesize: u8, blocksize: Option<u32>) -> Vec<u8> {
-    let settings = Blosc2Settings {
-        typesize,
-        blocksize,
-        ..Blosc2Settings::default()
-    };
+    let settings = Blosc2Settings::default()
+        .typesize(typesize)
+        .blocksize(blocksize);
     let mut chunk = Vec::new();
     let mut encoder = Blosc2Encoder::new(settings).unwrap();
     encoder.encode(data, &mut chunk).unwrap();

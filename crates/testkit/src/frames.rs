@@ -65,18 +65,28 @@ pub fn chosen() -> Vec<Frame> {
 }
 
 /// All frames of the corpora; none if they are not there.
+/// Those of the corpus, for a test that has nothing else to work on.
 pub fn whole() -> Vec<Frame> {
-    let unpacked = crate::root().join("target/corpus");
-    let folder = std::env::var_os("BLOSCPACK_CORPUS").map_or(unpacked, PathBuf::from);
-    let there = |(corpus, _): &(&str, _)| folder.join(corpus).join("manifest.json").is_file();
-    if !WHOLE.iter().all(there) {
-        println!("skipped: no corpora in {}", folder.display());
+    let folder = crate::corpus::parts(WHOLE.map(|(corpus, _)| corpus));
+    let Some(folder) = folder else {
         return Vec::new();
-    }
+    };
     let frames = frames(&folder);
     let expected: usize = WHOLE.iter().map(|(_, count)| count).sum();
     assert_eq!(frames.len(), expected);
     frames
+}
+
+/// Those of `testdata`, and those of the corpus where it is unpacked.
+pub fn all() -> Vec<Frame> {
+    let is_there = WHOLE
+        .iter()
+        .all(|(name, _)| crate::corpus::part(name).is_some());
+    let mut all = chosen();
+    if is_there {
+        all.extend(whole());
+    }
+    all
 }
 
 fn frames(folder: &Path) -> Vec<Frame> {

@@ -227,10 +227,7 @@ impl ByHand {
 
 /// One Blosc chunk with elements of two bytes.
 pub fn chunk(data: &[u8]) -> Vec<u8> {
-    let settings = ChunkSettings {
-        typesize: 2,
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default().typesize(2);
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     encoder.encode(data, &mut chunk).unwrap();
@@ -414,11 +411,11 @@ fn several_members() -> Vec<Golden> {
 
 /// Files of the reference and of other tools, where the corpus is at hand: name and bytes.
 pub fn corpus(longest: u64) -> Vec<(String, Vec<u8>)> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/corpus/bloscpack");
-    let Ok(entries) = std::fs::read_dir(root) else {
+    let Some(folder) = crate::corpus::part("bloscpack") else {
         return Vec::new();
     };
-    let mut files: Vec<_> = entries
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "blp"))
         .filter(|path| path.metadata().unwrap().len() <= longest)

@@ -65,6 +65,11 @@ pub struct Built {
     pub canary: Canary,
 }
 
+/// Cases of each kind, in a normal run one in so many.
+pub fn some(one_in: usize) -> Vec<Case> {
+    crate::effort::sample(cases(), one_in).collect()
+}
+
 /// All cases.
 pub fn cases() -> Vec<Case> {
     let cases = [

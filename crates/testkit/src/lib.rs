@@ -4,11 +4,13 @@
 
 pub mod by_fields;
 pub mod check;
+pub mod corpus;
 pub mod counting;
 pub mod crash;
 pub mod dataset_model;
 pub mod datasets;
 pub mod documents;
+pub mod effort;
 pub mod faulty;
 pub mod frame_model;
 pub mod frame_parts;
@@ -16,6 +18,7 @@ pub mod frames;
 pub mod golden;
 #[cfg(unix)]
 pub mod hostile_dirs;
+pub mod idle;
 pub mod manifest;
 pub mod map;
 pub mod oracle;

@@ -105,12 +105,10 @@ pub fn packing(chunk_size: &str) -> String {
 
 /// A Blosc chunk.
 pub fn chunk(content: &[u8]) -> Vec<u8> {
-    let settings = ChunkSettings {
-        compressor: Compressor::Zstd,
-        filter: Filter::None,
-        typesize: 1,
-        ..ChunkSettings::default()
-    };
+    let settings = ChunkSettings::default()
+        .compressor(Compressor::Zstd)
+        .filter(Filter::None)
+        .typesize(1);
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).unwrap();
     encoder.encode(content, &mut chunk).unwrap();

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+use super::effort;
 use super::tree_recorder::{Disk, Log, Node, Op};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -17,6 +18,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 const SECTOR: usize = 512;
 /// So many pieces are tried in all combinations.
 const EXHAUSTIVE: usize = 8;
+/// In a normal run.
+const SAMPLED: usize = 4;
 
 /// Pseudorandom numbers, the same in every run (xorshift64*).
 #[derive(Debug, Clone)]
@@ -207,6 +210,12 @@ pub fn for_each_state(
     let mut safe = log.before.clone();
     let mut pending: Vec<Piece> = Vec::new();
     let mut seen = HashSet::<u64, BuildHasherDefault<DefaultHasher>>::default();
+    let exhaustive = if effort::is_whole() {
+        EXHAUSTIVE
+    } else {
+        SAMPLED
+    };
+    let random_states = effort::cases(depth.random, 6);
     for done in 0..=log.ops.len() {
         if let Some(op) = done.checked_sub(1).map(|last| &log.ops[last]) {
             make_room(&mut safe, op);
@@ -230,7 +239,7 @@ pub fn for_each_state(
                 visit(done, &disk);
             }
         };
-        if depth.exhaustive && pending.len() <= EXHAUSTIVE {
+        if depth.exhaustive && pending.len() <= exhaustive {
             for chosen in 0..1u32 << pending.len() {
                 let mut disk = safe.clone();
                 let arrived = pending
@@ -243,7 +252,7 @@ pub fn for_each_state(
         } else {
             found(safe.clone());
         }
-        for _ in 0..if pending.is_empty() { 0 } else { depth.random } {
+        for _ in 0..if pending.is_empty() { 0 } else { random_states } {
             found(at_random(&safe, &pending, random));
         }
     }

@@ -21,7 +21,7 @@ pub const MAX_DIGEST_LEN: usize = 64;
 /// A kind of checksum, as the header names it.
 ///
 /// The digest of a chunk is taken over its compressed bytes, the 16 bytes of its header
-/// included, and lies right behind it.
+/// included, and follows it immediately.
 ///
 /// ```
 /// use bloscpack_wire::Checksum;
@@ -66,7 +66,7 @@ impl Checksum {
         Self::Sha512,
     ];
 
-    /// The byte that stands for this kind in a header.
+    /// The byte for this kind in a header.
     #[must_use]
     pub const fn id(self) -> u8 {
         match self {
@@ -82,7 +82,7 @@ impl Checksum {
         }
     }
 
-    /// The kind that a header's byte stands for, or nothing for 9 and above.
+    /// The kind for a byte of a header; `None` for 9 and above.
     #[must_use]
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.get(usize::from(id)).copied()
@@ -156,7 +156,7 @@ impl FromStr for Checksum {
     }
 }
 
-/// The value of a checksum, as its bytes lie in a file; at most 64 bytes, none for no checksum.
+/// The value of a checksum, as stored in a file; at most 64 bytes, none without a checksum.
 ///
 /// It is shown in hexadecimal; the two u32 kinds as the number, the others byte by byte.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -172,7 +172,7 @@ impl Digest {
         len: 0,
     };
 
-    /// A digest of these bytes; what is longer than 64 bytes is no digest of any kind.
+    /// A digest of these bytes; `None` for more than 64 bytes, which no kind has.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut digest = Self::EMPTY;
@@ -194,7 +194,7 @@ impl Digest {
         digest
     }
 
-    /// The bytes as they lie behind a chunk.
+    /// The bytes as they follow a chunk.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()

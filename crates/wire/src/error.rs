@@ -7,7 +7,7 @@ use super::version::FormatVersion;
 use blosc1::{ChunkError, Fault};
 use thiserror::Error;
 
-/// What is wrong, without the position.
+/// An error in the bytes of a Bloscpack file, without its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -173,7 +173,7 @@ pub enum FormatError {
     /// A change to the file was interrupted, and cannot be completed.
     #[error("a change to this file was interrupted, and {why}")]
     Interrupted {
-        /// What is missing.
+        /// The reason.
         why: &'static str,
     },
     /// More than a limit allows.
@@ -224,7 +224,7 @@ impl FormatError {
     /// Compares a digest in the file with that of the data.
     ///
     /// # Errors
-    /// [`FormatError::Digest`] if they differ.
+    /// Returns [`FormatError::Digest`] if they differ.
     pub fn check_digest(checksum: Checksum, found: Digest, computed: Digest) -> Result<(), Self> {
         if found == computed {
             return Ok(());
@@ -318,11 +318,11 @@ fn magic(found: &[u8]) -> String {
     )
 }
 
-/// What is wrong, and where.
+/// An error in the bytes of a Bloscpack file, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{position}: {error}")]
 pub struct ParseError {
-    /// What is wrong.
+    /// The error.
     #[source]
     pub error: FormatError,
     /// Where the part that is wrong begins.

@@ -1,6 +1,6 @@
 //! Little-endian fields at fixed places of a header.
 
-/// `N` bytes at `at`; zeros where they lie outside, which callers rule out by the array's type.
+/// `N` bytes at `at`; zeros past the end, which callers rule out by the array's type.
 fn bytes<const N: usize>(from: &[u8], at: usize) -> [u8; N] {
     from.get(at..)
         .and_then(|rest| rest.first_chunk::<N>())

@@ -1,4 +1,4 @@
-//! Where the parts of a member lie, all sums checked.
+//! The positions of the parts of a member, with checked sums.
 
 use super::error::FormatError;
 use super::header::Header;
@@ -15,11 +15,11 @@ use super::offsets::ENTRY_LEN;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// Where the metadata lies, if there is any.
+    /// The position of the metadata, if there is any.
     pub metadata_at: u64,
-    /// Where the table of offsets lies, if there is one.
+    /// The position of the offset table, if there is one.
     pub table_at: u64,
-    /// Where the first chunk lies; for a table of unknown length, where it would be without one.
+    /// The position of the first chunk; for a table of unknown length, its position without one.
     pub chunks_at: u64,
 }
 
@@ -27,7 +27,7 @@ impl Geometry {
     /// The geometry of a member whose metadata takes `metadata_len` bytes.
     ///
     /// # Errors
-    /// [`FormatError::Field`] if the table would not fit into 2^63 bytes.
+    /// Returns [`FormatError::Field`] if the table would not fit into 2^63 bytes.
     pub fn of(header: &Header, metadata_len: u64) -> Result<Self, FormatError> {
         let metadata_at = u64::try_from(header.layout.header_len()).unwrap_or(u64::MAX);
         let table_at = metadata_at.saturating_add(metadata_len);

@@ -3,7 +3,7 @@
 use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// The longest first, so that a sign is not left behind.
+/// The longest first, so that no sign is left over.
 const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
 
 /// Parses JSON; the three numbers that only Python knows become `null`.
@@ -89,7 +89,7 @@ fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
             rest = rest.get(word.len()..).unwrap_or_default();
             continue;
         }
-        // A number goes as a whole: each digit looked at with all that follow would be quadratic.
+        // A number is passed at once: looking at each digit with all that follow would be quadratic.
         if !in_string && let Some((number, behind)) = split_number(rest) {
             let is_beyond = is_beyond_floats(number);
             plain.extend_from_slice(if is_beyond { b"null" } else { number });
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_behind_the_point_are_no_number_of_their_own() {
+    fn digits_after_the_point_are_not_a_number_of_their_own() {
         let digits = "9".repeat(400);
         let text = format!("{{\"a\": 0.{digits}, \"b\": NaN, \"c\": {digits}}}");
         assert_eq!(

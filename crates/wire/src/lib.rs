@@ -6,10 +6,11 @@
 //! ```
 //!
 //! Each part has its file: [`header`], [`metadata`], [`offsets`], [`checksum`] with [`hasher`],
-//! and [`geometry`], which says where the parts lie. [`parser`] puts them together: bytes in,
+//! and [`geometry`], which says where the parts are. [`parser`] puts them together: bytes in,
 //! events out, in whatever pieces the bytes arrive. Nothing here reads, writes, or waits.
-//! [`dataset`] and [`frame`] have the bytes of what is no Bloscpack file.
+//! The wire formats of datasets and frames are in the crates `bloscpack-datasets` and `bloscpack-frames`.
 
+#![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod checksum;
@@ -45,3 +46,8 @@ pub use position::{Position, Section};
 pub use records::{Form, PackHead, Packing};
 pub use records::{counted, declared};
 pub use version::FormatVersion;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

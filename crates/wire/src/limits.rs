@@ -26,11 +26,11 @@ pub struct Limits {
     /// memory, each chunk of a frame takes 16 bytes, 24 while its index is read.
     pub offsets: u64,
     /// Uncompressed bytes of a chunk for each that is stored; anything by default, since a chunk of nothing but zeros takes 32
-    /// bytes whatever its length. Of chunks that a frame's index alone tells, nothing is stored, and nothing counted.
+    /// bytes whatever its length. A chunk that exists only in a frame's index stores nothing and is not counted.
     pub ratio: u32,
-    /// Uncompressed bytes of all chunks of an input together; anything by default. Who reads in order gets what lies before
-    /// the chunk that goes beyond it; readers by position, frames and arrays of datasets are not opened. Records that are read
-    /// by number are bounded by `chunk` alone, and [`recover`](bloscpack::recover()) does not look at this one.
+    /// Uncompressed bytes of all chunks of an input together; anything by default. Sequential readers return
+    /// all data before the chunk that exceeds it; readers by position, frames and datasets are not opened. Records that are read
+    /// by number are bounded by `chunk` alone, and `bloscpack::recover` ignores this one.
     pub total: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The members of a JSON object, found in its text without building its value.
 //!
 //! Metadata can be 64 MiB, of which an array's description is a line; and to change one value, the
-//! bytes of all others have to be known.
+//! bytes of all others must be known.
 
 use std::ops::Range;
 
@@ -99,7 +99,7 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The comma or brace behind the value that begins at `at`.
+/// The comma or brace after the value that begins at `at`.
 fn value_end(bytes: &[u8], mut at: usize) -> usize {
     let mut depth = 0_usize;
     while let Some(byte) = bytes.get(at) {

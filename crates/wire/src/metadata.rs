@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 /// Length of the section's header in bytes.
 pub const METADATA_HEADER_LEN: usize = 32;
 
-/// What a section begins with.
+/// The magic at the beginning of a section.
 pub(super) const MAGIC_JSON: [u8; 8] = *b"JSON\0\0\0\0";
 const OPTIONS: usize = 8;
 const CHECKSUM: usize = 9;
@@ -83,7 +83,7 @@ impl MetadataHeader {
     /// Decodes the 32 bytes and checks them.
     ///
     /// # Errors
-    /// A magic, checksum or codec that is not known; sizes that contradict each other.
+    /// Returns an error for a magic, checksum or codec that is not known; sizes that contradict each other.
     pub fn decode(bytes: &[u8; METADATA_HEADER_LEN]) -> Result<Self, FormatError> {
         let magic = bytes.first_chunk().copied().unwrap_or_default();
         if magic != MAGIC_JSON {
@@ -234,7 +234,7 @@ impl Metadata {
     /// Takes a JSON text; Python's `NaN`, `Infinity` and `-Infinity` are accepted.
     ///
     /// # Errors
-    /// [`FormatError::MetadataData`] if it is not JSON, or nested deeper than 128.
+    /// Returns [`FormatError::MetadataData`] if it is not JSON, or nested deeper than 128.
     pub fn from_json(text: impl Into<Vec<u8>>) -> Result<Self, FormatError> {
         let text = text.into();
         let bad = |error: &dyn std::fmt::Display| FormatError::MetadataData {
@@ -284,7 +284,7 @@ impl Metadata {
         found.last().and_then(|member| self.text.get(member.value))
     }
 
-    /// The metadata as it lies behind the header of V2.
+    /// The metadata as it follows a header of V2.
     pub fn to_raw(&self, layout: FormatVersion) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
         let len = u32::try_from(self.text.len()).map_err(|_| FormatError::NoPlace {
             version: layout,

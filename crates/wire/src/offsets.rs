@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Offsets count from the first byte of the member. A writer first sets all to -1 and fills them
-//! in at the end, so that a table of -1 tells of a writer that did not get there.
+//! in at the end, so that a table of -1 shows that its writer did not finish.
 
 use super::error::FormatError;
 
@@ -15,7 +15,7 @@ pub const CHUNK_HEADER_LEN: u64 = 16;
 /// Length of an entry in bytes.
 pub const ENTRY_LEN: u64 = 8;
 
-/// What the table of a member says.
+/// The offset table of a member.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Offsets {
     /// There is no table.
@@ -42,7 +42,7 @@ impl Offsets {
 
     /// Takes in the next entry of a counted chunk.
     ///
-    /// `first` is where the first chunk must lie. Descending or overlapping entries, entries
+    /// `first` is where the first chunk must be. Descending or overlapping entries, entries
     /// outside, and tables filled in part are refused.
     pub(super) fn push(&mut self, entry: i64, number: u64, first: u64) -> Result<(), FormatError> {
         let bad = |expected: String| FormatError::Offset {

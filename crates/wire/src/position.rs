@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A part of a Bloscpack file, in the order in which the parts lie.
+/// A part of a Bloscpack file, in the order of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Section {
@@ -14,11 +14,11 @@ pub enum Section {
     Offsets,
     /// A Blosc chunk.
     Chunk,
-    /// The digest behind a chunk.
+    /// The digest after a chunk.
     Digest,
-    /// Spare space behind a digest.
+    /// Spare space after a digest.
     Spare,
-    /// What follows the last counted chunk.
+    /// The bytes after the last counted chunk.
     Trailer,
 }
 

@@ -2,23 +2,21 @@
 
 use super::cache::{Cache, Cached};
 use super::pool::Decoders;
-use crate::array::crew::each;
 use crate::check::Models;
-use crate::dataset::superchunk::Stored;
-use crate::limits::Limits;
-use bloscpack::blosc::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
+use crate::parallel::{Panicked, for_each};
+use crate::superchunk::Stored;
+use blosc1::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
+use bloscpack_wire::Limits;
 use std::sync::{Arc, LazyLock};
 
-/// Two chunks of several blocks, and what they hold.
+/// Two chunks of several blocks, with their data.
 static CHUNKS: LazyLock<[(Vec<u8>, Vec<u8>); 2]> = LazyLock::new(|| {
     [3u8, 5].map(|step| {
         let data: Vec<u8> = (0..1200u32).map(|n| (n / 100) as u8 * step).collect();
-        let settings = ChunkSettings {
-            compressor: Compressor::Blosclz,
-            blocksize: Some(400),
-            typesize: 1,
-            ..ChunkSettings::default()
-        };
+        let settings = ChunkSettings::default()
+            .compressor(Compressor::Blosclz)
+            .blocksize(Some(400))
+            .typesize(1);
         let mut chunk = Vec::new();
         let mut encoder = ChunkEncoder::new(settings).unwrap();
         encoder.encode(&data, &mut chunk).unwrap();
@@ -33,7 +31,7 @@ fn stored(number: u64) -> Stored {
     Stored { bytes, header }
 }
 
-/// As an array reads: from the cache, or else from its file. Each read is right, whatever is forgotten meanwhile.
+/// Reads like an array: from the cache, or else from its file. Each read is right, whatever the cache drops meanwhile.
 fn read(cache: &Cache, decoders: &Decoders, number: u64, from: usize, len: usize) {
     let chunk = cache.get(number).unwrap_or_else(|| {
         let chunk = Arc::new(Cached::new(stored(number)));
@@ -50,9 +48,9 @@ fn check(budget: usize) {
     let (cache, decoders) = (Cache::new(budget), Decoders::new(Limits::default(), true));
     let reads = [(0, 100, 400), (0, 300, 300), (1, 0, 1200), (0, 0, 10)];
     let jobs = reads.into_iter();
-    each(2, jobs, |(number, from, len)| {
+    for_each(2, jobs, |(number, from, len)| {
         read(&cache, &decoders, number, from, len);
-        Ok(())
+        Ok::<_, Panicked>(())
     })
     .unwrap();
     cache.forget(0..2);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-/// The models that were asked for, and what came of them.
+/// The models to be run, and how many have failed.
 pub struct Models {
-    /// What their names have to contain.
+    /// The part that the names of the models contain.
     wanted: String,
     run: AtomicUsize,
     failed: AtomicUsize,
@@ -22,7 +22,7 @@ impl Models {
         }
     }
 
-    /// Tells what came of all of them.
+    /// Prints how many models have failed.
     pub fn end(&self) {
         let (run, failed) = (self.run.load(Relaxed), self.failed.load(Relaxed));
         println!("{run} models, {failed} of them failed");
@@ -31,8 +31,8 @@ impl Models {
         }
     }
 
-    /// Runs a model in every order that makes a difference. `LOOM_MAX_PREEMPTIONS` leaves out those where threads are
-    /// interrupted more often.
+    /// Runs a model in every order that makes a difference, except for those in which threads are
+    /// interrupted more often than `LOOM_MAX_PREEMPTIONS`.
     #[cfg(feature = "loom")]
     pub fn check(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
         let mut builder = loom::model::Builder::new();
@@ -42,8 +42,9 @@ impl Models {
         self.run(name, &how, &Arc::new(model), |model| builder.check(model));
     }
 
-    /// Runs a model under so many schedules as `BLOSCPACK_SCHEDULES` says, half of them random, half by PCT, which finds
-    /// what needs few changes of threads, but particular ones. A seed of its own each time: a failure tells its schedule.
+    /// Runs a model under as many schedules as `BLOSCPACK_SCHEDULES` says, half of them random, half by
+    /// PCT, which finds bugs that need few but particular changes of threads. The seed is random; a
+    /// failure prints its schedule.
     #[cfg(feature = "shuttle")]
     pub fn check(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
         use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -60,8 +61,8 @@ impl Models {
         });
     }
 
-    /// Runs a model in one order after the other, whether or not it makes a difference: in every one if there are no more
-    /// than ten times as many as `BLOSCPACK_SCHEDULES` says.
+    /// Runs a model in one order after another, whether or not it makes a difference: in every order
+    /// if there are at most ten times as many as `BLOSCPACK_SCHEDULES` says.
     #[cfg(feature = "shuttle")]
     pub fn check_all(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
         let most = schedules() * 10;
@@ -111,7 +112,7 @@ fn schedules() -> usize {
 #[cfg(feature = "shuttle")]
 fn config() -> shuttle::Config {
     let mut config = shuttle::Config::new();
-    // Who forgets to wait for a thread would otherwise have a very long wait.
+    // Code that forgets to wait for a thread would otherwise spin for very long.
     config.max_steps = shuttle::MaxSteps::FailAfter(20_000);
     config
 }

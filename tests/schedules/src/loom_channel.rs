@@ -1,4 +1,4 @@
-//! Channels as the standard library has them, out of loom's locks: its own do not tell that the other end is gone.
+//! Channels like those of the standard library, made of loom's locks: loom's own do not report that the other end is gone.
 
 use loom::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ impl<T> Channel<T> {
 
 pub struct Sender<T>(Arc<Channel<T>>);
 
-/// The pipeline sends one value through each of these that have room for one: it never waits for room.
+/// The pipeline sends one value through each channel with room for one, so that it never waits for room.
 pub type SyncSender<T> = Sender<T>;
 
 pub struct Receiver<T>(Arc<Channel<T>>);

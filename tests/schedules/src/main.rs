@@ -1,86 +1,74 @@
 //! The code that several threads run, in every order in which they may meet, or in very many.
 //!
-//! The modules of the crate that start threads or share something are compiled here once more, with the locks, channels and
-//! threads of loom or of shuttle in the place of the standard library's: those decide at each of their operations which thread
-//! goes on, and try out another way each time. `../schedules.sh` tells how to run it.
+//! The modules that start threads or share something are compiled here once more, with the locks,
+//! channels and threads of loom or shuttle in place of those of the standard library. The tool
+//! decides at each operation which thread continues, and tries another way each time.
+//! `../schedules.sh` says how to run it.
 
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 compile_error!("choose one: --features loom, or --features shuttle");
 
+/// The modules name `bloscpack_storage::parallel`, which is the one below.
+extern crate self as bloscpack_storage;
+
 mod check;
+#[path = "pipeline.rs"]
+mod pipeline_models;
+
+/// The modules of the crate, all but `sync`, for which the tool is substituted.
+#[path = "../../../crates/storage/src/parallel"]
+pub mod parallel {
+    #[cfg(feature = "shuttle")]
+    mod for_each;
+    #[cfg(feature = "shuttle")]
+    mod ordered;
+    #[cfg(feature = "shuttle")]
+    mod panicked;
+    #[cfg(feature = "shuttle")]
+    mod pool;
+    #[path = "../../../../tests/schedules/src/sync.rs"]
+    pub mod sync;
+
+    #[cfg(feature = "shuttle")]
+    pub use {for_each::for_each, ordered::map_in_order, panicked::Panicked, pool::Pool};
+}
+
+#[path = "../../../src/pipeline.rs"]
+#[allow(dead_code, reason = "the models do not use all of it")]
 mod pipeline;
 
-/// The modules are where they are in the crate; what stands in for the rest of it is as small as can be.
-#[path = "../../../src/array"]
-mod array {
-    #[cfg(feature = "shuttle")]
-    pub mod crew;
-    #[cfg(feature = "shuttle")]
-    pub mod pool;
-    #[path = "../../tests/schedules/src/threads.rs"]
-    pub mod threads;
-
-    #[cfg(feature = "cache")]
-    pub mod boxes {
-        pub fn to_usize(value: u64) -> usize {
-            value.try_into().unwrap()
-        }
-    }
-}
-
-#[path = "../../../src/file"]
-mod file {
-    #[allow(dead_code, reason = "not all of it is tried out")]
-    pub mod pipeline;
-}
-
 #[cfg(feature = "shuttle")]
-mod crew;
-#[cfg(feature = "shuttle")]
-mod error;
+#[path = "parallel.rs"]
+mod parallel_models;
 
+/// As much of the module of datasets as the cache needs.
 #[cfg(feature = "cache")]
-mod blosc {
-    pub use bloscpack::blosc::*;
-
-    /// Of the chunks here, all have.
-    pub fn has_blocks(_: &[u8]) -> bool {
-        true
+mod superchunk {
+    pub struct Stored {
+        pub bytes: Vec<u8>,
+        pub header: blosc1::ChunkHeader,
     }
 }
 
 #[cfg(feature = "cache")]
-#[path = "../../../src/limits.rs"]
-mod limits;
+#[path = "../../../crates/datasets/src/leaf"]
+mod leaf {
+    mod cache;
+    #[allow(dead_code, reason = "nothing is compressed here")]
+    mod pool;
 
-#[cfg(feature = "cache")]
-#[path = "../../../src/dataset"]
-mod dataset {
-    pub mod superchunk {
-        pub struct Stored {
-            pub bytes: Vec<u8>,
-            pub header: crate::blosc::ChunkHeader,
-        }
-    }
+    #[path = "../../../../tests/schedules/src/cache.rs"]
+    mod models;
 
-    pub mod leaf {
-        mod cache;
-        #[allow(dead_code, reason = "nothing is compressed here")]
-        mod pool;
-
-        #[path = "../../../tests/schedules/src/cache.rs"]
-        mod models;
-
-        pub use models::models;
-    }
+    pub use models::models;
 }
 
 fn main() {
     let models = check::Models::new();
-    pipeline::models(&models);
+    pipeline_models::models(&models);
     #[cfg(feature = "shuttle")]
-    crew::models(&models);
+    parallel_models::models(&models);
     #[cfg(feature = "cache")]
-    dataset::leaf::models(&models);
+    leaf::models(&models);
     models.end();
 }

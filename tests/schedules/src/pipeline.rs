@@ -1,7 +1,7 @@
 //! The pipeline with two threads and three jobs, in every order in which they may meet (loom), or in very many (shuttle).
 
 use crate::check::Models;
-use crate::file::pipeline::{Panicked, Pipeline};
+use crate::pipeline::{Panicked, Pipeline};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

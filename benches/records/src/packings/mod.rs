@@ -72,13 +72,12 @@ pub fn run(name: &str, records: &Records) -> Result<()> {
 
 /// Unfiltered bytes with a compressor, a level and possibly a block size.
 pub fn settings(compressor: Compressor, level: u8, blocksize: Option<u32>) -> ChunkSettings {
-    ChunkSettings {
-        compressor,
-        level,
-        filter: Filter::None,
-        typesize: 1,
-        blocksize,
-    }
+    ChunkSettings::default()
+        .compressor(compressor)
+        .level(level)
+        .filter(Filter::None)
+        .typesize(1)
+        .blocksize(blocksize)
 }
 
 /// Records in chunks of one layout.

@@ -1,76 +1,76 @@
-//! Streams that hold one byte over and over, as upper bytes of shuffled numbers mostly do.
+//! Streams of a single repeated byte, such as the upper bytes of shuffled numbers.
 //!
-//! What a compressor makes of them depends on byte and length alone, so it is kept.
+//! Their compressed form depends on byte and length alone, so it is cached.
 
-/// How many are kept: enough for the upper bytes of small signed numbers, and for block and
-/// short last block.
-const KEPT: usize = 4;
+/// Number of cached streams: enough for the upper bytes of small signed numbers, in full blocks
+/// and in a short last block.
+const CACHED: usize = 4;
 
-/// What the compressor made of the latest such streams.
+/// The compressed forms of the latest constant streams.
 #[derive(Default)]
-pub(crate) struct Constants {
-    kept: Vec<Kept>,
+pub(crate) struct ConstantStreams {
+    cached: Vec<CachedStream>,
     next: usize,
 }
 
-struct Kept {
+struct CachedStream {
     byte: u8,
     len: usize,
     stream: Vec<u8>,
 }
 
-impl Constants {
-    /// The byte that `src` holds throughout. Seen to be none at the first that differs, so the
-    /// question costs nothing where it is answered with no.
+impl ConstantStreams {
+    /// The byte that `src` consists of, if it is a single one. The comparison stops at the first
+    /// byte that differs, so it costs nothing for other streams.
     pub fn byte_of(src: &[u8]) -> Option<u8> {
         let (&byte, rest) = src.split_first()?;
         (rest == src.get(..rest.len())?).then_some(byte)
     }
 
-    /// Writes what is kept for this stream and gives its length.
+    /// Writes the cached form of this stream and returns its length.
     pub fn recall(&self, byte: u8, len: usize, dst: &mut [u8]) -> Option<usize> {
-        let kept = self
-            .kept
+        let cached = self
+            .cached
             .iter()
-            .find(|kept| kept.byte == byte && kept.len == len)?;
-        dst.get_mut(..kept.stream.len())?
-            .copy_from_slice(&kept.stream);
-        Some(kept.stream.len())
+            .find(|cached| cached.byte == byte && cached.len == len)?;
+        dst.get_mut(..cached.stream.len())?
+            .copy_from_slice(&cached.stream);
+        Some(cached.stream.len())
     }
 
-    /// Keeps what became of this stream, in place of the one kept longest.
+    /// Caches the form of this stream in place of the oldest one.
     pub fn keep(&mut self, byte: u8, len: usize, stream: &[u8]) {
-        if self.kept.len() < KEPT {
+        if self.cached.len() < CACHED {
             let stream = stream.to_vec();
-            self.kept.push(Kept { byte, len, stream });
-        } else if let Some(kept) = self.kept.get_mut(self.next) {
-            (kept.byte, kept.len) = (byte, len);
-            kept.stream.clear();
-            kept.stream.extend_from_slice(stream);
-            self.next = (self.next + 1) % KEPT;
+            self.cached.push(CachedStream { byte, len, stream });
+        } else if let Some(cached) = self.cached.get_mut(self.next) {
+            (cached.byte, cached.len) = (byte, len);
+            cached.stream.clear();
+            cached.stream.extend_from_slice(stream);
+            self.next = (self.next + 1) % CACHED;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Constants, KEPT};
+    use super::{CACHED, ConstantStreams};
 
     #[test]
     fn only_one_byte_throughout_is_constant() {
-        assert_eq!(Constants::byte_of(&[7; 100]), Some(7));
-        assert_eq!(Constants::byte_of(&[7]), Some(7));
-        assert_eq!(Constants::byte_of(&[]), None);
+        assert_eq!(ConstantStreams::byte_of(&[7; 100]), Some(7));
+        assert_eq!(ConstantStreams::byte_of(&[7]), Some(7));
+        assert_eq!(ConstantStreams::byte_of(&[]), None);
         for at in 0..100 {
             let mut bytes = [7; 100];
             bytes[at] = 8;
-            assert_eq!(Constants::byte_of(&bytes), None, "{at}");
+            assert_eq!(ConstantStreams::byte_of(&bytes), None, "{at}");
         }
     }
 
     #[test]
     fn the_latest_are_recalled_where_they_fit() {
-        let mut constants = Constants::default();
+        let mut constants = ConstantStreams::default();
         for byte in 0..=4 {
             constants.keep(byte, 10, &[byte; 3]);
         }
@@ -82,6 +82,6 @@ mod tests {
             assert_eq!(constants.recall(byte, 10, &mut dst), Some(3));
             assert_eq!(dst, [byte; 3]);
         }
-        assert_eq!(constants.kept.len(), KEPT);
+        assert_eq!(constants.cached.len(), CACHED);
     }
 }

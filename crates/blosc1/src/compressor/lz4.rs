@@ -1,12 +1,13 @@
-//! LZ4 through the C library, which is the fastest there is and shared with C-Blosc.
+//! LZ4 through the C library, which is the fastest implementation and shared with C-Blosc.
 //!
-//! The states are plain memory that the library asks for, so they need no freeing. The calls
-//! that set the state up anew each time are used although others skip that: only so does the
-//! output depend on the stream alone.
+//! The states are plain memory of a size that the library reports, so they need no destructor. Each
+//! call resets its state, although there are calls that skip this: the output must depend on the
+//! stream alone.
 #![allow(unsafe_code, reason = "calls into the C library")]
 
+use super::compress::Compress;
 use super::lz4_runs;
-use super::stream::Compress;
+use crate::ChunkError;
 use std::os::raw::{c_char, c_int, c_void};
 
 // Public in `lz4.h` and `lz4hc.h`, compiled into `lz4-sys`, but not declared by it.
@@ -39,25 +40,28 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Memory for a state of the library, which wants it aligned to 8 bytes.
-fn state_of(bytes: c_int) -> Box<[u64]> {
-    let words = usize::try_from(bytes).unwrap_or(0).div_ceil(8);
-    vec![0; words].into_boxed_slice()
+/// Memory for a state of the library, which requires an alignment of 8 bytes.
+fn allocate_state(bytes: c_int) -> Result<Box<[u64]>, ChunkError> {
+    let bytes = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0);
+    let what = "LZ4 reports a state without a size";
+    let words = bytes.ok_or(ChunkError::Bug { what })?.div_ceil(8);
+    Ok(vec![0; words].into_boxed_slice())
 }
 
-/// The compressor made for speed.
+/// The fast compressor.
 pub(super) struct Encoder {
     state: Box<[u64]>,
     acceleration: c_int,
 }
 
 impl Encoder {
-    /// The lower the level, the more positions are skipped in the search, as in C-Blosc.
-    pub fn new(level: u8) -> Self {
-        Self {
-            state: state_of(LZ4_sizeofState()),
+    /// A compressor at a level from 1 to 9. As in C-Blosc, lower levels skip more positions in the
+    /// search.
+    pub fn new(level: u8) -> Result<Self, ChunkError> {
+        Ok(Self {
+            state: allocate_state(LZ4_sizeofState())?,
             acceleration: 10 - c_int::from(level.min(9)),
-        }
+        })
     }
 }
 
@@ -87,12 +91,12 @@ pub(super) struct HcEncoder {
 }
 
 impl HcEncoder {
-    /// The levels 1 to 9 are the library's own.
-    pub fn new(level: u8) -> Self {
-        Self {
-            state: state_of(LZ4_sizeofStateHC()),
+    /// A compressor at a level from 1 to 9, which is a level of the library.
+    pub fn new(level: u8) -> Result<Self, ChunkError> {
+        Ok(Self {
+            state: allocate_state(LZ4_sizeofStateHC())?,
             level: level.into(),
-        }
+        })
     }
 }
 
@@ -114,10 +118,11 @@ impl Compress for HcEncoder {
     }
 }
 
-/// Where a stream gives this many times its length, long matches make up for the checks.
+/// Streams that expand at least this many times consist of long matches, which safe code copies
+/// faster than the library.
 const RUNS: usize = 64;
 
-/// Decompresses and tells whether exactly `dst.len()` bytes came out.
+/// Decompresses and returns whether the result has exactly `dst.len()` bytes.
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     if dst.len() / RUNS >= src.len() {
         return lz4_runs::decompress(src, dst);
@@ -126,7 +131,7 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
         return false;
     };
     // SAFETY: the two pointers are valid for the lengths given with them and do not overlap; the
-    // library reads and writes within them whatever `src` holds.
+    // library reads and writes within them whatever `src` contains.
     let written = unsafe {
         lz4_sys::LZ4_decompress_safe(
             src.as_ptr().cast(),
@@ -138,7 +143,7 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     written == dst_len
 }
 
-/// The same for a stream whose matches may reach back into a dictionary.
+/// Decompresses a stream whose matches may refer to a dictionary.
 pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> bool {
     let Some((src_len, dst_len)) = lengths(src, dst) else {
         return false;
@@ -147,7 +152,7 @@ pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> 
         return false;
     };
     // SAFETY: the three pointers are valid for the lengths given with them and none overlaps `dst`;
-    // the library reads and writes within them whatever they hold.
+    // the library reads and writes within them whatever they contain.
     let written = unsafe {
         LZ4_decompress_safe_usingDict(
             src.as_ptr().cast(),
@@ -161,8 +166,8 @@ pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> 
     written == dst_len
 }
 
-/// Both lengths as the library takes them. Nothing is refused before it is called, as an empty
-/// slice's pointer must not be read.
+/// Both lengths as the library takes them; `None` for empty slices, whose pointers must not be
+/// read.
 fn lengths(src: &[u8], dst: &[u8]) -> Option<(c_int, c_int)> {
     if src.is_empty() || dst.is_empty() {
         return None;

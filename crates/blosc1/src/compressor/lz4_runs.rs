@@ -1,12 +1,12 @@
-//! Decoding of LZ4 streams that are mostly long matches, as smooth numbers give once shuffled.
+//! Decoding of LZ4 streams that are mostly long matches, such as those of shuffled smooth numbers.
 //!
-//! The C library copies such matches a few bytes at a time; copying them as wholes is several
+//! The C library copies such matches a few bytes at a time; copying each match at once is several
 //! times as fast, and needs no `unsafe`. On streams of short matches the library is faster.
 //!
 //! ```text
 //! sequence   token | [literal length..] | literals | offset, 2 bytes | [match length..]
 //! token      upper 4 bits: literals, lower 4 bits: length of the match less 4;
-//!            15 is continued by bytes that are added up, the last of which is below 255
+//!            15 is followed by bytes to add, the last of which is below 255
 //! ```
 //!
 //! The last sequence ends after its literals, of which there are at least five.
@@ -16,12 +16,12 @@ const LAST_LITERALS: usize = 5;
 /// Shortest match.
 const MIN_MATCH: usize = 4;
 
-/// Decompresses and tells whether exactly `dst.len()` bytes came out of all of `src`.
+/// Decompresses and returns whether all of `src` gives exactly `dst.len()` bytes.
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     sequences(src, dst) == Some(dst.len())
 }
 
-/// Decompresses and gives the length, or `None` where the stream breaks the format's rules.
+/// Decompresses and returns the length, or `None` if the stream breaks the rules of the format.
 fn sequences(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let mut at = 0_usize;
     loop {
@@ -49,7 +49,7 @@ fn sequences(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// A length of which `nibble` is in the token.
+/// A length, the first part of which is `nibble` of the token.
 fn length(nibble: u8, src: &mut &[u8]) -> Option<usize> {
     let mut len = usize::from(nibble);
     if nibble == 15 {
@@ -61,7 +61,7 @@ fn length(nibble: u8, src: &mut &[u8]) -> Option<usize> {
     Some(len)
 }
 
-/// Fills `at..end` with what stands from `from` on, over and over.
+/// Fills `at..end` by repeating the bytes `from..at`.
 fn repeat(dst: &mut [u8], from: usize, at: usize, end: usize) -> Option<()> {
     let mut period = at - from;
     if period == 1 {
@@ -74,7 +74,7 @@ fn repeat(dst: &mut [u8], from: usize, at: usize, end: usize) -> Option<()> {
         if period == 0 {
             return None;
         }
-        // What has been copied doubles what can be copied next.
+        // The repeated part doubles with each copy.
         let len = period.min(end - at);
         dst.copy_within(from..from + len, at);
         at += len;

@@ -1,11 +1,11 @@
 //! Snappy through the crate `snap`.
 
-use super::stream::Compress;
+use super::compress::Compress;
 
 /// The compressor with its tables. There are no levels.
 pub(super) struct Encoder {
     inner: snap::raw::Encoder,
-    /// `snap` wants room for the worst case, whatever the stream turns out to need.
+    /// Output for streams whose worst case does not fit: `snap` requires room for that.
     room: Vec<u8>,
 }
 
@@ -36,14 +36,14 @@ impl Compress for Encoder {
     }
 }
 
-/// The decompressor, which has no state to speak of.
+/// The decompressor.
 #[derive(Default)]
 pub(super) struct Decoder {
     inner: snap::raw::Decoder,
 }
 
 impl Decoder {
-    /// Decompresses and tells whether exactly `dst.len()` bytes came out.
+    /// Decompresses and returns whether the result has exactly `dst.len()` bytes.
     pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> bool {
         self.inner.decompress(src, dst) == Ok(dst.len())
     }

@@ -1,51 +1,42 @@
-//! One stream in, one stream out, whatever the compressor.
+//! Compresses and decompresses single streams, whatever the compressor.
 
 #[cfg(feature = "blosclz")]
 use super::blosclz;
-use super::constant::Constants;
+use super::compress::Compress;
+use super::constant::ConstantStreams;
 #[cfg(feature = "lz4")]
 use super::lz4;
-use super::random::NoiseTest;
+use super::noise::NoiseTest;
 #[cfg(feature = "snappy")]
 use super::snappy;
 #[cfg(feature = "zlib")]
 use super::zlib;
 #[cfg(feature = "zstd")]
 use super::zstd;
-use super::{Compressor, CompressorFormat};
-use crate::{ChunkError, ChunkSettings};
+use crate::{ChunkError, Compressor, CompressorFormat};
 
-/// A compressor at a level, with the memory that it keeps from stream to stream.
-///
-/// What comes out depends on the stream alone, not on those before it.
-pub(super) trait Compress: Send {
-    /// Compresses `src` into the beginning of `dst` and gives the length, or `None` if it does
-    /// not fit.
-    fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize>;
-}
-
-/// Compresses streams, and spares the compressor those whose result is known beforehand.
+/// Compresses streams, and skips the compressor where the result is known beforehand.
 pub(crate) struct StreamEncoder {
     compressor: Box<dyn Compress>,
-    constants: Constants,
-    /// Only for compressors to which noise is work.
+    constants: ConstantStreams,
+    /// Only for compressors that spend time on noise.
     noise: Option<NoiseTest>,
 }
 
 impl StreamEncoder {
-    /// Sets up the compressor.
-    pub fn new(settings: &ChunkSettings) -> Result<Self, ChunkError> {
+    /// Sets up the compressor at a level from 1 to 9.
+    pub fn new(compressor: Compressor, level: u8) -> Result<Self, ChunkError> {
         Ok(Self {
-            compressor: set_up(settings)?,
-            constants: Constants::default(),
-            noise: dwells_on_noise(settings.compressor).then(NoiseTest::default),
+            compressor: set_up(compressor, level)?,
+            constants: ConstantStreams::default(),
+            noise: is_slow_on_noise(compressor).then(NoiseTest::default),
         })
     }
 
-    /// Compresses `src` into the beginning of `dst` and gives the length, or `None` if it does
-    /// not fit or the attempt would be in vain.
+    /// Compresses `src` into the beginning of `dst` and returns the length, or `None` if the result
+    /// does not fit or cannot be expected to.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        let Some(byte) = Constants::byte_of(src) else {
+        let Some(byte) = ConstantStreams::byte_of(src) else {
             if self.noise.as_mut().is_some_and(|test| test.is_noise(src)) {
                 return None;
             }
@@ -60,32 +51,29 @@ impl StreamEncoder {
     }
 }
 
-/// Whether noise takes it as long as anything. Zstd notices by itself.
-const fn dwells_on_noise(compressor: Compressor) -> bool {
+/// Whether noise takes the compressor as long as any data. Zstd notices noise by itself.
+const fn is_slow_on_noise(compressor: Compressor) -> bool {
     matches!(compressor, Compressor::Lz4hc | Compressor::Zlib)
 }
 
-/// The compressor of these settings.
-fn set_up(settings: &ChunkSettings) -> Result<Box<dyn Compress>, ChunkError> {
-    match settings.compressor {
+/// Makes the compressor's state.
+fn set_up(compressor: Compressor, level: u8) -> Result<Box<dyn Compress>, ChunkError> {
+    match compressor {
         #[cfg(feature = "blosclz")]
         Compressor::Blosclz => Ok(Box::new(Blosclz {
-            level: settings.level,
+            level,
             encoder: blosclz::Encoder::new(),
         })),
         #[cfg(feature = "lz4")]
-        Compressor::Lz4 => Ok(Box::new(lz4::Encoder::new(settings.level))),
+        Compressor::Lz4 => Ok(Box::new(lz4::Encoder::new(level)?)),
         #[cfg(feature = "lz4")]
-        Compressor::Lz4hc => Ok(Box::new(lz4::HcEncoder::new(settings.level))),
+        Compressor::Lz4hc => Ok(Box::new(lz4::HcEncoder::new(level)?)),
         #[cfg(feature = "snappy")]
         Compressor::Snappy => Ok(Box::new(snappy::Encoder::new())),
         #[cfg(feature = "zlib")]
-        Compressor::Zlib => Ok(Box::new(zlib::Encoder::new(settings.level))),
+        Compressor::Zlib => Ok(Box::new(zlib::Encoder::new(level)?)),
         #[cfg(feature = "zstd")]
-        Compressor::Zstd => match zstd::Encoder::new(settings.level) {
-            Some(encoder) => Ok(Box::new(encoder)),
-            None => Err(ChunkError::Memory),
-        },
+        Compressor::Zstd => Ok(Box::new(zstd::Encoder::new(level)?)),
         #[cfg(not(all(
             feature = "blosclz",
             feature = "lz4",
@@ -93,9 +81,11 @@ fn set_up(settings: &ChunkSettings) -> Result<Box<dyn Compress>, ChunkError> {
             feature = "zlib",
             feature = "zstd"
         )))]
-        missing => Err(ChunkError::NotBuilt {
-            feature: missing.format().name(),
-        }),
+        missing => {
+            let _ = level;
+            let feature = missing.format().name();
+            Err(ChunkError::NotBuilt { feature })
+        }
     }
 }
 
@@ -113,7 +103,7 @@ impl Compress for Blosclz {
     }
 }
 
-/// Decompresses streams of any format, whose states it keeps for the next.
+/// Decompresses streams of any format, and keeps the decompressors' states for the next stream.
 #[derive(Default)]
 pub(crate) struct StreamDecoder {
     #[cfg(feature = "snappy")]
@@ -125,18 +115,27 @@ pub(crate) struct StreamDecoder {
 }
 
 impl StreamDecoder {
-    /// Decompresses `src` and tells whether exactly `dst.len()` bytes came out. If not, what
-    /// `dst` holds is not specified.
-    pub fn decompress(&mut self, format: CompressorFormat, src: &[u8], dst: &mut [u8]) -> bool {
+    /// Decompresses `src` and returns whether it gave exactly `dst.len()` bytes. If not, the
+    /// content of `dst` is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that is not about `src`: a compressor that this build lacks, or no memory.
+    pub fn decompress(
+        &mut self,
+        format: CompressorFormat,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<bool, ChunkError> {
         match format {
             #[cfg(feature = "blosclz")]
-            CompressorFormat::Blosclz => blosclz::decompress(src, dst),
+            CompressorFormat::Blosclz => Ok(blosclz::decompress(src, dst)),
             #[cfg(feature = "lz4")]
-            CompressorFormat::Lz4 => lz4::decompress(src, dst),
+            CompressorFormat::Lz4 => Ok(lz4::decompress(src, dst)),
             #[cfg(feature = "snappy")]
-            CompressorFormat::Snappy => self.snappy.decompress(src, dst),
+            CompressorFormat::Snappy => Ok(self.snappy.decompress(src, dst)),
             #[cfg(feature = "zlib")]
-            CompressorFormat::Zlib => self.zlib.decompress(src, dst),
+            CompressorFormat::Zlib => Ok(self.zlib.decompress(src, dst)),
             #[cfg(feature = "zstd")]
             CompressorFormat::Zstd => self.zstd.decompress(src, dst),
             #[cfg(not(all(
@@ -146,29 +145,35 @@ impl StreamDecoder {
                 feature = "zlib",
                 feature = "zstd"
             )))]
-            _ => {
+            missing => {
                 let _ = (src, dst);
-                false
+                let feature = missing.name();
+                Err(ChunkError::NotBuilt { feature })
             }
         }
     }
 
-    /// The same for a stream that was compressed with a dictionary. `false` for formats without.
+    /// Decompresses a stream that was compressed with a dictionary.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`decompress`](Self::decompress), and [`ChunkError::Dictionary`] for
+    /// formats without dictionaries.
     pub fn decompress_with(
         &mut self,
         format: CompressorFormat,
         dictionary: &[u8],
         src: &[u8],
         dst: &mut [u8],
-    ) -> bool {
+    ) -> Result<bool, ChunkError> {
         match format {
             #[cfg(feature = "lz4")]
-            CompressorFormat::Lz4 => lz4::decompress_with(dictionary, src, dst),
+            CompressorFormat::Lz4 => Ok(lz4::decompress_with(dictionary, src, dst)),
             #[cfg(feature = "zstd")]
             CompressorFormat::Zstd => self.zstd.decompress_with(dictionary, src, dst),
-            _ => {
+            format => {
                 let _ = (dictionary, src, dst);
-                false
+                Err(ChunkError::Dictionary { format })
             }
         }
     }

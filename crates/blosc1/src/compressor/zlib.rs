@@ -2,7 +2,8 @@
 
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
-use super::stream::Compress;
+use super::compress::Compress;
+use crate::ChunkError;
 
 /// The compressor with its tables.
 pub(super) struct Encoder {
@@ -10,12 +11,13 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// The levels 1 to 9 are close to those of zlib.
-    pub fn new(level: u8) -> Self {
-        let level = CompressionLvl::new(i32::from(level)).unwrap_or_default();
-        Self {
-            inner: Compressor::new(level),
-        }
+    /// A compressor at a level from 1 to 9, which is close to the same level of zlib.
+    pub fn new(level: u8) -> Result<Self, ChunkError> {
+        let lvl = CompressionLvl::new(i32::from(level));
+        let lvl = lvl.map_err(|_| ChunkError::Level { found: level })?;
+        Ok(Self {
+            inner: Compressor::new(lvl),
+        })
     }
 }
 
@@ -25,14 +27,14 @@ impl Compress for Encoder {
     }
 }
 
-/// The decompressor with its tables, which are made when first needed.
+/// The decompressor, made on first use.
 #[derive(Default)]
 pub(super) struct Decoder {
     inner: Option<Decompressor>,
 }
 
 impl Decoder {
-    /// Decompresses and tells whether exactly `dst.len()` bytes came out.
+    /// Decompresses and returns whether the result has exactly `dst.len()` bytes.
     pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> bool {
         let inner = self.inner.get_or_insert_with(Decompressor::new);
         inner.zlib_decompress(src, dst) == Ok(dst.len())

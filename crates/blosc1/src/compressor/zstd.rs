@@ -2,7 +2,8 @@
 
 use zstd_safe::{CCtx, DCtx, DDict, max_c_level};
 
-use super::stream::Compress;
+use super::compress::Compress;
+use crate::ChunkError;
 
 /// The compressor's context.
 pub(super) struct Encoder {
@@ -11,15 +12,15 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// A context, or `None` if there is no memory for it. Blosc's nine levels are spread over
-    /// those of the library as C-Blosc does it.
-    pub fn new(level: u8) -> Option<Self> {
+    /// A context at a level of Blosc, 1 to 9. These are spread over the levels of the library as
+    /// in C-Blosc.
+    pub fn new(level: u8) -> Result<Self, ChunkError> {
         let level = match level {
             9.. => max_c_level(),
             _ => 2 * i32::from(level) - 1,
         };
-        Some(Self {
-            context: CCtx::try_create()?,
+        Ok(Self {
+            context: CCtx::try_create().ok_or(ChunkError::Memory)?,
             level,
         })
     }
@@ -31,42 +32,51 @@ impl Compress for Encoder {
     }
 }
 
-/// The decompressor's context, which is made when first needed.
+/// The decompressor, made on first use.
 #[derive(Default)]
 pub(super) struct Decoder {
     context: Option<DCtx<'static>>,
-    /// The latest dictionary, as bytes and as the library has it.
+    /// The latest dictionary, as bytes and in the form that the library uses.
     dictionary: Option<(Vec<u8>, DDict<'static>)>,
 }
 
 impl Decoder {
-    /// Decompresses and tells whether exactly `dst.len()` bytes came out.
-    pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> bool {
-        if self.context.is_none() {
-            self.context = DCtx::try_create();
-        }
-        match &mut self.context {
-            Some(context) => context.decompress(dst, src) == Ok(dst.len()),
-            None => false,
-        }
+    /// Decompresses and returns whether the result has exactly `dst.len()` bytes.
+    pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, ChunkError> {
+        let context = context(&mut self.context)?;
+        Ok(context.decompress(dst, src) == Ok(dst.len()))
     }
 
-    /// The same with a dictionary, which is prepared once for all streams in a row that use it.
-    pub fn decompress_with(&mut self, dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> bool {
-        if self.context.is_none() {
-            self.context = DCtx::try_create();
-        }
-        let kept = self
-            .dictionary
-            .take()
-            .filter(|(bytes, _)| bytes == dictionary);
-        let prepared = || Some((dictionary.to_vec(), DDict::try_create(dictionary)?));
-        self.dictionary = kept.or_else(prepared);
-        match (&mut self.context, &self.dictionary) {
-            (Some(context), Some((_, dictionary))) => {
-                context.decompress_using_ddict(dst, src, dictionary) == Ok(dst.len())
+    /// Decompresses with a dictionary, which is prepared once for all consecutive streams that
+    /// use it.
+    pub fn decompress_with(
+        &mut self,
+        dictionary: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<bool, ChunkError> {
+        let context = context(&mut self.context)?;
+        let latest = self.dictionary.take();
+        let latest = latest.filter(|(bytes, _)| bytes == dictionary);
+        let (_, prepared) = match latest {
+            Some(latest) => self.dictionary.insert(latest),
+            None => {
+                // The library refuses damaged dictionaries in the same way as it reports a lack of
+                // memory; damage is the likelier cause.
+                let Some(prepared) = DDict::try_create(dictionary) else {
+                    return Ok(false);
+                };
+                self.dictionary.insert((dictionary.to_vec(), prepared))
             }
-            _ => false,
-        }
+        };
+        Ok(context.decompress_using_ddict(dst, src, prepared) == Ok(dst.len()))
+    }
+}
+
+/// The context, made on first use.
+fn context<'a>(slot: &'a mut Option<DCtx<'static>>) -> Result<&'a mut DCtx<'static>, ChunkError> {
+    match slot {
+        Some(context) => Ok(context),
+        none => Ok(none.insert(DCtx::try_create().ok_or(ChunkError::Memory)?)),
     }
 }

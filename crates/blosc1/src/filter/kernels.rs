@@ -1,27 +1,22 @@
-//! The four filters, put together from four kernels that exist once per kind of processor.
+//! The four filters, built from four kernels that exist once for each kind of processor.
 //!
-//! What a processor is good at is a tile: up to 16 ranks (byte columns) of some elements. The
-//! walk over blocks, ranks and leftovers is the same for all and lives here, in safe code.
+//! A kernel handles a tile: up to 16 ranks (byte columns) of some elements. The loops over blocks,
+//! ranks and leftovers are the same for all processors; they are here, in safe code.
 
-use std::sync::OnceLock;
-
-use super::plain;
-
-/// Ranks that one kernel call handles at most.
+/// Maximum number of ranks of one kernel call.
 pub(super) const MAX_WIDTH: usize = 16;
-/// Elements of a tile. Eight of them share a byte of bits, so a bit row of a tile has 64 bytes,
-/// one cache line: rows of a block often lie a multiple of 4096 bytes apart, fall into the same
-/// cache set, and would push each other out if all ranks wrote in smaller pieces by turns.
+/// Elements of a tile. Eight of them share a byte of a bit row, so a bit row of a tile has 64 bytes,
+/// one cache line. Rows of a block are often a multiple of 4096 bytes apart and fall into the same
+/// cache set; they would evict each other if the ranks took turns at writing smaller pieces.
 pub(super) const TILE: usize = 512;
 
-/// Tiles of a large block that are handled together, rank by rank: so a row is written or read in
-/// pieces of 512 bytes, which processors fetch ahead and which do not push each other out of the
-/// cache as soon.
+/// Tiles of a large block that are handled together, rank by rank. A row is then written or read in
+/// pieces of 512 bytes, which processors prefetch and which stay in the cache longer.
 const TILES: usize = 8;
-/// A block of this length is large: setting up the memory for so many tiles costs it little.
+/// Minimum length of a large block, for which the setup of so many tiles costs little.
 const LARGE: usize = 64 * 1024;
 
-/// Elements of more than 16 bytes that shuffle handles before it turns to the next.
+/// Elements of more than 16 bytes that shuffle handles before it moves on to the next ranks.
 const PIECE: usize = 256;
 
 /// One rank of a tile: a byte of each element.
@@ -29,15 +24,15 @@ pub(super) type Bytes = [u8; TILE];
 /// Bytes in a tile's row of bits.
 pub(super) const LINE: usize = TILE / 8;
 
-/// Panics unless `rows` holds 8 rows of a tile's bits, `stride` bytes apart, lowest bit first.
+/// Panics unless `rows` has room for 8 rows of a tile's bits, `stride` bytes apart, lowest bit first.
 ///
-/// Every kernel for bits calls this first: its loops rely on it.
+/// Every kernel for bits calls this first; the safety of its loops depends on it.
 pub(super) fn check_bits(rows: &[u8], stride: usize) {
     assert!(7 * stride + LINE <= rows.len());
 }
 
-/// Which bytes of the elements a kernel call moves: ranks `first..first + width()`, found in the
-/// rows' slice `stride` bytes apart.
+/// The bytes of the elements that a kernel call moves: ranks `first..first + width()`, whose rows are
+/// `stride` bytes apart.
 #[derive(Clone, Copy)]
 pub(super) struct Ranks {
     pub typesize: usize,
@@ -51,9 +46,9 @@ impl Ranks {
         self.typesize.min(MAX_WIDTH)
     }
 
-    /// Number of elements in `elements`; panics unless they fit the rows in `rows` as well.
+    /// Number of elements in `elements`. Panics unless the rows in `rows` have room for as many.
     ///
-    /// Every kernel calls this first: its loops rely on it.
+    /// Every kernel calls this first; the safety of its loops depends on it.
     pub fn check(self, elements: &[u8], rows: &[u8]) -> usize {
         let count = elements.len() / self.typesize;
         assert!(self.first + self.width() <= self.typesize);
@@ -65,7 +60,7 @@ impl Ranks {
 /// Moves bytes from elements (second argument) to rows (third).
 pub(super) type Spread = fn(Ranks, &[u8], &mut [u8]);
 /// Moves bytes from rows (second argument) to elements (third). Elements of up to 16 bytes are
-/// written as a whole, larger ones only at the given ranks.
+/// written completely, larger ones only at the given ranks.
 pub(super) type Gather = fn(Ranks, &[u8], &mut [u8]);
 
 /// The kernels of one kind of processor.
@@ -75,29 +70,13 @@ pub(super) struct Kernels {
     pub name: &'static str,
     pub spread: Spread,
     pub gather: Gather,
-    /// Moves bits from bytes to rows, which are so many bytes apart.
+    /// Moves bits from bytes to rows; the last argument is the distance between rows in bytes.
     pub to_bits: fn(&Bytes, &mut [u8], usize),
-    /// Moves bits from rows, which are so many bytes apart, to bytes.
+    /// Moves bits from rows to bytes; the second argument is the distance between rows in bytes.
     pub from_bits: fn(&[u8], usize, &mut Bytes),
 }
 
 impl Kernels {
-    /// The fastest set that this machine can run; found out once.
-    pub fn best() -> &'static Self {
-        static BEST: OnceLock<Kernels> = OnceLock::new();
-        BEST.get_or_init(|| *Self::available().last().unwrap_or(&plain::KERNELS))
-    }
-
-    /// All sets that this machine can run, slowest first.
-    pub fn available() -> Vec<Self> {
-        let mut sets = vec![plain::KERNELS];
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        sets.push(super::lane16::KERNELS);
-        #[cfg(target_arch = "x86_64")]
-        sets.extend(super::x86::kernels());
-        sets
-    }
-
     pub fn shuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         let whole = copy_rest(typesize, src, dst);
         if typesize <= 1 || whole == 0 {
@@ -146,9 +125,9 @@ impl Kernels {
         }
     }
 
-    /// By so many tiles of elements of at most `WIDTH` ranks at a time.
+    /// Bitshuffle in steps of `TILES` tiles and at most `WIDTH` ranks.
     ///
-    /// Apart, lest a small block pay for the stack of large ones.
+    /// Not inlined, so that small blocks do not pay for the stack of large ones.
     #[inline(never)]
     fn bitshuffle_by<const WIDTH: usize, const TILES: usize>(
         &self,
@@ -190,7 +169,7 @@ impl Kernels {
         }
     }
 
-    /// Undoes [`Kernels::bitshuffle_by`], in the same steps.
+    /// The inverse of [`Kernels::bitshuffle_by`], in the same steps.
     #[inline(never)]
     fn bitunshuffle_by<const WIDTH: usize, const TILES: usize>(
         &self,
@@ -223,8 +202,8 @@ impl Kernels {
         }
     }
 
-    /// Writes a tile's rank to its 8 rows of `stride` bytes, from the beginning of `rows` on. The
-    /// last tile of a block may find less room than its rows would take.
+    /// Writes a rank of a tile to its 8 rows of `stride` bytes, from the beginning of `rows` on. The
+    /// rows of the last tile of a block may be shorter than a tile's.
     #[inline]
     fn write_bits(&self, bytes: &Bytes, rows: &mut [u8], stride: usize) {
         if rows.len() - 7 * stride >= LINE {
@@ -238,7 +217,7 @@ impl Kernels {
         }
     }
 
-    /// Undoes [`Kernels::write_bits`].
+    /// The inverse of [`Kernels::write_bits`].
     #[inline]
     fn read_bits(&self, rows: &[u8], stride: usize, bytes: &mut Bytes) {
         if rows.len() - 7 * stride >= LINE {
@@ -253,26 +232,26 @@ impl Kernels {
     }
 }
 
-/// Copies the bytes that fill no element; returns how many come before them.
+/// Copies the bytes after the last whole element; returns the number of bytes before them.
 fn copy_rest(typesize: usize, src: &[u8], dst: &mut [u8]) -> usize {
     assert_eq!(
         src.len(),
         dst.len(),
         "a filter needs slices of equal length"
     );
-    let whole = src.len() - src.len().checked_rem(typesize).unwrap_or(0);
+    let whole = src.len() - src.len() % typesize;
     dst[whole..].copy_from_slice(&src[whole..]);
     whole
 }
 
-/// Bytes in one row of bits, or `None` if there is nothing to do or Blosc 1 does not do it.
+/// Bytes in one row of bits, or `None` if there are no elements, or not a multiple of 8.
 fn bit_row(typesize: usize, whole: usize) -> Option<usize> {
-    let count = whole.checked_div(typesize)?;
-    (count != 0 && count % 8 == 0).then_some(count / 8)
+    let count = whole / typesize;
+    (count != 0 && count.is_multiple_of(8)).then_some(count / 8)
 }
 
-/// Bytes after which shuffle turns to the next ranks: all if the ranks can be handled in one go,
-/// otherwise few enough that the elements stay in the first-level cache.
+/// Bytes after which shuffle moves on to the next ranks: all if one call handles all ranks, otherwise
+/// few enough that the elements stay in the first-level cache.
 fn piece_len(typesize: usize) -> usize {
     if typesize <= MAX_WIDTH {
         usize::MAX
@@ -283,6 +262,7 @@ fn piece_len(typesize: usize) -> usize {
 
 /// First ranks of the kernel calls that cover an element; the last may overlap the one before it.
 fn batches(typesize: usize) -> impl Iterator<Item = usize> {
+    // Elements of up to 16 bytes take a single call, from rank 0 on.
     let last = typesize.saturating_sub(MAX_WIDTH);
     (0..typesize)
         .step_by(MAX_WIDTH)

@@ -1,11 +1,11 @@
-//! Kernels for registers of 16 bytes that every processor of the family has: SSE2 on x86-64,
-//! NEON on aarch64. The network is written once, over the few instructions it needs.
+//! Kernels for registers of 16 bytes, which every processor of the family has: SSE2 on x86-64,
+//! NEON on aarch64. The network is written once, in terms of the few instructions that it needs.
 //!
-//! It moves bytes by one step only: put two registers' lower (or upper) halves together like the
-//! teeth of a zip. Take the address of a byte among `P` registers as one number, register number
-//! first. Zipping register `i` with register `i + P / 2`, for all `i`, turns that number left by
-//! one bit. Elements of `P` bytes start as (element, rank) and rows as (rank, element), with four
-//! bits for the element: four turns make rows of elements, log2(P) turns make elements of rows.
+//! Its only step is to zip the lower (or upper) halves of two registers. Consider the address of a
+//! byte among `P` registers as one number, register number first. Zipping register `i` with register
+//! `i + P / 2`, for all `i`, rotates that number left by one bit. Elements of `P` bytes start as
+//! (element, rank) and rows as (rank, element), with four bits for the element: four rotations turn
+//! elements into rows, log2(P) rotations turn rows into elements.
 #![allow(unsafe_code, reason = "loads and stores through pointers")]
 #![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
@@ -90,7 +90,7 @@ mod register {
 
 use register::{Register, load, store, zero, zip};
 
-/// Turns the addresses of all bytes left by one bit.
+/// Rotates the addresses of all bytes left by one bit.
 #[inline(always)]
 fn turn<const P: usize>(registers: [Register; P]) -> [Register; P] {
     let mut turned = registers;
@@ -124,9 +124,9 @@ fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 
 /// Moves 16 elements at a time to their rows; returns how many elements are done.
 ///
-/// `P` is the element's size or 16. A register is loaded with `16 / P` elements; of an element
-/// that is not 16 bytes long it holds 16 bytes from its first rank on, neighbours included,
-/// which end up in rows that are not stored.
+/// `P` is the element's size or 16. A register is loaded with `16 / P` elements. If an element is
+/// not 16 bytes long, the register contains 16 bytes from its first rank on; the bytes of its
+/// neighbours end up in rows that are not stored.
 fn spread_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(src, dst);
     let lane = LANE / P * ranks.typesize;
@@ -157,7 +157,7 @@ fn spread_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usi
 
 /// Fills 16 elements at a time from their rows; returns how many elements are done.
 ///
-/// Elements that are shorter than their 16 bytes spoil the beginning of the next, which is
+/// Elements that are shorter than 16 bytes overwrite the beginning of the next element, which is
 /// written later: by the next store, the next round, or the plain kernel.
 fn gather_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(dst, src);
@@ -187,7 +187,7 @@ fn gather_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usi
     }
 }
 
-/// Collects the top bits of 16 bytes at once, then shifts the next lower bits up.
+/// Collects the top bits of 16 bytes at once, then shifts the next bits up.
 #[cfg(target_arch = "x86_64")]
 #[allow(
     clippy::cast_possible_truncation,

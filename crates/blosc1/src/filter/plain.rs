@@ -1,4 +1,4 @@
-//! The kernels in safe code: for every machine, and what the others are tested by.
+//! The kernels in safe code: for every processor, and the reference for testing the others.
 
 use super::kernels::{Bytes, Kernels, LINE, Ranks, check_bits};
 
@@ -47,7 +47,7 @@ pub(super) fn gather_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8])
     }
 }
 
-/// Elements handled before the next rank's turn, so that they stay in the first-level cache.
+/// Elements handled before moving on to the next rank, so that they stay in the first-level cache.
 const STEP: usize = 64;
 
 fn spread_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
@@ -84,7 +84,7 @@ fn gather_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// Like [`spread_any`], with a size that the compiler knows: it makes vector code of it.
+/// Like [`spread_any`], with a size known at compile time, which allows vector code.
 fn spread_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let (elements, _) = src[done * T..].as_chunks::<T>();
     let (tiles, rest) = elements.as_chunks::<STEP>();
@@ -106,7 +106,7 @@ fn spread_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut
     }
 }
 
-/// Like [`gather_any`], with a size that the compiler knows.
+/// Like [`gather_any`], with a size known at compile time.
 fn gather_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let (elements, _) = dst[done * T..].as_chunks_mut::<T>();
     let (tiles, rest) = elements.as_chunks_mut::<STEP>();

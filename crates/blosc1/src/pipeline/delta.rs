@@ -1,8 +1,11 @@
-//! Delta: what differs from the block before it all, by exclusive or.
+//! The filter delta: differences, by exclusive or.
 //!
-//! The first block of a chunk holds each word's difference from the word before it, the others that
-//! from the word at the same place of the first. Words are elements of 1, 2, 4 or 8 bytes, else 8 or
-//! single bytes of larger ones; bytes after the last whole word stay as they are.
+//! The first block of a chunk contains the difference of each word from the previous word; the other
+//! blocks contain the difference from the corresponding word of the first block. A word is an element
+//! of 1, 2, 4 or 8 bytes; of other elements it is 8 bytes if their size is a multiple of 8, else a
+//! single byte. Bytes after the last whole word stay unchanged.
+
+use crate::ChunkError;
 
 /// Bytes of a word.
 const fn word(typesize: usize) -> usize {
@@ -33,12 +36,19 @@ pub(crate) fn apply_first(typesize: usize, block: &mut [u8]) {
     }
 }
 
-/// Filters a later block, or undoes that, by the first one, which is no shorter.
-pub(crate) fn by_first(typesize: usize, first: &[u8], block: &mut [u8]) {
+/// Filters a later block, or undoes that; the operation is its own inverse.
+///
+/// # Errors
+///
+/// Returns [`ChunkError::Bug`] if the first block is shorter than the later one.
+pub(crate) fn by_first(typesize: usize, first: &[u8], block: &mut [u8]) -> Result<(), ChunkError> {
     let whole = block.len() - block.len() % word(typesize);
+    let what = "the first block is shorter than a later one";
+    let first = first.get(..whole).ok_or(ChunkError::Bug { what })?;
     for (byte, from) in block[..whole].iter_mut().zip(first) {
         *byte ^= from;
     }
+    Ok(())
 }
 
 fn sum<const W: usize>(block: &mut [u8]) {
@@ -65,6 +75,7 @@ fn differ<const W: usize>(block: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::{apply_first, by_first, undo_first};
+    use crate::ChunkError;
 
     #[test]
     fn the_first_block_is_a_chain_of_words() {
@@ -97,7 +108,13 @@ mod tests {
     #[test]
     fn later_blocks_go_by_the_first() {
         let mut block = [5, 6, 7];
-        by_first(2, &[1, 2, 3, 4], &mut block);
+        by_first(2, &[1, 2, 3, 4], &mut block).unwrap();
         assert_eq!(block, [4, 4, 7]);
+    }
+
+    #[test]
+    fn a_first_block_that_is_too_short_is_a_bug() {
+        let error = by_first(2, &[1], &mut [5, 6, 7]).unwrap_err();
+        assert!(matches!(error, ChunkError::Bug { .. }), "{error}");
     }
 }

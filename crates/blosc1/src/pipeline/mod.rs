@@ -1,4 +1,4 @@
-//! The six filters that a chunk of Blosc 2 has, one after the other.
+//! The six consecutive filters of a chunk of Blosc 2.
 
 use super::filter;
 use super::{ChunkError, Filter};
@@ -6,7 +6,7 @@ use super::{ChunkError, Filter};
 pub(super) mod delta;
 pub(super) mod truncate;
 
-/// Filters of a chunk at most.
+/// Maximum number of filters of a chunk.
 const SLOTS: usize = 6;
 
 const NONE: u8 = 0;
@@ -15,22 +15,40 @@ const BITSHUFFLE: u8 = 2;
 const DELTA: u8 = 3;
 const TRUNCATE: u8 = 4;
 
-/// One step of a pipeline.
+/// One step of a [`FilterPipeline`].
+///
+/// ```
+/// use blosc1::{Blosc2Encoder, Blosc2Settings, FilterPipeline, FilterStep};
+///
+/// // Floating-point numbers of which only 10 bits of the mantissa matter.
+/// let precision = FilterStep::TruncatePrecision { bits: 10 };
+/// let filters = FilterPipeline::new(&[precision, FilterStep::Shuffle])?;
+/// let settings = Blosc2Settings::default().filters(filters).typesize(4);
+/// let data: Vec<u8> = (0..5000).flat_map(|n| (n as f32).sqrt().to_le_bytes()).collect();
+/// let mut chunk = Vec::new();
+/// Blosc2Encoder::new(settings)?.encode(&data, &mut chunk)?;
+///
+/// let decoded = blosc1::getitem(&chunk, 4000..4001)?;
+/// let number = f32::from_le_bytes(decoded.try_into().unwrap());
+/// assert!((number - 4000_f32.sqrt()).abs() < 0.1);
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FilterStep {
-    /// Nothing.
+    /// No filter.
     None,
-    /// Bytes of equal rank are put together.
+    /// Groups the bytes of equal rank of all elements, as [`Filter::Byte`].
     Shuffle,
-    /// Bits of equal rank are put together.
+    /// Groups the bits of equal rank of all elements, as [`Filter::Bit`].
     Bitshuffle,
-    /// The difference from the element before, or from that of the first block.
+    /// Stores the difference (exclusive or) from the previous element in the first block, and from
+    /// the corresponding element of the first block in all others.
     Delta,
-    /// The lowest bits of floating-point numbers become zero: what is read back is not what was
-    /// written.
+    /// Sets the lowest bits of floating-point numbers of 4 or 8 bytes to zero. This is lossy: the
+    /// decoded data differs from the original.
     TruncatePrecision {
-        /// Bits of the mantissa that are kept or, if negative, that many that are not.
+        /// Bits of the mantissa to keep or, if negative, the number of bits to set to zero.
         bits: i8,
     },
 }
@@ -68,7 +86,8 @@ impl FilterStep {
     }
 }
 
-/// Six filters, applied from the first to the last and undone from the last to the first.
+/// The filters of a chunk of Blosc 2: up to six, applied from the first to the last and undone from
+/// the last to the first.
 ///
 /// ```
 /// use blosc1::{FilterPipeline, FilterStep};
@@ -85,13 +104,13 @@ pub struct FilterPipeline {
 }
 
 impl FilterPipeline {
-    /// A pipeline of these steps, in the last of its six places.
+    /// A pipeline of these steps, which take the last of its six places.
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::Fault::Usage) for more than six steps;
-    /// [`Unsupported`](crate::Fault::Unsupported) for delta behind a step other than
-    /// truncated precision: C-Blosc2 cannot undo it there.
+    /// Returns [`Usage`](crate::Fault::Usage) for more than six steps, and
+    /// [`Unsupported`](crate::Fault::Unsupported) for delta after a step other than truncated
+    /// precision: C-Blosc2 cannot undo it there.
     pub fn new(steps: &[FilterStep]) -> Result<Self, ChunkError> {
         let found = steps.len();
         let free = SLOTS
@@ -105,14 +124,15 @@ impl FilterPipeline {
         Self::from_ids(ids, metas)
     }
 
-    /// A pipeline as the numbers in a chunk's or a frame's header tell it.
+    /// A pipeline by the numbers of its filters and their meta bytes, as the header of a chunk or a
+    /// frame stores them.
     ///
-    /// The second bytes are kept as they are, even where they have no meaning.
+    /// Meta bytes are kept unchanged, even if they have no meaning.
     ///
     /// # Errors
     ///
-    /// [`Unsupported`](crate::Fault::Unsupported) for a number without a meaning or of a
-    /// plug-in, and for delta behind a step other than truncated precision.
+    /// Returns [`Unsupported`](crate::Fault::Unsupported) for an unknown number or one of a plug-in,
+    /// and for delta after a step other than truncated precision.
     ///
     /// ```
     /// use blosc1::{ChunkError, FilterPipeline};
@@ -133,47 +153,57 @@ impl FilterPipeline {
         Ok(Self { ids, metas })
     }
 
-    /// The steps, of which the places without a filter are [`FilterStep::None`].
+    /// The six steps; [`FilterStep::None`] for unused places.
+    ///
+    /// ```
+    /// use blosc1::{Filter, FilterPipeline, FilterStep};
+    ///
+    /// let steps: Vec<_> = FilterPipeline::from(Filter::Bit).steps().collect();
+    /// assert_eq!((steps.len(), steps[0], steps[5]), (6, FilterStep::None, FilterStep::Bitshuffle));
+    /// ```
     pub fn steps(&self) -> impl Iterator<Item = FilterStep> + use<> {
         let slots = self.ids.into_iter().zip(self.metas);
         slots.filter_map(|(id, meta)| FilterStep::from_id(id, meta))
     }
 
-    /// The filters' numbers.
+    /// The numbers of the filters; 0 for unused places.
     #[must_use]
     pub const fn ids(&self) -> [u8; SLOTS] {
         self.ids
     }
 
-    /// A byte for each filter: bits for truncated precision; for shuffle, 0 or what
-    /// [`ShuffleMeta`](crate::ShuffleMeta) is about.
+    /// The meta byte of each filter: the bits of truncated precision; for shuffle, 0 or the byte that
+    /// [`ShuffleMeta`](crate::ShuffleMeta) describes.
     #[must_use]
     pub const fn metas(&self) -> [u8; SLOTS] {
         self.metas
     }
 
-    /// What is to be undone.
-    pub(crate) fn undo(&self, typesize: u8, version: u8) -> Undo {
-        let mut undo = Undo::default();
+    /// The filters in the order of decoding, for a chunk of this typesize and format version.
+    pub(crate) fn inverse(&self, typesize: u8, version: u8) -> InverseFilters {
+        let mut inverse = InverseFilters::default();
         for (id, meta) in self.ids.into_iter().zip(self.metas).rev() {
             match (id, meta) {
-                (SHUFFLE, 0) => undo.push(Move::Shuffle { width: typesize }),
+                (SHUFFLE, 0) => inverse.push(Transpose::Shuffle { width: typesize }),
                 (SHUFFLE, width) => {
-                    undo.shuffle_meta = undo.shuffle_meta.max(width);
-                    undo.push(Move::Shuffle { width });
+                    inverse.shuffle_meta = inverse.shuffle_meta.max(width);
+                    inverse.push(Transpose::Shuffle { width });
                 }
-                (BITSHUFFLE, _) if version <= LAST_OF_BLOSC1 => undo.push(Move::BitshuffleEights),
-                (BITSHUFFLE, _) => undo.push(Move::Bitshuffle),
-                (DELTA, _) => undo.delta = true,
+                (BITSHUFFLE, _) if version <= LAST_OF_BLOSC1 => {
+                    inverse.push(Transpose::BitshuffleEights)
+                }
+                (BITSHUFFLE, _) => inverse.push(Transpose::Bitshuffle),
+                (DELTA, _) => inverse.delta = true,
+                // Truncated precision cannot be undone.
                 _ => {}
             }
         }
-        undo
+        inverse
     }
 }
 
 impl Default for FilterPipeline {
-    /// Shuffle, in the last place.
+    /// A single [`Shuffle`](FilterStep::Shuffle), in the last place.
     fn default() -> Self {
         Filter::Byte.into()
     }
@@ -193,23 +223,23 @@ impl From<Filter> for FilterPipeline {
     }
 }
 
-/// The last format version whose bitshuffle leaves a block alone whose elements do not come in
-/// eights.
+/// The last format version whose bitshuffle does not change a block unless its number of elements is
+/// a multiple of 8.
 const LAST_OF_BLOSC1: u8 = 2;
 
 /// A filter that moves bytes or bits from one buffer to another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Move {
+pub(crate) enum Transpose {
     Shuffle {
         width: u8,
     },
-    /// As Blosc 2 has it: elements beyond the last eight stay.
+    /// The bitshuffle of Blosc 2, which does not change the last `n % 8` elements.
     Bitshuffle,
-    /// As Blosc 1 has it: all or none.
+    /// The bitshuffle of Blosc 1, which changes all elements or none.
     BitshuffleEights,
 }
 
-impl Move {
+impl Transpose {
     /// Applies the filter.
     pub fn apply(self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         match self {
@@ -229,37 +259,36 @@ impl Move {
     }
 }
 
-/// The filters of a chunk, in the order in which they are undone.
+/// The filters of a chunk, in the order of decoding.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Undo {
-    moves: [Option<Move>; SLOTS],
+pub(crate) struct InverseFilters {
+    transposes: [Option<Transpose>; SLOTS],
     count: usize,
-    /// Whether delta is undone at the end.
+    /// Whether delta is undone after all others.
     pub delta: bool,
-    /// The largest second byte that a shuffle has.
+    /// The largest meta byte of a shuffle.
     pub shuffle_meta: u8,
 }
 
-impl Undo {
-    /// Those of a header without extension.
+impl InverseFilters {
+    /// The filters of a header without extension.
     pub fn of_flags(filter: Filter, delta: bool, typesize: u8, version: u8) -> Self {
-        let mut undo = FilterPipeline::from(filter).undo(typesize, version);
-        undo.delta = delta;
-        undo
+        let mut inverse = FilterPipeline::from(filter).inverse(typesize, version);
+        inverse.delta = delta;
+        inverse
     }
 
-    /// Those that move bytes or bits.
-    pub fn moves(&self) -> impl DoubleEndedIterator<Item = Move> + Clone + use<> {
-        self.moves.into_iter().take(self.count).flatten()
+    /// The filters that move bytes or bits.
+    pub fn transposes(&self) -> impl DoubleEndedIterator<Item = Transpose> + Clone + use<> {
+        self.transposes.into_iter().take(self.count).flatten()
     }
 
-    fn push(&mut self, step: Move) {
-        if matches!(step, Move::Shuffle { width: 0..=1 }) {
+    fn push(&mut self, step: Transpose) {
+        if matches!(step, Transpose::Shuffle { width: 0..=1 }) {
             return;
         }
-        if let Some(slot) = self.moves.get_mut(self.count) {
-            *slot = Some(step);
-            self.count += 1;
-        }
+        // There are as many places as a pipeline has.
+        self.transposes[self.count] = Some(step);
+        self.count += 1;
     }
 }

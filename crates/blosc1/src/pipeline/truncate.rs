@@ -1,6 +1,7 @@
-//! Truncated precision: the lowest bits of floating-point numbers set to zero, for good.
+//! The filter truncated precision, which sets the lowest bits of floating-point numbers to zero. It
+//! cannot be undone.
 
-/// Bits of the mantissa of a number of so many bytes, if there are such numbers.
+/// Bits of the mantissa of a floating-point number of this many bytes, if there is such a type.
 pub(crate) const fn mantissa(typesize: u8) -> Option<u8> {
     match typesize {
         4 => Some(23),
@@ -9,8 +10,8 @@ pub(crate) const fn mantissa(typesize: u8) -> Option<u8> {
     }
 }
 
-/// How many bits become zero where `bits` are kept or, if negative, that many are not; `None` if
-/// the numbers do not have as many or none would be left, or there are no such numbers.
+/// Number of bits to set to zero if `bits` are to be kept or, if negative, dropped. `None` if the
+/// mantissa does not have as many bits or none would be left, or there is no such type.
 pub(crate) const fn zeroed(typesize: u8, bits: i8) -> Option<u8> {
     let Some(all) = mantissa(typesize) else {
         return None;
@@ -24,9 +25,9 @@ pub(crate) const fn zeroed(typesize: u8, bits: i8) -> Option<u8> {
     if zeroed < all { Some(zeroed) } else { None }
 }
 
-/// Sets the lowest `zeroed` bits of each number to zero.
+/// Sets the lowest `zeroed` bits, fewer than 64, of each number to zero.
 pub(crate) fn truncate(typesize: u8, zeroed: u8, block: &mut [u8]) {
-    let mask = u64::MAX << zeroed.min(63);
+    let mask = u64::MAX << zeroed;
     if typesize == 4 {
         let [m0, m1, m2, m3, ..] = mask.to_le_bytes();
         keep([m0, m1, m2, m3], block);

@@ -1,19 +1,21 @@
-//! What is wanted of automatic settings.
+//! The goal of automatic settings.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What [`Tuner`](super::Tuner) makes least.
+use thiserror::Error;
+
+/// The quantity that a [`Tuner`](super::Tuner) minimizes.
 ///
-/// Speed and balance reckon the seconds that it takes to compress a gigabyte, write it, read it and
-/// decompress it again, with two threads, one after the other:
+/// For speed and balance, this is the estimated time in seconds to compress a gigabyte of data with two
+/// threads, write it, read it, and decompress it again:
 ///
 /// ```text
 /// (compress + decompress) / 2  +  2 × compressed / disk
 /// ```
 ///
-/// with seconds of one thread for a gigabyte of data, the compressed part of a gigabyte, and a disk
-/// that takes and gives so many gigabytes a second.
+/// Here `compress` and `decompress` are the seconds of one thread for a gigabyte, `compressed` is the
+/// size of the compressed gigabyte, and `disk` is the throughput of the disk in gigabytes per second.
 ///
 /// ```
 /// use blosc1::Aim;
@@ -28,8 +30,8 @@ pub enum Aim {
     /// The least time with a slow disk or a network: 0.2 GB/s.
     #[default]
     Balance,
-    /// The smallest; among those that are at most a hundredth larger, the one with the least time to
-    /// compress and decompress.
+    /// The smallest output. Of the settings whose output is at most 1 % larger, those with the least
+    /// time to compress and decompress.
     Size,
 }
 
@@ -47,7 +49,7 @@ impl Aim {
         }
     }
 
-    /// What the disk takes for a byte, in picoseconds.
+    /// The time that the disk takes for a byte, in picoseconds.
     pub(super) const fn disk(self) -> Option<u64> {
         match self {
             Self::Speed => Some(1_000),
@@ -74,20 +76,9 @@ impl FromStr for Aim {
     }
 }
 
-/// A name that is no [`Aim`]'s.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A name that is not the name of an [`Aim`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("unknown aim {found:?}: expected speed, balance or size")]
 pub struct UnknownAim {
     found: Box<str>,
 }
-
-impl fmt::Display for UnknownAim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown aim {:?}: expected speed, balance or size",
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for UnknownAim {}

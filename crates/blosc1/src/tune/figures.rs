@@ -1,19 +1,19 @@
-//! The figures that the cost model stands on.
+//! The measurements that the cost model is based on.
 //!
 //! `cargo bench --bench auto -- calibrate` prints them: the time of one thread for a byte of a stream of
-//! 128 KiB, in picoseconds, by how far the stream shrank. The streams are those of numbers, text and
-//! noise, plain, shuffled and bitshuffled. These are of a run of November 2026 on one core of a shared
-//! x86-64 server (AVX-512), best of seven rounds. Another machine has others; what counts here is how
-//! they compare.
+//! 128 KiB, in picoseconds, by the compression ratio of the stream. The streams are numbers, text and
+//! noise, unfiltered, shuffled and bitshuffled. The measurements are from November 2026, on one core of
+//! a shared x86-64 server (AVX-512), the best of seven rounds. Other machines have other figures, but
+//! only their relation matters here.
 
 use crate::Compressor;
 
-/// Compressed to so many thousandths of its length: what the figures of a row stand for, but the first
-/// and the last.
+/// The compressed size in thousandths of the length that each figure of a row is for, except for the
+/// first and the last.
 pub(super) const KNOTS: [u64; 8] = [5, 15, 40, 100, 250, 500, 750, 1000];
 
-/// Picoseconds a byte: of streams of one value, of others by how far they shrank, and of those that the
-/// compressor gave up, which are stored.
+/// Picoseconds per byte: of constant streams, of others by [`KNOTS`], and of streams that the compressor
+/// gave up and that are stored.
 pub(super) type Figures = [u64; KNOTS.len() + 2];
 
 /// The figures of one compressor at one level.
@@ -24,17 +24,17 @@ pub(super) struct Row {
     pub decode: Figures,
 }
 
-/// The figures of a compressor at a level; none for level 0, which only copies.
+/// The figures of a compressor at a level; `None` for level 0, which only copies.
 pub(super) fn row(compressor: Compressor, level: u8) -> Option<&'static Row> {
     ROWS.iter()
         .find(|row| row.compressor == compressor && row.level == level)
 }
 
-/// A copy, and a copy back.
+/// A copy, and the copy back.
 pub(super) const COPY: (u64, u64) = (12, 12);
 
-/// What it takes to bring data in and out beside that, for a byte of data and for a byte of what became
-/// of it: compressing, and decompressing.
+/// The additional cost of memory access, for a byte of data and for a byte of the compressed form: when
+/// compressing, and when decompressing.
 pub(super) const MEMORY: [(u64, u64); 2] = [(25, 65), (7, 30)];
 
 /// Byte shuffle and its inverse.

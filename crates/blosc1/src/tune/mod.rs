@@ -1,12 +1,12 @@
-//! Settings chosen by what a sample of the data shows.
+//! Chooses settings by a sample of the data.
 //!
-//! Pieces of the sample are compressed with candidates, so the sizes are true; the times are reckoned by
-//! a [`model`], so the choice depends on nothing but the sample, what was asked for, and which
-//! compressors the build has.
+//! Pieces of the sample are compressed with candidate settings, so the sizes are real. The times are
+//! estimated by a [`model`], so the choice only depends on the sample, the options, and the compressors
+//! of the build.
 //!
 //! ```text
-//! sample ─► typesizes probed ─► filters scouted, for compressors with and without entropy coding
-//!                                    └─► compressors × levels tried on the best ─► the best of all
+//! sample ─► typesizes compared ─► filters compared, for compressors with and without entropy coding
+//!                                      └─► compressors × levels tried on the best ─► the best of all
 //! ```
 
 mod aim;
@@ -21,18 +21,21 @@ pub use aim::{Aim, UnknownAim};
 pub use trial::Trial;
 pub use tuned::Tuned;
 
-use super::{ChunkError, ChunkSettings, Compressor, Filter, MAX_NBYTES};
-use search::Search;
 use std::ops::Range;
 
-/// Bytes of a chunk, unless told otherwise.
+use super::layout::MAX_NBYTES;
+use super::{ChunkError, ChunkSettings, Compressor, Filter};
+use search::Search;
+
+/// Bytes of a chunk by default.
 const CHUNK_SIZE: u32 = 1 << 20;
 
-/// Chooses settings by a sample of the data; what is given stays, the rest is chosen.
+/// Chooses [`ChunkSettings`] by a sample of the data. Settings that the caller provides are kept; the
+/// others are chosen.
 ///
-/// The same sample and the same options give the same settings on every machine, with the same
-/// compressors in the build. At most 1 MiB of the sample is looked at. Tuning takes some tens of
-/// milliseconds, and for [`Aim::Size`] a second or so.
+/// The same sample and options give the same settings on every machine, if the builds have the same
+/// compressors. At most 1 MiB of the sample is used. Tuning takes tens of milliseconds, and about a
+/// second for [`Aim::Size`].
 ///
 /// ```
 /// use blosc1::{Aim, Compressor, Tuner};
@@ -58,14 +61,14 @@ pub struct Tuner {
 }
 
 impl Default for Tuner {
-    /// As [`new`](Self::new), for [`Aim::Balance`].
+    /// [`new`](Self::new) with [`Aim::Balance`].
     fn default() -> Self {
         Self::new(Aim::Balance)
     }
 }
 
 impl Tuner {
-    /// Chooses everything, for chunks of 1 MiB.
+    /// A tuner that chooses all settings, for chunks of 1 MiB.
     #[must_use]
     pub const fn new(aim: Aim) -> Self {
         Self {
@@ -79,57 +82,57 @@ impl Tuner {
         }
     }
 
-    /// Another aim.
+    /// Sets the aim.
     #[must_use]
     pub const fn aim(mut self, aim: Aim) -> Self {
         self.aim = aim;
         self
     }
 
-    /// Bytes an element, 1 to 255, which are not guessed then.
+    /// Sets the element size in bytes, 1 to 255, instead of choosing it.
     #[must_use]
     pub const fn typesize(mut self, typesize: u8) -> Self {
         self.typesize = Some(typesize);
         self
     }
 
-    /// The filter, which is not chosen then.
+    /// Sets the filter instead of choosing it.
     #[must_use]
     pub const fn filter(mut self, filter: Filter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// The compressor, which is not chosen then.
+    /// Sets the compressor instead of choosing it.
     #[must_use]
     pub const fn compressor(mut self, compressor: Compressor) -> Self {
         self.compressor = Some(compressor);
         self
     }
 
-    /// The level, 0 to 9, which is not chosen then.
+    /// Sets the level, 0 to 9, instead of choosing it.
     #[must_use]
     pub const fn level(mut self, level: u8) -> Self {
         self.level = Some(level);
         self
     }
 
-    /// Bytes of a block; `None`, the default, leaves them to compressor and level.
+    /// Sets the block size in bytes; `None`, the default, leaves it to compressor and level.
     #[must_use]
     pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
         self.blocksize = blocksize;
         self
     }
 
-    /// Uncompressed bytes of the chunks to come, on which the blocks depend; 1 MiB by default.
+    /// Sets the uncompressed bytes of the future chunks, which affect the block size; 1 MiB by default.
     #[must_use]
     pub const fn chunk_size(mut self, bytes: u32) -> Self {
         self.chunk_size = bytes;
         self
     }
 
-    /// Where to look in data of this many bytes: the whole of it up to 1 MiB, else 4 pieces of 256 KiB, of
-    /// which the first is the beginning and the last the end.
+    /// The parts of data of this many bytes to use as a sample: all of it up to 1 MiB, else 4 pieces of
+    /// 256 KiB, of which the first is at the beginning and the last at the end.
     ///
     /// ```
     /// use blosc1::{Aim, Tuner};
@@ -145,27 +148,29 @@ impl Tuner {
         sample::places(len)
     }
 
-    /// Chooses by data that lies together, looking at its [`places`](Self::places).
+    /// Chooses settings for contiguous data by the sample at its [`places`](Self::places).
     ///
     /// # Errors
     ///
-    /// [`Usage`](super::Fault::Usage) for a given level above 9 or a typesize of 0;
+    /// Returns [`Usage`](super::Fault::Usage) for a given level above 9 or a typesize of 0, and
     /// [`Unsupported`](super::Fault::Unsupported) if this build lacks a given compressor, or has none.
     pub fn tune(&self, data: &[u8]) -> Result<Tuned, ChunkError> {
-        let places = self.places(data.len() as u64);
-        let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        let pieces = places
-            .iter()
-            .filter_map(|place| data.get(index(place.start)..index(place.end)));
-        self.tune_pieces(&pieces.collect::<Vec<_>>())
+        let what = "a piece of the sample is not within the data";
+        let piece = |place: Range<u64>| {
+            let start = usize::try_from(place.start).ok()?;
+            data.get(start..usize::try_from(place.end).ok()?)
+        };
+        let pieces = self.places(data.len() as u64).into_iter().map(piece);
+        let pieces: Option<Vec<_>> = pieces.collect();
+        self.tune_pieces(&pieces.ok_or(ChunkError::Bug { what })?)
     }
 
-    /// Chooses by pieces of the data, such as those at [`places`](Self::places), of which the first
-    /// mebibyte is looked at. A piece should begin with an element.
+    /// Chooses settings by pieces of the data, such as those at [`places`](Self::places). Of all pieces
+    /// together, the first mebibyte is used. Each piece should begin at the start of an element.
     ///
     /// # Errors
     ///
-    /// As for [`tune`](Self::tune).
+    /// Returns the errors of [`tune`](Self::tune).
     pub fn tune_pieces(&self, pieces: &[&[u8]]) -> Result<Tuned, ChunkError> {
         let tuner = Self {
             chunk_size: self.chunk_size.clamp(1, MAX_NBYTES),
@@ -174,7 +179,7 @@ impl Tuner {
         Search::new(tuner, sample::bounded(pieces)).run()
     }
 
-    /// The settings that were given, and the default ones for the rest.
+    /// The settings that were provided, and the defaults for the rest.
     fn default_settings(&self) -> ChunkSettings {
         let default = ChunkSettings::default();
         let compressor = self.compressor.unwrap_or(default.compressor);

@@ -1,7 +1,9 @@
-//! What time the settings take, reckoned from the lengths of the streams.
+//! Estimates the time that settings take, from the lengths of the streams.
 //!
-//! There is no clock here: the same data gives the same figures on every machine. A stream costs what
-//! streams of other data cost that the same compressor shrank as far, by the table in [`figures`].
+//! The estimate uses no clock: the same data gives the same figures on every machine. A stream costs as
+//! much as other streams that the same compressor shortened as much, by the table in [`figures`].
+//!
+//! A sample has at most 1 MiB, and no figure exceeds a microsecond per byte, so that no sum overflows.
 
 use super::figures::{self, Figures, KNOTS};
 use crate::{ChunkSettings, Filter};
@@ -15,57 +17,54 @@ pub(super) struct Cost {
 
 impl Cost {
     pub fn add(&mut self, other: Self) {
-        self.encode = self.encode.saturating_add(other.encode);
-        self.decode = self.decode.saturating_add(other.decode);
+        self.encode += other.encode;
+        self.decode += other.decode;
     }
 
     fn times(self, bytes: u64) -> Self {
         Self {
-            encode: self.encode.saturating_mul(bytes),
-            decode: self.decode.saturating_mul(bytes),
+            encode: self.encode * bytes,
+            decode: self.decode * bytes,
         }
     }
 }
 
-/// What became of a stream.
+/// The result of compressing a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It was one value all over.
+pub(super) enum Outcome {
+    /// It consists of one repeated byte.
     Constant,
-    /// It has this length now.
-    Shrunk(u64),
-    /// It was kept as it is.
+    /// It was compressed to this length.
+    Compressed(u64),
+    /// It is stored uncompressed.
     Stored,
 }
 
-/// The time for a stream of `len` bytes.
-pub(super) fn stream(settings: &ChunkSettings, len: u64, fate: Fate) -> Cost {
+/// The cost of a stream of `len` bytes.
+pub(super) fn stream(settings: &ChunkSettings, len: u64, outcome: Outcome) -> Cost {
     let Some(row) = figures::row(settings.compressor, settings.level) else {
         return copy(len);
     };
     let cost = Cost {
-        encode: figure(&row.encode, len, fate),
-        decode: figure(&row.decode, len, fate),
+        encode: figure(&row.encode, len, outcome),
+        decode: figure(&row.decode, len, outcome),
     };
     cost.times(len)
 }
 
-/// The time that memory takes for a block and what became of it.
+/// The cost of memory access for a block and its compressed form.
 pub(super) fn memory(len: u64, compressed: u64) -> Cost {
-    let [encode, decode] = figures::MEMORY.map(|(data, stored)| {
-        let data = len.saturating_mul(data);
-        data.saturating_add(compressed.saturating_mul(stored))
-    });
+    let [encode, decode] = figures::MEMORY.map(|(data, stored)| len * data + compressed * stored);
     Cost { encode, decode }
 }
 
-/// The time for data that is stored without a try.
+/// The cost of data that is stored without trying to compress it.
 pub(super) fn copy(len: u64) -> Cost {
     let (encode, decode) = figures::COPY;
     Cost { encode, decode }.times(len)
 }
 
-/// The time that the filter and its inverse take.
+/// The cost of the filter and its inverse.
 pub(super) fn filter(settings: &ChunkSettings, len: u64) -> Cost {
     let (encode, decode) = match settings.filter {
         Filter::None => return Cost::default(),
@@ -76,34 +75,36 @@ pub(super) fn filter(settings: &ChunkSettings, len: u64) -> Cost {
     Cost { encode, decode }.times(len)
 }
 
-/// The figure for a byte of a stream.
-fn figure(figures: &Figures, len: u64, fate: Fate) -> u64 {
+/// The figure for one byte of a stream.
+fn figure(figures: &Figures, len: u64, outcome: Outcome) -> u64 {
     let [constant, shrunk @ .., stored] = figures;
-    match fate {
-        Fate::Constant => *constant,
-        Fate::Shrunk(compressed) => between(shrunk, len, compressed),
-        Fate::Stored => *stored,
+    match outcome {
+        Outcome::Constant => *constant,
+        Outcome::Compressed(compressed) => between(shrunk, len, compressed),
+        Outcome::Stored => *stored,
     }
 }
 
-/// The figure for a stream that shrank so far, on the straight line between the two next to it.
+/// The figure for a compressed stream, by linear interpolation between the neighbouring knots.
 fn between(figures: &[u64; KNOTS.len()], len: u64, compressed: u64) -> u64 {
-    let thousandths = (compressed.saturating_mul(1000) / len.max(1)).min(1000);
+    let thousandths = (compressed * 1000 / len.max(1)).min(1000);
     for (knots, figures) in KNOTS.windows(2).zip(figures.windows(2)) {
         if let (&[from, to], &[low, high]) = (knots, figures)
             && thousandths <= to
         {
+            // Below the first knot, only the first figure counts.
             let way = thousandths.saturating_sub(from);
-            let rest = to.saturating_sub(thousandths);
-            return (low * rest + high * way) / (to - from).max(1);
+            let rest = to - thousandths;
+            return (low * rest + high * way) / (to - from);
         }
     }
-    figures.last().copied().unwrap_or(0)
+    // The last knot is at 1000 thousandths.
+    figures[KNOTS.len() - 1]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Fate, KNOTS, between, figures, stream};
+    use super::{KNOTS, Outcome, between, figures, stream};
     use crate::{ChunkSettings, Compressor};
 
     #[test]
@@ -129,8 +130,8 @@ mod tests {
                     figures::row(compressor, level).is_some(),
                     "{compressor} {level}"
                 );
-                for fate in [Fate::Constant, Fate::Shrunk(500), Fate::Stored] {
-                    assert!(stream(&settings, 1000, fate).encode > 0);
+                for outcome in [Outcome::Constant, Outcome::Compressed(500), Outcome::Stored] {
+                    assert!(stream(&settings, 1000, outcome).encode > 0);
                 }
             }
         }

@@ -1,34 +1,34 @@
-//! Which part of the data is looked at.
+//! The parts of the data that make up the sample.
 
 use std::ops::Range;
 
-/// Bytes of all pieces together, at the most.
+/// Maximum length in bytes of all pieces together.
 pub(super) const SAMPLE: usize = 1 << 20;
-/// How many there are of more data than that. Compressors have to look back some way to show what they
-/// can do, so these are not many.
+/// Number of pieces of longer data. There are few, since compressors need some distance to look back
+/// to reach their full ratio.
 const PIECES: u64 = 4;
-/// Pieces begin at multiples of this, so at the beginning of an element of any size that is tried.
+/// Pieces begin at multiples of this: at the start of an element, for all sizes that are tried.
 const ALIGN: u64 = 48;
 
-/// Where the pieces of a sample lie in data of this many bytes.
+/// The positions of the pieces in data of this many bytes.
 pub(super) fn places(len: u64) -> Vec<Range<u64>> {
     let sample = SAMPLE as u64;
     if len <= sample {
         return Vec::from_iter((len > 0).then_some(0..len));
     }
     let piece = sample / PIECES;
-    // The last piece ends with the data; it is divided first lest the product overflows.
+    // The last piece ends with the data. Dividing first avoids an overflow of the product.
     let step = (len - piece) / (PIECES - 1);
     let starts = (0..PIECES).map(|number| number * step / ALIGN * ALIGN);
     starts.map(|start| start..start + piece).collect()
 }
 
-/// The pieces, cut off where they come to more than a sample.
+/// The pieces, truncated to the length of a sample in total.
 pub(super) fn bounded<'a>(pieces: &[&'a [u8]]) -> Vec<&'a [u8]> {
     let mut left = SAMPLE;
     let mut bounded = Vec::new();
     for piece in pieces {
-        let piece = piece.get(..left).unwrap_or(piece);
+        let piece = &piece[..piece.len().min(left)];
         left -= piece.len();
         if !piece.is_empty() {
             bounded.push(piece);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_mebibyte_is_looked_at() {
+    fn no_more_than_a_mebibyte_is_used() {
         let long = vec![0; SAMPLE - 5];
         let lens = |pieces: &[&[u8]]| -> Vec<_> {
             bounded(pieces).iter().map(|piece| piece.len()).collect()

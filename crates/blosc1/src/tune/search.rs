@@ -1,30 +1,32 @@
-//! From the sample to the choice, without trying everything.
+//! Searches for the best settings without trying all of them.
 
-use super::trial::Bench;
-use super::{Aim, Trial, Tuned, Tuner};
+use super::Tuner;
+use super::aim::Aim;
+use super::trial::{Trial, TrialRunner};
+use super::tuned::Tuned;
 use crate::layout::MIN_BUFFER;
 use crate::{ChunkError, ChunkSettings, Compressor, Filter};
 
-/// Sizes of elements that are looked for. One that comes later has to be better by a margin.
+/// Element sizes to try. A later one has to be better by a margin.
 const TYPESIZES: [u8; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 24];
-/// A typesize is taken for better if it leaves at most so many hundredths.
+/// A typesize counts as better if its output has at most this many hundredths of the size.
 const CLEARLY: u128 = 97;
-/// For [`Aim::Size`], what is within so many hundredths of the smallest counts as equally small.
+/// For [`Aim::Size`], outputs of up to this many hundredths of the smallest count as equally small.
 const AS_SMALL: u128 = 101;
 
-/// Compressors that only look for repeats, in the order in which they stand for each other.
+/// Compressors that only look for repetitions, in the order in which one represents the others.
 const REPEATS: [Compressor; 4] = [
     Compressor::Lz4,
     Compressor::Blosclz,
     Compressor::Snappy,
     Compressor::Lz4hc,
 ];
-/// Those that count how often bytes occur, too.
+/// Compressors with entropy coding.
 const ENTROPY: [Compressor; 2] = [Compressor::Zstd, Compressor::Zlib];
 
 /// An element size and a filter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Front {
+struct FilterChoice {
     typesize: u8,
     filter: Filter,
 }
@@ -32,24 +34,24 @@ struct Front {
 pub(super) struct Search<'a> {
     tuner: Tuner,
     pieces: Vec<&'a [u8]>,
-    bench: Bench,
+    runner: TrialRunner,
 }
 
 impl<'a> Search<'a> {
     pub fn new(tuner: Tuner, pieces: Vec<&'a [u8]>) -> Self {
-        let bench = Bench::default();
+        let runner = TrialRunner::default();
         Self {
             tuner,
             pieces,
-            bench,
+            runner,
         }
     }
 
     pub fn run(mut self) -> Result<Tuned, ChunkError> {
         let is_enough = |piece: &&[u8]| piece.len() >= MIN_BUFFER as usize;
         if !self.pieces.iter().any(is_enough) {
-            // Nothing is compressed of so little: the usual settings, for whatever else may come.
-            return self.usual();
+            // Data this short is never compressed: use the defaults, in case other data follows.
+            return self.defaults();
         }
         let families: Vec<_> = [&REPEATS[..], &ENTROPY[..]]
             .into_iter()
@@ -59,50 +61,51 @@ impl<'a> Search<'a> {
         let typesizes = self.typesizes(&families)?;
         let mut trials = Vec::new();
         for family in &families {
-            let fronts = self.fronts(family, &typesizes)?;
+            let choices = self.choices(family, &typesizes)?;
             for compressor in family {
-                self.try_levels(*compressor, &fronts, &mut trials)?;
+                self.try_levels(*compressor, &choices, &mut trials)?;
             }
         }
         let aim = self.tuner.aim;
         rank(aim, &mut trials);
         match trials.first().copied() {
             Some(best) => Ok(Tuned { aim, best, trials }),
-            // The compressor that was given, or any at all, is not in this build: its error says so.
-            None => self.usual(),
+            // This build lacks the given compressor, or has none: the trial returns the error.
+            None => self.defaults(),
         }
     }
 
-    /// Tries the first level of a compressor on all fronts, and the others on the best of these.
+    /// Tries the first level of a compressor with all filter choices, and its other levels with the best
+    /// of these.
     fn try_levels(
         &mut self,
         compressor: Compressor,
-        fronts: &[Front],
+        choices: &[FilterChoice],
         trials: &mut Vec<Trial>,
     ) -> Result<(), ChunkError> {
         let levels = self.levels(compressor);
         let Some((first, others)) = levels.split_first() else {
             return Ok(());
         };
-        let mut best: Option<(u128, Front)> = None;
-        for front in fronts {
-            let trial = self.try_front(*front, compressor, *first)?;
+        let mut best: Option<(u128, FilterChoice)> = None;
+        for choice in choices {
+            let trial = self.try_choice(*choice, compressor, *first)?;
             let points = trial.points(self.tuner.aim);
             if best.is_none_or(|(least, _)| points < least) {
-                best = Some((points, *front));
+                best = Some((points, *choice));
             }
             trials.push(trial);
         }
         for level in others {
-            if let Some((_, front)) = best {
-                trials.push(self.try_front(front, compressor, *level)?);
+            if let Some((_, choice)) = best {
+                trials.push(self.try_choice(choice, compressor, *level)?);
             }
         }
         Ok(())
     }
 
-    /// The default settings without a choice.
-    fn usual(mut self) -> Result<Tuned, ChunkError> {
+    /// The defaults for all settings that were not provided.
+    fn defaults(mut self) -> Result<Tuned, ChunkError> {
         let best = self.try_all(self.tuner.default_settings())?;
         Ok(Tuned {
             aim: self.tuner.aim,
@@ -111,7 +114,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Those of a family that this build has and that may be chosen.
+    /// The compressors of a family that this build has and that the caller allows.
     fn allowed(&self, family: &[Compressor]) -> Vec<Compressor> {
         let given = self.tuner.compressor;
         let mut allowed = family.to_vec();
@@ -119,14 +122,14 @@ impl<'a> Search<'a> {
         allowed
     }
 
-    /// The likeliest sizes of an element, at most two.
+    /// The likeliest element sizes, at most two.
     fn typesizes(&mut self, families: &[Vec<Compressor>]) -> Result<Vec<u8>, ChunkError> {
         if let Some(given) = self.tuner.typesize {
             return Ok(vec![given]);
         }
         let filter = self.tuner.filter.filter(|filter| *filter != Filter::None);
         let filter = filter.unwrap_or(Filter::Byte);
-        // Half of each piece shows it as well.
+        // Half of each piece is enough.
         let halves = self.pieces.iter().map(|piece| piece.len() / 2);
         let halves: Vec<_> = self
             .pieces
@@ -136,12 +139,13 @@ impl<'a> Search<'a> {
             .collect();
         let mut sizes = Vec::new();
         for typesize in TYPESIZES {
-            let front = Front { typesize, filter };
+            let choice = FilterChoice { typesize, filter };
             let mut size = 0;
             for family in families {
                 if let Some(compressor) = family.first() {
-                    let settings = self.settings(front, *compressor, self.scout_level(*compressor));
-                    let trial = self.bench.run(settings, self.tuner.chunk_size, &halves)?;
+                    let settings =
+                        self.settings(choice, *compressor, self.scout_level(*compressor));
+                    let trial = self.runner.run(settings, self.tuner.chunk_size, &halves)?;
                     size += trial.points(Aim::Size);
                 }
             }
@@ -150,24 +154,25 @@ impl<'a> Search<'a> {
         Ok(likeliest(&sizes))
     }
 
-    /// The best filters and typesizes for compressors of a family, by its first: two at the most.
-    fn fronts(
+    /// The best filters and typesizes for the compressors of a family, by trials of its first one: at
+    /// most two.
+    fn choices(
         &mut self,
         family: &[Compressor],
         typesizes: &[u8],
-    ) -> Result<Vec<Front>, ChunkError> {
+    ) -> Result<Vec<FilterChoice>, ChunkError> {
         let mut candidates = Vec::new();
         for (rank, typesize) in typesizes.iter().copied().enumerate() {
             for filter in Filter::ALL {
                 let asked = self.tuner.filter.is_none_or(|given| given == filter);
-                // Without a filter hardly anything depends on the typesize, nor is there a byte shuffle of bytes.
+                // Without a filter, the typesize hardly matters; shuffle does not change single bytes.
                 let is_new = match filter {
                     Filter::None => rank == 0,
                     Filter::Byte => typesize > 1 || self.tuner.filter.is_some(),
                     Filter::Bit => true,
                 };
                 if asked && is_new {
-                    candidates.push(Front { typesize, filter });
+                    candidates.push(FilterChoice { typesize, filter });
                 }
             }
         }
@@ -176,22 +181,22 @@ impl<'a> Search<'a> {
         };
         if candidates.len() > 1 {
             let mut scored = Vec::new();
-            for front in candidates {
-                let trial = self.try_front(front, scout, self.scout_level(scout))?;
-                scored.push((trial.points(aim), front));
+            for choice in candidates {
+                let trial = self.try_choice(choice, scout, self.scout_level(scout))?;
+                scored.push((trial.points(aim), choice));
             }
-            // The sort is stable: the simpler one stands first.
+            // The sort is stable: simpler filters come first.
             scored.sort_by_key(|(points, _)| *points);
             let best = scored.first().map_or(0, |(points, _)| *points);
-            // What is far behind with one level will not be ahead with another.
+            // A choice that is much worse at one level will not be the best at another.
             scored.retain(|(points, _)| *points * 100 <= best * 120);
-            candidates = scored.into_iter().map(|(_, front)| front).collect();
+            candidates = scored.into_iter().map(|(_, choice)| choice).collect();
             candidates.truncate(2);
         }
         Ok(candidates)
     }
 
-    /// A fast level by which fronts are compared.
+    /// A fast level for comparing filter choices.
     fn scout_level(&self, compressor: Compressor) -> u8 {
         let fast = match (compressor.is_thorough(), self.tuner.aim) {
             (false, _) => 9,
@@ -225,32 +230,32 @@ impl<'a> Search<'a> {
         levels.to_vec()
     }
 
-    fn try_front(
+    fn try_choice(
         &mut self,
-        front: Front,
+        choice: FilterChoice,
         compressor: Compressor,
         level: u8,
     ) -> Result<Trial, ChunkError> {
-        self.try_all(self.settings(front, compressor, level))
+        self.try_all(self.settings(choice, compressor, level))
     }
 
     fn try_all(&mut self, settings: ChunkSettings) -> Result<Trial, ChunkError> {
-        self.bench
+        self.runner
             .run(settings, self.tuner.chunk_size, &self.pieces)
     }
 
-    fn settings(&self, front: Front, compressor: Compressor, level: u8) -> ChunkSettings {
+    fn settings(&self, choice: FilterChoice, compressor: Compressor, level: u8) -> ChunkSettings {
         ChunkSettings {
             compressor,
             level,
-            filter: front.filter,
-            typesize: front.typesize,
+            filter: choice.filter,
+            typesize: choice.typesize,
             blocksize: self.tuner.blocksize,
         }
     }
 }
 
-/// The first that no other is clearly better than, and behind it the smallest of the others.
+/// The first size that no other is clearly better than, followed by the smallest of the others.
 fn likeliest(sizes: &[(u128, u8)]) -> Vec<u8> {
     let mut best: Option<(u128, u8)> = None;
     for (size, typesize) in sizes {
@@ -266,7 +271,7 @@ fn likeliest(sizes: &[(u128, u8)]) -> Vec<u8> {
         .collect()
 }
 
-/// Puts the choice first, and behind it the others from the best on.
+/// Sorts the trials from the best on.
 fn rank(aim: Aim, trials: &mut [Trial]) {
     trials.sort_by_key(|trial| (trial.points(aim), trial.pace()));
     if aim == Aim::Size {

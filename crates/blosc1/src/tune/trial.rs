@@ -1,22 +1,38 @@
-//! One choice of settings, tried on the sample.
+//! Tries settings on the sample.
 
-use super::Aim;
-use super::model::{self, Cost, Fate};
-use crate::compressor::{Constants, NoiseTest, StreamEncoder};
-use crate::encode::{apply, room_for};
-use crate::header::HEADER_LEN;
-use crate::layout::{Layout, MIN_BUFFER};
+use super::aim::Aim;
+use super::model::{self, Cost, Outcome};
+use crate::blocksize;
+use crate::compressor::{ConstantStreams, NoiseTest, StreamEncoder};
+use crate::encode::apply;
+use crate::layout::{HEADER_LEN, Layout, MIN_BUFFER};
+use crate::scratch::{room_for, to_u32};
 use crate::{ChunkError, ChunkSettings, Filter};
 
-/// What a score counts in: bytes of data.
+/// Bytes of data that a score is for, so that it keeps its precision as an integer.
 const SCALE: u128 = 1 << 20;
 
-/// Settings, and what they made of the sample.
+/// The result of compressing the sample with some settings.
+///
+/// The size is real; the speeds are estimates that are the same on every machine, for comparison.
+///
+/// ```
+/// use blosc1::{Aim, Tuner};
+///
+/// let numbers: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+/// let tuned = Tuner::new(Aim::Speed).tune(&numbers)?;
+/// for trial in tuned.trials() {
+///     println!("{:?}: {:.1} times smaller", trial.settings(), trial.ratio());
+///     assert!(trial.score(Aim::Speed) >= tuned.best().score(Aim::Speed));
+/// }
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
     settings: ChunkSettings,
-    /// Bytes of data, and what became of them.
+    /// Bytes of data.
     data: u64,
+    /// Bytes of their compressed form.
     compressed: u64,
     cost: Cost,
 }
@@ -28,7 +44,7 @@ impl Trial {
         &self.settings
     }
 
-    /// How many times smaller the sample became; 1 for an empty one.
+    /// The compression ratio: how many times smaller the sample became; 1 for an empty sample.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "lengths of a sample")]
     pub fn ratio(&self) -> f64 {
@@ -38,20 +54,20 @@ impl Trial {
         }
     }
 
-    /// How fast one thread compresses, as reckoned: millions of bytes of data a second.
+    /// The estimated speed of compression by one thread, in megabytes of data per second.
     #[must_use]
     pub fn encode_speed(&self) -> f64 {
         speed(self.data, self.cost.encode)
     }
 
-    /// How fast one thread decompresses, as reckoned: millions of bytes of data a second.
+    /// The estimated speed of decompression by one thread, in megabytes of data per second.
     #[must_use]
     pub fn decode_speed(&self) -> f64 {
         speed(self.data, self.cost.decode)
     }
 
-    /// What the aim makes least: for [`Aim::Speed`] and [`Aim::Balance`] the seconds that a gigabyte
-    /// takes, for [`Aim::Size`] the compressed part of a byte.
+    /// The value that the aim minimizes: for [`Aim::Speed`] and [`Aim::Balance`] the seconds per
+    /// gigabyte, for [`Aim::Size`] the inverse of the ratio.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "figures of a sample")]
     pub fn score(&self, aim: Aim) -> f64 {
@@ -62,7 +78,7 @@ impl Trial {
         }
     }
 
-    /// The score as a whole number, which is the same on every machine.
+    /// The score as an integer, which is the same on every machine.
     pub(super) fn points(&self, aim: Aim) -> u128 {
         let data = u128::from(self.data.max(1));
         let sum = match aim.disk() {
@@ -77,7 +93,7 @@ impl Trial {
         (u128::from(self.cost.encode) + u128::from(self.cost.decode)) / 2
     }
 
-    /// The same for a byte of data, scaled.
+    /// [`time`](Self::time) per byte of data, scaled.
     pub(super) fn pace(&self) -> u128 {
         self.time() * SCALE / u128::from(self.data.max(1))
     }
@@ -91,16 +107,16 @@ fn speed(bytes: u64, picoseconds: u64) -> f64 {
     }
 }
 
-/// Compresses pieces as a [`ChunkEncoder`](crate::ChunkEncoder) would that had more of them.
+/// Compresses pieces of the sample as a [`ChunkEncoder`](crate::ChunkEncoder) compresses whole chunks.
 #[derive(Default)]
-pub(super) struct Bench {
+pub(super) struct TrialRunner {
     filtered: Vec<u8>,
     compressed: Vec<u8>,
     noise: NoiseTest,
 }
 
-impl Bench {
-    /// Tries settings on pieces out of chunks of this size.
+impl TrialRunner {
+    /// Tries settings on pieces of chunks of this size.
     pub fn run(
         &mut self,
         settings: ChunkSettings,
@@ -115,8 +131,8 @@ impl Bench {
             cost: Cost::default(),
         };
         let mut encoder = None;
-        let most = usize::try_from(chunk_size).unwrap_or(usize::MAX).max(1);
-        // A chunk that is smaller than a piece has smaller blocks, too.
+        let most = chunk_size.max(1) as usize;
+        // Chunks that are shorter than a piece may have smaller blocks.
         for piece in pieces.iter().flat_map(|piece| piece.chunks(most)) {
             if settings.level == 0 || piece.len() < MIN_BUFFER as usize {
                 let len = piece.len() as u64;
@@ -125,16 +141,15 @@ impl Bench {
             }
             let encoder = match &mut encoder {
                 Some(encoder) => encoder,
-                none => none.insert(StreamEncoder::new(&settings)?),
+                none => none.insert(StreamEncoder::new(settings.compressor, settings.level)?),
             };
-            let layout = layout_within(&settings, chunk_size, piece.len());
+            let layout = layout_within(&settings, chunk_size, to_u32(piece.len())?);
             for index in 0..layout.nblocks() {
-                if let Some(block) = piece.get(layout.block(index)) {
-                    self.add_block(&mut trial, encoder, &layout, block);
-                }
+                // A layout within the piece has no blocks outside it.
+                self.add_block(&mut trial, encoder, &layout, &piece[layout.block(index)]);
             }
         }
-        // Of the header, the part that falls to so much of a chunk.
+        // The share of the header for this part of a chunk.
         trial.compressed += trial.data * HEADER_LEN as u64 / u64::from(chunk_size.max(1));
         Ok(trial)
     }
@@ -150,26 +165,26 @@ impl Bench {
         let len = block.len() as u64;
         let block = apply(settings.filter, layout, block, &mut self.filtered);
         let streams = layout.streams(block.len()).max(1);
-        // Its place in the table.
+        // The entry of the table.
         let mut stored = 4;
         let mut cost = model::filter(&settings, len);
         for stream in block.chunks_exact((block.len() / streams).max(1)) {
             let room = room_for(&mut self.compressed, stream.len());
-            let room = room.get_mut(..stream.len() - 1).unwrap_or_default();
-            let compressed = encoder.compress(stream, room).map(|len| len as u64);
+            let compressed = encoder.compress(stream, &mut room[..stream.len() - 1]);
+            let compressed = compressed.map(|len| len as u64);
             stored += 4 + compressed.unwrap_or(stream.len() as u64);
             cost.add(match compressed {
                 Some(compressed) if streams == 1 => {
                     whole_block(&mut self.noise, &settings, stream, compressed)
                 }
                 Some(compressed) => {
-                    model::stream(&settings, stream.len() as u64, fate(stream, compressed))
+                    model::stream(&settings, stream.len() as u64, outcome(stream, compressed))
                 }
-                None => model::stream(&settings, stream.len() as u64, Fate::Stored),
+                None => model::stream(&settings, stream.len() as u64, Outcome::Stored),
             });
         }
         if stored >= len {
-            // A chunk of such blocks is stored: the attempt was made, but it is read back as it is.
+            // A chunk of such blocks is stored: it takes the time to compress, but is read as a copy.
             cost.decode = model::copy(len).decode;
             stored = len;
         }
@@ -178,15 +193,15 @@ impl Bench {
     }
 }
 
-fn fate(stream: &[u8], compressed: u64) -> Fate {
-    match Constants::byte_of(stream) {
-        Some(_) => Fate::Constant,
-        None => Fate::Shrunk(compressed),
+fn outcome(stream: &[u8], compressed: u64) -> Outcome {
+    match ConstantStreams::byte_of(stream) {
+        Some(_) => Outcome::Constant,
+        None => Outcome::Compressed(compressed),
     }
 }
 
-/// The time for a block that is one stream. Where a filter has put bytes of equal rank together, some
-/// ranks may be noise that costs little while the others make all the work.
+/// The cost of a block that is one stream. If a filter has grouped the bytes of equal rank, some ranks
+/// may be noise, which costs little, while the others cause most of the work.
 fn whole_block(
     noise: &mut NoiseTest,
     settings: &ChunkSettings,
@@ -196,15 +211,16 @@ fn whole_block(
     let len = block.len() as u64;
     let rank = block.len() / usize::from(settings.typesize).max(1);
     if settings.filter == Filter::None || rank == 0 || rank == block.len() {
-        return model::stream(settings, len, fate(block, compressed));
+        return model::stream(settings, len, outcome(block, compressed));
     }
     let is_noise = |rank: &&[u8]| noise.is_noise(rank);
     let ranks = block.chunks_exact(rank).filter(is_noise);
     let noise: u64 = ranks.map(|rank| rank.len() as u64).sum();
     let rest = len - noise;
+    // An estimate: the part of the compressed form that is not noise, if there is any.
     let shrunk = compressed.saturating_sub(noise).min(rest);
-    let mut cost = model::stream(settings, noise, Fate::Stored);
-    cost.add(model::stream(settings, rest, Fate::Shrunk(shrunk)));
+    let mut cost = model::stream(settings, noise, Outcome::Stored);
+    cost.add(model::stream(settings, rest, Outcome::Compressed(shrunk)));
     cost
 }
 
@@ -215,16 +231,16 @@ impl Trial {
         self.cost.add(cost);
     }
 }
-/// The blocks of a piece as they would be in a chunk: whole ones of the chunk's size, or else one
-/// that is as much of it as the piece has.
-fn layout_within(settings: &ChunkSettings, chunk_size: u32, len: usize) -> Layout {
-    let len = u32::try_from(len).unwrap_or(u32::MAX);
-    let whole = Layout::choose(settings, chunk_size.max(len));
+
+/// The layout of a piece of `len` bytes as part of a chunk: full blocks of the size in the chunk, or a
+/// single block that is as much of one as the piece has.
+fn layout_within(settings: &ChunkSettings, chunk_size: u32, len: u32) -> Layout {
+    let whole = blocksize::choose(settings, chunk_size.max(len));
     let unit = u32::from(settings.typesize).max(1);
     let nbytes = if whole.blocksize <= len {
         len - len % whole.blocksize.max(1)
     } else {
-        // Bitshuffle leaves blocks alone that are no multiple of eight elements.
+        // Bitshuffle does not change blocks unless their number of elements is a multiple of eight.
         let eight = unit * 8;
         match len - len % eight {
             0 => len - len % unit,

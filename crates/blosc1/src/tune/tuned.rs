@@ -1,13 +1,14 @@
-//! What was chosen, and why.
+//! The result of tuning.
 
 use std::fmt;
 
-use super::{Aim, Trial};
+use super::aim::Aim;
+use super::trial::Trial;
 use crate::{ChunkSettings, Filter};
 
-/// Settings chosen by a [`Tuner`](super::Tuner), with all that was tried.
+/// The settings that a [`Tuner`](super::Tuner) chose, with all trials.
 ///
-/// It displays as one line that says what was chosen and why.
+/// [`Display`](fmt::Display) writes one line with the choice and the reasons for it.
 ///
 /// ```
 /// use blosc1::{Aim, Tuner};
@@ -23,31 +24,31 @@ pub struct Tuned {
     pub(super) aim: Aim,
     /// The choice.
     pub(super) best: Trial,
-    /// All, the choice first.
+    /// All trials, the choice first.
     pub(super) trials: Vec<Trial>,
 }
 
 impl Tuned {
-    /// What was aimed at.
+    /// The aim of the tuner.
     #[must_use]
     pub const fn aim(&self) -> Aim {
         self.aim
     }
 
-    /// The settings to use.
+    /// The chosen settings.
     #[must_use]
     pub const fn settings(&self) -> &ChunkSettings {
         self.best.settings()
     }
 
-    /// The trial of those settings.
+    /// The trial of the chosen settings.
     #[must_use]
     pub const fn best(&self) -> &Trial {
         &self.best
     }
 
-    /// All trials on which the choice stands, from the best on. What was ruled out earlier, by its
-    /// typesize or filter, is not among them.
+    /// All trials that the choice is based on, from the best on. Settings that were ruled out earlier,
+    /// by their typesize or filter, are not included.
     #[must_use]
     pub fn trials(&self) -> &[Trial] {
         &self.trials
@@ -57,25 +58,26 @@ impl Tuned {
 impl fmt::Display for Tuned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (aim, best) = (self.aim, &self.best);
-        Words(best.settings()).fmt(f)?;
+        SettingsText(best.settings()).fmt(f)?;
         write!(
             f,
-            ": chosen for {aim} out of {} trials: {:.2} times smaller, {:.0} MB/s to compress and {:.0} to decompress",
+            ": chosen for {aim} from {} trials: {:.2} times smaller, compresses at {:.0} MB/s, \
+             decompresses at {:.0} MB/s",
             self.trials.len(),
             best.ratio(),
             best.encode_speed(),
             best.decode_speed(),
         )?;
         if aim != Aim::Size {
-            write!(f, ", {:.2} s/GB in all", best.score(aim))?;
+            write!(f, ", {:.2} s/GB in total", best.score(aim))?;
         }
         let compressor = best.settings().compressor;
         let other = |trial: &&Trial| trial.settings().compressor != compressor;
         let Some(next) = self.trials.iter().find(other) else {
             return Ok(());
         };
-        f.write_str("; next ")?;
-        Words(next.settings()).fmt(f)?;
+        f.write_str("; next best ")?;
+        SettingsText(next.settings()).fmt(f)?;
         match aim {
             Aim::Size => write!(f, ", {:.2} times", next.ratio()),
             _ => write!(f, ", {:.2} s/GB", next.score(aim)),
@@ -83,10 +85,10 @@ impl fmt::Display for Tuned {
     }
 }
 
-/// Settings in words.
-struct Words<'a>(&'a ChunkSettings);
+/// Displays settings as text.
+struct SettingsText<'a>(&'a ChunkSettings);
 
-impl fmt::Display for Words<'_> {
+impl fmt::Display for SettingsText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings = self.0;
         write!(f, "{} level {}", settings.compressor, settings.level)?;

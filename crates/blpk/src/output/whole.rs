@@ -1,10 +1,10 @@
 //! A file that appears under its name only when it is whole.
 
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, Metadata, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bloscpack::storage::{Disk, Folder as _};
+use bloscpack::storage::{Disk, Folder as _, internal::copy_owners};
 use tempfile::{Builder, TempPath};
 
 use super::growing::Growing;
@@ -78,7 +78,7 @@ impl Whole {
     pub fn commit(mut self) -> io::Result<u64> {
         let length = self.file.get_ref().metadata()?.len();
         if let Some(old) = &self.replaced {
-            keep_permissions(self.file.get_ref(), old)?;
+            copy_owners(self.file.get_ref(), old)?;
         }
         // Otherwise a power cut may leave the name and not the content.
         self.file.sync()?;
@@ -150,26 +150,4 @@ fn usual_permissions() -> Option<Permissions> {
 #[cfg(not(unix))]
 fn usual_permissions() -> Option<Permissions> {
     None
-}
-
-/// Gives `file` the owner, the group and the mode of `old`, as far as the user may.
-#[cfg(unix)]
-fn keep_permissions(file: &File, old: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let new = file.metadata()?;
-    let mut mode = old.mode() & 0o7777;
-    if new.uid() != old.uid() && fchown(file, Some(old.uid()), None).is_err() {
-        // The new owner has not earned what the file did in the name of the old one.
-        mode &= 0o1777;
-    }
-    if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
-        // What the old group was allowed is not the business of the new one, beyond what all are.
-        mode &= 0o5707 | (mode & 0o007) << 3;
-    }
-    file.set_permissions(Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn keep_permissions(file: &File, old: &Metadata) -> io::Result<()> {
-    file.set_permissions(old.permissions())
 }

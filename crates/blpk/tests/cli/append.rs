@@ -147,7 +147,7 @@ fn where_opening_fails_the_file_is_as_it_was() {
     let folder = with_file(&[], b"some bytes");
     folder.write("more", "more");
     fs::create_dir(folder.path("a.blp.blpk-journal")).unwrap();
-    let stderr = refused(&folder, &["a", "a.blp", "more"], 1, "the journal");
+    let stderr = refused(&folder, &["a", "a.blp", "more"], 1, "journal of the file");
     assert!(stderr.contains("'a.blp' is left as it was"), "{stderr}");
 }
 

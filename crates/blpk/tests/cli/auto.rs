@@ -120,7 +120,7 @@ fn verbose_says_what_was_chosen_and_why() {
     ] {
         let told = told(&folder, args, input);
         assert!(
-            told.contains("typesize 8: chosen for speed out of "),
+            told.contains("typesize 8: chosen for speed from "),
             "{told}"
         );
         assert!(told.contains(" s/GB"), "{told}");

@@ -230,9 +230,7 @@ fn without_its_journal_such_a_file_is_4() {
         &["patch", "--at", "0", "a.blp"],
     ];
     for command in commands {
-        let ran = folder
-            .run(command)
-            .failed(4, "its journal is not beside it");
+        let ran = folder.run(command).failed(4, "its journal is missing");
         assert!(
             ran.stderr.contains(&format!("'{JOURNAL}'")),
             "{}",
@@ -245,7 +243,7 @@ fn without_its_journal_such_a_file_is_4() {
     folder.write(JOURNAL, &journal[..journal.len() - 1]);
     folder
         .run(["cat", "a.blp"])
-        .failed(4, "not complete, or damaged");
+        .failed(4, "incomplete or damaged");
     folder.write(JOURNAL, journal);
     folder.run(["-q", "append", "a.blp"]).succeeded();
     assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), model);
@@ -311,7 +309,7 @@ fn a_stale_journal_means_nothing() {
     assert_eq!(whole.run(["cat", "a.blp"]).succeeded(), b"some bytes");
     whole
         .run(["append", "a.blp"])
-        .failed(1, "no journal lies in the journal's place");
+        .failed(1, "is not a journal but has the name of one");
     assert_eq!(whole.read(JOURNAL), b"Dear diary");
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 ///
 /// ```
 /// # use bloscpack_datasets::CArray;
-/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
 /// let mut seen = 0;
 /// for block in array.blocks(0..array.rows(), 3000) {
 ///     let (rows, bytes) = block?;

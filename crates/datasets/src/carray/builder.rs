@@ -10,7 +10,7 @@ use crate::wire::{Attributes, ChunkBase, default_chunk_rows};
 use blosc1::{ChunkSettings, Compressor, Filter};
 use bloscpack_dtype::{DType, native::Element};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, Root, Store};
+use bloscpack_storage::{Access, JournaledStore, Key, Store};
 use bloscpack_wire::Checksum;
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -270,7 +270,7 @@ impl CArrayBuilder {
     /// Creates an array in a directory that is known to be free.
     pub(crate) fn create_beneath(
         &self,
-        root: &Arc<Root>,
+        root: &Arc<JournaledStore>,
         at: &Key,
         layout: DatasetLayout,
         new: NewArray,

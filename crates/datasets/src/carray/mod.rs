@@ -12,7 +12,7 @@ use crate::wire::Attributes;
 use blosc1::Fault;
 use bloscpack_dtype::{DType, boxes::to_usize};
 use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::{Access, Key, Root};
+use bloscpack_storage::{Access, JournaledStore, Key};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +54,7 @@ pub struct CArray {
 /// Where a dataset lies, and whether it may be changed.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
-    pub root: Arc<Root>,
+    pub root: Arc<JournaledStore>,
     pub at: Key,
     pub layout: DatasetLayout,
     pub access: Access,

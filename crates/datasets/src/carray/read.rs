@@ -17,7 +17,7 @@ impl CArray {
     ///
     /// ```
     /// # use bloscpack_datasets::CArray;
-    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+    /// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
     /// assert_eq!(array.read_rows(0..2)?.len(), 16);
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
@@ -108,7 +108,7 @@ impl CArray {
     ///
     /// ```
     /// # use bloscpack_datasets::CArray;
-    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+    /// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
     /// let mut values = [0i64; 3];
     /// array.read(&[10..13], &mut values)?;
     /// assert_eq!(array.to_vec::<i64>(10..13)?, values);

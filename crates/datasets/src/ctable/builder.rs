@@ -7,7 +7,7 @@ use crate::layout::{self, DatasetLayout};
 use crate::options::DatasetOptions;
 use crate::wire::Attributes;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, Root, Store};
+use bloscpack_storage::{Access, JournaledStore, Key, Store};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -264,7 +264,7 @@ pub(super) fn new_column(
 
 /// Writes which columns there are.
 pub(super) fn put_columns<'a>(
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     layout: DatasetLayout,
     columns: impl Iterator<Item = (&'a str, &'a CArray)>,

@@ -3,7 +3,7 @@
 use super::CTable;
 use crate::carray::CArray;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 
 impl CTable {
@@ -24,7 +24,7 @@ impl CTable {
         }
         let mut read = vec![Vec::new(); columns.len()];
         let jobs = columns.iter().zip(read.iter_mut());
-        crew::each(self.options.means.threads, jobs, |(column, bytes)| {
+        parallel::for_each(self.options.means.threads, jobs, |(column, bytes)| {
             *bytes = column.read_rows(rows.clone())?;
             Ok::<_, Error>(())
         })?;

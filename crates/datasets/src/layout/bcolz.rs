@@ -10,7 +10,7 @@ use crate::new::NewArray;
 use crate::wire::{ParamsKey, StorageStyle};
 use blosc1::Compressor;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 
 /// What bcolz opens: Snappy is missing from the only bcolz that can still be installed.
 pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
@@ -22,7 +22,7 @@ pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
     real::new_spec(folder, new)
 }
 
-pub(super) fn put_storage(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
+pub(super) fn put_storage(root: &JournaledStore, at: &Key, spec: &Spec) -> Result<()> {
     let storage = real::storage_of(spec, ParamsKey::Cparams).encode(StorageStyle::Bcolz)?;
     put(root, &at.join("meta")?.join("storage")?, &storage)
 }

@@ -6,7 +6,7 @@ use crate::new::NewArray;
 use crate::wire::{ParamsKey, StorageStyle};
 use blosc1::{Compressor, Filter};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 
 /// What the Blosc of 2014 that BLZ has decompresses.
 pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
@@ -22,7 +22,7 @@ pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
     })
 }
 
-pub(super) fn put_storage(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
+pub(super) fn put_storage(root: &JournaledStore, at: &Key, spec: &Spec) -> Result<()> {
     let storage = real::storage_of(spec, ParamsKey::Bparams).encode(StorageStyle::Blz)?;
     put(root, &at.join("meta")?.join("storage")?, &storage)
 }

@@ -20,7 +20,7 @@ use crate::wire::{Attributes, DtypeText, ParamsKey, Sizes, Storage, StorageStyle
 use blosc1::Fault;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 use bloscpack_wire::Checksum;
 use std::num::NonZeroU64;
 
@@ -38,7 +38,7 @@ struct Described {
     key: Key,
 }
 
-fn describe(root: &Root, at: &Key) -> Result<Described> {
+fn describe(root: &JournaledStore, at: &Key) -> Result<Described> {
     let meta = at.join("meta")?;
     let (sizes_key, storage_key, attributes_key) = (
         meta.join("sizes")?,
@@ -67,7 +67,7 @@ fn describe(root: &Root, at: &Key) -> Result<Described> {
     })
 }
 
-pub(super) fn is_table(root: &Root, at: &Key) -> Result<bool> {
+pub(super) fn is_table(root: &JournaledStore, at: &Key) -> Result<bool> {
     let key = at.join("meta")?.join("storage")?;
     let storage =
         Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))?;
@@ -76,7 +76,13 @@ pub(super) fn is_table(root: &Root, at: &Key) -> Result<bool> {
 
 impl Described {
     /// One of its leaves.
-    fn spec(&mut self, root: &Root, folder: Key, dtype: DType, shape: Vec<u64>) -> Result<Spec> {
+    fn spec(
+        &mut self,
+        root: &JournaledStore,
+        folder: Key,
+        dtype: DType,
+        shape: Vec<u64>,
+    ) -> Result<Spec> {
         let grid = Grid::of_rows(shape, self.storage.chunk_rows, dtype.itemsize())?;
         let row_shape = grid.shape().get(1..).unwrap_or_default();
         let parse = match self.storage.dtype {
@@ -108,7 +114,7 @@ impl Described {
     }
 
     /// What the first superchunk tells of all.
-    fn learn(&mut self, root: &Root, spec: &mut Spec) -> Result<()> {
+    fn learn(&mut self, root: &JournaledStore, spec: &mut Spec) -> Result<()> {
         let chunk_bytes = spec.grid.chunk_bytes();
         let mut framing = framing(Checksum::default(), true, 0, &spec.dtype, chunk_bytes);
         if spec.grid.chunks() > 0 {
@@ -156,7 +162,7 @@ pub(super) fn framing(
     }
 }
 
-pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
+pub(super) fn open_array(root: &JournaledStore, at: &Key) -> Result<ArrayParts> {
     let mut described = describe(root, at)?;
     let dtype = match &described.storage.dtype {
         DtypeText::Text(text) => DType::parse(text)?,
@@ -172,7 +178,7 @@ pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
     })
 }
 
-pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
+pub(super) fn open_table(root: &JournaledStore, at: &Key) -> Result<TableParts> {
     let mut described = describe(root, at)?;
     let DtypeText::Nested(list) = described.storage.dtype.clone() else {
         return Err(Error::usage("an array, not a table"));
@@ -225,7 +231,12 @@ pub(super) fn new_spec(folder: &Key, new: &NewArray) -> Result<Spec> {
 }
 
 /// `meta/storage`, and beside it how many chunks a superchunk is to have.
-fn put_storage_of(root: &Root, at: &Key, storage: &Storage, per_file: NonZeroU64) -> Result<()> {
+fn put_storage_of(
+    root: &JournaledStore,
+    at: &Key,
+    storage: &Storage,
+    per_file: NonZeroU64,
+) -> Result<()> {
     let meta = at.join("meta")?;
     put(
         root,
@@ -235,7 +246,7 @@ fn put_storage_of(root: &Root, at: &Key, storage: &Storage, per_file: NonZeroU64
     put(root, &meta.join(NOTED)?, format!("{per_file}\n").as_bytes())
 }
 
-pub(super) fn put_storage(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
+pub(super) fn put_storage(root: &JournaledStore, at: &Key, spec: &Spec) -> Result<()> {
     put_storage_of(
         root,
         at,
@@ -245,7 +256,7 @@ pub(super) fn put_storage(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
 }
 
 /// All columns share what is said but the dtype.
-pub(super) fn put_table(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> Result<()> {
+pub(super) fn put_table(root: &JournaledStore, at: &Key, columns: &[(&str, &Spec)]) -> Result<()> {
     let Some((_, first)) = columns.first() else {
         return Err(Error::usage(
             "a table of this layout has at least one column",
@@ -267,7 +278,7 @@ pub(super) fn put_table(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> Res
 }
 
 /// Rows of the first column stand for all.
-pub(super) fn put_sizes(root: &Root, at: &Key, specs: &[&Spec]) -> Result<()> {
+pub(super) fn put_sizes(root: &JournaledStore, at: &Key, specs: &[&Spec]) -> Result<()> {
     let total = |of: fn(&Spec) -> i64| {
         specs
             .iter()

@@ -23,7 +23,7 @@ use crate::wire::proposal::{
 use blosc1::{Fault, Filter};
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 use bloscpack_wire::Checksum;
 use serde_json::Value;
 use std::num::NonZeroU64;
@@ -32,17 +32,17 @@ fn meta(at: &Key, name: &str) -> Result<Key> {
     Ok(at.join("meta")?.join(name)?)
 }
 
-fn storage(root: &Root, at: &Key) -> Result<Storage> {
+fn storage(root: &JournaledStore, at: &Key) -> Result<Storage> {
     let key = meta(at, "storage")?;
     Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
 }
 
-fn shape(root: &Root, at: &Key) -> Result<Vec<u64>> {
+fn shape(root: &JournaledStore, at: &Key) -> Result<Vec<u64>> {
     let key = meta(at, "shape")?;
     parse_shape(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
 }
 
-pub(super) fn is_table(root: &Root, at: &Key) -> Result<bool> {
+pub(super) fn is_table(root: &JournaledStore, at: &Key) -> Result<bool> {
     Ok(matches!(storage(root, at)?.elements, Elements::Columns(_)))
 }
 
@@ -56,7 +56,13 @@ fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
 }
 
 /// One of its leaves, all but for the default.
-fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage) -> Result<Spec> {
+fn spec(
+    root: &JournaledStore,
+    folder: Key,
+    dtype: DType,
+    shape: &[u64],
+    storage: &Storage,
+) -> Result<Spec> {
     let grid = Grid::padded(
         shape.to_vec(),
         storage.chunk_shape.clone(),
@@ -107,7 +113,7 @@ fn spec(root: &Root, folder: Key, dtype: DType, shape: &[u64], storage: &Storage
     Ok(spec)
 }
 
-fn attributes(root: &Root, at: &Key) -> Result<Attributes> {
+fn attributes(root: &JournaledStore, at: &Key) -> Result<Attributes> {
     let key = meta(at, "attributes")?;
     // To YAML nothing is a document, and without attributes a writer has nothing to say.
     let text = get_if_there(root, &key)?.filter(|text| !text.trim_ascii().is_empty());
@@ -119,7 +125,7 @@ fn attributes(root: &Root, at: &Key) -> Result<Attributes> {
         .map_err(|error| Error::from(error).in_file(&key))
 }
 
-pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
+pub(super) fn open_array(root: &JournaledStore, at: &Key) -> Result<ArrayParts> {
     let (storage, shape) = (storage(root, at)?, shape(root, at)?);
     let Elements::Of(name) = &storage.elements else {
         return Err(Error::usage("a table, not an array"));
@@ -143,7 +149,7 @@ pub(super) fn open_array(root: &Root, at: &Key) -> Result<ArrayParts> {
     })
 }
 
-pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
+pub(super) fn open_table(root: &JournaledStore, at: &Key) -> Result<TableParts> {
     let (storage, shape) = (storage(root, at)?, shape(root, at)?);
     let (mut columns, mut notes) = (Vec::new(), Vec::new());
     let default = storage.default.as_ref().map(Value::to_string);
@@ -224,7 +230,11 @@ fn name_of(dtype: &DType, order: ByteOrder) -> String {
 }
 
 /// All columns, or the only array with no name, share what is said but the dtype.
-pub(super) fn put_storage(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> Result<()> {
+pub(super) fn put_storage(
+    root: &JournaledStore,
+    at: &Key,
+    columns: &[(&str, &Spec)],
+) -> Result<()> {
     let Some((_, first)) = columns.first() else {
         return Err(Error::usage(
             "a table of this layout has at least one column",
@@ -275,14 +285,18 @@ pub(super) fn put_storage(root: &Root, at: &Key, columns: &[(&str, &Spec)]) -> R
 }
 
 /// Rows of the first column stand for all.
-pub(super) fn put_sizes(root: &Root, at: &Key, specs: &[&Spec]) -> Result<()> {
+pub(super) fn put_sizes(root: &JournaledStore, at: &Key, specs: &[&Spec]) -> Result<()> {
     let shape = specs
         .first()
         .map_or_else(Vec::new, |spec| spec.grid.shape().to_vec());
     put(root, &meta(at, "shape")?, &encode_shape(&shape))
 }
 
-pub(super) fn put_attributes(root: &Root, at: &Key, attributes: &Attributes) -> Result<()> {
+pub(super) fn put_attributes(
+    root: &JournaledStore,
+    at: &Key,
+    attributes: &Attributes,
+) -> Result<()> {
     match attributes.to_value() {
         Value::Object(map) => put(root, &meta(at, "attributes")?, &encode_attributes(&map)?),
         _ => Ok(()),

@@ -14,7 +14,7 @@ use crate::wire::Attributes;
 use blosc1::Fault;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{EntryKind, Key, Root};
+use bloscpack_storage::{EntryKind, JournaledStore, Key};
 use std::fmt;
 
 /// How a dataset lies in its directory.
@@ -116,7 +116,7 @@ pub(crate) struct Note {
 pub(super) const MAX_META: u64 = 64 << 20;
 
 /// The whole of a small file.
-pub(super) fn get(root: &Root, key: &Key) -> Result<Vec<u8>> {
+pub(super) fn get(root: &JournaledStore, key: &Key) -> Result<Vec<u8>> {
     root.get(key, MAX_META).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             crate::error::dataset(Fault::Damaged, "this file is missing").in_file(key)
@@ -141,7 +141,7 @@ fn unread(error: std::io::Error, key: &Key) -> Error {
 }
 
 /// The whole of a small file that need not be there.
-pub(crate) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
+pub(crate) fn get_if_there(root: &JournaledStore, key: &Key) -> Result<Option<Vec<u8>>> {
     match root.get(key, MAX_META) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         bytes => bytes.map(Some).map_err(|error| unread(error, key)),
@@ -149,7 +149,7 @@ pub(crate) fn get_if_there(root: &Root, key: &Key) -> Result<Option<Vec<u8>>> {
 }
 
 /// Writes a small file, unless it is so already: what is written last is seen last, so nothing is written twice.
-pub(crate) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
+pub(crate) fn put(root: &JournaledStore, key: &Key, bytes: &[u8]) -> Result<()> {
     let max = usize::try_from(MAX_META).unwrap_or(usize::MAX);
     if bytes.len() > max {
         let found = bytes.len();
@@ -164,7 +164,7 @@ pub(crate) fn put(root: &Root, key: &Key, bytes: &[u8]) -> Result<()> {
 }
 
 /// What kind of dataset lies here, if any does.
-pub(crate) fn detect(root: &Root, at: &Key) -> Result<Option<Sign>> {
+pub(crate) fn detect(root: &JournaledStore, at: &Key) -> Result<Option<Sign>> {
     let is_file = |names: &[&str]| -> Result<bool> {
         let key = names
             .iter()
@@ -217,7 +217,7 @@ pub(crate) fn detect(root: &Root, at: &Key) -> Result<Option<Sign>> {
 /// Reads how an array is described.
 pub(crate) fn open_array(
     layout: DatasetLayout,
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     lenient: bool,
 ) -> Result<ArrayParts> {
@@ -229,7 +229,11 @@ pub(crate) fn open_array(
 }
 
 /// Reads how a table is described.
-pub(crate) fn open_table(layout: DatasetLayout, root: &Root, at: &Key) -> Result<TableParts> {
+pub(crate) fn open_table(
+    layout: DatasetLayout,
+    root: &JournaledStore,
+    at: &Key,
+) -> Result<TableParts> {
     match layout {
         DatasetLayout::Bcolz | DatasetLayout::Blz => real::open_table(root, at),
         DatasetLayout::BlzDocument => blz_document::open_table(root, at),
@@ -269,7 +273,12 @@ pub(crate) fn new_leaf(
 }
 
 /// Writes all that describes an array but how many rows it has.
-pub(crate) fn put_array(layout: DatasetLayout, root: &Root, at: &Key, spec: &Spec) -> Result<()> {
+pub(crate) fn put_array(
+    layout: DatasetLayout,
+    root: &JournaledStore,
+    at: &Key,
+    spec: &Spec,
+) -> Result<()> {
     make_folders(root, at, &["meta", "data"])?;
     match layout {
         DatasetLayout::Bcolz => bcolz::put_storage(root, at, spec),
@@ -283,7 +292,7 @@ pub(crate) fn put_array(layout: DatasetLayout, root: &Root, at: &Key, spec: &Spe
 /// them.
 pub(crate) fn put_table(
     layout: DatasetLayout,
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     columns: &[(&str, Option<&Spec>)],
 ) -> Result<()> {
@@ -306,19 +315,19 @@ pub(crate) fn put_table(
 }
 
 /// Makes a folder of a dataset.
-pub(crate) fn make_folder(root: &Root, key: &Key) -> Result<()> {
+pub(crate) fn make_folder(root: &JournaledStore, key: &Key) -> Result<()> {
     make_folders_of(root, key)
 }
 
 /// Makes folders of a dataset.
-fn make_folders(root: &Root, at: &Key, names: &[&str]) -> Result<()> {
+fn make_folders(root: &JournaledStore, at: &Key, names: &[&str]) -> Result<()> {
     names
         .iter()
         .try_for_each(|name| make_folders_of(root, &at.join(name)?))
 }
 
 /// Makes a folder, and those that it lies in.
-pub(crate) fn make_folders_of(root: &Root, folder: &Key) -> Result<()> {
+pub(crate) fn make_folders_of(root: &JournaledStore, folder: &Key) -> Result<()> {
     let mut key = Key::root();
     for name in folder.names() {
         key = key.join(name)?;
@@ -333,7 +342,7 @@ pub(crate) fn make_folders_of(root: &Root, folder: &Key) -> Result<()> {
 /// Writes how many rows there are, in one array or in several that are described together.
 pub(crate) fn put_sizes(
     layout: DatasetLayout,
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     specs: &[&Spec],
 ) -> Result<()> {
@@ -349,7 +358,7 @@ pub(crate) fn put_sizes(
 /// Writes the attributes of an array or a table.
 pub(crate) fn put_attributes(
     layout: DatasetLayout,
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     attributes: &Attributes,
 ) -> Result<()> {

@@ -17,19 +17,19 @@ use crate::wire::{Attributes, DtypeText, ParamsKey, RootDirs, Sizes, Storage};
 use blosc1::{Compressor, Fault};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 /// What carray 0.5, BLZ and bcolz until 1.0 add to the compressed length of each chunk.
 pub(super) const OLD_OVERHEAD: i64 = 128;
 
-fn storage(root: &Root, at: &Key) -> Result<Storage> {
+fn storage(root: &JournaledStore, at: &Key) -> Result<Storage> {
     let key = at.join("meta")?.join("storage")?;
     Storage::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
 }
 
-pub(super) fn layout_of_array(root: &Root, at: &Key) -> Result<DatasetLayout> {
+pub(super) fn layout_of_array(root: &JournaledStore, at: &Key) -> Result<DatasetLayout> {
     Ok(match storage(root, at)?.params_key {
         ParamsKey::Cparams => DatasetLayout::Bcolz,
         ParamsKey::Bparams => DatasetLayout::Blz,
@@ -37,7 +37,7 @@ pub(super) fn layout_of_array(root: &Root, at: &Key) -> Result<DatasetLayout> {
 }
 
 /// A table is of the layout of its columns.
-pub(super) fn layout_of_table(root: &Root, at: &Key) -> Result<DatasetLayout> {
+pub(super) fn layout_of_table(root: &JournaledStore, at: &Key) -> Result<DatasetLayout> {
     let dirs = rootdirs(root, at)?;
     match dirs.names.first() {
         Some(name) => layout_of_array(root, &column_at(root, at, &dirs.folder_of(name), name)?),
@@ -47,13 +47,13 @@ pub(super) fn layout_of_table(root: &Root, at: &Key) -> Result<DatasetLayout> {
     }
 }
 
-fn rootdirs(root: &Root, at: &Key) -> Result<RootDirs> {
+fn rootdirs(root: &JournaledStore, at: &Key) -> Result<RootDirs> {
     let key = at.join("__rootdirs__")?;
     RootDirs::parse(&get(root, &key)?).map_err(|error| Error::from(error).in_file(&key))
 }
 
 /// Where a column lies: old tables name its path on the machine that wrote it, of which the last name counts.
-fn column_at(root: &Root, at: &Key, folder: &str, name: &str) -> Result<Key> {
+fn column_at(root: &JournaledStore, at: &Key, folder: &str, name: &str) -> Result<Key> {
     let unusable = |error: std::io::Error| {
         crate::error::dataset(Fault::Damaged, format!("column {name:?}: {error}"))
             .in_file("__rootdirs__")
@@ -66,7 +66,7 @@ fn column_at(root: &Root, at: &Key, folder: &str, name: &str) -> Result<Key> {
 }
 
 /// Opens an array, as lenient as bcolz where that is safe.
-pub(super) fn open_array(root: &Root, at: &Key, lenient: bool) -> Result<ArrayParts> {
+pub(super) fn open_array(root: &JournaledStore, at: &Key, lenient: bool) -> Result<ArrayParts> {
     let (mut notes, storage) = (Vec::new(), storage(root, at)?);
     let sizes_key = at.join("meta")?.join("sizes")?;
     let sizes = Sizes::parse(&get(root, &sizes_key)?)
@@ -134,7 +134,7 @@ fn compressor(storage: &Storage, key: &Key, notes: &mut Vec<Note>) -> Compressor
     })
 }
 
-fn attributes(root: &Root, at: &Key, notes: &mut Vec<Note>) -> Result<Attributes> {
+fn attributes(root: &JournaledStore, at: &Key, notes: &mut Vec<Note>) -> Result<Attributes> {
     let key = at.join("__attrs__")?;
     match get_if_there(root, &key)? {
         Some(text) => Attributes::parse(&text).map_err(|error| Error::from(error).in_file(&key)),
@@ -150,7 +150,7 @@ fn attributes(root: &Root, at: &Key, notes: &mut Vec<Note>) -> Result<Attributes
     }
 }
 
-pub(super) fn open_table(root: &Root, at: &Key) -> Result<TableParts> {
+pub(super) fn open_table(root: &JournaledStore, at: &Key) -> Result<TableParts> {
     let dirs = rootdirs(root, at)?;
     let mut notes = Vec::new();
     let attributes = attributes(root, at, &mut notes)?;
@@ -221,7 +221,7 @@ pub(super) fn storage_of(spec: &Spec, params_key: ParamsKey) -> Storage {
 }
 
 /// The counts of an array. One last chunk is always counted as if it were full and not compressed, as bcolz does.
-pub(super) fn put_sizes(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
+pub(super) fn put_sizes(root: &JournaledStore, at: &Key, spec: &Spec) -> Result<()> {
     let last = i64::try_from(spec.grid.chunk_bytes()).unwrap_or(i64::MAX);
     let sizes = Sizes {
         shape: spec.grid.shape().to_vec(),
@@ -233,7 +233,7 @@ pub(super) fn put_sizes(root: &Root, at: &Key, spec: &Spec) -> Result<()> {
 
 pub(super) fn put_rootdirs(
     layout: DatasetLayout,
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     names: Vec<String>,
 ) -> Result<()> {

@@ -7,9 +7,9 @@
 use super::Leaf;
 use crate::grid::Grid;
 use blosc1::Fault;
-use bloscpack_dtype::boxes::{Frame, runs, to_usize};
+use bloscpack_dtype::boxes::{Window, runs, to_usize};
 use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::borrow::Cow;
 use std::sync::PoisonError;
 
@@ -97,14 +97,14 @@ impl Leaf {
 
     /// Compresses full bands, the first of which has this number, and writes the superchunks that are full then.
     fn put_bands(&mut self, tail: &mut Tail, band: u64, rows: &[u8]) -> Result<()> {
-        let pieces = self.cut(rows);
+        let pieces = self.cut(rows)?;
         let first = band.saturating_mul(self.spec.grid.chunks_per_band());
         if self.spec.per_file.get() == 1 {
             return self.put_singles(first, &pieces);
         }
         let mut chunks = vec![Vec::new(); pieces.len()];
         let jobs = pieces.iter().zip(chunks.iter_mut());
-        crew::each(self.means.threads, jobs, |(piece, chunk)| {
+        parallel::for_each(self.means.threads, jobs, |(piece, chunk)| {
             *chunk = self.compress(piece)?;
             Ok::<_, Error>(())
         })?;
@@ -120,7 +120,7 @@ impl Leaf {
     fn put_singles(&mut self, first: u64, pieces: &[Cow<'_, [u8]>]) -> Result<()> {
         let mut lens = vec![0; pieces.len()];
         let jobs: Vec<_> = (first..).zip(pieces.iter().zip(lens.iter_mut())).collect();
-        crew::each(
+        parallel::for_each(
             self.means.threads,
             jobs.into_iter(),
             |(number, (piece, len))| {
@@ -189,7 +189,7 @@ impl Leaf {
         let first = grid.full_bands().saturating_mul(grid.chunks_per_band());
         let mut chunks = tail.held.clone();
         if !tail.rows.is_empty() {
-            let pieces = self.cut(&tail.rows);
+            let pieces = self.cut(&tail.rows)?;
             let pieces = pieces.iter().map(|piece| self.compress(piece));
             chunks.extend(pieces.collect::<Result<Vec<_>>>()?);
         }
@@ -243,17 +243,21 @@ impl Leaf {
     }
 
     /// Cuts rows that begin with a band into what its chunks hold.
-    fn cut<'a>(&self, rows: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
+    fn cut<'a>(&self, rows: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>> {
         let grid = &self.spec.grid;
         let band_bytes = to_usize(grid.band_rows().saturating_mul(grid.row_bytes()));
         let bands = rows.chunks(band_bytes);
-        bands.flat_map(|band| self.cut_band(grid, band)).collect()
+        let mut pieces = Vec::new();
+        for band in bands {
+            pieces.extend(self.cut_band(grid, band)?);
+        }
+        Ok(pieces)
     }
 
-    fn cut_band<'a>(&self, grid: &Grid, band: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
+    fn cut_band<'a>(&self, grid: &Grid, band: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>> {
         let chunk_bytes = to_usize(grid.chunk_bytes());
         if grid.is_rows() && (band.len() == chunk_bytes || !grid.is_padded()) {
-            return vec![band.into()];
+            return Ok(vec![band.into()]);
         }
         let count = u64::try_from(band.len())
             .unwrap_or(0)
@@ -266,22 +270,19 @@ impl Leaf {
         parts
             .map(|part| {
                 let mut chunk = self.blank(chunk_bytes);
-                let from = Frame {
+                let from = Window {
                     shape: &shape,
                     origin: &origin,
                 };
-                let to = Frame {
+                let to = Window {
                     shape: grid.chunk_shape(),
                     origin: &part.origin,
                 };
-                let done = runs(&part.wanted, (from, to), grid.itemsize(), |run| {
+                runs(&part.wanted, (from, to), grid.itemsize(), |run| {
                     super::read::copy(band, run.from, &mut chunk, run.to, run.len);
-                    Ok::<_, std::convert::Infallible>(())
-                });
-                match done {
-                    Ok(()) => chunk.into(),
-                    Err(never) => match never {},
-                }
+                    Ok::<_, Error>(())
+                })?;
+                Ok(chunk.into())
             })
             .collect()
     }

@@ -2,9 +2,10 @@
 
 use super::pool::Decoders;
 use crate::superchunk::Stored;
-use blosc1::{ChunkError, has_blocks};
+use blosc1::ChunkError;
+use blosc1::internal::has_blocks;
 use bloscpack_dtype::boxes::to_usize;
-use bloscpack_storage::threads::{Mutex, MutexGuard};
+use bloscpack_storage::parallel::sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;

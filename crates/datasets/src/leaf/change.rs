@@ -3,9 +3,9 @@
 use super::Leaf;
 use crate::grid::{Grid, Part};
 use crate::superchunk::{Contents, fitted};
-use bloscpack_dtype::boxes::{Frame, runs, to_usize};
+use bloscpack_dtype::boxes::{Window, runs, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,7 +33,7 @@ impl Leaf {
         let by_file: Vec<&[Part]> = by_file.collect();
         let change = Mutex::new(0i64);
         let this = &*self;
-        crew::each(self.means.threads, by_file.into_iter(), |parts| {
+        parallel::for_each(self.means.threads, by_file.into_iter(), |parts| {
             let new = this.set_in_file(parts, wanted, data)?;
             let mut change = change.lock().unwrap_or_else(PoisonError::into_inner);
             *change = change.saturating_add(new);
@@ -87,22 +87,19 @@ impl Leaf {
             .iter()
             .map(|range| range.end.saturating_sub(range.start))
             .collect();
-        let from = Frame {
+        let from = Window {
             shape: &shape,
             origin: &origin,
         };
-        let to = Frame {
+        let to = Window {
             shape: &stored_shape,
             origin: &part.origin,
         };
-        let done = runs(&part.wanted, (from, to), grid.itemsize(), |run| {
+        runs(&part.wanted, (from, to), grid.itemsize(), |run| {
             super::read::copy(data, run.from, &mut all, run.to, run.len);
-            Ok::<_, std::convert::Infallible>(())
-        });
-        match done {
-            Ok(()) => Ok(all),
-            Err(never) => match never {},
-        }
+            Ok::<_, Error>(())
+        })?;
+        Ok(all)
     }
 
     /// Puts chunks into the places of the old ones, if they all fit; false if they do not.

@@ -12,7 +12,7 @@ use append::Tail;
 use blosc1::{ChunkSettings, Compressor, Fault, Filter};
 use bloscpack_dtype::{DType, Kind, boxes::to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{EntryKind, Key, Object, Root};
+use bloscpack_storage::{EntryKind, JournaledStore, Key, Object};
 use bloscpack_wire::Limits;
 use cache::Cache;
 use pool::{Decoders, Encoders};
@@ -74,7 +74,7 @@ pub(crate) struct Means {
 /// The chunks of an array: any box of elements out, and rows in.
 #[derive(Debug)]
 pub(crate) struct Leaf {
-    root: Arc<Root>,
+    root: Arc<JournaledStore>,
     spec: Spec,
     means: Means,
     cache: Cache,
@@ -115,7 +115,7 @@ impl Naming {
 }
 
 impl Leaf {
-    pub(crate) fn new(root: Arc<Root>, spec: Spec, means: Means) -> Self {
+    pub(crate) fn new(root: Arc<JournaledStore>, spec: Spec, means: Means) -> Self {
         Self {
             root,
             encoders: Encoders::new(spec.chunk_settings(), means.keeps_idle),
@@ -379,13 +379,11 @@ impl Spec {
             level,
             filter,
         } = self.press;
-        ChunkSettings {
-            compressor,
-            level,
-            filter,
-            typesize: self.typesize(),
-            blocksize: None,
-        }
+        ChunkSettings::default()
+            .compressor(compressor)
+            .level(level)
+            .filter(filter)
+            .typesize(self.typesize())
     }
 
     /// The typesize of its chunks.

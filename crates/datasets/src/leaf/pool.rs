@@ -2,7 +2,7 @@
 //! but not by the many columns of a wide table, each of which would keep its own.
 
 use blosc1::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
-use bloscpack_storage::pool::Pool;
+use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
 use std::fmt;
 

@@ -5,9 +5,9 @@ use super::cache::Cached;
 use crate::grid::Part;
 use crate::superchunk::Stored;
 use blosc1::ChunkError;
-use bloscpack_dtype::boxes::{Frame, runs, to_usize};
+use bloscpack_dtype::boxes::{Window, runs, to_usize};
 use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::crew;
+use bloscpack_storage::parallel;
 use bloscpack_wire::{Position, Section};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -99,7 +99,7 @@ impl Leaf {
                 out = rest;
                 row = row.saturating_add(count.max(1));
             }
-            crew::each(threads, stretches.into_iter(), |stretch| {
+            parallel::for_each(threads, stretches.into_iter(), |stretch| {
                 self.read_stretch(stretch)
             })?;
         }
@@ -122,7 +122,7 @@ impl Leaf {
             .collect();
         let threads = self.threads_for(out.len());
         let out = Mutex::new(out);
-        let whole = Frame {
+        let whole = Window {
             shape: &shape,
             origin: &origin,
         };
@@ -134,7 +134,7 @@ impl Leaf {
                 .iter()
                 .map(|range| range.end.saturating_sub(range.start))
                 .collect();
-            let from = Frame {
+            let from = Window {
                 shape: &part_shape,
                 origin: &part_origin,
             };
@@ -155,7 +155,7 @@ impl Leaf {
             if some.is_empty() {
                 return Ok(());
             }
-            crew::each(threads, some.into_iter(), read)?;
+            parallel::for_each(threads, some.into_iter(), read)?;
         }
     }
 
@@ -164,7 +164,7 @@ impl Leaf {
         let itemsize = self.spec.grid.itemsize();
         let mut dense = vec![0; to_usize(box_bytes(&part.wanted, itemsize))];
         let stored_shape = self.spec.grid.stored_shape(part);
-        let from = Frame {
+        let from = Window {
             shape: &stored_shape,
             origin: &part.origin,
         };
@@ -174,7 +174,7 @@ impl Leaf {
             .iter()
             .map(|range| range.end.saturating_sub(range.start))
             .collect();
-        let to = Frame {
+        let to = Window {
             shape: &shape,
             origin: &origin,
         };

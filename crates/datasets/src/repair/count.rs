@@ -4,7 +4,7 @@ use crate::leaf::{Leaf, Naming};
 use blosc1::ChunkHeader;
 use bloscpack_dtype::boxes::to_usize;
 use bloscpack_error::Result;
-use bloscpack_storage::{Key, Root};
+use bloscpack_storage::{JournaledStore, Key};
 
 /// What lies in the superchunks beyond what is counted.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Extras {
 }
 
 /// Bytes of the data of the only chunk of a superchunk, by its header.
-pub(super) fn nbytes_of(root: &Root, key: &Key) -> Option<u32> {
+pub(super) fn nbytes_of(root: &JournaledStore, key: &Key) -> Option<u32> {
     let mut head = [0; 32];
     root.read(key).ok()?.read_exact_at(0, &mut head).ok()?;
     let (_, chunk) = head.split_last_chunk::<16>()?;

@@ -8,7 +8,7 @@ use super::layout::{self, DatasetLayout};
 use super::options::{DatasetOptions, beneath};
 use super::{CArray, CTable, Dataset};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, Root, Store};
+use bloscpack_storage::{Access, JournaledStore, Key, Store};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ impl RepairOptions {
 
     fn repair_at(&self, store: Arc<dyn Store>, at: &Key) -> Result<Vec<Finding>> {
         // Of a dry run nothing is ever committed.
-        let root = Arc::new(Root::open(store, Access::Write)?);
+        let root = Arc::new(JournaledStore::open(store, Access::Write)?);
         let mut found = Vec::new();
         if root.was_interrupted() {
             note(
@@ -272,7 +272,7 @@ fn put_sizes(array: &CArray) -> Result<()> {
 
 fn put_shared_sizes(
     layout: DatasetLayout,
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     columns: &[&mut CArray],
 ) -> Result<()> {

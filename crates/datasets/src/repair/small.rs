@@ -6,11 +6,16 @@ use crate::layout::{get_if_there, put};
 use crate::wire::{DtypeText, Sizes, Storage};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
-use bloscpack_storage::{EntryKind, Key, Root};
+use bloscpack_storage::{EntryKind, JournaledStore, Key};
 use std::collections::BTreeSet;
 
 /// Brings back the files of an array or a table without which it cannot be opened, where that can be done.
-pub(super) fn restore(root: &Root, at: &Key, keep: bool, found: &mut Vec<Finding>) -> Result<()> {
+pub(super) fn restore(
+    root: &JournaledStore,
+    at: &Key,
+    keep: bool,
+    found: &mut Vec<Finding>,
+) -> Result<()> {
     let is_table = root.kind(&at.join("__rootdirs__")?)? == Some(EntryKind::File);
     if is_table {
         return attributes(root, at, found);
@@ -44,7 +49,7 @@ pub(super) fn restore(root: &Root, at: &Key, keep: bool, found: &mut Vec<Finding
 }
 
 /// bcolz opens nothing without attributes, and none are in an empty file.
-fn attributes(root: &Root, at: &Key, found: &mut Vec<Finding>) -> Result<()> {
+fn attributes(root: &JournaledStore, at: &Key, found: &mut Vec<Finding>) -> Result<()> {
     let key = at.join("__attrs__")?;
     let text = get_if_there(root, &key)?;
     let what = match &text {
@@ -64,7 +69,7 @@ fn attributes(root: &Root, at: &Key, found: &mut Vec<Finding>) -> Result<()> {
 /// Where the counts cannot be read, the array has no rows until all are counted, which has to be asked for; with rows of several
 /// elements nobody knows their shape.
 fn sizes(
-    root: &Root,
+    root: &JournaledStore,
     at: &Key,
     storage: &Storage,
     keep: bool,
@@ -139,7 +144,11 @@ pub(super) fn folders<'a>(
 }
 
 /// Litter of other systems, beside the files of the dataset and its columns. What lies in other folders is somebody else's.
-pub(super) fn sweep(root: &Root, folders: &BTreeSet<Key>, found: &mut Vec<Finding>) -> Result<()> {
+pub(super) fn sweep(
+    root: &JournaledStore,
+    folders: &BTreeSet<Key>,
+    found: &mut Vec<Finding>,
+) -> Result<()> {
     for folder in folders {
         let Ok(entries) = root.list(folder) else {
             continue;

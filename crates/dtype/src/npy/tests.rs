@@ -163,9 +163,9 @@ fn what_is_no_header_is_refused() {
     assert!(refusal(b"\x93NUMPY\x02\x01\0\0\0\0").contains("version 2.1"));
     assert!(refusal(&sound[..100]).contains("byte 100 of 128"));
     let huge = b"\x93NUMPY\x02\x00\xff\xff\xff\xff";
-    assert!(refusal(huge).contains("over the limit"));
+    assert!(refusal(huge).contains("exceeds the limit"));
     let long = NpyHeader::len_of(huge);
-    assert!(matches!(long, Err(NpyError { .. })));
+    assert!(matches!(long, Err(NpyError::TooLong { .. })));
     for text in [
         "",
         "'<f8'",
@@ -197,7 +197,7 @@ fn what_no_header_can_say_is_refused() {
     };
     let overlapping = dtype("{'names': ['a', 'b'], 'formats': ['<i4', '<i2'], 'offsets': [0, 2]}");
     let why = header(overlapping).encode().unwrap_err().to_string();
-    assert!(why.contains("\"b\" begins before"), "{why}");
+    assert!(why.contains("\"b\"") && why.contains("begins before"), "{why}");
     assert!(header(DType::OBJECT).encode().is_err());
     let long = header(fields(60_000, "a long name")).encode();
     assert!(long.unwrap_err().to_string().contains("over the limit"));

@@ -109,7 +109,7 @@ fn depth_and_number_of_fields_are_bounded() {
     let both = vec![("a", half.clone(), vec![]), ("b", half, vec![])];
     assert!(DType::structured(both, false).is_err());
     let long = format!("'{}'", "a".repeat(1 << 21));
-    assert!(refusal(&long).contains("over the limit"));
+    assert!(refusal(&long).contains("exceeds the limit"));
 }
 
 /// A row of two bytes would be shown as gigabytes.

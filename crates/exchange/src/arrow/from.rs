@@ -12,7 +12,7 @@ use arrow_array::{Array, StructArray};
 use arrow_schema::DataType;
 use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
 
-/// What is wrong with an element, and in which row.
+/// An error in an element, and its row.
 #[derive(Debug)]
 pub(super) struct Wrong {
     pub row: usize,
@@ -37,7 +37,7 @@ pub(super) fn bytes_of(
         return elements(array, dtype, fill);
     };
     let Some(list) = array.as_fixed_size_list_opt() else {
-        return wrong(0, format!("{} where lists should be", array.data_type()));
+        return wrong(0, format!("expected lists, found {}", array.data_type()));
     };
     let len = to_usize(*len);
     let start = usize::try_from(list.value_offset(0)).unwrap_or(0);
@@ -47,7 +47,7 @@ pub(super) fn bytes_of(
         true => values.clone(),
         false => values.slice(start, count),
     };
-    // What stands in the place of a list that is missing has no meaning, and may be null itself.
+    // The values of a missing list have no meaning, and may be null.
     let row_bytes = within
         .iter()
         .fold(dtype.itemsize(), |size, axis| size.saturating_mul(*axis));
@@ -76,7 +76,7 @@ pub(super) fn bytes_of(
     Ok(out)
 }
 
-/// The element that stands for one that is missing.
+/// The element for a missing value.
 fn missing(dtype: &DType, fill: Option<&str>) -> std::result::Result<Vec<u8>, String> {
     let Some(text) = fill.or(is_value_of_nothing(dtype).then_some("")) else {
         return Err(format!(
@@ -122,13 +122,13 @@ fn elements(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<
 /// Puts an element into its place, by its number.
 type Put<'a> = Box<dyn Fn(usize, &mut [u8]) -> std::result::Result<(), String> + 'a>;
 
-/// How elements of an array get into their places. Those that are null are not asked for.
+/// Copies elements of an array to their places. Null elements are skipped.
 fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Result<Put<'a>> {
     match (dtype.kind(), array.data_type()) {
         (Kind::Bytes | Kind::Text, _) => Ok(strings(array, dtype)),
         (Kind::Bool, _) => {
             let Some(bits) = array.as_boolean_opt() else {
-                return wrong(0, format!("{} is no truth", array.data_type()));
+                return wrong(0, format!("{} is not a boolean", array.data_type()));
             };
             Ok(Box::new(|at, place| {
                 place.fill(u8::from(bits.value(at)));
@@ -149,7 +149,7 @@ fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Resu
     }
 }
 
-/// Elements that lie one behind the other.
+/// Consecutive elements.
 fn copied<'a>(all: Vec<u8>, dtype: &'a DType) -> Put<'a> {
     Box::new(move |at, place| {
         let start = at.saturating_mul(to_usize(dtype.itemsize()));
@@ -170,13 +170,13 @@ fn raw(array: &dyn Array, itemsize: usize) -> Result<Vec<u8>> {
         .and_then(|buffer| buffer.as_slice().get(start..)?.get(..len));
     match bytes {
         Some(bytes) => Ok(bytes.to_vec()),
-        None => wrong(0, format!("{} is of another length", array.data_type())),
+        None => wrong(0, format!("{} has another length", array.data_type())),
     }
 }
 
 fn structs(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u8>> {
     let Some(of) = array.as_struct_opt() else {
-        return wrong(0, format!("{} where fields should be", array.data_type()));
+        return wrong(0, format!("expected fields, found {}", array.data_type()));
     };
     let itemsize = to_usize(dtype.itemsize());
     let mut out = vec![0; of.len().saturating_mul(itemsize)];
@@ -261,12 +261,17 @@ fn times<'a>(array: &'a dyn Array, dtype: &'a DType, unit: TimeUnit) -> Result<P
         DataType::Timestamp(found, _) | DataType::Duration(found) | DataType::Time64(found) => {
             (8, unit_from(*found))
         }
-        other => return wrong(0, format!("{other} is no time")),
+        other => return wrong(0, format!("{other} is not a time")),
     };
     let (from, to) = match (found == unit, scale_of(found), scale_of(unit)) {
         (true, ..) => (1, 1),
         (false, Some(from), Some(to)) => (from, to),
-        _ => return wrong(0, format!("counts of {found} are none of {unit}")),
+        _ => {
+            return wrong(
+                0,
+                format!("counts of {found} cannot be converted to {unit}"),
+            );
+        }
     };
     let all = raw(array, width)?;
     Ok(Box::new(move |at, place| {
@@ -282,7 +287,8 @@ fn times<'a>(array: &'a dyn Array, dtype: &'a DType, unit: TimeUnit) -> Result<P
         let scaled = (fine % to == 0).then_some(fine / to);
         let scaled = scaled.and_then(|count| i64::try_from(count).ok());
         let scaled = scaled.filter(|count| *count != i64::MIN);
-        let scaled = scaled.ok_or_else(|| format!("{count} of {found} is no count of {unit}"))?;
+        let scaled =
+            scaled.ok_or_else(|| format!("{count} of {found} is not a whole number of {unit}"))?;
         place.copy_from_slice(&scaled.to_le_bytes());
         dtype.to_little(place);
         Ok(())
@@ -345,7 +351,7 @@ fn strings<'a>(array: &'a dyn Array, dtype: &'a DType) -> Put<'a> {
         }
         let text = std::str::from_utf8(bytes).map_err(|error| match sure {
             true => format!("damaged text: {error}"),
-            false => format!("bytes that are no text: {error}"),
+            false => format!("not valid text: {error}"),
         })?;
         let found = to_u64(text.chars().count());
         if found.saturating_mul(4) > dtype.itemsize() {

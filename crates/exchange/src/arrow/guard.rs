@@ -1,4 +1,4 @@
-//! The border to the crates of Arrow and Parquet: what they panic about and what fails behind them becomes an error.
+//! The border to the Arrow and Parquet crates: their panics and errors become errors of ours.
 
 use crate::source::{to_u64, to_usize};
 use arrow_schema::ArrowError;
@@ -14,14 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs code of another crate, which may panic about a damaged file.
 pub(super) fn guarded<T>(what: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
-    // What is half done is dropped with the reader or writer: nothing follows an error.
+    // Unfinished work is dropped with the reader or writer: nothing follows an error.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let why = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(why), _) => (*why).to_owned(),
             (None, Some(why)) => why.clone(),
             (None, None) => "no reason given".to_owned(),
         };
-        let what = format!("{what}: damaged, or more than its reader can do: it panicked: {why}");
+        let what =
+            format!("{what}: damaged, or not supported by its reader, which panicked: {why}");
         Err(crate::error::exchange(Fault::Damaged, what))
     })
 }
@@ -33,10 +34,10 @@ pub(super) struct Tap(Arc<Mutex<Option<io::Error>>>);
 impl Tap {
     fn note<T>(&self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| {
-            let told = io::Error::new(error.kind(), error.to_string());
+            let copy = io::Error::new(error.kind(), error.to_string());
             let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             first.get_or_insert(error);
-            told
+            copy
         })
     }
 
@@ -45,7 +46,7 @@ impl Tap {
         first.take().map(Error::from)
     }
 
-    /// What went wrong, in the words of Arrow's crate.
+    /// The error as the Arrow crate reports it.
     pub fn arrow(&self, error: &ArrowError) -> Error {
         let fault = match error {
             ArrowError::NotYetImplemented(_) => Fault::Unsupported,
@@ -54,7 +55,7 @@ impl Tap {
         self.or(fault, &format!("Arrow: {error}"))
     }
 
-    /// What went wrong, in the words of Parquet's crate.
+    /// The error as the Parquet crate reports it.
     pub fn parquet(&self, error: &ParquetError) -> Error {
         let text = error.to_string();
         let disabled = text.contains("Disabled feature") || text.contains("not supported");
@@ -129,7 +130,7 @@ impl<S: ReadAt> Chunks<S> {
     pub fn read(&self, at: u64, len: u64) -> io::Result<Vec<u8>> {
         let end = at.checked_add(len);
         if end.is_none_or(|end| end > self.size) {
-            let what = format!("{len} bytes at {at} of a file that has {}", self.size);
+            let what = format!("{len} bytes at {at} of a file of {} bytes", self.size);
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
         let mut bytes = vec![0; to_usize(len)];

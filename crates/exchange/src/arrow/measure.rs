@@ -1,4 +1,4 @@
-//! What the columns of a file of Arrow's become, with a look at the data where strings are only as long as the longest.
+//! The dtypes for the columns of an Arrow file. For strings the data is scanned for the longest.
 
 use super::from::getter;
 use super::types::{DTYPE, fits, fits_rows, is_string, is_text, plain};
@@ -12,31 +12,31 @@ use blosc1::Fault;
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 
-/// Characters or bytes of a string beyond which nobody meant a column of strings of that length.
+/// Length of a string, in characters or bytes, above which a column of such strings is not intended.
 const LONGEST: u64 = 1 << 16;
 
-/// What a column becomes.
+/// The dtype for a column.
 struct Plan {
     name: String,
     shape: Vec<u64>,
     elements: Elements,
 }
 
-/// What its elements become.
+/// The dtype for its elements.
 enum Elements {
     Known(DType),
     Strings { text: bool, longest: u64 },
     Fields(Vec<Plan>),
 }
 
-/// What the columns become.
+/// The dtypes for the columns.
 pub(super) struct Plans(Vec<Plan>);
 
 impl Plans {
     pub fn of(schema: &Schema, options: &ImportOptions) -> Result<Self> {
         let known = |name: &str| schema.fields().iter().any(|field| field.name() == name);
         if let Some(name) = options.types.keys().find(|name| !known(name)) {
-            return Err(Error::usage(format!("there is no column {name:?}")));
+            return Err(Error::usage(format!("no column {name:?}")));
         }
         let plans = schema.fields().iter().map(|field| {
             let given = options.types.get(field.name());
@@ -45,7 +45,7 @@ impl Plans {
         Ok(Self(plans.collect::<Result<_>>()?))
     }
 
-    /// The columns that have to be looked at.
+    /// The columns that must be scanned.
     pub fn unknown(&self) -> Vec<usize> {
         let plans = self.0.iter().enumerate();
         let unknown = plans.filter(|(_, plan)| !plan.is_known());
@@ -65,7 +65,7 @@ impl Plans {
     }
 }
 
-/// What a column becomes by what is given, or noted, or by its type alone.
+/// The dtype for a column: as given, as noted in its metadata, or by its type alone.
 fn column(field: &Field, given: Option<&Column>) -> Result<Plan> {
     let mut plan = Plan::of(field)?;
     let (shape, data_type) = unlisted(field.data_type());
@@ -81,14 +81,14 @@ fn column(field: &Field, given: Option<&Column>) -> Result<Plan> {
             let shaped = given.row_shape == shape || given.row_shape.is_empty();
             if !fitting || !shaped {
                 return Err(Error::usage(format!(
-                    "{} does not become {}",
+                    "{} cannot be converted to {}",
                     field.data_type(),
                     given.dtype
                 )));
             }
             plan.elements = Elements::Known(given.dtype.clone());
         }
-        // What was noted counts only where the column is still what it was.
+        // A noted dtype counts only if the column still has the matching type.
         (None, Some(dtype)) if !dtype.has_object() && fits(&dtype, data_type) => {
             plan.elements = Elements::Known(dtype);
         }
@@ -187,7 +187,7 @@ impl Plan {
             Elements::Known(dtype) => dtype.clone(),
             Elements::Strings { longest, .. } if *longest > LONGEST => {
                 let what = format!(
-                    "column {:?} has a string of {longest} characters, and each would take as much: say of what type it is",
+                    "column {:?} has a string of {longest} characters, and every element would take that much: give its type",
                     self.name
                 );
                 return Err(crate::error::exchange(Fault::OverLimit, what));
@@ -204,7 +204,7 @@ impl Plan {
         let mut column = Column::new(&self.name, dtype);
         column.row_shape.clone_from(&self.shape);
         if column.row_bytes() == 0 {
-            let what = format!("column {:?} has rows of no bytes", self.name);
+            let what = format!("column {:?} has rows without bytes", self.name);
             return Err(crate::error::exchange(Fault::Unsupported, what));
         }
         Ok(column)

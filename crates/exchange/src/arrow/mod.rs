@@ -3,7 +3,7 @@
 //! | NumPy | Arrow |
 //! |---|---|
 //! | integers, floats, truth values | the same; in another byte order turned |
-//! | `S` | Binary, without the zeros behind |
+//! | `S` | Binary, without trailing zeros |
 //! | `U` | Utf8 |
 //! | `V`, and extended floats | FixedSizeBinary |
 //! | complex | Struct of `re` and `im` |

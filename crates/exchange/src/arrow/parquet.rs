@@ -25,7 +25,7 @@ use std::sync::Arc;
 const GROUP_ROWS: usize = 1 << 20;
 /// Bytes of a group at the most, about: it is held in memory until it is complete.
 const GROUP_BYTES: usize = 64 << 20;
-/// What a file begins and ends with.
+/// The magic at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
 /// Length of the footer, and magic.
 const TAIL: u64 = 8;
@@ -38,7 +38,7 @@ const AT_ONCE: u64 = 1 << 16;
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_parquet};
 ///
-/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
 /// write_parquet(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Parquet, &ImportOptions::new())?;
@@ -47,7 +47,7 @@ const AT_ONCE: u64 = 1 << 16;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for what Parquet has no type for; those of the source; those of the writer.
+/// Returns wrong usage for what Parquet has no type for, and errors of the source and of the writer.
 pub fn write_parquet(
     source: &mut dyn Source,
     to: impl Write + Send,
@@ -137,12 +137,12 @@ fn damaged(what: impl std::fmt::Display) -> Error {
     crate::error::exchange(Fault::Damaged, format!("Parquet: {what}"))
 }
 
-/// Refuses a footer whose lengths are lies, for which the crate would take memory.
+/// Refuses a footer with false lengths, for which the crate would allocate memory.
 fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
     let size = chunks.size();
     let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
     if !MAGIC.starts_with(&start) || start.is_empty() {
-        let what = "Parquet: this is no file of Parquet's: it begins with something else";
+        let what = "not a Parquet file: wrong magic at its beginning";
         return Err(crate::error::exchange(Fault::Unsupported, what));
     }
     let cut =

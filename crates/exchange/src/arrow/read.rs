@@ -17,7 +17,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use std::sync::Arc;
 
-/// What a file ends with, and begins with, too.
+/// The magic at both ends of a file.
 const MAGIC: &[u8] = b"ARROW1";
 /// Length of the footer, and magic.
 const TAIL: u64 = 10;
@@ -226,7 +226,7 @@ impl<S: ReadAt> ArrowFile<S> {
     }
 }
 
-/// Where a block lies, and how long its two parts are.
+/// The position of a block, and the lengths of its two parts.
 fn places(block: &Block) -> Result<(u64, u64, u64)> {
     let sound = |part: i64| u64::try_from(part).map_err(|_| damaged("a block at a place below 0"));
     Ok((
@@ -240,7 +240,8 @@ fn footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<Vec<u8>> {
     let size = chunks.size();
     let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
     if !MAGIC.starts_with(&start) || start.is_empty() {
-        let what = "Arrow: this is no file of Arrow's: it begins with something else (a stream has to be made a file first)";
+        let what =
+            "not an Arrow file: wrong magic at its beginning (convert a stream to a file first)";
         return Err(crate::error::exchange(Fault::Unsupported, what));
     }
     let cut =
@@ -263,7 +264,7 @@ fn footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<Vec<u8>> {
     Ok(chunks.read(start, len)?)
 }
 
-/// What the message of a block says of its batch; of a dictionary, of its values.
+/// The batch in the message of a block; for a dictionary, its values.
 fn batch_head(message: &[u8]) -> Result<Option<BatchHead<'_>>> {
     // A mark and a length, or in old files the length alone.
     let skip = match message.get(..4) {
@@ -289,12 +290,12 @@ fn check_decompressed(batch: &BatchHead<'_>, body: &[u8]) -> Result<()> {
         let Some(len) = rest.first_chunk::<8>().filter(|_| buffer.length() > 0) else {
             continue;
         };
-        // -1 stands for bytes that are not compressed.
+        // -1 means uncompressed bytes.
         let len = u64::try_from(i64::from_le_bytes(*len)).unwrap_or(0);
         total = total.saturating_add(len);
     }
     if total > MAX_BATCH {
-        let what = format!("Arrow: a batch of {total} bytes, over the limit of {MAX_BATCH}");
+        let what = format!("Arrow: a batch of {total} bytes exceeds the limit of {MAX_BATCH}");
         return Err(crate::error::exchange(Fault::OverLimit, what));
     }
     Ok(())

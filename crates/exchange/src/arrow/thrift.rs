@@ -7,11 +7,11 @@
 /// Structs and lists within each other.
 const MAX_DEPTH: usize = 64;
 
-/// The types of values that are told apart here.
+/// The types of values that are distinguished here.
 const I32: u8 = 5;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
-/// The fields of the footer that is the schema, and of an element of the schema that tells how many follow as its children.
+/// The fields of the footer that is the schema, and of a schema element that contains the number of its children.
 const SCHEMA: u16 = 2;
 const CHILDREN: u16 = 5;
 
@@ -80,7 +80,7 @@ impl Walk<'_> {
         (count <= self.rest.len()).then_some(count)
     }
 
-    /// The type of the next field, behind the one of this number; its number takes the place of that. 0 where there is none.
+    /// The type of the field after the one with this number, which is replaced by the field's own; 0 if there is none.
     fn field(&mut self, number: &mut u16) -> Option<u8> {
         let head = self.byte()?;
         if head == 0 {

@@ -13,7 +13,7 @@ use bloscpack_dtype::{DType, Kind, TimeUnit};
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 
-/// What cannot be said in Arrow's types.
+/// A type that Arrow lacks.
 fn no_place(error: &ArrowError) -> Error {
     Error::usage(format!("Arrow: {error}"))
 }
@@ -85,7 +85,7 @@ fn numbers(bytes: &[u8], itemsize: usize) -> NullBuffer {
 fn check_offsets(bytes: &[u8]) -> Result<()> {
     match i32::try_from(bytes.len()) {
         Ok(_) => Ok(()),
-        Err(_) => Err(Error::usage("Arrow: a row of strings of more than 2 GiB")),
+        Err(_) => Err(Error::usage("Arrow: a row of strings exceeds 2 GiB")),
     }
 }
 
@@ -111,7 +111,7 @@ fn raw(
     Ok(make_array(data.map_err(|error| no_place(&error))?))
 }
 
-/// A string without the zeros behind it.
+/// A string without trailing zeros.
 pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
     let last = bytes.iter().rposition(|byte| *byte != 0);
     let len = last.map_or(0, |last| last.saturating_add(1));
@@ -125,7 +125,7 @@ fn texts(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<StringArray> {
         let codes = chars.iter().map(|code| u32::from_le_bytes(*code));
         let text: Option<String> = codes.map(char::from_u32).collect();
         let mut text = text.ok_or_else(|| {
-            Error::usage("Arrow: text with numbers that are no characters has no place there")
+            Error::usage("Arrow: text contains code points that are not characters")
         })?;
         text.truncate(text.trim_end_matches('\0').len());
         Ok(text)
@@ -176,7 +176,7 @@ fn structs(
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
     if arrays.iter().any(|array| array.len() != len) {
         return Err(Error::usage(
-            "Arrow: fields outside of their elements, or of no bytes, have no place there",
+            "Arrow cannot store fields outside of their elements or without bytes",
         ));
     }
     let both = StructArray::try_new(fields.clone(), arrays, None);

@@ -14,7 +14,7 @@ pub(super) const DTYPE: &str = "bloscpack.dtype";
 const ATTRIBUTES: &str = "bloscpack.attributes";
 const KIND: &str = "bloscpack.kind";
 
-/// What a type is for.
+/// The purpose of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Target {
     /// Parquet, where seconds are milliseconds.
@@ -51,7 +51,7 @@ pub(super) fn schema_of(schema: &Schema, target: Target) -> Result<ArrowSchema> 
     Ok(ArrowSchema::new_with_metadata(fields, noted))
 }
 
-/// What the metadata of a schema says: whether it is a table, and the attributes.
+/// The metadata of a schema: whether it is a table, and the attributes.
 pub(super) fn noted(schema: &ArrowSchema, columns: Vec<Column>) -> Result<Schema> {
     let is_array = schema
         .metadata
@@ -127,6 +127,10 @@ fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
             let what = "Python objects are pickles, which nothing here reads or writes";
             return Err(crate::error::exchange(Fault::Unsupported, what));
         }
+        _ => {
+            let what = format!("Arrow has no type for {dtype}");
+            return Err(crate::error::exchange(Fault::Unsupported, what));
+        }
     })
 }
 
@@ -196,7 +200,7 @@ pub(super) fn plain(data_type: &DataType) -> Option<DType> {
         DataType::FixedSizeBinary(len) => DType::void(u64::try_from(*len).ok()?).ok()?,
         DataType::Date32 => little(Kind::Datetime(TimeUnit::one(TimeBase::Day)))?,
         DataType::Date64 => little(Kind::Datetime(TimeUnit::one(TimeBase::Milli)))?,
-        // A zone tells how to show it: the count is of UTC anyway.
+        // A zone only says how to show the time: the count is in UTC anyway.
         DataType::Timestamp(unit, _) => little(Kind::Datetime(base_of(*unit)))?,
         DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) => {
             little(Kind::Timedelta(base_of(*unit)))?

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_arrow};
 ///
-/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
 /// write_arrow(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Arrow, &ImportOptions::new())?;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for what Arrow has no type for, and for more than a million rows that have no bytes; those of the source; those of the writer.
+/// Returns wrong usage for what Arrow has no type for, and for more than a million rows that have no bytes, and errors of the source and of the writer.
 pub fn write_arrow(
     source: &mut dyn Source,
     to: impl Write,
@@ -59,7 +59,7 @@ pub fn write_arrow(
 /// Writes a stream of Arrow's, which needs no end to be read from its beginning.
 ///
 /// # Errors
-/// As [`write_arrow`].
+/// Returns the errors of [`write_arrow`].
 pub fn write_arrow_stream(
     source: &mut dyn Source,
     to: impl Write,

@@ -1,10 +1,10 @@
-//! What the cells of a column are, from looking at all of them.
+//! The type of a column, guessed from all of its cells.
 
 use blosc1::Fault;
 use bloscpack_dtype::{DType, TimeBase, TimeUnit};
 use bloscpack_error::Result;
 
-/// Characters or bytes of a string beyond which nobody meant a column of strings of that length.
+/// Length of a string, in characters or bytes, above which a column of such strings is not intended.
 const LONGEST: u64 = 1 << 16;
 /// Whole numbers up to here are floats without loss.
 const EXACT: i128 = 1 << 53;
@@ -17,7 +17,7 @@ const UNITS: [TimeBase; 5] = [
     TimeBase::Nano,
 ];
 
-/// What the cells seen so far could be.
+/// The types that the cells so far allow.
 pub(super) struct Guess {
     /// Whether there was a cell with something in it, and one without.
     any: bool,
@@ -68,7 +68,7 @@ impl Guess {
         };
         let chars = text.chars().count();
         match escaped(text) {
-            // Bytes that are no text were written so.
+            // Bytes that are not text were written so.
             Some(len) => {
                 self.measure(len, len);
                 self.utf8 = false;
@@ -90,7 +90,7 @@ impl Guess {
         if !(self.signed || self.unsigned || self.float) {
             return;
         }
-        // What begins with zeros is a name more than a number, and would lose them.
+        // A value with leading zeros is a name rather than a number, and would lose them.
         let digits = text.trim_start_matches(['-', '+']);
         let named = digits.len() > 1
             && digits.starts_with('0')
@@ -113,7 +113,7 @@ impl Guess {
         (self.chars, self.bytes) = (longer(self.chars, chars), longer(self.bytes, bytes));
     }
 
-    /// The type of the column; `filled` if something is to stand in empty cells.
+    /// The type of the column; `filled` if empty cells get a value.
     pub fn dtype(&self, name: &str, filled: bool) -> Result<DType> {
         let gaps = self.empty && !filled;
         Ok(match self {
@@ -147,7 +147,7 @@ impl Guess {
 fn sound(name: &str, longest: u64) -> Result<u64> {
     if longest > LONGEST {
         let what = format!(
-            "CSV: column {name:?} has a string of {longest} characters, and each would take as much: say of what type it is"
+            "CSV: column {name:?} has a string of {longest} characters, and every element would take that much: give its type"
         );
         return Err(crate::error::exchange(Fault::OverLimit, what));
     }

@@ -22,13 +22,13 @@ pub(super) struct Input<S> {
     place: Place,
 }
 
-/// Where in a cell a byte stands.
+/// The position of a byte in a cell.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Start,
     Plain,
     Quoted,
-    /// Behind a quote within quotes, which ends them or stands for itself.
+    /// After a quote within quotes, which ends them or is escaped by another.
     Quote,
 }
 
@@ -88,7 +88,7 @@ impl<S: ReadAt> Lines<S> {
         }
     }
 
-    /// The next line and its number; `None` behind the last.
+    /// The next line and its number; `None` after the last.
     pub fn next(&mut self) -> Result<Option<(u64, &ByteRecord)>> {
         self.reader.get_mut().left = MAX_LINE;
         let more = self.reader.read_byte_record(&mut self.cells);
@@ -112,7 +112,7 @@ fn error(error: csv::Error) -> Error {
         ErrorKind::Io(error) => error.into(),
         ErrorKind::UnequalLengths {
             expected_len, len, ..
-        } => wrong(line, &format!("{len} cells where {expected_len} should be")),
+        } => wrong(line, &format!("expected {expected_len} cells, found {len}")),
         other => wrong(line, &format!("{other:?}")),
     }
 }

@@ -16,7 +16,7 @@ pub(super) use read::open_csv;
 /// Writes a line with the names of the columns, and one for each row.
 ///
 /// Elements are as [`DType::write_text`](bloscpack_dtype::DType::write_text) writes them, rows of more than one element are lists of JSON.
-/// Cells with commas, quotes or ends of lines stand in quotes.
+/// Cells with commas, quotes or line ends are quoted.
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
@@ -37,7 +37,7 @@ pub(super) use read::open_csv;
 /// ```
 ///
 /// # Errors
-/// Wrong usage for more than a million rows that have no bytes; those of the source; those of the writer.
+/// Returns wrong usage for more than a million rows that have no bytes, and errors of the source and of the writer.
 pub fn write_csv(
     source: &mut dyn Source,
     to: impl Write,
@@ -65,7 +65,7 @@ pub fn write_csv(
     Ok(writer.flush()?)
 }
 
-/// What is wrong with a file.
+/// An error in a file.
 fn wrong(line: u64, what: &str) -> Error {
     crate::error::exchange(Fault::Damaged, format!("CSV: line {line}: {what}"))
 }

@@ -34,7 +34,7 @@ pub(crate) fn open_csv<S: ReadAt + 'static>(
     let mut lines = Lines::new(&bytes, options.delimiter);
     let names = names(&mut lines)?;
     if let Some(name) = options.types.keys().find(|name| !names.contains(name)) {
-        let what = format!("CSV: no column {name:?}; there are {}", names.join(", "));
+        let what = format!("CSV: no column {name:?} (found: {})", names.join(", "));
         return Err(Error::usage(what));
     }
     let mut guesses: Vec<Guess> = names.iter().map(|_| Guess::new()).collect();
@@ -64,7 +64,7 @@ pub(crate) fn open_csv<S: ReadAt + 'static>(
 /// Columns of a file; commas alone may make millions of them.
 const MOST_COLUMNS: usize = 1 << 16;
 
-/// What the first line calls the columns.
+/// The column names of the first line.
 fn names<S: ReadAt>(lines: &mut Lines<S>) -> Result<Vec<String>> {
     let Some((line, cells)) = lines.next()? else {
         let what = "CSV: the file is empty: its first line should be the names of the columns";
@@ -73,13 +73,17 @@ fn names<S: ReadAt>(lines: &mut Lines<S>) -> Result<Vec<String>> {
     // Each is a folder with files in it.
     if cells.len() > MOST_COLUMNS {
         let found = cells.len();
-        let what = format!("CSV: {found} columns, where {MOST_COLUMNS} at most can be");
+        let what = format!("CSV: {found} columns, the maximum is {MOST_COLUMNS}");
         return Err(crate::error::exchange(Fault::OverLimit, what));
     }
     let (mut names, mut known) = (Vec::new(), HashSet::new());
     for cell in cells {
-        let name = String::from_utf8(cell.to_vec())
-            .map_err(|_| wrong(line, &format!("\"{}\" is no name", cell.escape_ascii())))?;
+        let name = String::from_utf8(cell.to_vec()).map_err(|_| {
+            wrong(
+                line,
+                &format!("\"{}\" is not a valid name", cell.escape_ascii()),
+            )
+        })?;
         if !known.insert(name.clone()) {
             return Err(wrong(line, &format!("two columns with the name {name:?}")));
         }
@@ -101,7 +105,8 @@ fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> 
         _ => {}
     }
     if column.dtype.has_object() {
-        let what = format!("column {name:?}: Python objects are not written: a pickle is no data");
+        let what =
+            format!("column {name:?}: Python objects cannot be stored: a pickle is not data");
         return Err(Error::usage(what));
     }
     Ok(column)
@@ -162,7 +167,7 @@ fn put(
     let text = match (std::str::from_utf8(cell), fill) {
         (Ok(""), Some(fill)) => fill,
         (Ok(text), _) => text,
-        // Bytes that are no text stay what they are.
+        // Bytes that are not text stay as they are.
         (Err(_), _) if matches!(column.dtype.kind(), Kind::Bytes) => {
             let place = row.get_mut(..cell.len());
             place
@@ -194,7 +199,7 @@ impl<S: ReadAt> Source for CsvSource<S> {
         let batch = read.inspect_err(|_| self.done = self.rows)?;
         self.done = self.done.saturating_add(batch.rows);
         match batch.rows {
-            0 => Err(wrong(self.done, "the file became shorter meanwhile")),
+            0 => Err(wrong(self.done, "the file was truncated while being read")),
             _ => Ok(Some(batch)),
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn parse_row(column: &Column, text: &str, row: &mut [u8]) -> Result<(
         return column.dtype.parse_text(text, row);
     }
     let value: Value = serde_json::from_str(text)
-        .map_err(|error| DTypeError::from(format!("no list of JSON: {error}")))?;
+        .map_err(|error| not_a_list(text, format!("a JSON list ({error})")))?;
     put_nested(&column.dtype, &column.row_shape, &value, row)
 }
 
@@ -36,9 +36,8 @@ fn put_nested(
     let values = match value {
         Value::Array(values) if values.len() == to_usize(*len) => values,
         _ => {
-            return Err(DTypeError::from(format!(
-                "no list of {len} where rows are of shape {shape:?}"
-            )));
+            let expected = format!("a list of {len} values");
+            return Err(not_a_list(&value.to_string(), expected));
         }
     };
     let each = bytes.len().checked_div(values.len()).unwrap_or(0).max(1);
@@ -46,4 +45,11 @@ fn put_nested(
         .iter()
         .zip(bytes.chunks_exact_mut(each))
         .try_for_each(|(value, bytes)| put_nested(dtype, within, value, bytes))
+}
+
+fn not_a_list(text: &str, expected: String) -> DTypeError {
+    DTypeError::NotAValue {
+        value: format!("{:?}", text.chars().take(60).collect::<String>()),
+        expected,
+    }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, Source};
 ///
-/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
 /// let mut source = ArraySource::new(&array).range(10..20)?;
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
 /// assert_eq!(batch.columns, [array.read_rows(10..20)?]);
@@ -23,7 +23,7 @@ pub struct ArraySource<'a> {
     schema: Schema,
     rows: u64,
     rest: Range<u64>,
-    /// Of the axes behind the first.
+    /// Bytes along the axes after the first.
     within: Vec<Range<u64>>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> ArraySource<'a> {
         }
     }
 
-    /// What its column is called where columns have names, instead of `value`.
+    /// The name of its column where columns have names, instead of `value`.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         for column in &mut self.schema.columns {
@@ -55,7 +55,7 @@ impl<'a> ArraySource<'a> {
     /// Only these rows.
     ///
     /// # Errors
-    /// Wrong usage if there are not so many.
+    /// Returns wrong usage if there are not so many.
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.array.rows())?;
         self.rows = rows.end.saturating_sub(rows.start);
@@ -66,7 +66,7 @@ impl<'a> ArraySource<'a> {
     /// Only this box of it, a range for each axis; axes that are not named are whole.
     ///
     /// # Errors
-    /// Wrong usage for more axes than there are, or a range outside of its axis.
+    /// Returns wrong usage for more axes than there are, or a range outside of its axis.
     pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
         let (rows, within) = checked_slice(self.array.shape(), slice)?;
         for column in &mut self.schema.columns {

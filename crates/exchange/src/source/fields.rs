@@ -41,7 +41,7 @@ impl<'a> FieldsSource<'a> {
             part.row_shape.clone_from(&field.shape);
             let end = field.offset.checked_add(part.row_bytes());
             if end.is_none_or(|end| end > column.dtype.itemsize()) {
-                let what = format!("field {:?} lies outside of its element", field.name);
+                let what = format!("field {:?} reaches outside of its element", field.name);
                 return Err(crate::error::exchange(Fault::Damaged, what));
             }
             starts.push(to_usize(field.offset));

@@ -1,4 +1,4 @@
-//! [`Flat`]: an array whose elements lie one behind the other, in either order.
+//! [`Flat`]: an array of consecutive elements, in C or Fortran order.
 
 use super::array::{checked_slice, lens};
 use super::{Batch, Schema, Source, next_rows, to_u64, to_usize};
@@ -12,11 +12,11 @@ pub trait Content {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()>;
 }
 
-/// An array whose elements lie one behind the other, or a box of it.
+/// An array of consecutive elements, or a box of it.
 #[derive(Debug)]
 pub struct Flat<C> {
     content: C,
-    /// Elements along each axis, and how many bytes lie from one to the next along it.
+    /// Elements along each axis, and bytes from one to the next along it.
     shape: Vec<u64>,
     strides: Vec<u64>,
     schema: Schema,
@@ -95,12 +95,12 @@ impl<C: Content> Flat<C> {
         Ok(out)
     }
 
-    /// Reads runs of elements that lie together, and puts each where it belongs.
+    /// Reads runs of adjacent elements, and puts each where it belongs.
     fn gather(&self, axes: &[Axis], itemsize: u64, out: &mut [u8]) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
-        // Axes of the file from the fastest on: as long as they lie together in both, they are one run.
+        // Axes of the file from the fastest on: as long as they are adjacent in both, they are one run.
         let mut order: Vec<&Axis> = axes.iter().collect();
         order.sort_by_key(|axis| axis.from);
         let start = axes
@@ -115,7 +115,7 @@ impl<C: Content> Flat<C> {
             run = run.saturating_mul(axis.len);
             rest = slower;
         }
-        // In Fortran's order the first axis lies together in the file alone: it is read at once and dealt out.
+        // In Fortran order the first axis is contiguous in the file alone: it is read at once and distributed.
         let dealt = match rest.split_first() {
             Some((axis, slower)) if axis.from == run => {
                 rest = slower;
@@ -221,7 +221,7 @@ impl Content for Vec<u8> {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         let end = at.saturating_add(to_u64(buf.len()));
         let bytes = self.get(to_usize(at)..to_usize(end));
-        buf.copy_from_slice(bytes.ok_or_else(|| Error::usage("bytes behind the end"))?);
+        buf.copy_from_slice(bytes.ok_or_else(|| Error::usage("bytes past the end"))?);
         Ok(())
     }
 }

@@ -22,7 +22,7 @@ pub type Progress<'a> = dyn FnMut(u64) + 'a;
 /// A source whose type is not known.
 pub type BoxedSource<'a> = Box<dyn Source + 'a>;
 
-/// Bytes of a batch where nobody says otherwise.
+/// Default size of a batch in bytes.
 pub(super) const BATCH: usize = 16 << 20;
 
 /// Columns of the same number of rows, some rows at a time.
@@ -33,10 +33,10 @@ pub trait Source {
     /// How many rows there are in all, from the first batch to the last.
     fn rows(&self) -> u64;
 
-    /// The next rows, of about so many bytes but at least one; `None` behind the last.
+    /// The next rows, of about so many bytes but at least one; `None` after the last.
     ///
     /// # Errors
-    /// Those of reading, and whatever is wrong with what is read. Nothing follows an error.
+    /// Returns errors of reading and any damage found. Nothing follows an error.
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>>;
 }
 
@@ -44,13 +44,13 @@ impl<'a> dyn Source + 'a {
     /// An array whose elements have fields as a table that has them as columns; anything else as it is.
     ///
     /// # Errors
-    /// Damage if fields lie outside of their elements.
+    /// Returns damage if fields reach outside of their elements.
     pub fn fields(self: Box<Self>) -> Result<BoxedSource<'a>> {
         FieldsSource::split(self)
     }
 }
 
-/// Goes through all batches, and tells how far it is.
+/// Goes through all batches, and reports progress.
 pub(super) fn for_each(
     source: &mut dyn Source,
     progress: &mut Progress<'_>,
@@ -66,7 +66,7 @@ pub(super) fn for_each(
     match done == source.rows() {
         true => Ok(()),
         false => Err(Error::usage(format!(
-            "{done} rows came of {}: the source changed meanwhile",
+            "source changed while being read: expected {} rows, got {done}",
             source.rows()
         ))),
     }
@@ -107,12 +107,12 @@ pub(super) fn next_rows(
 /// Rows without bytes that are written one after another.
 const MOST_EMPTY: u64 = 1 << 20;
 
-/// Refuses to write rows one after another of which a few bytes may tell any number.
+/// Refuses to write rows without bytes one by one, since a few bytes of input may claim any number of them.
 pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
     let rows = source.rows();
     match source.schema().row_bytes() == 0 && rows > MOST_EMPTY {
         true => Err(Error::usage(format!(
-            "{rows} rows without any bytes: only .npy has a place for so many"
+            "{rows} rows without bytes: only .npy can store so many"
         ))),
         false => Ok(()),
     }

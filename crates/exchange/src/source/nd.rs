@@ -26,12 +26,12 @@ pub struct NdSource<'a> {
     schema: Schema,
     rows: u64,
     rest: Range<u64>,
-    /// Of the axes behind the first.
+    /// Bytes along the axes after the first.
     within: Vec<Range<u64>>,
 }
 
 impl<'a> NdSource<'a> {
-    /// The whole array. Elements of which the file does not tell what they are, as in Caterva, are void.
+    /// The whole array. Elements without a dtype, as in Caterva frames, are void.
     #[must_use]
     pub fn new(array: &'a NdArray) -> Self {
         let row_shape = array.shape().get(1..).unwrap_or_default();
@@ -47,10 +47,10 @@ impl<'a> NdSource<'a> {
         }
     }
 
-    /// What its elements are, whatever the file tells.
+    /// Sets the dtype of its elements, whatever the file says.
     ///
     /// # Errors
-    /// Wrong usage for a type of another size.
+    /// Returns wrong usage for a type of another size.
     pub fn dtype(mut self, dtype: DType) -> Result<Self> {
         let itemsize = u64::from(self.array.itemsize());
         if dtype.itemsize() != itemsize {
@@ -68,7 +68,7 @@ impl<'a> NdSource<'a> {
     /// Only this box of it, a range for each axis; axes that are not named are whole.
     ///
     /// # Errors
-    /// Wrong usage for more axes than there are, or a range outside of its axis.
+    /// Returns wrong usage for more axes than there are, or a range outside of its axis.
     pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
         let (rows, within) = checked_slice(self.array.shape(), slice)?;
         for column in &mut self.schema.columns {

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Source, TableSource};
 ///
-/// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
+/// let table = CTable::open("../../testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
 /// let mut source = TableSource::new(&table)?.columns(&["id", "close"])?.range(0..5)?;
 /// assert_eq!(source.rows(), 5);
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
@@ -33,7 +33,7 @@ impl<'a> TableSource<'a> {
     /// All columns.
     ///
     /// # Errors
-    /// Those of opening the columns.
+    /// Returns errors of opening the columns.
     pub fn new(table: &'a CTable) -> Result<Self> {
         let rows = table.rows()?;
         let mut schema = Schema::table(Vec::new());
@@ -52,7 +52,7 @@ impl<'a> TableSource<'a> {
     /// Only these columns, in this order.
     ///
     /// # Errors
-    /// Wrong usage if one is not there; those of opening it.
+    /// Returns wrong usage if a column does not exist, and errors of opening it.
     pub fn columns(mut self, names: &[impl AsRef<str>]) -> Result<Self> {
         (self.schema.columns, self.stride) = (Vec::new(), 1);
         for name in names {
@@ -69,7 +69,7 @@ impl<'a> TableSource<'a> {
     /// Only these rows.
     ///
     /// # Errors
-    /// Wrong usage if there are not so many.
+    /// Returns wrong usage if there are not so many.
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.there)?;
         self.rows = rows.end.saturating_sub(rows.start);

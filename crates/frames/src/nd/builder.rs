@@ -1,28 +1,35 @@
-//! [`NdArrayBuilder`]: how a new array is to be.
+//! [`NdArrayBuilder`]: the settings of a new array.
 
 use super::NdArray;
 use super::grid::Grid;
 use super::shapes::{Caches, default_shapes};
-use crate::create::Filling;
-use crate::wire::{ArrayDType, ArrayKind, ArrayMeta, ChunkPlace};
+use crate::error::FrameError;
+use crate::frame::InitialChunks;
+use crate::int::{to_u64, to_usize};
+use crate::part::FramePart;
+use crate::wire::array::ArrayMeta;
+use crate::wire::kind::ArrayKind;
+use crate::wire::{ArrayDType, ChunkPlace};
 use crate::{Frame, FrameBuilder, FrameOptions};
-use blosc1::{Compressor, FilterPipeline, SpecialValue, special_chunk};
-use bloscpack_dtype::{DType, Kind, boxes::to_usize};
+use blosc1::{Compressor, FilterPipeline, MAX_NBYTES, SpecialValue, special_chunk};
+use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, Store};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// What a new array holds before anything is written to it.
+/// The elements of a new array before anything is written to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Content {
+enum Fill {
     Zeros,
     Uninit,
     Nan,
     Element(Vec<u8>),
 }
 
-/// How a new array is to be; made by [`NdArray::of_type`] and [`NdArray::builder`].
+/// The settings of a new array; made by [`NdArray::of_type`], [`NdArray::builder`] and [`NdArray::like`].
+///
+/// A method whose name begins with `create`, or [`in_memory`](Self::in_memory), ends the chain.
 ///
 /// ```
 /// use blosc1::Compressor;
@@ -42,18 +49,16 @@ enum Content {
 pub struct NdArrayBuilder {
     shape: Vec<u64>,
     itemsize: u32,
-    kind: Option<ArrayKind>,
+    kind: ArrayKind,
     dtype: Option<ArrayDType>,
     chunk_shape: Option<Vec<u32>>,
     block_shape: Option<Vec<u32>>,
     caches: Caches,
-    compressor: Option<Compressor>,
-    level: Option<u8>,
-    filters: FilterPipeline,
     metalayers: Vec<(String, Vec<u8>)>,
     vlmetalayers: Vec<(String, Vec<u8>)>,
-    content: Content,
-    options: FrameOptions,
+    fill: Fill,
+    /// How the frame is made; it gets the sizes of chunks and blocks last.
+    frame: FrameBuilder,
 }
 
 impl NdArrayBuilder {
@@ -61,29 +66,26 @@ impl NdArrayBuilder {
         Self {
             shape: shape.to_vec(),
             itemsize,
-            kind: None,
+            kind: ArrayKind::B2nd,
             dtype: None,
             chunk_shape: None,
             block_shape: None,
             caches: Caches::default(),
-            compressor: None,
-            level: None,
-            filters: FilterPipeline::default(),
             metalayers: Vec::new(),
             vlmetalayers: Vec::new(),
-            content: Content::Zeros,
-            options: FrameOptions::default(),
+            fill: Fill::Zeros,
+            frame: FrameBuilder::new(itemsize, 0),
         }
     }
 
-    /// Whether it is an array of Caterva or of what came after it, `b2nd`, which tells what an element is. `b2nd` by default.
+    /// The kind of array (default [`ArrayKind::B2nd`]).
     #[must_use]
     pub fn kind(mut self, kind: ArrayKind) -> Self {
-        self.kind = Some(kind);
+        self.kind = kind;
         self
     }
 
-    /// What an element is. Caterva has no place for it.
+    /// What an element is. It is not stored in Caterva arrays. Default: so many bytes.
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         let text = match dtype.kind() {
@@ -95,114 +97,115 @@ impl NdArrayBuilder {
     }
 
     /// What an element is, in the words of another array.
-    pub(super) fn said(mut self, dtype: Option<ArrayDType>) -> Self {
+    pub(super) fn array_dtype(mut self, dtype: Option<ArrayDType>) -> Self {
         self.dtype = dtype;
         self
     }
 
-    /// Shapes of chunks and blocks by the caches again, whatever was said before.
+    /// Forgets the shapes of chunks and blocks, which are then chosen by the caches.
     #[must_use]
     pub fn automatic_shapes(mut self) -> Self {
         (self.chunk_shape, self.block_shape) = (None, None);
         self
     }
 
-    /// Elements of a chunk along each axis; by the caches if it is not said.
+    /// Elements of a chunk along each axis (default: as many as [`default_shapes`] says).
     #[must_use]
     pub fn chunk_shape(mut self, shape: &[u32]) -> Self {
         self.chunk_shape = Some(shape.to_vec());
         self
     }
 
-    /// Elements of a block along each axis; by the caches if it is not said.
+    /// Elements of a block along each axis (default: as many as [`default_shapes`] says). No block is longer than its chunk.
     #[must_use]
     pub fn block_shape(mut self, shape: &[u32]) -> Self {
         self.block_shape = Some(shape.to_vec());
         self
     }
 
-    /// The caches by which the shapes of chunks and blocks are found.
+    /// The caches for which the shapes of chunks and blocks are chosen.
     #[must_use]
     pub fn caches(mut self, caches: Caches) -> Self {
         self.caches = caches;
         self
     }
 
-    /// What compresses; LZ4 by default.
+    /// The compressor (default LZ4). Blosc2 does not have Snappy.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
-        self.compressor = Some(compressor);
+        self.frame = self.frame.compressor(compressor);
         self
     }
 
-    /// From 0 to 9; the compressor's own default if it is not said.
+    /// The compression level, 0–9 (default: that of the compressor).
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
-        self.level = Some(level);
+        self.frame = self.frame.level(level);
         self
     }
 
-    /// What is done to blocks beforehand; shuffle by default.
+    /// The filters, which rearrange the bytes of a block before it is compressed (default: shuffle).
     #[must_use]
     pub fn filters(mut self, filters: impl Into<FilterPipeline>) -> Self {
-        self.filters = filters.into();
+        self.frame = self.frame.filters(filters);
         self
     }
 
-    /// A layer of metadata before the chunks.
+    /// Adds a metalayer of fixed length to the header.
     #[must_use]
     pub fn metalayer(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.metalayers.push((name.to_owned(), bytes.into()));
         self
     }
 
-    /// A layer of metadata behind the chunks.
+    /// Adds a metalayer of varying length to the trailer.
     #[must_use]
     pub fn vlmetalayer(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.vlmetalayers.push((name.to_owned(), bytes.into()));
         self
     }
 
-    /// All elements are this one at first, instead of zeros.
+    /// Sets all elements to this one (default: zeros).
     #[must_use]
     pub fn full(mut self, element: &[u8]) -> Self {
-        self.content = Content::Element(element.to_vec());
+        self.fill = Fill::Element(element.to_vec());
         self
     }
 
-    /// All elements are "not a number" at first; of floats of 4 and 8 bytes.
+    /// Sets all elements to NaN. Only for floats of 4 or 8 bytes.
     #[must_use]
     pub fn nans(mut self) -> Self {
-        self.content = Content::Nan;
+        self.fill = Fill::Nan;
         self
     }
 
-    /// Nothing is said of elements that are never written. They are read as zeros.
+    /// Leaves the elements undefined until they are written. This library reads them as zeros.
     #[must_use]
     pub fn empty(mut self) -> Self {
-        self.content = Content::Uninit;
+        self.fill = Fill::Uninit;
         self
     }
 
-    /// Threads, limits and patience of the array.
+    /// Threads, limits and the lock timeout of the array.
     #[must_use]
     pub fn options(mut self, options: FrameOptions) -> Self {
-        self.options = options;
+        self.frame = self.frame.options(options);
         self
     }
 
-    /// Creates the array in a file at this path.
+    /// Creates the array in a new file at this path.
     ///
     /// # Errors
-    /// As [`FrameBuilder::create`], and [`Usage`](bloscpack_error::Category::Usage) for shapes that cannot be.
+    /// Returns the errors of [`FrameBuilder::create`], and [`Usage`](bloscpack_error::Category::Usage) for shapes, metalayers and
+    /// elements that are not possible.
     pub fn create(self, path: impl AsRef<Path>) -> Result<NdArray> {
         self.create_with(|frame| frame.create(path))
     }
 
-    /// Creates the array in a file of a folder.
+    /// Creates the array in a new file of a folder.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Returns the errors of [`create`](Self::create).
     pub fn create_in<F>(self, folder: F, name: &OsStr) -> Result<NdArray>
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
@@ -210,187 +213,169 @@ impl NdArrayBuilder {
         self.create_with(|frame| frame.create_in(folder, name))
     }
 
-    /// Creates the array as a sparse frame, in a directory at this path.
+    /// Creates the array as a sparse frame, in a new or empty directory at this path.
     ///
     /// # Errors
-    /// As [`FrameBuilder::create_sparse`], and as [`create`](Self::create).
+    /// Returns the errors of [`FrameBuilder::create_sparse`] and of [`create`](Self::create).
     pub fn create_sparse(self, path: impl AsRef<Path>) -> Result<NdArray> {
         self.create_with(|frame| frame.create_sparse(path))
     }
 
-    /// Creates the array as a sparse frame, at the root of a store.
+    /// Creates the array as a sparse frame, at the root of an empty store.
     ///
     /// # Errors
-    /// As [`FrameBuilder::create_in_store`], and as [`create`](Self::create).
+    /// Returns the errors of [`FrameBuilder::create_in_store`] and of [`create`](Self::create).
     pub fn create_in_store(self, store: impl Store + 'static) -> Result<NdArray> {
         self.create_with(|frame| frame.create_in_store(store))
     }
 
-    /// Creates the array in memory; [`NdArray::to_bytes`] gives it away.
+    /// Creates the array in memory. [`NdArray::to_bytes`] returns its bytes.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Returns the errors of [`create`](Self::create), but for those of I/O.
     pub fn in_memory(self) -> Result<NdArray> {
         self.create_with(FrameBuilder::in_memory)
     }
 
     fn create_with(self, create: impl FnOnce(FrameBuilder) -> Result<Frame>) -> Result<NdArray> {
         let meta = self.meta()?;
-        let grid = Grid::of(&meta, self.itemsize);
-        let (chunk, block) = self.sizes(&grid)?;
-        let chunks = self.chunks(&grid)?;
-        let mut builder = Frame::builder(self.itemsize, chunk)
-            .blocksize(block)
-            .filters(self.filters)
-            .options(self.options.clone())
-            .metalayer(meta.kind.name(), meta.encode()?)?;
-        for (name, bytes) in &self.metalayers {
-            if *name == meta.kind.name() {
+        let (chunk, block, chunks) = self.sizes(&meta)?;
+        let initial = self.initial(chunk, block, chunks)?;
+        let own = meta.kind.name();
+        let mut frame = self.frame.sizes(chunk, block).initial(initial);
+        frame = frame.metalayer(own, meta.encode()?)?;
+        for (name, bytes) in self.metalayers {
+            if name == own {
                 return Err(Error::usage(format!(
-                    "the layer {name:?} is the array's own"
+                    "the metalayer {name:?} describes the array; it cannot be set"
                 )));
             }
-            builder = builder.metalayer(name, bytes.clone())?;
-        }
-        if let Some(compressor) = self.compressor {
-            builder = builder.compressor(compressor);
-        }
-        if let Some(level) = self.level {
-            builder = builder.level(level);
+            frame = frame.metalayer(&name, bytes)?;
         }
         for (name, bytes) in &self.vlmetalayers {
-            builder = builder.vlmetalayer(name, bytes)?;
+            frame = frame.vlmetalayer(name, bytes)?;
         }
-        let filling = self.filling(chunk, block)?;
-        NdArray::of(create(builder.filled(chunks, filling))?)
+        NdArray::of(create(frame)?)
     }
 
-    /// What describes the array.
+    /// The description of the array.
     fn meta(&self) -> Result<ArrayMeta> {
-        let kind = self.kind.unwrap_or(ArrayKind::B2nd);
+        let kind = self.kind;
         if self.shape.is_empty() && kind == ArrayKind::Caterva {
-            return Err(Error::usage("an array of Caterva has at least one axis"));
+            return Err(Error::usage("a Caterva array has at least one axis"));
         }
         if self.itemsize > u8::MAX.into() && kind == ArrayKind::Caterva {
             let itemsize = self.itemsize;
             return Err(Error::usage(format!(
-                "elements of {itemsize} bytes: those of Caterva have at most 255"
+                "elements of {itemsize} bytes do not fit a Caterva array (at most 255)"
             )));
         }
-        let (chunk, block) = default_shapes(&self.shape, self.itemsize, self.caches);
-        let chunk_shape = self.chunk_shape.clone().unwrap_or(chunk);
-        let block_shape = match &self.block_shape {
-            Some(block) => block.clone(),
-            None if self.chunk_shape.is_none() => block,
-            None => {
-                let chunk: Vec<u64> = chunk_shape.iter().map(|len| u64::from(*len)).collect();
-                default_shapes(&chunk, self.itemsize, self.caches).1
-            }
-        };
-        // What is never told is at least as long as what it is.
-        let opaque = || ArrayDType {
-            format: 0,
-            text: format!("|V{}", self.itemsize),
-        };
-        let dtype = match kind {
-            ArrayKind::Caterva => None,
-            ArrayKind::B2nd => Some(self.dtype.clone().unwrap_or_else(opaque)),
-        };
-        let meta = ArrayMeta {
+        let (chunk_shape, block_shape) = self.shapes();
+        let is_zero = |shape: &Vec<u32>| shape.contains(&0);
+        if is_zero(&chunk_shape) || is_zero(&block_shape) {
+            return Err(Error::usage(
+                "chunks and blocks must have at least one element along each axis",
+            ));
+        }
+        let mut axes = block_shape.iter().zip(&chunk_shape);
+        if axes.any(|(block, chunk)| block > chunk) {
+            return Err(Error::usage(format!(
+                "blocks of {block_shape:?} do not fit in chunks of {chunk_shape:?}: no block can be longer than its chunk"
+            )));
+        }
+        Ok(ArrayMeta {
             kind,
             shape: self.shape.clone(),
             chunk_shape,
             block_shape,
-            dtype,
-        };
-        let is_zero = |shape: &Vec<u32>| shape.contains(&0);
-        if is_zero(&meta.chunk_shape) || is_zero(&meta.block_shape) {
-            return Err(Error::usage(
-                "chunks and blocks have at least one element along each axis",
-            ));
-        }
-        let larger = meta
-            .block_shape
-            .iter()
-            .zip(&meta.chunk_shape)
-            .any(|(block, chunk)| block > chunk);
-        if larger {
-            return Err(Error::usage(format!(
-                "blocks of {:?} in chunks of {:?}: none can be longer than its chunk",
-                meta.block_shape, meta.chunk_shape
-            )));
-        }
-        Ok(meta)
-    }
-
-    /// Bytes of a chunk and of a block.
-    fn sizes(&self, grid: &Grid) -> Result<(u32, u32)> {
-        let fits = |len: usize| {
-            u32::try_from(len)
-                .ok()
-                .filter(|len| *len <= blosc1::MAX_NBYTES)
-        };
-        match (fits(grid.chunk_len), fits(grid.block_len)) {
-            (Some(chunk), Some(block)) if self.itemsize > 0 => Ok((chunk, block)),
-            _ => Err(Error::usage(format!(
-                "chunks of {} bytes with elements of {}: up to {} can be, and at least one each",
-                grid.chunk_len,
-                self.itemsize,
-                blosc1::MAX_NBYTES
-            ))),
-        }
-    }
-
-    /// How many chunks there are.
-    fn chunks(&self, grid: &Grid) -> Result<u64> {
-        if grid.counts.contains(&0) {
-            return Ok(0);
-        }
-        let most = self.options.limits.offsets / 8;
-        let chunks = grid
-            .counts
-            .iter()
-            .try_fold(1u64, |all, count| all.checked_mul(*count));
-        let bytes = |chunks: u64| chunks.checked_mul(u64::try_from(grid.chunk_len).ok()?);
-        let fits = |chunks: &u64| {
-            *chunks <= most && bytes(*chunks).is_some_and(|len| i64::try_from(len).is_ok())
-        };
-        chunks.filter(fits).ok_or_else(|| {
-            Error::usage(format!(
-                "the shape {:?} in chunks of {:?} would take more than {most} chunks, the limit `offsets`",
-                self.shape, grid.chunk
-            ))
+            dtype: self.stored_dtype(),
         })
     }
 
-    /// What all chunks are at first.
-    fn filling(&self, chunk: u32, block: u32) -> Result<Filling> {
-        let element = match &self.content {
-            Content::Element(element) => element,
-            Content::Nan if !matches!(self.itemsize, 4 | 8) => {
-                return Err(Error::usage(
-                    "only floats of 4 and 8 bytes can be no numbers",
-                ));
-            }
-            Content::Nan => return Ok(Filling::Place(ChunkPlace::Nan)),
-            Content::Uninit => return Ok(Filling::Place(ChunkPlace::Uninit)),
-            Content::Zeros => return Ok(Filling::Place(ChunkPlace::Zeros)),
+    /// The shapes of chunks and blocks.
+    fn shapes(&self) -> (Vec<u32>, Vec<u32>) {
+        let shapes = |shape: &[u64]| default_shapes(shape, self.itemsize, self.caches);
+        let Some(chunk) = &self.chunk_shape else {
+            let (chunk, block) = shapes(&self.shape);
+            return (chunk, self.block_shape.clone().unwrap_or(block));
         };
-        if element.len() != to_usize(self.itemsize.into()) {
-            let found = element.len();
-            return Err(Error::usage(format!(
-                "{found} bytes for an element of {}",
-                self.itemsize
-            )));
+        let block = self.block_shape.clone().unwrap_or_else(|| {
+            let chunk: Vec<u64> = chunk.iter().map(|len| u64::from(*len)).collect();
+            shapes(&chunk).1
+        });
+        (chunk.clone(), block)
+    }
+
+    /// The dtype as it is stored: elements of which nothing is known have at least a length.
+    fn stored_dtype(&self) -> Option<ArrayDType> {
+        let opaque = || ArrayDType {
+            format: 0,
+            text: format!("|V{}", self.itemsize),
+        };
+        match self.kind {
+            ArrayKind::Caterva => None,
+            ArrayKind::B2nd => Some(self.dtype.clone().unwrap_or_else(opaque)),
         }
+    }
+
+    /// Bytes of a chunk and of a block, and the number of chunks.
+    fn sizes(&self, meta: &ArrayMeta) -> Result<(u32, u32, u64)> {
+        let part = || FramePart::Array(meta.kind);
+        // Shapes with different numbers of axes are refused here.
+        meta.encode()?;
+        if self.itemsize == 0 {
+            return Err(FrameError::cannot_store(part(), "itemsize", 0, "at least 1").into());
+        }
+        let fits = |len: usize| u32::try_from(len).ok().filter(|len| *len <= MAX_NBYTES);
+        let sized = Grid::of(meta, self.itemsize).and_then(|grid| {
+            let (chunk, block) = (fits(grid.chunk_len)?, fits(grid.block_len)?);
+            Some((grid, chunk, block))
+        });
+        let (grid, chunk, block) = sized.ok_or_else(|| {
+            let (shape, itemsize) = (meta.stored_chunk_shape(), self.itemsize);
+            let found = format!("{shape:?} with elements of {itemsize} bytes");
+            let expected = format!("at most {MAX_NBYTES} bytes");
+            FrameError::cannot_store(part(), "chunk shape", found, expected)
+        })?;
+        let most = self.frame.limits().offsets / 8;
+        let chunks = grid.nchunks().filter(|chunks| *chunks <= most);
+        let chunks = chunks.filter(|chunks| {
+            let bytes = chunks.checked_mul(to_u64(grid.chunk_len));
+            bytes.is_some_and(|bytes| i64::try_from(bytes).is_ok())
+        });
+        let chunks = chunks.ok_or_else(|| {
+            let found = format!("{:?} in chunks of {:?}", self.shape, meta.chunk_shape);
+            let expected = format!("at most {most} chunks, the limit `offsets`");
+            FrameError::cannot_store(part(), "shape", found, expected)
+        })?;
+        Ok((chunk, block, chunks))
+    }
+
+    /// The chunks of the new array.
+    fn initial(&self, chunk: u32, block: u32, chunks: u64) -> Result<InitialChunks> {
+        let special = |place| Ok(InitialChunks::Special(chunks, place));
+        let element = match &self.fill {
+            Fill::Element(element) => element,
+            Fill::Nan if !matches!(self.itemsize, 4 | 8) => {
+                return Err(Error::usage("only floats of 4 or 8 bytes can be NaN"));
+            }
+            Fill::Nan => return special(ChunkPlace::Nan),
+            Fill::Uninit => return special(ChunkPlace::Uninit),
+            Fill::Zeros => return special(ChunkPlace::Zeros),
+        };
+        let itemsize = to_usize(self.itemsize);
+        FrameError::check_len("data of an element", element.len(), itemsize)?;
         if element.iter().all(|byte| *byte == 0) {
-            return Ok(Filling::Place(ChunkPlace::Zeros));
+            return special(ChunkPlace::Zeros);
         }
-        Ok(Filling::Chunk(special_chunk(
-            SpecialValue::Value(element),
-            chunk,
-            u8::try_from(self.itemsize).unwrap_or(1),
-            block,
-        )?))
+        let typesize = u8::try_from(self.itemsize).map_err(|_| {
+            let itemsize = self.itemsize;
+            Error::usage(format!(
+                "an array cannot be filled with an element of {itemsize} bytes (at most 255)"
+            ))
+        })?;
+        let value = SpecialValue::Value(element);
+        let chunk = special_chunk(value, chunk, typesize, block)?;
+        Ok(InitialChunks::Stored(chunks, chunk))
     }
 }

@@ -1,14 +1,14 @@
-//! Arrays copied to others, and axes of one element taken away.
+//! Arrays copied to others, and axes of one element removed.
 
 use super::NdArray;
-use super::grid::common;
-use crate::wire::ArrayMeta;
+use super::grid::{Grid, common};
+use crate::wire::array::ArrayMeta;
+use crate::wire::kind::ArrayKind;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
-    /// Copies all elements to an array of the same shape and size of elements, whatever its chunks are, one after another of
-    /// those.
+    /// Copies all elements to another array of the same shape and element size, whatever the shape of its chunks.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -20,27 +20,27 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for another shape or size; as [`read_slice`](Self::read_slice) and
-    /// [`write_slice`](Self::write_slice).
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for another shape or element size, and the errors of
+    /// [`read_slice`](Self::read_slice) and [`write_slice`](Self::write_slice).
     pub fn copy_to(&self, target: &mut Self) -> Result<()> {
         if self.shape() != target.shape() || self.itemsize() != target.itemsize() {
             return Err(Error::usage(format!(
-                "an array of shape {:?} with elements of {} bytes cannot become one of {:?} with {}",
+                "an array of shape {:?} with elements of {} bytes cannot be copied to one of {:?} with {}",
                 self.shape(),
                 self.itemsize(),
                 target.shape(),
                 target.itemsize()
             )));
         }
-        for slice in target.boxes(target.frame.coders.buffer) {
+        for slice in target.boxes(target.frame.coder.buffer) {
             let data = self.read_slice(&slice)?;
             target.write_slice(&slice, &data)?;
         }
         Ok(())
     }
 
-    /// The whole array as boxes of whole chunks in C order, each of so many bytes at the most, or one chunk: whoever writes one
-    /// after another compresses each chunk once.
+    /// The whole array as slices of whole chunks in C order, each of up to so many bytes, or one chunk. A program that writes
+    /// one after another compresses each chunk once.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -56,10 +56,10 @@ impl NdArray {
             .map(move |band| common(&whole, &band))
     }
 
-    /// Takes away the axes that have a single element, all of them.
+    /// Removes all axes that have a single element.
     ///
     /// # Errors
-    /// As [`squeeze_axes`](Self::squeeze_axes).
+    /// Returns the errors of [`squeeze_axes`](Self::squeeze_axes).
     pub fn squeeze(&mut self) -> Result<()> {
         let single: Vec<usize> = (0..)
             .zip(self.shape())
@@ -69,18 +69,27 @@ impl NdArray {
         self.squeeze_axes(&single)
     }
 
-    /// Takes away these axes, each of which has a single element.
+    /// Removes these axes, each of which has to have a single element, in chunks of a single element.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let mut array = NdArray::of_type::<i16>(&[100, 1]).in_memory()?;
+    /// array.squeeze_axes(&[1])?;
+    /// assert_eq!(array.shape(), [100]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) if one has more elements, or chunks that have room for more: then a copy with other
-    /// chunks can lose it; and if the array was opened for reading only.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) if an axis has more elements, or chunks with room for more (a copy
+    /// of the array with other chunks can lose it); for the last axis of a Caterva array; and if the array was opened for
+    /// reading only.
     pub fn squeeze_axes(&mut self, axes: &[usize]) -> Result<()> {
         for axis in axes {
-            let parts = (self.shape().get(*axis), self.grid.stored.get(*axis));
-            if parts != (Some(&1), Some(&1)) {
+            let lens = (self.shape().get(*axis), self.grid.stored.get(*axis));
+            if lens != (Some(&1), Some(&1)) {
                 return Err(Error::usage(format!(
-                    "axis {axis} of the shape {:?}, in chunks of {:?}: only axes of one element in chunks of one can go; \
-                     copy the array to chunks of that shape first",
+                    "axis {axis} of the shape {:?}, in chunks of {:?}: only axes of one element in chunks of one can be \
+                     removed; copy the array to chunks of that shape first",
                     self.shape(),
                     self.chunk_shape()
                 )));
@@ -98,12 +107,13 @@ impl NdArray {
             block_shape: without(&self.meta.block_shape, axes),
             dtype: self.meta.dtype.clone(),
         };
-        if meta.shape.is_empty() && meta.kind == crate::wire::ArrayKind::Caterva {
-            return Err(Error::usage("an array of Caterva keeps at least one axis"));
+        if meta.shape.is_empty() && meta.kind == ArrayKind::Caterva {
+            return Err(Error::usage("a Caterva array has at least one axis"));
         }
+        let grid = Grid::of(&meta, self.itemsize())
+            .ok_or_else(|| Error::bug("chunks grew as they lost an axis"))?;
         self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;
-        self.grid = super::Grid::of(&meta, self.itemsize());
-        self.meta = meta;
+        (self.meta, self.grid) = (meta, grid);
         Ok(())
     }
 }

@@ -1,7 +1,9 @@
-//! [`Grid`]: where the elements of an array lie in its chunks and blocks.
+//! [`Grid`]: where the elements of an array are in its chunks and blocks.
 
-use crate::wire::ArrayMeta;
-use bloscpack_dtype::{boxes::to_usize, strided::strides};
+use crate::error::FrameError;
+use crate::int::{in_memory, to_u64, to_usize};
+use crate::wire::array::ArrayMeta;
+use bloscpack_dtype::strided::strides;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -9,19 +11,23 @@ use std::ops::Range;
 ///
 /// ```text
 ///             axis 1, chunks of 5, blocks of 2
-///            ┌─┬─┬─┬ ┌─┬─┬─┬          a chunk is stored as whole blocks: 6 where it has 5.
-///   axis 0   │ │ │ ╎ │ │ │ ╎          What is behind its own end is padding, of which
-///            └─┴─┴─┴ └─┴─┴─┴          nobody knows what it holds
+///            ┌─┬─┬─┬ ┌─┬─┬─┬          A chunk is stored as whole blocks: 6 where it has 5.
+///   axis 0   │ │ │ ╎ │ │ │ ╎          Elements past its own end are padding with
+///            └─┴─┴─┴ └─┴─┴─┴          undefined content.
 ///             chunk 0  chunk 1
 /// ```
 ///
-/// Chunks are numbered in C order, and so are blocks in a chunk, and elements in a block.
+/// Chunks are numbered in C order, and so are the blocks of a chunk and the elements of a block.
+///
+/// A slice, a range along each axis, has passed [`check`](Self::check) before anything else is done with it. Its ends are at
+/// most 2^63, and chunks and blocks have fewer than 2^32 elements along an axis, so that their sums and products with numbers
+/// of chunks do not overflow.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
     pub shape: Vec<u64>,
     pub chunk: Vec<u64>,
     pub block: Vec<u64>,
-    /// A chunk as it is stored.
+    /// The shape of a chunk as it is stored.
     pub stored: Vec<u64>,
     /// Chunks along each axis.
     pub counts: Vec<u64>,
@@ -36,7 +42,7 @@ pub(super) struct Grid {
     pub block_strides: Vec<usize>,
 }
 
-/// A box of whole units (chunks, blocks) along each axis, gone through in C order.
+/// Positions of chunks or blocks within ranges along each axis, in C order.
 #[derive(Debug, Clone)]
 pub(super) struct Positions {
     within: Vec<Range<u64>>,
@@ -61,7 +67,7 @@ impl Iterator for Positions {
         let at = self.next.take()?;
         let mut following = at.clone();
         for (position, range) in following.iter_mut().zip(&self.within).rev() {
-            *position = position.saturating_add(1);
+            *position += 1;
             if *position < range.end {
                 self.next = Some(following);
                 break;
@@ -73,73 +79,85 @@ impl Iterator for Positions {
 }
 
 impl Grid {
-    /// The grid of a description that fits its frame.
-    pub(super) fn of(meta: &ArrayMeta, itemsize: u32) -> Self {
+    /// The grid of an array; `None` if a chunk or a block is longer than memory.
+    pub(super) fn of(meta: &ArrayMeta, itemsize: u32) -> Option<Self> {
         let wide =
             |shape: &[u32]| -> Vec<u64> { shape.iter().map(|len| u64::from(*len)).collect() };
         let (chunk, block) = (wide(&meta.chunk_shape), wide(&meta.block_shape));
         let stored = meta.stored_chunk_shape();
         let blocks = stored.iter().zip(&block);
+        // Without elements there are no blocks.
         let blocks = blocks.map(|(stored, block)| stored.checked_div(*block).unwrap_or(0));
-        let itemsize = usize::try_from(itemsize).unwrap_or(usize::MAX);
-        let bytes = |shape: &[u64]| {
-            let lens = shape.iter().map(|len| to_usize(*len));
-            lens.fold(itemsize, usize::saturating_mul)
-        };
-        let block_shape: Vec<usize> = block.iter().map(|len| to_usize(*len)).collect();
-        Self {
+        let itemsize = to_usize(itemsize);
+        let block_shape: Vec<usize> = meta.block_shape.iter().map(|len| to_usize(*len)).collect();
+        Some(Self {
             shape: meta.shape.clone(),
             counts: meta.grid(),
             blocks: blocks.collect(),
-            block_len: bytes(&block),
-            chunk_len: bytes(&stored),
+            block_len: byte_len(&block, itemsize)?,
+            chunk_len: byte_len(&stored, itemsize)?,
             block_strides: strides(&block_shape, itemsize),
             stored,
             itemsize,
             chunk,
             block,
-        }
+        })
     }
 
-    /// All of the array.
+    /// The number of chunks; `None` for 2^64 or more.
+    pub(super) fn nchunks(&self) -> Option<u64> {
+        if self.counts.contains(&0) {
+            return Some(0);
+        }
+        let mut counts = self.counts.iter();
+        counts.try_fold(1u64, |all, count| all.checked_mul(*count))
+    }
+
+    /// The slice that is the whole array.
     pub(super) fn whole(&self) -> Vec<Range<u64>> {
         self.shape.iter().map(|len| 0..*len).collect()
     }
 
-    /// Refuses what lies outside of the array.
+    /// Refuses a slice that is not within the array.
     pub(super) fn check(&self, wanted: &[Range<u64>]) -> Result<()> {
         let mut axes = wanted.iter().zip(&self.shape);
         let fits = wanted.len() == self.shape.len()
             && axes.all(|(range, len)| range.start <= range.end && range.end <= *len);
         match fits {
             true => Ok(()),
-            false => Err(Error::usage(format!(
-                "the slice {wanted:?} does not lie in an array of shape {:?}",
-                self.shape
-            ))),
+            false => Err(FrameError::OutOfBounds {
+                asked: format!("the slice {wanted:?}"),
+                shape: self.shape.clone(),
+            }
+            .into()),
         }
     }
 
-    /// The positions of the chunks that a box touches.
+    /// Bytes of a slice; nothing may be read or written that memory has no room for.
+    pub(super) fn slice_len(&self, wanted: &[Range<u64>]) -> Result<usize> {
+        let lens: Vec<u64> = wanted.iter().map(|range| range.end - range.start).collect();
+        byte_len(&lens, self.itemsize)
+            .ok_or_else(|| Error::usage(format!("the slice {wanted:?} is longer than memory")))
+    }
+
+    /// The positions of the chunks that a slice touches.
     pub(super) fn chunks_of(&self, wanted: &[Range<u64>]) -> Positions {
         Positions::new(units(wanted, &self.chunk))
     }
 
-    /// Bytes of the blocks that a box touches.
+    /// Bytes of the blocks that a slice touches. More than memory has are as many as it has: the number is only compared.
     pub(super) fn work(&self, wanted: &[Range<u64>]) -> usize {
         let axes = wanted
             .iter()
             .zip(&self.chunk)
             .zip(self.block.iter().zip(&self.blocks));
         axes.fold(self.block_len, |work, ((range, chunk), (block, blocks))| {
-            let row = |at: u64| {
-                let inside = at.checked_rem(*chunk).unwrap_or(0);
-                let before = at.checked_div(*chunk).unwrap_or(0).saturating_mul(*blocks);
-                before.saturating_add(inside.checked_div(*block).unwrap_or(0))
-            };
-            let last = row(range.end.saturating_sub(1));
-            let rows = last.saturating_sub(row(range.start)).saturating_add(1);
-            work.saturating_mul(to_usize(rows))
+            if range.is_empty() || *chunk == 0 || *block == 0 {
+                return 0;
+            }
+            let row = |at: u64| at / chunk * blocks + at % chunk / block;
+            let rows = row(range.end - 1) - row(range.start) + 1;
+            usize::try_from(rows).map_or(usize::MAX, |rows| work.saturating_mul(rows))
         })
     }
 
@@ -148,37 +166,36 @@ impl Grid {
         number(at, &self.counts)
     }
 
-    /// Where the chunk at this position begins.
+    /// The first element of the chunk at this position.
     pub(super) fn origin(&self, at: &[u64]) -> Vec<u64> {
-        at.iter()
-            .zip(&self.chunk)
-            .map(|(at, len)| at.saturating_mul(*len))
-            .collect()
+        let axes = at.iter().zip(&self.chunk);
+        axes.map(|(at, len)| at * len).collect()
     }
 
-    /// What a chunk has of the array.
+    /// The part of the array that the chunk with this first element contains.
     pub(super) fn extent(&self, origin: &[u64]) -> Vec<Range<u64>> {
         let axes = origin.iter().zip(&self.chunk).zip(&self.shape);
-        axes.map(|((begin, chunk), len)| *begin..begin.saturating_add(*chunk).min(*len))
+        axes.map(|((begin, chunk), len)| *begin..(begin + chunk).min(*len))
             .collect()
     }
 
-    /// The array cut along its first axes into boxes of whole chunks, each of so many bytes at the most if it can be.
+    /// The array cut along its first axes into slices of whole chunks, of up to so many bytes if that is possible. The last
+    /// ones may extend past the end of the array.
     pub(super) fn bands(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> + use<> {
-        let all = self
-            .counts
-            .iter()
-            .fold(1u64, |all, count| all.saturating_mul((*count).max(1)));
-        let mut left = all.saturating_mul(u64::try_from(self.chunk_len).unwrap_or(u64::MAX));
-        let most = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let all = self.counts.iter().map(|count| (*count).max(1));
+        // An array of 2^64 bytes or more is cut like one of 2^64 bytes.
+        let mut left = all.fold(to_u64(self.chunk_len), u64::saturating_mul);
+        let most = to_u64(bytes);
         // The first axes are cut into single chunks until the rest fits.
         let axes = self.counts.iter().zip(&self.chunk).zip(&self.shape);
         let steps = axes.map(|((count, chunk), len)| {
             let step = match left > most {
                 true => {
-                    left = left.checked_div(*count).unwrap_or(0);
-                    let more = most.checked_div(left.max(1)).unwrap_or(0).max(1);
-                    chunk.saturating_mul(more)
+                    left /= (*count).max(1);
+                    let chunks = (most / left.max(1)).max(1);
+                    chunk
+                        .checked_mul(chunks)
+                        .map_or(*len, |step| step.min(*len))
                 }
                 false => *len,
             };
@@ -187,80 +204,84 @@ impl Grid {
         let steps: Vec<u64> = steps.collect();
         Positions::new(units(&self.whole(), &steps)).map(move |at| {
             let axes = at.iter().zip(&steps);
-            axes.map(|(at, step)| {
-                let start = at.saturating_mul(*step);
-                start..start.saturating_add(*step)
-            })
-            .collect()
+            axes.map(|(at, step)| at * step..(at + 1) * step).collect()
         })
     }
 
-    /// The blocks of a chunk that a box touches, which is told from the chunk's beginning on.
+    /// The positions of the blocks that a slice touches, relative to their chunk, as is the slice.
     pub(super) fn blocks_of(&self, inside: &[Range<u64>]) -> Positions {
         Positions::new(units(inside, &self.block))
     }
 
     /// The number of the block at this position of a chunk.
-    pub(super) fn block_number(&self, at: &[u64]) -> u32 {
-        u32::try_from(number(at, &self.blocks)).unwrap_or(u32::MAX)
+    pub(super) fn block_number(&self, at: &[u64]) -> Result<u32> {
+        let number = number(at, &self.blocks);
+        u32::try_from(number).map_err(|_| Error::bug(format!("block {number} of a chunk")))
     }
 
-    /// The part of a box that lies in the block at this position, all told from the chunk's beginning on.
+    /// The part of a slice that the block at this position contains, all relative to the chunk.
     pub(super) fn in_block(&self, at: &[u64], inside: &[Range<u64>]) -> Vec<Range<u64>> {
         let axes = at.iter().zip(&self.block).zip(inside);
         axes.map(|((at, len), range)| {
-            let begin = at.saturating_mul(*len);
-            range.start.max(begin)..range.end.min(begin.saturating_add(*len))
+            let begin = at * len;
+            range.start.max(begin)..range.end.min(begin + len)
         })
         .collect()
     }
 
-    /// Where a part of a block begins in its bytes.
-    pub(super) fn block_start(&self, at: &[u64], part: &[Range<u64>]) -> usize {
-        let axes = at
+    /// The byte at which a part of a block begins in it.
+    pub(super) fn block_start(&self, at: &[u64], part: &[Range<u64>]) -> Result<usize> {
+        let origin: Vec<u64> = at
             .iter()
             .zip(&self.block)
-            .zip(part)
-            .zip(&self.block_strides);
-        axes.fold(0, |start, (((at, len), range), stride)| {
-            let inside = range.start.saturating_sub(at.saturating_mul(*len));
-            start.saturating_add(to_usize(inside).saturating_mul(*stride))
-        })
+            .map(|(at, len)| at * len)
+            .collect();
+        offset(&relative(part, &origin), &self.block_strides)
     }
 }
 
 fn number(at: &[u64], counts: &[u64]) -> u64 {
-    at.iter().zip(counts).fold(0, |number: u64, (at, count)| {
-        number.saturating_mul(*count).saturating_add(*at)
-    })
+    let axes = at.iter().zip(counts);
+    axes.fold(0, |number, (at, count)| number * count + at)
 }
 
-/// The units of so many elements that a box touches along each axis.
+/// The units of so many elements that a slice touches along each axis.
 fn units(wanted: &[Range<u64>], unit: &[u64]) -> Vec<Range<u64>> {
     let axes = wanted.iter().zip(unit);
     axes.map(|(range, len)| match range.is_empty() || *len == 0 {
         true => 0..0,
-        false => range.start.checked_div(*len).unwrap_or(0)..range.end.div_ceil(*len),
+        false => range.start / len..range.end.div_ceil(*len),
     })
     .collect()
 }
 
-/// Elements of a box along each axis.
-pub(super) fn lens(wanted: &[Range<u64>]) -> Vec<usize> {
+/// Bytes of so many elements along each axis; `None` if memory does not have as many.
+fn byte_len(lens: &[u64], itemsize: usize) -> Option<usize> {
+    if lens.contains(&0) {
+        return Some(0);
+    }
+    let len = lens.iter().try_fold(itemsize, |len, axis| {
+        len.checked_mul(usize::try_from(*axis).ok()?)
+    })?;
+    isize::try_from(len).ok().map(|_| len)
+}
+
+/// Elements of a slice along each axis.
+pub(super) fn lens(wanted: &[Range<u64>]) -> Result<Vec<usize>> {
     wanted
         .iter()
-        .map(|range| to_usize(range.end.saturating_sub(range.start)))
+        .map(|range| in_memory(range.end - range.start))
         .collect()
 }
 
-/// A box told from an origin on.
+/// A slice relative to an origin, which it does not precede.
 pub(super) fn relative(wanted: &[Range<u64>], origin: &[u64]) -> Vec<Range<u64>> {
     let axes = wanted.iter().zip(origin);
-    axes.map(|(range, begin)| range.start.saturating_sub(*begin)..range.end.saturating_sub(*begin))
+    axes.map(|(range, begin)| range.start - begin..range.end - begin)
         .collect()
 }
 
-/// What two boxes share.
+/// The intersection of two slices.
 pub(super) fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>> {
     let axes = one.iter().zip(other);
     axes.map(|(one, other)| {
@@ -270,16 +291,30 @@ pub(super) fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>
     .collect()
 }
 
-/// Bytes of a box; nothing if memory does not have as many.
-pub(super) fn box_len(wanted: &[Range<u64>], itemsize: usize) -> Option<usize> {
-    if wanted.iter().any(Range::is_empty) {
-        return Some(0);
-    }
-    let mut axes = wanted
-        .iter()
-        .map(|range| range.end.saturating_sub(range.start));
-    let len = axes.try_fold(itemsize, |len, axis| {
-        len.checked_mul(usize::try_from(axis).ok()?)
-    })?;
-    isize::try_from(len).ok().map(|_| len)
+/// The distance in bytes from the origin to the first element of a slice.
+pub(super) fn offset(slice: &[Range<u64>], strides: &[usize]) -> Result<usize> {
+    let mut axes = slice.iter().zip(strides);
+    axes.try_fold(0, |offset, (range, stride)| {
+        Ok(offset + in_memory(range.start)? * stride)
+    })
+}
+
+/// The same slice with another range along one axis.
+pub(super) fn with_range(
+    slice: &[Range<u64>],
+    axis: usize,
+    range: Range<u64>,
+) -> Result<Vec<Range<u64>>> {
+    let mut slice = slice.to_vec();
+    *slice.get_mut(axis).ok_or_else(|| no_axis(axis))? = range;
+    Ok(slice)
+}
+
+/// The number for one axis.
+pub(super) fn along<T: Copy>(numbers: &[T], axis: usize) -> Result<T> {
+    numbers.get(axis).copied().ok_or_else(|| no_axis(axis))
+}
+
+fn no_axis(axis: usize) -> Error {
+    Error::bug(format!("no axis {axis}"))
 }

@@ -1,16 +1,16 @@
-//! New arrays like others.
+//! Builders for arrays like an existing one.
 
 use super::{NdArray, NdArrayBuilder};
-use crate::coders::settings;
-use bloscpack_error::Result;
+use crate::coder::settings;
+use bloscpack_error::{Error, Result};
 
 impl NdArray {
-    /// How a new array like this one is to be: of the same shape and type, compressed in the same way, with the same metadata.
-    /// With [`copy_to`](Self::copy_to) it becomes a copy, in chunks of other shapes, in another place or of the other kind.
+    /// A builder for an array like this one: of the same kind, shape and type, with chunks and blocks of the same shapes, the
+    /// same compression and the same metadata. [`copy_to`](Self::copy_to) then copies the elements.
     ///
     /// # Errors
-    /// Whatever is wrong with the metadata behind the chunks; [`Unsupported`](bloscpack_error::Category::Unsupported) if new chunks would
-    /// need a compressor or a filter that this library does not have.
+    /// Returns any damage to a metalayer in the trailer, and [`Unsupported`](bloscpack_error::Category::Unsupported) for a
+    /// compressor or filter that this library does not have.
     pub fn like(&self) -> Result<NdArrayBuilder> {
         let settings = settings(self.frame.header())?;
         let builder = self.like_plain()?;
@@ -20,7 +20,7 @@ impl NdArray {
             .filters(settings.filters))
     }
 
-    /// The same, but compressed as new arrays are by default, whatever this one needs.
+    /// The same as [`like`](Self::like), but with the default compression.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -30,11 +30,11 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Whatever is wrong with the metadata behind the chunks.
+    /// Returns any damage to a metalayer in the trailer.
     pub fn like_plain(&self) -> Result<NdArrayBuilder> {
         let mut builder = NdArrayBuilder::new(self.shape(), self.itemsize())
             .kind(self.kind())
-            .said(self.meta.dtype.clone());
+            .array_dtype(self.meta.dtype.clone());
         if !self.chunk_shape().contains(&0) && !self.block_shape().contains(&0) {
             builder = builder
                 .chunk_shape(self.chunk_shape())
@@ -46,7 +46,10 @@ impl NdArray {
             }
         }
         for name in self.frame.vlmetalayers() {
-            builder = builder.vlmetalayer(name, self.frame.vlmetalayer(name)?.unwrap_or_default());
+            let bytes = self.frame.vlmetalayer(name)?;
+            let bytes =
+                bytes.ok_or_else(|| Error::bug(format!("metalayer {name:?} has disappeared")))?;
+            builder = builder.vlmetalayer(name, bytes);
         }
         Ok(builder)
     }

@@ -3,9 +3,10 @@
 mod builder;
 mod copy;
 mod grid;
-mod like;
 #[cfg(feature = "ndarray")]
-mod ndarray;
+mod interop;
+mod like;
+mod open;
 mod read;
 mod resize;
 mod select;
@@ -14,9 +15,11 @@ mod splice;
 mod typed;
 mod write;
 
-use super::{Frame, FrameOptions};
-use crate::wire::{ArrayKind, ArrayMeta};
-use blosc1::Fault;
+use crate::error::FrameError;
+use crate::part::FramePart;
+use crate::wire::array::ArrayMeta;
+use crate::wire::kind::ArrayKind;
+use crate::{Frame, FrameOptions};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
@@ -27,11 +30,23 @@ use std::path::Path;
 pub use builder::NdArrayBuilder;
 pub use shapes::{Caches, default_shapes};
 
-/// An array of up to 8 axes (Caterva) or 16 (`b2nd`), compressed in chunks that are cut into blocks.
+/// An n-dimensional array of up to 8 axes (Caterva) or 16 (`b2nd`), compressed in chunks that are cut into blocks.
 ///
-/// Boxes of elements are read and set; axes grow, shrink, and get or lose a stretch anywhere. What is changed is seen by this
-/// `NdArray` at once, and by others when [`flush`](Self::flush) has made all of it permanent as a whole; what was not flushed
-/// when it is dropped has never been.
+/// | to | method |
+/// |---|---|
+/// | create an array | [`of_type`](Self::of_type), [`builder`](Self::builder), [`like`](Self::like) |
+/// | open one | [`open`](Self::open), [`edit`](Self::edit), [`FrameOptions::open_array`] for settings |
+/// | read a slice as Rust values | [`to_vec`](Self::to_vec), [`read`](Self::read) |
+/// | read a slice as bytes | [`read_slice`](Self::read_slice), [`read_slice_into`](Self::read_slice_into) |
+/// | read or set elements anywhere | [`select`](Self::select), [`set_selection`](Self::set_selection) |
+/// | write a slice | [`write`](Self::write), [`write_slice`](Self::write_slice), [`fill_slice`](Self::fill_slice) |
+/// | change the shape | [`resize`](Self::resize), [`append`](Self::append), [`insert`](Self::insert), [`delete`](Self::delete), [`squeeze`](Self::squeeze) |
+/// | keep the changes | [`flush`](Self::flush), [`to_bytes`](Self::to_bytes) |
+///
+/// A *slice* is a range of elements along each axis. Its bytes are in C order: the last axis varies fastest.
+///
+/// This `NdArray` shows its own changes at once. Other readers see them after [`flush`](Self::flush), which applies all of them
+/// atomically. Changes that were not flushed are lost when the array is dropped.
 ///
 /// ```
 /// use bloscpack_frames::NdArray;
@@ -51,7 +66,7 @@ pub struct NdArray {
     meta: ArrayMeta,
     grid: Grid,
     dtype: Option<DType>,
-    /// Chunks that were changed and are not compressed yet, by number.
+    /// Data of chunks that were changed in part and are not compressed yet, by number.
     dirty: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -59,16 +74,19 @@ impl NdArray {
     /// The array in a frame.
     ///
     /// # Errors
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) if the frame holds no array; [`Damaged`](bloscpack_error::Category::Damaged) if
-    /// what describes it does not fit the frame.
+    /// Returns [`FrameError::NoArray`] for a frame without an array, and [`FrameError::Damaged`], [`FrameError::CutShort`] or
+    /// [`FrameError::Unsupported`] for a description that does not fit the frame.
     pub fn of(frame: Frame) -> Result<Self> {
-        let Some(meta) = frame.array_meta()? else {
-            let what =
-                "this frame holds no array: it has neither a \"caterva\" nor a \"b2nd\" layer";
-            return Err(crate::error::frame(Fault::Unsupported, what));
-        };
+        let meta = frame.array_meta()?.ok_or(FrameError::NoArray)?;
         meta.check(frame.header())?;
-        let grid = Grid::of(&meta, frame.typesize());
+        let grid = Grid::of(&meta, frame.typesize()).ok_or_else(|| {
+            let (part, found) = (
+                FramePart::Array(meta.kind),
+                format!("{:?}", meta.block_shape),
+            );
+            let expected = "less than all memory";
+            FrameError::damaged(part, None, "block shape", found, expected)
+        })?;
         let dtype = meta
             .dtype
             .as_ref()
@@ -83,49 +101,49 @@ impl NdArray {
         })
     }
 
-    /// Opens the array at this path for reading: a file, or the directory of a sparse frame.
+    /// Opens the array at this path for reading, with default options: a file, or the directory of a sparse frame.
     ///
     /// # Errors
-    /// As [`FrameOptions::open_array`].
+    /// Returns the errors of [`FrameOptions::open_array`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         FrameOptions::new().open_array(path)
     }
 
-    /// Opens the array at this path for reading and changing it.
+    /// Opens the array at this path for reading and changing it, with default options.
     ///
     /// # Errors
-    /// As [`FrameOptions::edit_array`].
+    /// Returns the errors of [`FrameOptions::edit_array`].
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         FrameOptions::new().edit_array(path)
     }
 
-    /// An array in a contiguous frame in memory, for reading.
+    /// Opens an array in a contiguous frame in memory for reading.
     ///
     /// # Errors
-    /// As [`of`](Self::of) and [`FrameOptions::read`].
+    /// Returns the errors of [`of`](Self::of) and [`FrameOptions::read`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         Self::of(Frame::from_bytes(bytes)?)
     }
 
-    /// An array in a contiguous frame in anything that is read at any position.
+    /// Opens an array for reading in a contiguous frame, in anything that can be read at any position.
     ///
     /// # Errors
-    /// As [`of`](Self::of) and [`FrameOptions::read`].
+    /// Returns the errors of [`of`](Self::of) and [`FrameOptions::read`].
     pub fn read_from(source: impl ReadAt + Send + Sync + 'static) -> Result<Self> {
         Self::of(Frame::read_from(source)?)
     }
 
-    /// The frame that it lies in. What was changed and not flushed may not be in its chunks yet.
+    /// The frame that contains the array. Its chunks may lack changes that were not flushed.
     #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// The frame that it lies in, with all changes, of which none is flushed by this. Its metadata can be changed through it; its
-    /// chunks are the array's, and with another number of them it is no array any more.
+    /// The frame that contains the array, with all changes; this does not flush them. Its metadata can be changed freely. Its
+    /// chunks belong to the array: with another number of them, the frame does not contain an array any more.
     ///
     /// # Errors
-    /// Those of compressing what was changed, and of keeping it.
+    /// Returns any I/O error.
     pub fn into_frame(mut self) -> Result<Frame> {
         if !self.dirty.is_empty() {
             self.spill()?;
@@ -133,7 +151,7 @@ impl NdArray {
         Ok(self.frame)
     }
 
-    /// Elements along each axis; none for an array of a single element without axes.
+    /// Elements along each axis. An array without axes has a single element.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.meta.shape
@@ -151,13 +169,13 @@ impl NdArray {
         &self.meta.block_shape
     }
 
-    /// Bytes of an element.
+    /// Element size in bytes.
     #[must_use]
     pub fn itemsize(&self) -> u32 {
         self.frame.typesize()
     }
 
-    /// What an element is; nothing where that is not told, as in Caterva, or in words that are not known.
+    /// What an element is. `None` if the frame does not say it, as in Caterva, or in words that this library does not know.
     #[must_use]
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
@@ -169,13 +187,13 @@ impl NdArray {
         self.meta.dtype.as_ref().map(|dtype| dtype.text.as_str())
     }
 
-    /// Whether it is an array of Caterva, or of what came after it.
+    /// Whether it is a Caterva or a `b2nd` array.
     #[must_use]
     pub fn kind(&self) -> ArrayKind {
         self.meta.kind
     }
 
-    /// Bytes of all elements; more than can be counted is `u64::MAX`.
+    /// Bytes of all elements, uncompressed; `u64::MAX` for more.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
         let lens = self.shape().iter();
@@ -184,34 +202,34 @@ impl NdArray {
         })
     }
 
-    /// Sets a layer of metadata before the chunks.
+    /// Sets a metalayer in the header.
     ///
     /// # Errors
-    /// As [`Frame::set_metalayer`].
+    /// Returns the errors of [`Frame::set_metalayer`].
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         self.frame.set_metalayer(name, bytes)
     }
 
-    /// Sets a layer of metadata behind the chunks.
+    /// Sets a metalayer in the trailer, which may have any length.
     ///
     /// # Errors
-    /// As [`Frame::set_vlmetalayer`].
+    /// Returns the errors of [`Frame::set_vlmetalayer`].
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.frame.set_vlmetalayer(name, bytes)
     }
 
-    /// Removes a layer of metadata behind the chunks; whether there was one.
+    /// Removes a metalayer from the trailer, and returns whether there was one with this name.
     ///
     /// # Errors
-    /// As [`Frame::remove_vlmetalayer`].
+    /// Returns the errors of [`Frame::remove_vlmetalayer`].
     pub fn remove_vlmetalayer(&mut self, name: &str) -> Result<bool> {
         self.frame.remove_vlmetalayer(name)
     }
 
-    /// Makes all changes since the last flush permanent, as a whole or not at all.
+    /// Makes all changes since the last flush permanent, atomically.
     ///
     /// # Errors
-    /// As [`Frame::flush`].
+    /// Returns the errors of [`Frame::flush`].
     pub fn flush(&mut self) -> Result<()> {
         self.spill()?;
         self.frame.flush()
@@ -220,7 +238,7 @@ impl NdArray {
     /// The array as bytes of a contiguous frame, with all changes.
     ///
     /// # Errors
-    /// As [`Frame::to_bytes`].
+    /// Returns the errors of [`Frame::to_bytes`].
     pub fn to_bytes(&mut self) -> Result<Vec<u8>> {
         self.frame.check_state()?;
         self.spill()?;

@@ -1,132 +1,149 @@
 //! Axes that grow and shrink.
 
 use super::NdArray;
-use super::grid::{Grid, Positions};
-use crate::wire::{ArrayMeta, ChunkPlace};
-use blosc1::Fault;
+use super::grid::{Grid, Positions, common};
+use crate::error::FrameError;
+use crate::part::FramePart;
+use crate::wire::ChunkPlace;
+use crate::wire::array::ArrayMeta;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
-    /// Gives the array another shape: every axis is cut off at its end, or lengthened with zeros.
+    /// Gives the array another shape: each axis is cut off at its end, or extended with zeros. Chunks stay as they are, except
+    /// those at the old end.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let mut array = NdArray::of_type::<u8>(&[2, 2]).full(&[7]).in_memory()?;
+    /// array.resize(&[1, 3])?;
+    /// assert_eq!(array.to_vec::<u8>(&[0..1, 0..3])?, [7, 7, 0]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for another number of axes, for a shape that has more chunks than the limit `offsets`
-    /// allows, and if the array was opened for reading only; whatever is wrong with the chunks at the old end, after which the
-    /// array has to be opened again, and is as the last flush left it.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for another number of axes, for a shape that has more chunks than the
+    /// limit `offsets` allows, and if the array was opened for reading only; any I/O error, and any damage to the chunks at the
+    /// old end. After the latter, the array has to be reopened; it is unchanged since the last flush.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let old = self.shape().to_vec();
         if shape.len() != old.len() {
-            let what = format!("the shape {shape:?} for an array of {} axes", old.len());
-            return Err(Error::usage(what));
+            return Err(Error::usage(format!(
+                "the shape {shape:?} has {} axes, but the array has {}",
+                shape.len(),
+                old.len()
+            )));
         }
         self.frame.begin()?;
         self.spill()?;
-        self.reshape(shape, |at, _| Some(at.to_vec()))?;
-        self.as_a_whole(|array| array.clear_behind(&old))
+        self.reshape(shape, |at, _| Ok(Some(at.to_vec())))?;
+        self.all_or_poison(|array| array.clear_padding(&old))
     }
 
-    /// The rest of an operation that has changed something already: if it fails, no flush makes half of it permanent.
-    pub(super) fn as_a_whole<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    /// The rest of an operation that has changed something already. If it fails, no flush makes half of it permanent.
+    pub(super) fn all_or_poison<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
         let done = act(self);
-        self.frame.failed |= done.is_err();
-        done
+        self.frame.or_poison(done)
     }
 
-    /// Another shape, whose chunks at each position are those that were at the one that `from` tells, if there was one.
+    /// Another shape. Each chunk is the one that was at the position that `from` returns, if it returns one and there was a
+    /// chunk there; others are zeros.
     pub(super) fn reshape(
         &mut self,
         shape: &[u64],
-        from: impl Fn(&[u64], &Grid) -> Option<Vec<u64>>,
+        from: impl Fn(&[u64], &Grid) -> Result<Option<Vec<u64>>>,
     ) -> Result<()> {
         let meta = ArrayMeta {
             shape: shape.to_vec(),
             ..self.meta.clone()
         };
-        let (grid, chunks) = self.grid_for(&meta)?;
-        let old = &self.grid;
-        let is_there = |at: &[u64]| at.iter().zip(&old.counts).all(|(at, count)| at < count);
+        let (grid, [chunk_len, block_len], content_len) = self.grid_for(&meta)?;
+        let old_places = &self.frame.meta.places;
         let mut places = Vec::new();
-        let mut kept = vec![false; self.frame.outline.places.len()];
+        let mut kept = vec![false; old_places.len()];
         for at in Positions::new(grid.counts.iter().map(|count| 0..*count).collect()) {
-            let number = from(&at, old)
-                .filter(|at| is_there(at))
-                .map(|at| old.number(&at));
-            let number = number.and_then(|number| usize::try_from(number).ok());
-            let place = number.and_then(|number| self.frame.outline.places.get(number));
-            if let Some(kept) = number.and_then(|number| kept.get_mut(number)) {
-                *kept = true;
-            }
-            places.push(place.copied().unwrap_or(ChunkPlace::Zeros));
+            let slot = match from(&at, &self.grid)? {
+                Some(at) => self.slot_at(&at)?,
+                None => None,
+            };
+            let Some(slot) = slot else {
+                places.push(ChunkPlace::Zeros);
+                continue;
+            };
+            let (Some(place), Some(kept)) = (old_places.get(slot), kept.get_mut(slot)) else {
+                let chunks = old_places.len();
+                return Err(Error::bug(format!("chunk {slot} of {chunks} is kept")));
+            };
+            *kept = true;
+            places.push(*place);
         }
-        let gone: Vec<ChunkPlace> = std::mem::replace(&mut self.frame.outline.places, places)
+        self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;
+        let gone: Vec<ChunkPlace> = std::mem::replace(&mut self.frame.meta.places, places)
             .into_iter()
             .zip(kept)
             .filter_map(|(place, kept)| (!kept).then_some(place))
             .collect();
-        let header = &mut self.frame.outline.header;
-        header.content_len =
-            chunks.saturating_mul(u64::try_from(grid.chunk_len).unwrap_or(u64::MAX));
-        header.chunk_size = u32::try_from(grid.chunk_len).ok().filter(|len| *len > 0);
-        header.blocksize = u32::try_from(grid.block_len).unwrap_or(u32::MAX);
-        self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;
+        let header = &mut self.frame.meta.header;
+        header.content_len = content_len;
+        header.chunk_size = Some(chunk_len).filter(|len| *len > 0);
+        header.blocksize = block_len;
         (self.meta, self.grid) = (meta, grid);
         gone.into_iter()
             .try_for_each(|place| self.frame.discard(place))
     }
 
-    /// The grid of a new description, and how many chunks it has.
-    fn grid_for(&self, meta: &ArrayMeta) -> Result<(Grid, u64)> {
-        meta.encode()
-            .map_err(|error| Error::usage(error.to_string()))?;
-        let grid = Grid::of(meta, self.itemsize());
-        let chunks = match grid.counts.contains(&0) {
-            true => Some(0),
-            false => grid
-                .counts
-                .iter()
-                .try_fold(1u64, |all, count| all.checked_mul(*count)),
-        };
-        let chunk_len = u64::try_from(grid.chunk_len).unwrap_or(u64::MAX);
-        let most = self.frame.coders.limits.offsets / 8;
-        match chunks {
-            Some(chunks)
-                if chunks <= most
-                    && chunks
-                        .checked_mul(chunk_len)
-                        .is_some_and(|len| i64::try_from(len).is_ok()) =>
-            {
-                Ok((grid, chunks))
-            }
-            _ => Err(crate::error::frame(
-                Fault::Usage,
-                format!(
-                    "the shape {:?} would take more than {most} chunks, the limit `offsets`",
-                    meta.shape
-                ),
-            )),
+    /// The index of the entry for the chunk at this position, if there is one.
+    fn slot_at(&self, at: &[u64]) -> Result<Option<usize>> {
+        let is_there = at
+            .iter()
+            .zip(&self.grid.counts)
+            .all(|(at, count)| at < count);
+        if !is_there {
+            return Ok(None);
         }
+        let number = self.grid.number(at);
+        let slot = usize::try_from(number).ok();
+        slot.map(Some)
+            .ok_or_else(|| Error::bug(format!("chunk {number} is beyond all memory")))
     }
 
-    /// Clears what was padding in the chunks at the old end, and is part of the array now.
-    fn clear_behind(&mut self, old: &[u64]) -> Result<()> {
-        let ends: Vec<u64> = old
-            .iter()
-            .zip(&self.grid.chunk)
-            .map(|(len, chunk)| len.div_ceil(*chunk.max(&1)).saturating_mul(*chunk))
-            .collect();
-        let known: Vec<Range<u64>> = self
-            .shape()
-            .iter()
-            .zip(&ends)
-            .map(|(len, end)| 0..*len.min(end))
-            .collect();
-        for axis in 0..old.len() {
-            let mut slice = known.clone();
-            let (Some(range), Some(begin)) = (slice.get_mut(axis), old.get(axis)) else {
-                continue;
-            };
-            range.start = *begin;
+    /// The grid of a new shape, and the bytes of a chunk, of a block, and of all chunks.
+    fn grid_for(&self, meta: &ArrayMeta) -> Result<(Grid, [u32; 2], u64)> {
+        // A shape that cannot be stored is refused here.
+        meta.encode()?;
+        let most = self.frame.coder.limits.offsets / 8;
+        let too_large = || {
+            let (part, found) = (FramePart::Array(meta.kind), format!("{:?}", meta.shape));
+            let expected = format!("at most {most} chunks, the limit `offsets`");
+            FrameError::cannot_store(part, "shape", found, expected)
+        };
+        let grid = Grid::of(meta, self.itemsize()).ok_or_else(too_large)?;
+        let sizes = [grid.chunk_len, grid.block_len].map(u32::try_from);
+        let [Ok(chunk_len), Ok(block_len)] = sizes else {
+            return Err(too_large().into());
+        };
+        let chunks = grid.nchunks().filter(|chunks| *chunks <= most);
+        let len = chunks.and_then(|chunks| chunks.checked_mul(chunk_len.into()));
+        let len = len.filter(|len| i64::try_from(*len).is_ok());
+        Ok((grid, [chunk_len, block_len], len.ok_or_else(too_large)?))
+    }
+
+    /// Clears the padding of chunks at the old end that is part of the array now.
+    fn clear_padding(&mut self, old: &[u64]) -> Result<()> {
+        let ends = old.iter().zip(&self.grid.chunk);
+        // Only arrays without elements have chunks without any.
+        let ends = ends.map(|(len, chunk)| len.div_ceil(*chunk.max(&1)) * chunk);
+        let ends: Vec<u64> = ends.collect();
+        let stored = self.shape().iter().zip(&ends);
+        let stored: Vec<Range<u64>> = stored.map(|(len, end)| 0..*len.min(end)).collect();
+        for (axis, begin) in old.iter().enumerate() {
+            let mut slice = stored.clone();
+            if let Some(range) = slice.get_mut(axis) {
+                range.start = *begin;
+            }
             if slice.iter().all(|range| range.start < range.end) {
                 self.clear(&slice)?;
             }
@@ -134,7 +151,7 @@ impl NdArray {
         Ok(())
     }
 
-    /// Sets a box to zeros, but no chunk that has nothing else there.
+    /// Sets a slice to zeros, except in chunks that contain only zeros there.
     fn clear(&mut self, slice: &[Range<u64>]) -> Result<()> {
         let zero = vec![0; self.grid.itemsize];
         for at in self.grid.chunks_of(slice) {
@@ -142,7 +159,7 @@ impl NdArray {
             if self.frame.place(number)? == ChunkPlace::Zeros && !self.dirty.contains_key(&number) {
                 continue;
             }
-            let part = super::grid::common(slice, &self.grid.extent(&self.grid.origin(&at)));
+            let part = common(slice, &self.grid.extent(&self.grid.origin(&at)));
             if self.read_slice(&part)?.iter().any(|byte| *byte != 0) {
                 self.fill_slice(&part, &zero)?;
             }

@@ -2,17 +2,29 @@
 
 use super::NdArray;
 use super::grid::{Positions, lens};
-use bloscpack_dtype::{boxes::to_usize, strided::strides};
+use super::read::no_memory;
+use crate::error::FrameError;
+use crate::int::{in_memory, to_u64};
+use bloscpack_dtype::strided::strides;
 use bloscpack_error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Positions of one axis that lie in the same chunk, each with where it is in the selection.
-type Picked = Vec<(u64, usize)>;
+/// The selected positions of one axis that are in the same chunk.
+#[derive(Debug, Clone)]
+struct Picked {
+    /// The smallest range that contains them.
+    range: Range<u64>,
+    /// Each position, with its index in the selection.
+    positions: Vec<(u64, usize)>,
+}
+
+/// For each axis, the chunks that contain selected positions.
+type Axes = Vec<Vec<Picked>>;
 
 impl NdArray {
-    /// The elements at these positions of each axis, in C order: those of the first axis' first position come first. Positions
-    /// may come in any order, and more than once. Each chunk is read once.
+    /// The elements at these positions of each axis, in C order. Positions may be in any order, and repeated. Each chunk is
+    /// read once.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -23,110 +35,116 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for another number of axes, and positions that they do not have; as
+    /// Returns [`FrameError::OutOfBounds`] for another number of axes, or positions outside of the array; and the errors of
     /// [`read_slice`](Self::read_slice).
     pub fn select(&self, positions: &[&[u64]]) -> Result<Vec<u8>> {
         let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
         let len = selection_len(&sizes, itemsize)?;
         let mut out = Vec::new();
         let room = out.try_reserve_exact(len);
-        room.map_err(|_| {
-            Error::usage(format!("no memory for {len} bytes: select less at a time"))
-        })?;
+        room.map_err(|_| no_memory(len))?;
         out.resize(len, 0);
         let steps = strides(&sizes, itemsize);
-        for picked in self.picked(positions) {
+        let axes = self.by_chunk(positions);
+        for at in chunks_of(&axes) {
+            let picked = picked_at(&axes, &at)?;
             let slice = bounds(&picked);
             let part = self.read_slice(&slice)?;
             each_element((&slice, &picked), &steps, itemsize, |from, to| {
-                if let (Some(from), Some(to)) = (
-                    part.get(from..from.saturating_add(itemsize)),
-                    out.get_mut(to..to.saturating_add(itemsize)),
-                ) {
-                    to.copy_from_slice(from);
-                }
-            });
+                let from = part.get(from..from + itemsize);
+                let to = out.get_mut(to..to + itemsize);
+                copy_element(from, to)
+            })?;
         }
         Ok(out)
     }
 
-    /// Sets the elements at these positions of each axis, in C order; where one comes more than once, the last counts.
+    /// Sets the elements at these positions of each axis, in C order. Of repeated positions, the last counts.
     ///
     /// # Errors
-    /// As [`select`](Self::select) and [`write_slice`](Self::write_slice).
+    /// Returns the errors of [`select`](Self::select) and [`write_slice`](Self::write_slice).
     pub fn set_selection(&mut self, positions: &[&[u64]], data: &[u8]) -> Result<()> {
         let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
-        if selection_len(&sizes, itemsize)? != data.len() {
-            let found = data.len();
-            return Err(Error::usage(format!(
-                "{found} bytes for a selection of {sizes:?} elements"
-            )));
-        }
+        let expected = selection_len(&sizes, itemsize)?;
+        FrameError::check_len("data of a selection", data.len(), expected)?;
         self.frame.begin()?;
         let steps = strides(&sizes, itemsize);
-        for (number, picked) in self.picked(positions).enumerate() {
-            let slice = bounds(&picked);
-            let read = self.read_slice(&slice);
-            let mut part = match number {
-                0 => read?,
-                _ => self.frame.or_fail(read)?,
-            };
-            each_element((&slice, &picked), &steps, itemsize, |to, from| {
-                if let (Some(from), Some(to)) = (
-                    data.get(from..from.saturating_add(itemsize)),
-                    part.get_mut(to..to.saturating_add(itemsize)),
-                ) {
-                    to.copy_from_slice(from);
-                }
-            });
-            let written = self.write_slice(&slice, &part);
-            match number {
-                0 => written?,
-                _ => self.frame.or_fail(written)?,
+        let axes = self.by_chunk(positions);
+        let mut is_first = true;
+        for at in chunks_of(&axes) {
+            let picked = picked_at(&axes, &at)?;
+            let done = self.set_picked(&picked, &steps, data);
+            match is_first {
+                true => done?,
+                false => self.frame.or_poison(done)?,
             }
+            is_first = false;
         }
         Ok(())
     }
 
-    /// How many positions there are along each axis.
-    fn check_positions(&self, positions: &[&[u64]]) -> Result<Vec<usize>> {
-        let shape = self.shape();
-        let mut axes = positions.iter().zip(shape);
-        let fits = axes.all(|(positions, len)| positions.iter().all(|at| at < len));
-        match fits && positions.len() == shape.len() {
-            true => Ok(positions.iter().map(|positions| positions.len()).collect()),
-            false => Err(Error::usage(format!(
-                "positions that an array of shape {shape:?} does not have"
-            ))),
-        }
+    /// Sets the selected elements of one chunk.
+    fn set_picked(&mut self, picked: &[&Picked], steps: &[usize], data: &[u8]) -> Result<()> {
+        let itemsize = self.grid.itemsize;
+        let slice = bounds(picked);
+        let mut part = self.read_slice(&slice)?;
+        each_element((&slice, picked), steps, itemsize, |to, from| {
+            let from = data.get(from..from + itemsize);
+            let to = part.get_mut(to..to + itemsize);
+            copy_element(from, to)
+        })?;
+        self.write_slice(&slice, &part)
     }
 
-    /// The positions by chunk: for each chunk that has any, those along each axis.
-    fn picked<'a>(&self, positions: &'a [&'a [u64]]) -> impl Iterator<Item = Vec<Picked>> + use<> {
-        let axes = positions.iter().zip(&self.grid.chunk);
-        let axes: Vec<Vec<Picked>> = axes
-            .map(|(positions, chunk)| {
-                let mut chunks: BTreeMap<u64, Picked> = BTreeMap::new();
-                for (index, at) in (0..).zip(*positions) {
-                    let chunk = at.checked_div(*chunk).unwrap_or(0);
-                    chunks.entry(chunk).or_default().push((*at, index));
-                }
-                chunks.into_values().collect()
-            })
-            .collect();
-        let counts = axes
-            .iter()
-            .map(|chunks| 0..u64::try_from(chunks.len()).unwrap_or(0));
-        Positions::new(counts.collect()).map(move |at| {
-            let picked = axes
-                .iter()
-                .zip(at)
-                .map(|(chunks, at)| chunks.get(to_usize(at)));
-            picked
-                .map(|picked| picked.cloned().unwrap_or_default())
-                .collect()
-        })
+    /// The number of positions along each axis, all of which are within the array.
+    fn check_positions(&self, positions: &[&[u64]]) -> Result<Vec<usize>> {
+        let shape = self.shape();
+        let out_of_bounds = |asked| FrameError::OutOfBounds {
+            asked,
+            shape: shape.to_vec(),
+        };
+        if positions.len() != shape.len() {
+            return Err(out_of_bounds(format!("a selection of {} axes", positions.len())).into());
+        }
+        for (axis, (positions, len)) in positions.iter().zip(shape).enumerate() {
+            if let Some(at) = positions.iter().find(|at| *at >= len) {
+                return Err(out_of_bounds(format!("position {at} of axis {axis}")).into());
+            }
+        }
+        Ok(positions.iter().map(|positions| positions.len()).collect())
     }
+
+    /// The positions of each axis, by chunk.
+    fn by_chunk(&self, positions: &[&[u64]]) -> Axes {
+        let axes = positions.iter().zip(&self.grid.chunk);
+        axes.map(|(positions, chunk)| {
+            let mut chunks: BTreeMap<u64, Picked> = BTreeMap::new();
+            for (index, at) in positions.iter().copied().enumerate() {
+                // The axis has elements, and so have its chunks.
+                let picked = chunks.entry(at / chunk.max(&1)).or_insert_with(|| Picked {
+                    range: at..at + 1,
+                    positions: Vec::new(),
+                });
+                picked.range = picked.range.start.min(at)..picked.range.end.max(at + 1);
+                picked.positions.push((at, index));
+            }
+            chunks.into_values().collect()
+        })
+        .collect()
+    }
+}
+
+/// The chunks that contain selected positions, each as an index for each axis.
+fn chunks_of(axes: &Axes) -> Positions {
+    Positions::new(axes.iter().map(|chunks| 0..to_u64(chunks.len())).collect())
+}
+
+fn picked_at<'a>(axes: &'a Axes, at: &[u64]) -> Result<Vec<&'a Picked>> {
+    let picked = axes.iter().zip(at).map(|(chunks, at)| {
+        let picked = chunks.get(in_memory(*at)?);
+        picked.ok_or_else(|| Error::bug(format!("{at} of {} chunks", chunks.len())))
+    });
+    picked.collect()
 }
 
 fn selection_len(sizes: &[usize], itemsize: usize) -> Result<usize> {
@@ -137,56 +155,53 @@ fn selection_len(sizes: &[usize], itemsize: usize) -> Result<usize> {
             .try_fold(itemsize, |len, size| len.checked_mul(*size)),
     };
     let len = len.filter(|len| isize::try_from(*len).is_ok());
-    len.ok_or_else(|| Error::usage("the selection has more bytes than memory"))
+    len.ok_or_else(|| Error::usage("the selection is longer than memory"))
 }
 
-/// The smallest box with all these positions.
-fn bounds(picked: &[Picked]) -> Vec<Range<u64>> {
-    let axes = picked.iter().map(|picked| {
-        let first = picked.iter().map(|(at, _)| *at).min().unwrap_or(0);
-        let last = picked.iter().map(|(at, _)| *at).max().unwrap_or(0);
-        first..last.saturating_add(1)
-    });
-    axes.collect()
+/// The smallest slice that contains all these positions.
+fn bounds(picked: &[&Picked]) -> Vec<Range<u64>> {
+    picked.iter().map(|picked| picked.range.clone()).collect()
 }
 
-/// Calls for each picked element, with where it lies in the bytes of the box and in those of the selection.
+fn copy_element(from: Option<&[u8]>, to: Option<&mut [u8]>) -> Result<()> {
+    match (from, to) {
+        (Some(from), Some(to)) => {
+            to.copy_from_slice(from);
+            Ok(())
+        }
+        _ => Err(Error::bug("an element is outside of its selection")),
+    }
+}
+
+/// Calls for each selected element, with its position in the bytes of the slice and in those of the selection.
 fn each_element(
-    (slice, picked): (&[Range<u64>], &[Picked]),
+    (slice, picked): (&[Range<u64>], &[&Picked]),
     steps: &[usize],
     itemsize: usize,
-    mut each: impl FnMut(usize, usize),
-) {
-    let inside = strides(&lens(slice), itemsize);
-    // Where each position lies in both, axis by axis.
-    let axes: Vec<Vec<(usize, usize)>> = picked
-        .iter()
-        .zip(slice)
-        .zip(inside.iter().zip(steps))
-        .map(|((picked, range), (inside, step))| {
-            let places = picked.iter().map(|(at, index)| {
-                let at = to_usize(at.saturating_sub(range.start));
-                (at.saturating_mul(*inside), index.saturating_mul(*step))
-            });
-            places.collect()
-        })
-        .collect();
-    descend(&axes, (0, 0), &mut each);
+    mut each: impl FnMut(usize, usize) -> Result<()>,
+) -> Result<()> {
+    let inside = strides(&lens(slice)?, itemsize);
+    let mut axes: Vec<Vec<(usize, usize)>> = Vec::with_capacity(picked.len());
+    for ((picked, range), (inside, step)) in picked.iter().zip(slice).zip(inside.iter().zip(steps))
+    {
+        let places = picked.positions.iter().map(|(at, index)| {
+            let at = in_memory(at - range.start)?;
+            Ok((at * inside, index * step))
+        });
+        axes.push(places.collect::<Result<_>>()?);
+    }
+    descend(&axes, (0, 0), &mut each)
 }
 
 fn descend(
     axes: &[Vec<(usize, usize)>],
     (part, all): (usize, usize),
-    each: &mut impl FnMut(usize, usize),
-) {
+    each: &mut impl FnMut(usize, usize) -> Result<()>,
+) -> Result<()> {
     let Some((first, rest)) = axes.split_first() else {
         return each(part, all);
     };
-    for (in_part, in_all) in first {
-        descend(
-            rest,
-            (part.saturating_add(*in_part), all.saturating_add(*in_all)),
-            each,
-        );
-    }
+    first
+        .iter()
+        .try_for_each(|(in_part, in_all)| descend(rest, (part + in_part, all + in_all), each))
 }

@@ -1,26 +1,30 @@
-//! Shapes of chunks and blocks, where nobody says which.
+//! Default shapes of chunks and blocks.
 
-/// Bytes of the caches that blocks and chunks are to fit into.
+/// Sizes of the processor caches that blocks and chunks should fit.
 ///
-/// The same numbers on every machine, so that the same array gives the same bytes; whoever knows better says so with
-/// [`NdArrayBuilder::caches`](super::NdArrayBuilder::caches).
+/// The defaults are the same on every machine, so that the same array results in the same bytes.
+/// [`NdArrayBuilder::caches`](super::NdArrayBuilder::caches) sets others.
 ///
 /// ```
 /// use bloscpack_frames::{Caches, default_shapes};
 /// let (chunk, block) = default_shapes(&[300, 300, 300], 8, Caches::default());
 /// assert_eq!((chunk, block), (vec![60, 60, 100], vec![15, 30, 25]));
+///
+/// let large = Caches::default().chunk(64 << 20);
+/// assert_eq!(large.chunk, 64 << 20);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Caches {
-    /// What a block is to fit into, with what it is compressed to: the second-level cache of a core.
+    /// Maximum bytes of a block: together with its compressed bytes it should fit the second-level cache of a core.
     pub block: u32,
-    /// What a chunk is to fit into: the third-level cache, or a core's part of it.
+    /// Maximum bytes of a chunk: it should fit the third-level cache, or the part of it that a core has.
     pub chunk: u32,
 }
 
 impl Default for Caches {
-    /// Blocks of up to 128 KiB, chunks of up to 4 MiB: half the second-level caches of today's small machines, and a core's part
-    /// of their third-level ones.
+    /// Blocks of up to 128 KiB and chunks of up to 4 MiB: half the second-level cache of small current machines, and a core's
+    /// part of their third-level cache.
     fn default() -> Self {
         Self {
             block: 128 << 10,
@@ -29,53 +33,65 @@ impl Default for Caches {
     }
 }
 
-/// The shapes of chunks and blocks for an array of this shape: boxes of about the same length along each axis, longer along the
-/// last ones, that fit into the caches. Chunks are cut evenly: none at the end is much shorter than the others.
+impl Caches {
+    /// The same with this maximum number of bytes in a block.
+    #[must_use]
+    pub fn block(mut self, bytes: u32) -> Self {
+        self.block = bytes;
+        self
+    }
+
+    /// The same with this maximum number of bytes in a chunk.
+    #[must_use]
+    pub fn chunk(mut self, bytes: u32) -> Self {
+        self.chunk = bytes;
+        self
+    }
+}
+
+/// The shapes of chunks and blocks for an array of this shape, with elements of `itemsize` bytes.
+///
+/// They have about the same length along each axis, are longer along the last axes, and fit the caches. Chunks are cut evenly:
+/// none at the end is much shorter than the others.
 #[must_use]
 pub fn default_shapes(shape: &[u64], itemsize: u32, caches: Caches) -> (Vec<u32>, Vec<u32>) {
     let whole: Vec<u64> = shape.iter().map(|len| (*len).max(1)).collect();
-    let chunk = even(&whole, &boxed(&whole, itemsize, caches.chunk));
-    let block = even(
-        &chunk,
-        &boxed(&chunk, itemsize, caches.block.min(caches.chunk)),
-    );
-    let narrow = |shape: Vec<u64>| {
-        let lens = shape
-            .into_iter()
-            .map(|len| u32::try_from(len).unwrap_or(u32::MAX));
-        lens.collect()
-    };
-    (narrow(chunk), narrow(block))
+    let chunk = even(&whole, &within(&whole, itemsize, caches.chunk));
+    let whole: Vec<u64> = chunk.iter().map(|len| u64::from(*len)).collect();
+    let bytes = caches.block.min(caches.chunk);
+    let block = even(&whole, &within(&whole, itemsize, bytes));
+    (chunk, block)
 }
 
-/// A box within another that has no more than so many bytes: axes are doubled in turn, the shortest first and of those the last.
-fn boxed(whole: &[u64], itemsize: u32, bytes: u32) -> Vec<u64> {
-    let most = u64::from(bytes)
-        .checked_div(u64::from(itemsize.max(1)))
-        .unwrap_or(1)
-        .max(1);
-    let mut shape = vec![1u64; whole.len()];
-    let mut items = 1u64;
+/// A shape within another that has up to so many bytes. Axes are doubled in turn: first the shortest, and of several the last.
+fn within(whole: &[u64], itemsize: u32, bytes: u32) -> Vec<u32> {
+    let most = u64::from((bytes / itemsize.max(1)).max(1));
+    let mut shape = vec![1u32; whole.len()];
+    let mut elements = 1u64;
     loop {
-        let grows = |(len, whole): &(&mut u64, &u64)| **len < **whole;
+        let grows = |(len, whole): &(&mut u32, &u64)| u64::from(**len) < **whole;
         let axes = shape.iter_mut().zip(whole).rev().filter(grows);
         let Some((len, whole)) = axes.min_by_key(|(len, _)| **len) else {
             return shape;
         };
-        let longer = len.saturating_mul(2).min(*whole);
-        let grown = (items / *len).saturating_mul(longer);
-        if grown > most {
-            return shape;
+        let longer = (u64::from(*len) * 2).min(*whole);
+        // Both factors are less than 2^33.
+        let grown = elements / u64::from(*len) * longer;
+        match u32::try_from(longer) {
+            Ok(longer) if grown <= most => (*len, elements) = (longer, grown),
+            _ => return shape,
         }
-        (*len, items) = (longer, grown);
     }
 }
 
-/// The same number of pieces along each axis, but all of about the same length.
-fn even(whole: &[u64], piece: &[u64]) -> Vec<u64> {
+/// The same number of pieces along each axis, but all of about the same length, which is at most that of `piece`.
+fn even(whole: &[u64], piece: &[u32]) -> Vec<u32> {
     let axes = whole.iter().zip(piece);
-    axes.map(|(whole, piece)| whole.div_ceil(whole.div_ceil((*piece).max(1)).max(1)))
-        .collect()
+    axes.map(|(whole, piece)| {
+        let pieces = whole.div_ceil((*piece).max(1).into()).max(1);
+        u32::try_from(whole.div_ceil(pieces)).map_or(*piece, |len| len.min(*piece))
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -86,8 +102,8 @@ mod tests {
         shape.iter().map(|len| u64::from(*len)).product::<u64>() * itemsize
     }
 
-    /// Whatever the array, chunks and blocks lie within it, fit their caches, and are more than a quarter of what fits if the
-    /// array is.
+    /// Whatever the array, chunks and blocks are within it and fit their caches, and chunks have at least an eighth of what
+    /// would fit.
     #[test]
     fn shapes_fit_the_caches() {
         let caches = Caches::default();

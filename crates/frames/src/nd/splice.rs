@@ -1,14 +1,14 @@
-//! Stretches of an axis, put in and taken out.
+//! Elements inserted into an axis, and deleted from it.
 
 use super::NdArray;
-use super::grid::{Grid, box_len};
-use bloscpack_dtype::boxes::to_usize;
+use super::grid::{Grid, along, with_range};
+use crate::error::FrameError;
+use crate::int::to_u64;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
-    /// Lengthens an axis by as many elements as `data` has, which are its new end. `data` is a box in C order, as long as the
-    /// array along all other axes.
+    /// Appends elements to an axis. `data` is in C order, as long as the array along all other axes.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -19,183 +19,194 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// Returns the errors of [`insert`](Self::insert).
     pub fn append(&mut self, axis: usize, data: &[u8]) -> Result<()> {
         let end = self.len_of(axis)?;
         self.insert(axis, end, data)
     }
 
-    /// Puts new elements into an axis, before those that are at this position now. Where chunks begin there, and as many of
-    /// them as are put in are whole, none is moved; elsewhere all behind them are written anew.
+    /// Inserts elements into an axis, before those that are at position `at` now. `data` is in C order, as long as the array
+    /// along all other axes.
+    ///
+    /// If whole chunks are inserted where a chunk begins, the others stay as they are. Otherwise all elements after them move,
+    /// and their chunks are written again.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) if there is no such axis or position, if `data` is no whole number of what the axis is
-    /// made of, and if the array was opened for reading only; as [`resize`](Self::resize) and
-    /// [`write_slice`](Self::write_slice). If chunks that have to move cannot be read or kept, the array has to be opened
-    /// again, and is as the last flush left it.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for an axis or a position outside of the array, for `data` whose
+    /// length is not a multiple of one position of the axis, and if the array was opened for reading only; and the errors of
+    /// [`resize`](Self::resize) and [`write_slice`](Self::write_slice). If chunks that have to move cannot be read or written,
+    /// the array has to be reopened; it is unchanged since the last flush.
     pub fn insert(&mut self, axis: usize, at: u64, data: &[u8]) -> Result<()> {
         let len = self.len_of(axis)?;
         if at > len {
-            return Err(Error::usage(format!("position {at} of an axis of {len}")));
+            return Err(self.out_of_bounds(format!("position {at} of axis {axis}")));
         }
         let count = self.count_in(axis, data.len())?;
         if count == 0 {
             return Ok(());
         }
-        let longer = len
-            .checked_add(count)
-            .ok_or_else(|| Error::usage("no axis is as long"))?;
-        let shape = with(self.shape(), axis, longer);
-        if at < len && is_whole(&self.grid, axis, at, count) {
+        let longer = len.checked_add(count).ok_or_else(|| {
+            Error::usage(format!(
+                "axis {axis} would have 2^64 or more elements with {count} more"
+            ))
+        })?;
+        let shape = with(self.shape(), axis, longer)?;
+        if at < len && is_whole(&self.grid, axis, at, count)? {
             self.frame.begin()?;
             self.spill()?;
-            let (first, chunks) = in_chunks(&self.grid, axis, at, count);
+            let (first, chunks) = in_chunks(&self.grid, axis, at, count)?;
             self.reshape(&shape, |at, _| {
-                let position = *at.get(axis)?;
-                match position {
-                    _ if position < first => Some(at.to_vec()),
-                    _ if position < first.saturating_add(chunks) => None,
-                    _ => Some(with(at, axis, position.saturating_sub(chunks))),
+                let position = along(at, axis)?;
+                match position.checked_sub(chunks) {
+                    _ if position < first => Ok(Some(at.to_vec())),
+                    Some(old) if old >= first => with(at, axis, old).map(Some),
+                    _ => Ok(None),
                 }
             })?;
         } else {
             self.resize(&shape)?;
-            self.as_a_whole(|array| array.shift(axis, at..len, Shift::Up(count)))?;
+            self.all_or_poison(|array| array.shift(axis, at..len, Shift::Up(count)))?;
         }
-        let mut slice = self.grid.whole();
-        if let Some(range) = slice.get_mut(axis) {
-            *range = at..at.saturating_add(count);
-        }
-        self.as_a_whole(|array| array.write_slice(&slice, data))
+        let slice = with_range(&self.grid.whole(), axis, at..at + count)?;
+        self.all_or_poison(|array| array.write_slice(&slice, data))
     }
 
-    /// Takes a stretch out of an axis. Where that is whole chunks, none is moved; elsewhere all behind it are written anew.
+    /// Deletes a range of an axis.
+    ///
+    /// If whole chunks are deleted, the others stay as they are. Otherwise all elements after them move, and their chunks are
+    /// written again.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let mut array = NdArray::of_type::<u8>(&[4]).in_memory()?;
+    /// array.write(&[0..4], &[1u8, 2, 3, 4])?;
+    /// array.delete(0, 1..3)?;
+    /// assert_eq!(array.to_vec::<u8>(&[0..2])?, [1, 4]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// Returns the errors of [`insert`](Self::insert).
     pub fn delete(&mut self, axis: usize, range: Range<u64>) -> Result<()> {
         let len = self.len_of(axis)?;
         if range.start > range.end || range.end > len {
-            return Err(Error::usage(format!(
-                "the stretch {range:?} of an axis of {len}"
-            )));
+            return Err(self.out_of_bounds(format!("the range {range:?} of axis {axis}")));
         }
-        let count = range.end.saturating_sub(range.start);
+        let count = range.end - range.start;
         if count == 0 {
             return Ok(());
         }
-        let shape = with(self.shape(), axis, len.saturating_sub(count));
-        if range.end < len && is_whole(&self.grid, axis, range.start, count) {
+        let shape = with(self.shape(), axis, len - count)?;
+        if range.end < len && is_whole(&self.grid, axis, range.start, count)? {
             self.frame.begin()?;
             self.spill()?;
-            let (first, chunks) = in_chunks(&self.grid, axis, range.start, count);
+            let (first, chunks) = in_chunks(&self.grid, axis, range.start, count)?;
             return self.reshape(&shape, |at, _| {
-                let position = *at.get(axis)?;
+                let position = along(at, axis)?;
                 match position < first {
-                    true => Some(at.to_vec()),
-                    false => Some(with(at, axis, position.saturating_add(chunks))),
+                    true => Ok(Some(at.to_vec())),
+                    false => with(at, axis, position + chunks).map(Some),
                 }
             });
         }
         self.frame.begin()?;
-        self.as_a_whole(|array| {
+        self.all_or_poison(|array| {
             array.shift(axis, range.end..len, Shift::Down(count))?;
             array.resize(&shape)
         })
     }
 
-    /// Moves a stretch of an axis, in steps that memory has room for.
+    /// Moves a range of an axis, in steps that memory has room for.
     fn shift(&mut self, axis: usize, range: Range<u64>, shift: Shift) -> Result<()> {
-        let mut slice = self.grid.whole();
-        if let Some(place) = slice.get_mut(axis) {
-            *place = 0..1;
+        if range.is_empty() {
+            return Ok(());
         }
-        let one = box_len(&slice, self.grid.itemsize)
-            .unwrap_or(usize::MAX)
-            .max(1);
-        let step = self
-            .frame
-            .coders
-            .buffer
-            .checked_div(one)
-            .unwrap_or(1)
-            .max(1);
-        let step = u64::try_from(step).unwrap_or(1);
+        let whole = self.grid.whole();
+        let one = self.grid.slice_len(&with_range(&whole, axis, 0..1)?)?;
+        let step = to_u64((self.frame.coder.buffer / one.max(1)).max(1));
         let mut left = range;
         while left.start < left.end {
+            let step = step.min(left.end - left.start);
+            // In an order that overwrites nothing before it has moved.
             let part = match shift {
-                Shift::Up(_) => left.end.saturating_sub(step).max(left.start)..left.end,
-                Shift::Down(_) => left.start..left.start.saturating_add(step).min(left.end),
+                Shift::Up(_) => left.end - step..left.end,
+                Shift::Down(_) => left.start..left.start + step,
             };
             let moved = match shift {
-                Shift::Up(by) => part.start.saturating_add(by)..part.end.saturating_add(by),
-                Shift::Down(by) => part.start.saturating_sub(by)..part.end.saturating_sub(by),
+                Shift::Up(by) => part.start + by..part.end + by,
+                Shift::Down(by) => part.start - by..part.end - by,
             };
             match shift {
                 Shift::Up(_) => left.end = part.start,
                 Shift::Down(_) => left.start = part.end,
             }
-            let place = |range: Range<u64>| {
-                let mut slice = slice.clone();
-                if let Some(place) = slice.get_mut(axis) {
-                    *place = range;
-                }
-                slice
-            };
-            let data = self.read_slice(&place(part))?;
-            self.write_slice(&place(moved), &data)?;
+            let data = self.read_slice(&with_range(&whole, axis, part)?)?;
+            self.write_slice(&with_range(&whole, axis, moved)?, &data)?;
         }
         Ok(())
     }
 
     fn len_of(&self, axis: usize) -> Result<u64> {
         let len = self.shape().get(axis).copied();
-        len.ok_or_else(|| Error::usage(format!("axis {axis} of {}", self.shape().len())))
+        len.ok_or_else(|| self.out_of_bounds(format!("axis {axis}")))
     }
 
-    /// How many of what an axis is made of these bytes are.
+    fn out_of_bounds(&self, asked: String) -> Error {
+        FrameError::OutOfBounds {
+            asked,
+            shape: self.shape().to_vec(),
+        }
+        .into()
+    }
+
+    /// How many positions of an axis so many bytes fill.
     fn count_in(&self, axis: usize, bytes: usize) -> Result<u64> {
-        let others = self
-            .shape()
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != axis);
-        let one = others.fold(self.grid.itemsize, |one, (_, len)| {
-            one.saturating_mul(to_usize(*len))
-        });
-        match (one, bytes) {
-            (0, 0) => Ok(0),
-            (1.., _) if bytes.is_multiple_of(one) => Ok(u64::try_from(bytes / one).unwrap_or(0)),
-            _ => Err(Error::usage(format!(
-                "{bytes} bytes, where axis {axis} is made of {one} bytes each"
-            ))),
+        let bytes = to_u64(bytes);
+        let others = self.shape().iter().enumerate();
+        let mut others = others.filter(|(other, _)| *other != axis);
+        let itemsize = u64::from(self.itemsize());
+        let one = match others.clone().any(|(_, len)| *len == 0) {
+            true => Some(0),
+            false => others.try_fold(itemsize, |one, (_, len)| one.checked_mul(*len)),
+        };
+        match one {
+            Some(0) if bytes == 0 => Ok(0),
+            Some(one) if one > 0 && bytes.is_multiple_of(one) => Ok(bytes / one),
+            _ => {
+                let one = one.map_or_else(|| "2^64 or more".to_owned(), |one| one.to_string());
+                Err(Error::usage(format!(
+                    "{bytes} bytes are not a multiple of {one}, the bytes of one position of axis {axis}"
+                )))
+            }
         }
     }
 }
 
+/// A direction, and how far.
 #[derive(Clone, Copy)]
 enum Shift {
     Up(u64),
     Down(u64),
 }
 
-/// Whether a stretch of an axis is whole chunks.
-fn is_whole(grid: &Grid, axis: usize, at: u64, count: u64) -> bool {
-    let chunk = grid.chunk.get(axis).copied().unwrap_or(0);
-    chunk > 0 && at.is_multiple_of(chunk) && count.is_multiple_of(chunk)
+/// Whether a range of an axis consists of whole chunks.
+fn is_whole(grid: &Grid, axis: usize, at: u64, count: u64) -> Result<bool> {
+    let chunk = along(&grid.chunk, axis)?;
+    Ok(chunk > 0 && at.is_multiple_of(chunk) && count.is_multiple_of(chunk))
 }
 
-/// The first chunk of a stretch, and how many they are.
-fn in_chunks(grid: &Grid, axis: usize, at: u64, count: u64) -> (u64, u64) {
-    let chunk = grid.chunk.get(axis).copied().unwrap_or(1).max(1);
-    (at / chunk, count / chunk)
+/// The first chunk of a range of whole chunks, and how many there are.
+fn in_chunks(grid: &Grid, axis: usize, at: u64, count: u64) -> Result<(u64, u64)> {
+    let chunk = along(&grid.chunk, axis)?.max(1);
+    Ok((at / chunk, count / chunk))
 }
 
-/// The same with another number at one axis.
-fn with(numbers: &[u64], axis: usize, number: u64) -> Vec<u64> {
-    let mut numbers = numbers.to_vec();
-    if let Some(place) = numbers.get_mut(axis) {
-        *place = number;
-    }
-    numbers
+/// The same with another number for one axis.
+fn with(numbers: &[u64], axis: usize, number: u64) -> Result<Vec<u64>> {
+    // Checks the axis.
+    along(numbers, axis)?;
+    let all = numbers.iter().enumerate();
+    Ok(all
+        .map(|(at, other)| if at == axis { number } else { *other })
+        .collect())
 }

@@ -1,49 +1,47 @@
-//! Elements as values of Rust.
+//! Elements as Rust values.
 
-use super::grid::box_len;
 use super::{NdArray, NdArrayBuilder};
-use blosc1::Fault;
+use crate::error::FrameError;
+use crate::int::size_of_u32;
 use bloscpack_dtype::{Element, native};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use std::ops::Range;
 
 impl NdArray {
-    /// How a new array of this shape is to be, whose elements are such values.
+    /// A builder for a new array of this shape, with elements of type `T`.
     #[must_use]
     pub fn of_type<T: Element>(shape: &[u64]) -> NdArrayBuilder {
-        let itemsize = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX);
-        NdArrayBuilder::new(shape, itemsize).dtype(T::DTYPE)
+        NdArrayBuilder::new(shape, size_of_u32::<T>()).dtype(T::DTYPE)
     }
 
-    /// How a new array of this shape is to be, whose elements are so many bytes of whatever it is.
+    /// A builder for a new array of this shape, with elements of so many bytes. [`NdArrayBuilder::dtype`] says what they mean.
     #[must_use]
     pub fn builder(shape: &[u64], itemsize: u32) -> NdArrayBuilder {
         NdArrayBuilder::new(shape, itemsize)
     }
 
-    /// A box of elements as values, in C order.
+    /// The elements of a slice, in C order.
+    ///
+    /// The array must have a dtype that `T` fits, or no dtype and elements of the same size.
     ///
     /// # Errors
-    /// As [`read_slice`](Self::read_slice), and [`Usage`](bloscpack_error::Category::Usage) if the elements are of another type. Where
-    /// the file does not tell their type, their size has to be right.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for elements of another type, and the errors of
+    /// [`read_slice`](Self::read_slice).
     pub fn to_vec<T: Element>(&self, slice: &[Range<u64>]) -> Result<Vec<T>> {
         self.check_type::<T>()?;
         self.grid.check(slice)?;
-        let len = box_len(slice, self.grid.itemsize);
-        let len = len.ok_or_else(|| Error::usage("the slice has more bytes than memory"))?;
-        // Pages that nobody has touched yet are touched first by the threads that fill them.
+        let len = self.grid.slice_len(slice)?;
+        // Pages that nothing has touched yet are touched first by the threads that fill them.
         let values = bytemuck::allocation::try_zeroed_vec(len / size_of::<T>());
-        let no_memory =
-            |()| Error::usage(format!("no memory for {len} bytes: read less at a time"));
-        let mut values: Vec<T> = values.map_err(no_memory)?;
+        let mut values: Vec<T> = values.map_err(|()| super::read::no_memory(len))?;
         self.read(slice, &mut values)?;
         Ok(values)
     }
 
-    /// Reads a box of elements as values into `out`, in C order.
+    /// Reads the elements of a slice into `out`, in C order; `out` has to have exactly as many.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec), and [`Usage`](bloscpack_error::Category::Usage) for another number of elements.
+    /// Returns the errors of [`to_vec`](Self::to_vec), and [`FrameError::WrongLength`] for another number of elements.
     pub fn read<T: Element>(&self, slice: &[Range<u64>], out: &mut [T]) -> Result<()> {
         self.check_type::<T>()?;
         self.read_slice_into(slice, bytemuck::cast_slice_mut(out))?;
@@ -53,10 +51,11 @@ impl NdArray {
         Ok(())
     }
 
-    /// Sets a box of elements to these values, in C order.
+    /// Replaces the elements of a slice with these values, in C order.
     ///
     /// # Errors
-    /// As [`write_slice`](Self::write_slice), and [`Usage`](bloscpack_error::Category::Usage) if the elements are of another type.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for elements of another type, and the errors of
+    /// [`write_slice`](Self::write_slice).
     pub fn write<T: Element>(&mut self, slice: &[Range<u64>], values: &[T]) -> Result<()> {
         self.check_type::<T>()?;
         let is_native = self
@@ -79,15 +78,12 @@ impl NdArray {
         }
         match (self.dtype_text(), size_of::<T>() == self.grid.itemsize) {
             (None, true) => Ok(()),
-            (text, _) => {
-                let text = text.map_or_else(String::new, |text| format!(" ({text})"));
-                let what = format!(
-                    "the elements have {} bytes{text}, and are not {}",
-                    self.grid.itemsize,
-                    std::any::type_name::<T>()
-                );
-                Err(crate::error::frame(Fault::Usage, what))
+            (text, _) => Err(FrameError::WrongType {
+                itemsize: self.grid.itemsize,
+                dtype: text.map(str::to_owned),
+                asked: std::any::type_name::<T>(),
             }
+            .into()),
         }
     }
 }

@@ -1,15 +1,17 @@
-//! The bit of MessagePack that frames are made of: a marker, then a value of fixed width, big-endian.
+//! The subset of MessagePack that frames consist of: a marker, then a value of fixed width, big-endian.
 //!
 //! ```text
 //! 9N array of N   aN text of N bytes   c2 false   c3 true    c6 bytes, i32 length   cd u16   ce u32   cf u64
 //! d1 i16   d2 i32   d3 i64   d8 16 bytes with a type   db text, u32 length   dc array, u16   de map, u16
 //! ```
 //!
-//! MessagePack knows shorter spellings of most values. Writers of frames never choose them, and patch
-//! fields at fixed places, so that another marker is damage.
+//! MessagePack has shorter encodings of most values. Writers of frames never use them, since they patch fields at fixed
+//! positions, so any other marker is damage.
 
-use super::error::FrameError;
-use blosc1::Fault;
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::part::FramePart;
+use std::fmt::Display;
 
 pub(super) const ARRAY: u8 = 0x90;
 pub(super) const TEXT: u8 = 0xa0;
@@ -29,113 +31,131 @@ pub(super) const MAP: u8 = 0xde;
 
 /// Reads one value after another, and knows where it is.
 pub(super) struct Cursor<'a> {
-    bytes: &'a [u8],
+    rest: &'a [u8],
     at: usize,
-    section: &'static str,
+    part: FramePart,
 }
 
 impl<'a> Cursor<'a> {
-    pub fn new(section: &'static str, bytes: &'a [u8]) -> Self {
+    pub fn new(part: FramePart, bytes: &'a [u8]) -> Self {
         Self {
-            bytes,
+            rest: bytes,
             at: 0,
-            section,
+            part,
         }
     }
 
+    /// Bytes read so far.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// An error about `back` bytes before here.
-    pub fn error(&self, fault: Fault, back: usize, what: impl Into<String>) -> FrameError {
-        FrameError::new(
-            fault,
-            self.section,
-            Some(self.at.saturating_sub(back)),
-            what,
-        )
+    /// Damage in a field that begins `back` bytes before here.
+    pub fn damaged(
+        &self,
+        back: usize,
+        field: &'static str,
+        found: impl Display,
+        expected: impl Display,
+    ) -> FrameError {
+        FrameError::damaged(self.part.clone(), self.before(back), field, found, expected)
     }
 
-    pub fn damaged(&self, back: usize, what: impl Into<String>) -> FrameError {
-        self.error(Fault::Damaged, back, what)
+    /// A value that is not supported, in a field that begins `back` bytes before here.
+    pub fn unsupported(
+        &self,
+        back: usize,
+        field: &'static str,
+        found: impl Display,
+        expected: impl Display,
+    ) -> FrameError {
+        FrameError::unsupported(self.part.clone(), self.before(back), field, found, expected)
     }
 
-    pub fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8], FrameError> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let Some(taken) = rest.get(..len) else {
-            let found = rest.len();
-            let what = format!("{what}: cut short after {found} of {len} bytes");
-            return Err(self.error(Fault::CutShort, 0, what));
+    fn before(&self, back: usize) -> Option<u64> {
+        self.at.checked_sub(back).map(to_u64)
+    }
+
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8], FrameError> {
+        let Some((taken, rest)) = self.rest.split_at_checked(len) else {
+            return Err(self.cut(len));
         };
-        self.at = self.at.saturating_add(len);
+        (self.rest, self.at) = (rest, self.at + len);
         Ok(taken)
     }
 
-    pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], FrameError> {
-        let taken = self.take(N, what)?;
-        // `take` gives as many as it is asked for.
-        Ok(taken.first_chunk().copied().unwrap_or([0; N]))
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
+        let Some((taken, rest)) = self.rest.split_first_chunk() else {
+            return Err(self.cut(N));
+        };
+        (self.rest, self.at) = (rest, self.at + N);
+        Ok(*taken)
     }
 
-    pub fn byte(&mut self, what: &str) -> Result<u8, FrameError> {
-        let [byte] = self.array(what)?;
+    fn cut(&self, expected: usize) -> FrameError {
+        let (at, found) = (Some(to_u64(self.at)), to_u64(self.rest.len()));
+        FrameError::cut_short(self.part.clone(), at, found, to_u64(expected))
+    }
+
+    pub fn byte(&mut self) -> Result<u8, FrameError> {
+        let [byte] = self.array()?;
         Ok(byte)
     }
 
-    pub fn marker(&mut self, expected: u8, what: &str) -> Result<(), FrameError> {
-        let found = self.byte(what)?;
+    /// Reads the marker of a field.
+    pub fn marker(&mut self, expected: u8, field: &'static str) -> Result<(), FrameError> {
+        let found = self.byte()?;
         if found == expected {
             return Ok(());
         }
-        let what = format!("{what}: marker {found:02x}, should be {expected:02x}");
-        Err(self.damaged(1, what))
+        let (found, expected) = (format!("marker {found:02x}"), format!("{expected:02x}"));
+        Err(self.damaged(1, field, found, expected))
     }
 
-    fn marked<const N: usize>(&mut self, marker: u8, what: &str) -> Result<[u8; N], FrameError> {
-        self.marker(marker, what)?;
-        self.array(what)
+    fn marked<const N: usize>(
+        &mut self,
+        marker: u8,
+        field: &'static str,
+    ) -> Result<[u8; N], FrameError> {
+        self.marker(marker, field)?;
+        self.array()
     }
 
-    pub fn u16(&mut self, what: &str) -> Result<u16, FrameError> {
-        self.marked(U16, what).map(u16::from_be_bytes)
+    pub fn u16(&mut self, field: &'static str) -> Result<u16, FrameError> {
+        self.marked(U16, field).map(u16::from_be_bytes)
     }
 
-    pub fn u32(&mut self, what: &str) -> Result<u32, FrameError> {
-        self.marked(U32, what).map(u32::from_be_bytes)
+    pub fn u32(&mut self, field: &'static str) -> Result<u32, FrameError> {
+        self.marked(U32, field).map(u32::from_be_bytes)
     }
 
-    pub fn u64(&mut self, what: &str) -> Result<u64, FrameError> {
-        self.marked(U64, what).map(u64::from_be_bytes)
+    pub fn u64(&mut self, field: &'static str) -> Result<u64, FrameError> {
+        self.marked(U64, field).map(u64::from_be_bytes)
     }
 
-    pub fn i16(&mut self, what: &str) -> Result<i16, FrameError> {
-        self.marked(I16, what).map(i16::from_be_bytes)
+    pub fn i16(&mut self, field: &'static str) -> Result<i16, FrameError> {
+        self.marked(I16, field).map(i16::from_be_bytes)
     }
 
-    pub fn i32(&mut self, what: &str) -> Result<i32, FrameError> {
-        self.marked(I32, what).map(i32::from_be_bytes)
+    pub fn i32(&mut self, field: &'static str) -> Result<i32, FrameError> {
+        self.marked(I32, field).map(i32::from_be_bytes)
     }
 
-    /// An `i32` that counts something.
-    pub fn count32(&mut self, marker: u8, what: &str) -> Result<u32, FrameError> {
-        let found = self.marked(marker, what).map(i32::from_be_bytes)?;
-        u32::try_from(found).map_err(|_| self.negative(4, what, found.into()))
+    /// An `i32` that cannot be negative.
+    pub fn count32(&mut self, marker: u8, field: &'static str) -> Result<u32, FrameError> {
+        let found = self.marked(marker, field).map(i32::from_be_bytes)?;
+        u32::try_from(found).map_err(|_| self.damaged(4, field, found, "0 or more"))
     }
 
-    /// An `i64` that counts something.
-    pub fn count64(&mut self, what: &str) -> Result<u64, FrameError> {
-        let found = self.marked(I64, what).map(i64::from_be_bytes)?;
-        u64::try_from(found).map_err(|_| self.negative(8, what, found))
+    /// An `i64` that cannot be negative.
+    pub fn count64(&mut self, field: &'static str) -> Result<u64, FrameError> {
+        let found = self.marked(I64, field).map(i64::from_be_bytes)?;
+        u64::try_from(found).map_err(|_| self.damaged(8, field, found, "0 or more"))
     }
 
-    fn negative(&self, back: usize, what: &str, found: i64) -> FrameError {
-        self.damaged(back, format!("{what}: {found}, should be 0 or more"))
-    }
-
-    /// How many entries a map or an array has.
-    pub fn entries(&mut self, marker: u8, what: &str) -> Result<u16, FrameError> {
-        self.marked(marker, what).map(u16::from_be_bytes)
+    /// The number of entries in a map or an array.
+    pub fn entries(&mut self, marker: u8, field: &'static str) -> Result<u16, FrameError> {
+        self.marked(marker, field).map(u16::from_be_bytes)
     }
 }
 
@@ -145,24 +165,22 @@ pub(super) fn put(to: &mut Vec<u8>, marker: u8, value: &[u8]) {
     to.extend_from_slice(value);
 }
 
-/// What a file keeps as an `i32` that counts something.
+/// The bytes of an `i32` that cannot be negative.
 pub(super) fn as_i32(
-    section: &'static str,
-    what: &str,
-    value: impl TryInto<i32> + Copy + std::fmt::Display,
+    part: &FramePart,
+    field: &'static str,
+    value: impl TryInto<i32> + Copy + Display,
 ) -> Result<[u8; 4], FrameError> {
     let encoded = value.try_into().map(i32::to_be_bytes);
-    encoded.map_err(|_| {
-        FrameError::usage(
-            section,
-            format!("{what}: {value}, can be 2147483647 at most"),
-        )
-    })
+    encoded.map_err(|_| FrameError::cannot_store(part.clone(), field, value, "at most 2147483647"))
 }
 
-/// What a file keeps as an `i64` that counts something.
-pub(super) fn as_i64(section: &'static str, what: &str, value: u64) -> Result<[u8; 8], FrameError> {
+/// The bytes of an `i64` that cannot be negative.
+pub(super) fn as_i64(
+    part: &FramePart,
+    field: &'static str,
+    value: u64,
+) -> Result<[u8; 8], FrameError> {
     let encoded = i64::try_from(value).map(i64::to_be_bytes);
-    encoded
-        .map_err(|_| FrameError::usage(section, format!("{what}: {value}, can be 2^63-1 at most")))
+    encoded.map_err(|_| FrameError::cannot_store(part.clone(), field, value, "at most 2^63-1"))
 }

@@ -1,18 +1,20 @@
-//! Where the chunks of a frame are: what its index chunk holds.
+//! Where the chunks of a frame are: the data of its index chunk.
 //!
 //! ```text
 //! i64 | i64 | ...       one for each chunk, little-endian
 //! 0 or more:               bytes from the end of the header, or the number of a chunk's file
-//! 81 00 00 00 00 00 00 00  (big end first) a chunk of zeros that is stored nowhere;  82 of NaN;  84 of anything
+//! 81 00 00 00 00 00 00 00  (highest byte first) a chunk of zeros that is stored nowhere;  82 of NaN;  84 of any bytes
 //! ```
 //!
-//! Chunks lie in any order, and there may be bytes between them that no entry leads to.
+//! Chunks may be in any order, with bytes between them that no entry refers to.
 
-use super::error::FrameError;
-use blosc1::Fault;
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::part::FramePart;
 
-const SECTION: &str = "index of the frame";
 const ENTRY: usize = 8;
+/// What entries may be.
+const EXPECTED: &str = "an offset, or 81, 82 or 84 followed by zeros";
 
 /// Where a chunk is.
 ///
@@ -21,22 +23,21 @@ const ENTRY: usize = 8;
 /// assert_eq!(ChunkPlace::decode(4096)?, ChunkPlace::At(4096));
 /// assert_eq!(ChunkPlace::Zeros.encode()?.to_be_bytes(), [0x81, 0, 0, 0, 0, 0, 0, 0]);
 /// assert!(ChunkPlace::decode(-1).is_err());
-/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
+/// # Ok::<(), bloscpack_frames::FrameError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkPlace {
-    /// In a contiguous frame: this many bytes behind the end of the header. In a sparse frame: in the
-    /// file of this number.
+    /// In a contiguous frame: this many bytes after the header. In a sparse frame: in the file with this number.
     At(u64),
-    /// Nowhere: all of it is zeros.
+    /// Not stored: all bytes are zero.
     Zeros,
-    /// Nowhere: every item is NaN.
+    /// Not stored: all elements are NaN.
     Nan,
-    /// Nowhere: nobody has said what it holds.
+    /// Not stored: never written. Readers return zeros.
     Uninit,
 }
 
-/// The highest bytes of the entries for chunks that are stored nowhere.
+/// The highest bytes of the entries for chunks that are not stored.
 const ZEROS: u8 = 0x81;
 const NAN: u8 = 0x82;
 const UNINIT: u8 = 0x84;
@@ -45,33 +46,33 @@ impl ChunkPlace {
     /// Reads an entry.
     ///
     /// # Errors
-    /// [`Fault::Damaged`] for a negative one that is none of the three.
+    /// Returns [`FrameError::Damaged`] for a negative number other than the three special ones.
     pub fn decode(entry: i64) -> Result<Self, FrameError> {
+        Self::of(entry).ok_or_else(|| damaged(entry, None))
+    }
+
+    fn of(entry: i64) -> Option<Self> {
         if let Ok(at) = u64::try_from(entry) {
-            return Ok(Self::At(at));
+            return Some(Self::At(at));
         }
         match entry.to_be_bytes() {
-            [ZEROS, 0, 0, 0, 0, 0, 0, 0] => Ok(Self::Zeros),
-            [NAN, 0, 0, 0, 0, 0, 0, 0] => Ok(Self::Nan),
-            [UNINIT, 0, 0, 0, 0, 0, 0, 0] => Ok(Self::Uninit),
-            _ => {
-                let what = format!(
-                    "entry {entry:016x}, should be an offset, or 81, 82 or 84 and zeros behind it"
-                );
-                Err(FrameError::damaged(SECTION, what))
-            }
+            [ZEROS, 0, 0, 0, 0, 0, 0, 0] => Some(Self::Zeros),
+            [NAN, 0, 0, 0, 0, 0, 0, 0] => Some(Self::Nan),
+            [UNINIT, 0, 0, 0, 0, 0, 0, 0] => Some(Self::Uninit),
+            _ => None,
         }
     }
 
     /// The entry.
     ///
     /// # Errors
-    /// [`Fault::Usage`] for an offset of 2^63 or more.
+    /// Returns [`FrameError::CannotStore`] for an offset of 2^63 or more.
     pub fn encode(self) -> Result<i64, FrameError> {
         let special = |kind| Ok(i64::from_be_bytes([kind, 0, 0, 0, 0, 0, 0, 0]));
         match self {
-            Self::At(at) => i64::try_from(at)
-                .map_err(|_| FrameError::usage(SECTION, format!("an offset of {at}"))),
+            Self::At(at) => i64::try_from(at).map_err(|_| {
+                FrameError::cannot_store(FramePart::Index, "offset", at, "at most 2^63-1")
+            }),
             Self::Zeros => special(ZEROS),
             Self::Nan => special(NAN),
             Self::Uninit => special(UNINIT),
@@ -79,7 +80,12 @@ impl ChunkPlace {
     }
 }
 
-/// Reads what an index chunk decoded to.
+fn damaged(entry: i64, at: Option<u64>) -> FrameError {
+    let found = format!("{entry:016x}");
+    FrameError::damaged(FramePart::Index, at, "entry", found, EXPECTED)
+}
+
+/// Reads the decompressed data of an index chunk.
 ///
 /// ```
 /// use bloscpack_frames::{wire::ChunkPlace, wire::decode_index, wire::encode_index};
@@ -87,41 +93,35 @@ impl ChunkPlace {
 /// let places = decode_index(&raw, 2)?;
 /// assert_eq!(places, [ChunkPlace::At(32), ChunkPlace::Nan]);
 /// assert_eq!(encode_index(&places)?, raw);
-/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
+/// # Ok::<(), bloscpack_frames::FrameError>(())
 /// ```
 ///
 /// # Errors
-/// [`Fault::Damaged`] if it is not one entry for each of `nchunks` chunks, or has one that cannot be.
+/// Returns [`FrameError::Damaged`] if `raw` does not have exactly one entry for each of `nchunks` chunks, or if one of them
+/// is not valid.
 pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>, FrameError> {
     let (entries, rest) = raw.as_chunks::<ENTRY>();
-    if !rest.is_empty() || u64::try_from(entries.len()) != Ok(nchunks) {
-        let found = raw.len();
-        let what = format!("{found} bytes, should be {ENTRY} for each of {nchunks} chunks");
-        return Err(FrameError::damaged(SECTION, what));
+    if !rest.is_empty() || to_u64(entries.len()) != nchunks {
+        let (part, found) = (FramePart::Index, raw.len());
+        let expected = format!("{ENTRY} bytes for each of {nchunks} chunks");
+        return Err(FrameError::damaged(part, None, "length", found, expected));
     }
-    let place = |(chunk, entry): (usize, &[u8; ENTRY])| {
-        ChunkPlace::decode(i64::from_le_bytes(*entry)).map_err(|_| {
-            let found = u64::from_le_bytes(*entry);
-            let what = format!(
-                "chunk {chunk}: {found:016x}, should be an offset, or 81, 82 or 84 and zeros"
-            );
-            FrameError::new(Fault::Damaged, SECTION, chunk.checked_mul(ENTRY), what)
-        })
-    };
-    // As many as are there, at once: to grow towards it would take twice as much.
+    // All at once: a vector that grows would need twice the memory.
     let mut places = Vec::with_capacity(entries.len());
-    for entry in entries.iter().enumerate() {
-        places.push(place(entry)?);
+    for (number, entry) in entries.iter().enumerate() {
+        let entry = i64::from_le_bytes(*entry);
+        let place = ChunkPlace::of(entry);
+        places.push(place.ok_or_else(|| damaged(entry, Some(to_u64(number * ENTRY))))?);
     }
     Ok(places)
 }
 
-/// What an index chunk has to hold.
+/// The data of an index chunk.
 ///
 /// # Errors
-/// As [`ChunkPlace::encode`].
+/// Returns [`FrameError::CannotStore`] for an offset of 2^63 or more.
 pub fn encode_index(places: &[ChunkPlace]) -> Result<Vec<u8>, FrameError> {
-    let mut raw = Vec::with_capacity(places.len().saturating_mul(ENTRY));
+    let mut raw = Vec::with_capacity(places.len() * ENTRY);
     for place in places {
         raw.extend_from_slice(&place.encode()?.to_le_bytes());
     }
@@ -143,7 +143,7 @@ pub fn chunk_file_name(number: u64) -> String {
     format!("{number:08X}{SUFFIX}")
 }
 
-/// The number of the chunk that a file of this name holds, if it is named as [`chunk_file_name`] does.
+/// The number in the name of a chunk's file; `None` if [`chunk_file_name`] never returns this name.
 #[must_use]
 pub fn chunk_number(name: &str) -> Option<u64> {
     let number = u64::from_str_radix(name.strip_suffix(SUFFIX)?, 16).ok()?;
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_itself_again() {
+    fn places_survive_encoding_and_decoding() {
         let largest = u64::try_from(i64::MAX).unwrap();
         for place in [
             ChunkPlace::At(0),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_that_a_writer_gives_are_those_of_chunks() {
+    fn only_names_that_a_writer_gives_are_names_of_chunks() {
         for number in [0, 0xabcdef, u32::MAX.into(), 0x1_0000_0000, u64::MAX] {
             assert_eq!(chunk_number(&chunk_file_name(number)), Some(number));
         }

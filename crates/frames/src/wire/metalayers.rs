@@ -6,15 +6,17 @@
 //! '-- offsets are those of each c6: from the first byte of the header, or of the trailer
 //! ```
 //!
-//! Values lie in the order of the names, without gaps; offsets that say otherwise are refused, which
-//! rules out values that overlap.
+//! Values are in the order of the names, without gaps. Offsets that say otherwise are refused, which rules out values that
+//! overlap.
 
 use super::cursor::{ARRAY, BYTES, Cursor, I32, LONG_ARRAY, MAP, TEXT, U16, as_i32, put};
-use super::error::FrameError;
+use crate::error::FrameError;
+use crate::int::to_usize;
+use crate::part::FramePart;
 use std::collections::HashSet;
 
 /// Longest name, in bytes.
-const MAX_NAME: usize = 31;
+const MAX_NAME: u8 = 31;
 /// `93 cd u16 de u16`
 const START: usize = 7;
 /// `dc u16`
@@ -23,15 +25,15 @@ const MIDDLE: usize = 3;
 const ENTRY: usize = 6;
 /// `c6 i32`
 const VALUE: usize = 5;
-const SECTION: &str = "metalayers";
+const PART: FramePart = FramePart::Metalayers;
 
 /// Metalayers in the order of the file: names of 1 to 31 bytes, each with bytes.
 ///
-/// Those of a header are 16 at most, and stay as long as they are; those of a trailer vary in length
-/// ("vlmetalayers"), and each value there is a Blosc2 chunk.
+/// A header has at most 16 of them, and they keep their lengths; a trailer has at most 8192 of varying length
+/// ("vlmetalayers"), each of which is a Blosc2 chunk.
 ///
 /// ```
-/// use bloscpack_frames::wire::Metalayers;
+/// use bloscpack_frames::Metalayers;
 /// let mut metalayers = Metalayers::new();
 /// metalayers.set("b2nd", vec![1])?;
 /// metalayers.set("unit", b"K".to_vec())?;
@@ -39,19 +41,19 @@ const SECTION: &str = "metalayers";
 /// assert_eq!(metalayers.get("b2nd"), Some(&[2][..]));
 /// assert!(metalayers.iter().map(|(name, _)| name).eq(["b2nd", "unit"]));
 /// assert!(metalayers.set("", vec![]).is_err());
-/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
+/// # Ok::<(), bloscpack_frames::FrameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metalayers(Vec<(String, Vec<u8>)>);
 
-/// Where metalayers stand, which decides how they are counted.
+/// The part of a frame that contains metalayers, which decides how they are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Holder {
     Header,
     Trailer,
 }
 
-impl Place {
+impl Holder {
     /// Bytes of [`START`] that the length does not count.
     fn uncounted(self) -> usize {
         match self {
@@ -60,8 +62,8 @@ impl Place {
         }
     }
 
-    /// How many metalayers Blosc2 takes: `BLOSC2_MAX_METALAYERS` and `BLOSC2_MAX_VLMETALAYERS`.
-    fn most(self) -> usize {
+    /// The maximum number of metalayers in Blosc2: `BLOSC2_MAX_METALAYERS` and `BLOSC2_MAX_VLMETALAYERS`.
+    fn most(self) -> u16 {
         match self {
             Self::Header => 16,
             Self::Trailer => 8192,
@@ -70,13 +72,13 @@ impl Place {
 }
 
 impl Metalayers {
-    /// None.
+    /// No metalayers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many.
+    /// How many metalayers there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -88,32 +90,28 @@ impl Metalayers {
         self.0.is_empty()
     }
 
-    /// The bytes of the one with this name.
+    /// The bytes of the metalayer with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.iter()
             .find_map(|(other, bytes)| (other == name).then_some(bytes))
     }
 
-    /// All of them, in the order of the file.
+    /// All names with their bytes, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0
             .iter()
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 
-    /// Gives the one with this name other bytes, or adds it behind the others. How many there may be is
-    /// checked when they are encoded.
+    /// Replaces the bytes of the metalayer with this name, or appends a new one. The number of metalayers is checked when
+    /// they are encoded.
     ///
     /// # Errors
-    /// [`Fault::Usage`](blosc1::Fault::Usage) for a name that is empty or longer than 31 bytes, and for
-    /// 2^31 bytes or more.
+    /// Returns [`FrameError::CannotStore`] for a name that is empty or longer than 31 bytes, and for 2^31 bytes or more.
     pub fn set(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), FrameError> {
-        if name.is_empty() || name.len() > MAX_NAME {
-            let what = format!("a name of {} bytes, should be 1 to {MAX_NAME}", name.len());
-            return Err(FrameError::usage(SECTION, what));
-        }
-        as_i32(SECTION, "length of a metalayer", bytes.len())?;
+        name_len(name)?;
+        as_i32(&PART, "length", bytes.len())?;
         match self.0.iter_mut().find(|(other, _)| other == name) {
             Some((_, old)) => *old = bytes,
             None => self.0.push((name.to_owned(), bytes)),
@@ -121,134 +119,146 @@ impl Metalayers {
         Ok(())
     }
 
-    /// Takes out the one with this name.
+    /// Removes the metalayer with this name, and returns its bytes.
     pub fn remove(&mut self, name: &str) -> Option<Vec<u8>> {
         let at = self.0.iter().position(|(other, _)| other == name)?;
         Some(self.0.remove(at).1)
     }
 
-    /// Reads them from where the cursor is, which stands behind the last value then.
-    pub(super) fn decode(cursor: &mut Cursor, place: Place) -> Result<Self, FrameError> {
+    /// Reads them from the position of the cursor, which is past the last value afterwards.
+    pub(super) fn decode(cursor: &mut Cursor, holder: Holder) -> Result<Self, FrameError> {
         let start = cursor.at();
         cursor.marker(ARRAY | 3, "metalayers")?;
-        let index_len = cursor.u16("length of the names of metalayers")?;
+        let names_len = cursor.u16("length of the names of metalayers")?;
         let count = cursor.entries(MAP, "number of metalayers")?;
-        if usize::from(count) > place.most() {
-            let what = format!("{count} metalayers, should be {} at most", place.most());
-            return Err(cursor.damaged(2, what));
+        if count > holder.most() {
+            let expected = format!("at most {}", holder.most());
+            return Err(cursor.damaged(2, "number of metalayers", count, expected));
         }
         let (mut names, mut seen) = (Vec::new(), HashSet::new());
         for _ in 0..count {
-            let name = name(cursor)?;
+            let name = read_name(cursor)?;
             if !seen.insert(name) {
-                let what = format!("metalayer \"{name}\" is there twice");
-                return Err(cursor.damaged(name.len(), what));
+                let found = format!("{name:?} twice");
+                return Err(cursor.damaged(name.len(), "name of a metalayer", found, "it once"));
             }
             let offset = cursor.i32("offset of a metalayer")?;
             names.push((name, offset, cursor.at()));
         }
-        let found = (cursor.at() - start).saturating_sub(place.uncounted());
-        if found != usize::from(index_len) {
-            let what = format!("names of metalayers: {found} bytes, should be {index_len}");
-            return Err(cursor.damaged(0, what));
+        let found = cursor.at() - start - holder.uncounted();
+        if found != usize::from(names_len) {
+            return Err(cursor.damaged(
+                0,
+                "length of the names of metalayers",
+                names_len,
+                format!("{found}, up to here"),
+            ));
         }
-        values(cursor, count, &names).map(Self)
+        read_values(cursor, count, &names).map(Self)
     }
 
-    /// Bytes that they take.
+    /// Bytes that [`encode`](Self::encode) appends. All of them are in memory, so the sum cannot overflow.
     pub(super) fn encoded_len(&self) -> usize {
         let each = |(name, bytes): &(String, Vec<u8>)| ENTRY + name.len() + VALUE + bytes.len();
-        let all = self.0.iter().map(each);
-        all.fold(START + MIDDLE, usize::saturating_add)
+        START + MIDDLE + self.0.iter().map(each).sum::<usize>()
     }
 
-    /// Appends them to the header or the trailer that `to` begins with.
-    pub(super) fn encode(&self, to: &mut Vec<u8>, place: Place) -> Result<(), FrameError> {
-        let (count, index_len) = self.counts(place)?;
+    /// Bytes of all names, each with its offset.
+    fn names_len(&self) -> usize {
+        self.0.iter().map(|(name, _)| ENTRY + name.len()).sum()
+    }
+
+    /// Appends them to a header or trailer, of which `to` has all that precedes them.
+    pub(super) fn encode(&self, to: &mut Vec<u8>, holder: Holder) -> Result<(), FrameError> {
+        let (count, names_len) = self.counts(holder)?;
         to.push(ARRAY | 3);
-        put(to, U16, &index_len.to_be_bytes());
+        put(to, U16, &names_len.to_be_bytes());
         put(to, MAP, &count.to_be_bytes());
-        let names = self.0.iter().map(|(name, _)| ENTRY + name.len());
-        let mut offset = names.fold(to.len() + MIDDLE, usize::saturating_add);
+        let mut offset = to.len() + self.names_len() + MIDDLE;
         for (name, bytes) in &self.0 {
-            let len = u8::try_from(name.len()).unwrap_or_default();
-            put(to, TEXT | len, name.as_bytes());
-            put(to, I32, &as_i32(SECTION, "offset of a metalayer", offset)?);
-            offset = offset.saturating_add(VALUE).saturating_add(bytes.len());
+            put(to, TEXT | name_len(name)?, name.as_bytes());
+            put(to, I32, &as_i32(&PART, "offset", offset)?);
+            offset += VALUE + bytes.len();
         }
         put(to, LONG_ARRAY, &count.to_be_bytes());
         for (_, bytes) in &self.0 {
-            let len = as_i32(SECTION, "length of a metalayer", bytes.len())?;
-            put(to, BYTES, &len);
+            put(to, BYTES, &as_i32(&PART, "length", bytes.len())?);
             to.extend_from_slice(bytes);
         }
         Ok(())
     }
 
-    /// Refuses more than a header has room for.
+    /// Refuses more than fits into a header.
     pub(crate) fn check_header(&self) -> Result<(), FrameError> {
-        self.counts(Place::Header).map(|_| ())
+        self.counts(Holder::Header).map(|_| ())
     }
 
-    /// Refuses more than a trailer has room for.
+    /// Refuses more than fits into a trailer.
     pub(crate) fn check_trailer(&self) -> Result<(), FrameError> {
-        self.counts(Place::Trailer).map(|_| ())
+        self.counts(Holder::Trailer).map(|_| ())
     }
 
-    /// How many, and the bytes of their names.
-    fn counts(&self, place: Place) -> Result<(u16, u16), FrameError> {
-        let (len, most) = (self.len(), place.most());
-        let names = self.0.iter().map(|(name, _)| ENTRY + name.len());
-        let index_len = names.fold(START - place.uncounted(), usize::saturating_add);
-        match (u16::try_from(len), u16::try_from(index_len)) {
-            (Ok(count), Ok(index_len)) if len <= most => Ok((count, index_len)),
-            _ => {
-                let what = format!(
-                    "{len} with {index_len} bytes of names, can be {most} with {} bytes at most",
-                    u16::MAX
-                );
-                Err(FrameError::usage(SECTION, what))
-            }
+    /// How many there are, and the bytes of their names.
+    fn counts(&self, holder: Holder) -> Result<(u16, u16), FrameError> {
+        let most = holder.most();
+        let names_len = START - holder.uncounted() + self.names_len();
+        match (u16::try_from(self.len()), u16::try_from(names_len)) {
+            (Ok(count), Ok(names_len)) if count <= most => Ok((count, names_len)),
+            _ => Err(FrameError::cannot_store(
+                PART,
+                "number of metalayers",
+                format!("{} with {names_len} bytes of names", self.len()),
+                format!("at most {most} with {} bytes", u16::MAX),
+            )),
         }
     }
 }
 
-fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, FrameError> {
-    let marker = cursor.byte("name of a metalayer")?;
-    let len = usize::from(marker ^ TEXT);
+/// The length of a name as the file has it.
+fn name_len(name: &str) -> Result<u8, FrameError> {
+    let len = u8::try_from(name.len()).ok();
+    len.filter(|len| (1..=MAX_NAME).contains(len))
+        .ok_or_else(|| {
+            let found = format!("of {} bytes", name.len());
+            FrameError::cannot_store(PART, "name", found, format!("1 to {MAX_NAME}"))
+        })
+}
+
+fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, FrameError> {
+    let field = "name of a metalayer";
+    let marker = cursor.byte()?;
+    let len = marker ^ TEXT;
     if len == 0 || len > MAX_NAME {
-        let what = format!("name of a metalayer: marker {marker:02x}, should be a1 to bf");
-        return Err(cursor.damaged(1, what));
+        let found = format!("marker {marker:02x}");
+        return Err(cursor.damaged(1, field, found, "a1 to bf"));
     }
-    let bytes = cursor.take(len, "name of a metalayer")?;
+    let bytes = cursor.take(len.into())?;
     std::str::from_utf8(bytes).map_err(|_| {
-        let found = bytes.escape_ascii();
-        let what = format!("name of a metalayer: \"{found}\", should be UTF-8");
-        cursor.damaged(len, what)
+        let found = format!("\"{}\"", bytes.escape_ascii());
+        cursor.damaged(bytes.len(), field, found, "UTF-8")
     })
 }
 
-/// The values of these names; each with its offset, and where that ends.
-fn values(
+/// Reads the values for these names, each with its offset and the position at which that ends.
+fn read_values(
     cursor: &mut Cursor,
     count: u16,
     names: &[(&str, i32, usize)],
 ) -> Result<Vec<(String, Vec<u8>)>, FrameError> {
     let found = cursor.entries(LONG_ARRAY, "number of values of metalayers")?;
     if found != count {
-        let what = format!("{found} values of metalayers, should be {count}, as many as names");
-        return Err(cursor.damaged(2, what));
+        let expected = format!("{count}, one for each name");
+        return Err(cursor.damaged(2, "number of values of metalayers", found, expected));
     }
     let mut metalayers = Vec::with_capacity(names.len());
     for (name, offset, offset_end) in names {
-        if usize::try_from(*offset) != Ok(cursor.at()) {
-            let expected = cursor.at();
-            let what = format!("offset of metalayer \"{name}\": {offset}, should be {expected}");
-            return Err(cursor.damaged(expected + 4 - offset_end, what));
+        let at = cursor.at();
+        if usize::try_from(*offset) != Ok(at) {
+            let (back, found) = (at + 4 - offset_end, format!("{offset} for {name:?}"));
+            return Err(cursor.damaged(back, "offset of a metalayer", found, at));
         }
         let len = cursor.count32(BYTES, "length of a metalayer")?;
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
-        let bytes = cursor.take(len, "bytes of a metalayer")?;
+        let bytes = cursor.take(to_usize(len))?;
         metalayers.push(((*name).to_owned(), bytes.to_vec()));
     }
     Ok(metalayers)
@@ -265,9 +275,9 @@ mod tests {
         \xdc\x00\x02\xc6\0\0\0\x02ab\xc6\0\0\0\x00";
 
     fn decoded(bytes: &[u8]) -> Result<Metalayers, FrameError> {
-        let mut cursor = Cursor::new("frame trailer", bytes);
-        cursor.take(2, "start").unwrap();
-        let metalayers = Metalayers::decode(&mut cursor, Place::Trailer)?;
+        let mut cursor = Cursor::new(FramePart::Trailer, bytes);
+        cursor.take(2).unwrap();
+        let metalayers = Metalayers::decode(&mut cursor, Holder::Trailer)?;
         assert_eq!(cursor.at(), bytes.len());
         Ok(metalayers)
     }
@@ -277,7 +287,7 @@ mod tests {
         let two = decoded(TWO).unwrap();
         assert!(two.iter().eq([("x", &b"ab"[..]), ("y", &b""[..])]));
         let mut bytes = TWO[..2].to_vec();
-        two.encode(&mut bytes, Place::Trailer).unwrap();
+        two.encode(&mut bytes, Holder::Trailer).unwrap();
         assert_eq!(bytes, TWO);
         assert_eq!(two.encoded_len(), TWO.len() - 2);
     }
@@ -290,7 +300,7 @@ mod tests {
             (8, 3),     // their number
             (9, 0xa0),  // an empty name
             (10, b'y'), // twice
-            (10, 0xff), // no UTF-8
+            (10, 0xff), // not UTF-8
             (15, 0x1b), // offset
             (22, 0x1a), // a value that another name has
             (25, 1),    // number of values
@@ -312,15 +322,15 @@ mod tests {
         for i in 0..17 {
             many.set(&format!("{i:031}"), Vec::new()).unwrap();
         }
-        assert!(many.encode(&mut Vec::new(), Place::Trailer).is_ok());
-        let error = many.encode(&mut Vec::new(), Place::Header).unwrap_err();
+        assert!(many.encode(&mut Vec::new(), Holder::Trailer).is_ok());
+        let error = many.encode(&mut Vec::new(), Holder::Header).unwrap_err();
         assert_eq!(error.fault(), Fault::Usage);
         assert_eq!(many.remove(&format!("{:031}", 3)), Some(Vec::new()));
-        assert!(many.encode(&mut Vec::new(), Place::Header).is_ok());
+        assert!(many.encode(&mut Vec::new(), Holder::Header).is_ok());
         for i in 17..2000 {
             many.set(&format!("{i:031}"), Vec::new()).unwrap();
         }
-        assert!(many.encode(&mut Vec::new(), Place::Trailer).is_err());
+        assert!(many.encode(&mut Vec::new(), Holder::Trailer).is_err());
     }
 
     #[test]

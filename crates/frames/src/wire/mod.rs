@@ -1,4 +1,4 @@
-//! The bytes of Blosc2 frames, and what their metalayers say of n-dimensional arrays.
+//! The bytes of Blosc2 frames, without any I/O.
 //!
 //! ```text
 //! header | chunk, chunk, ... | index chunk | trailer        a contiguous frame: one file
@@ -6,22 +6,31 @@
 //! 00000000.chunk   00000001.chunk   ...                                     and its chunks
 //! ```
 //!
-//! Each part has its file: [`FrameHeader`] and [`Trailer`], both with [`Metalayers`]; the index is a
-//! Blosc2 chunk, and [`decode_index`] reads what it holds; [`ArrayMeta`] is the metalayer of Caterva
-//! and of Blosc2 NDim. Numbers are big-endian, except those in the index. A frame without content has
-//! no index chunk, and its trailer follows its header whatever [`FrameHeader::section_len`] says.
+//! | part | read and written by |
+//! |---|---|
+//! | header | [`FrameHeader`](crate::FrameHeader), [`FramePrefix`] for its length |
+//! | trailer | [`Trailer`] |
+//! | metalayers, in both | [`Metalayers`](crate::Metalayers) |
+//! | the metalayer that describes an array | [`ArrayMeta`](crate::ArrayMeta), [`ArrayDType`] |
+//! | index: a Blosc2 chunk | [`decode_index`] and [`encode_index`], for its decompressed data |
+//! | names of files in a sparse frame | [`chunk_file_name`], [`chunk_number`] |
+//!
+//! Numbers are big-endian, except those in the index. A frame without content has no index chunk: its trailer follows its
+//! header, whatever [`section_len`](crate::FrameHeader::section_len) says.
+//!
+//! This module is for programs that inspect, repair or generate frames byte by byte. [`Frame`](crate::Frame) and
+//! [`NdArray`](crate::NdArray) do everything else.
 
-mod array;
+pub(crate) mod array;
 mod cursor;
-mod error;
-mod header;
+pub(crate) mod header;
 mod index;
-mod metalayers;
+pub(crate) mod kind;
+pub(crate) mod metalayers;
 mod trailer;
 
-pub use array::{ArrayDType, ArrayKind, ArrayMeta};
-pub use error::FrameError;
-pub use header::{FrameHeader, FrameKind, FramePrefix, is_frame};
+// The other public types of these modules are at the root of the crate.
+pub use array::ArrayDType;
+pub use header::{FramePrefix, is_frame};
 pub use index::{ChunkPlace, chunk_file_name, chunk_number, decode_index, encode_index};
-pub use metalayers::Metalayers;
 pub use trailer::Trailer;

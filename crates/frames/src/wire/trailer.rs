@@ -1,4 +1,4 @@
-//! The end of a frame: metalayers whose length varies, and how long all of it is.
+//! The end of a frame: metalayers of varying length, and the length of all that.
 //!
 //! ```text
 //! 0    1    2
@@ -7,12 +7,14 @@
 //! ```
 
 use super::cursor::{ARRAY, Cursor, SIXTEEN, U32, put};
-use super::error::FrameError;
-use super::metalayers::{Metalayers, Place};
-use blosc1::Fault;
+use super::metalayers::{Holder, Metalayers};
+use crate::error::FrameError;
+use crate::int::to_usize;
+use crate::part::FramePart;
 
-const SECTION: &str = "frame trailer";
 const VERSION: u8 = 1;
+/// [`Trailer::MIN_LEN`] as the file has it.
+const MIN_LEN: u32 = 35;
 
 /// The trailer of a frame.
 ///
@@ -22,68 +24,67 @@ const VERSION: u8 = 1;
 /// let tail = &bytes[bytes.len() - Trailer::TAIL_LEN..];
 /// assert_eq!(Trailer::len_from_tail(tail)?, 35);
 /// assert!(Trailer::decode(&bytes)?.vlmetalayers.is_empty());
-/// # Ok::<(), bloscpack_frames::wire::FrameError>(())
+/// # Ok::<(), bloscpack_frames::FrameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trailer {
-    /// Metalayers whose length varies. Each value is a Blosc2 chunk, kept as it is.
+    /// Metalayers of varying length. Each value is a Blosc2 chunk, kept as it is.
     pub vlmetalayers: Metalayers,
 }
 
 impl Trailer {
-    /// Bytes at the end of a frame that tell how long its trailer is.
+    /// Bytes at the end of a frame that say how long its trailer is.
     pub const TAIL_LEN: usize = 23;
     /// Bytes of a trailer without metalayers.
-    pub const MIN_LEN: usize = 35;
+    pub const MIN_LEN: usize = to_usize(MIN_LEN);
 
-    /// Bytes of the trailer of a frame that ends with these [`Trailer::TAIL_LEN`] bytes, 35 at least.
+    /// The length of a trailer in bytes, at least [`Trailer::MIN_LEN`], given its last [`Trailer::TAIL_LEN`] bytes.
     ///
     /// # Errors
-    /// [`Fault::CutShort`] for fewer bytes, [`Fault::Unsupported`] if there is a fingerprint,
-    /// [`Fault::Damaged`] if this is no end of a trailer. Positions are those within the tail.
+    /// Returns [`FrameError::CutShort`] for fewer bytes, [`FrameError::Unsupported`] if there is a fingerprint, and
+    /// [`FrameError::Damaged`] if these are not the last bytes of a trailer. Positions are relative to `tail`.
     pub fn len_from_tail(tail: &[u8]) -> Result<u32, FrameError> {
-        read_tail(&mut Cursor::new("end of the frame trailer", tail))
+        read_tail(&mut Cursor::new(FramePart::TrailerEnd, tail))
     }
 
-    /// Reads a trailer, which has to have all of these bytes.
+    /// Reads a trailer, which has to consist of exactly these bytes.
     ///
     /// # Errors
-    /// [`Fault::CutShort`] if bytes are missing, [`Fault::Unsupported`] for another version or a
-    /// fingerprint, [`Fault::Damaged`] for anything else that no writer of frames writes.
+    /// Returns [`FrameError::CutShort`] if bytes are missing, [`FrameError::Unsupported`] for another version or a
+    /// fingerprint, and [`FrameError::Damaged`] for anything else that no writer of frames writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
-        let mut cursor = Cursor::new(SECTION, bytes);
+        let mut cursor = Cursor::new(FramePart::Trailer, bytes);
         cursor.marker(ARRAY | 4, "start")?;
-        let version = cursor.byte("version")?;
+        let version = cursor.byte()?;
         if version != VERSION {
-            let what = format!("version {version}, should be {VERSION}");
-            return Err(cursor.error(Fault::Unsupported, 1, what));
+            return Err(cursor.unsupported(1, "version", version, VERSION));
         }
-        let vlmetalayers = Metalayers::decode(&mut cursor, Place::Trailer)?;
-        let len = read_tail(&mut cursor)?;
-        if usize::try_from(len) != Ok(cursor.at()) || cursor.at() != bytes.len() {
-            let (ends, found) = (cursor.at(), bytes.len());
-            let what = format!("it says {len} bytes and ends after {ends}, should be {found}");
-            return Err(cursor.damaged(Self::TAIL_LEN, what));
+        let vlmetalayers = Metalayers::decode(&mut cursor, Holder::Trailer)?;
+        let len = to_usize(read_tail(&mut cursor)?);
+        if len != cursor.at() || cursor.at() != bytes.len() {
+            let found = format!("{len}, with a last byte at {}", cursor.at() - 1);
+            return Err(cursor.damaged(Self::TAIL_LEN, "length", found, bytes.len()));
         }
         Ok(Self { vlmetalayers })
     }
 
-    /// Bytes that it takes.
+    /// Bytes that [`encode`](Self::encode) returns.
     pub(crate) fn encoded_len(&self) -> usize {
-        let layers = self.vlmetalayers.encoded_len();
-        layers.saturating_add(2).saturating_add(Self::TAIL_LEN)
+        2 + self.vlmetalayers.encoded_len() + Self::TAIL_LEN
     }
 
     /// The trailer as Blosc2 writes it.
     ///
     /// # Errors
-    /// [`Fault::Usage`] for more metalayers than a trailer has room for: 8192, 65,529 bytes of names,
-    /// 2^31-1 bytes in all.
+    /// Returns [`FrameError::CannotStore`] for more metalayers than a trailer can contain: 8192, 65,529 bytes of names (with
+    /// six more for each), or 2^31-1 bytes in total.
     pub fn encode(&self) -> Result<Vec<u8>, FrameError> {
         let mut bytes = vec![ARRAY | 4, VERSION];
-        self.vlmetalayers.encode(&mut bytes, Place::Trailer)?;
-        let len = u32::try_from(bytes.len().saturating_add(Self::TAIL_LEN));
-        let len = len.map_err(|_| FrameError::usage(SECTION, "4 GiB or more"))?;
+        self.vlmetalayers.encode(&mut bytes, Holder::Trailer)?;
+        let len = bytes.len() + Self::TAIL_LEN;
+        let len = u32::try_from(len).map_err(|_| {
+            FrameError::cannot_store(FramePart::Trailer, "length", len, "less than 4 GiB")
+        })?;
         put(&mut bytes, U32, &len.to_be_bytes());
         put(&mut bytes, SIXTEEN, &[0; 17]);
         Ok(bytes)
@@ -91,19 +92,22 @@ impl Trailer {
 }
 
 fn read_tail(cursor: &mut Cursor) -> Result<u32, FrameError> {
-    let len = cursor.u32("length of the trailer")?;
-    if usize::try_from(len).is_ok_and(|len| len < Trailer::MIN_LEN) {
-        let what = format!("length: {len}, should be {} or more", Trailer::MIN_LEN);
-        return Err(cursor.damaged(4, what));
+    let len = cursor.u32("length")?;
+    if len < MIN_LEN {
+        return Err(cursor.damaged(4, "length", len, format!("at least {MIN_LEN}")));
     }
     cursor.marker(SIXTEEN, "fingerprint")?;
-    let kind = cursor.byte("kind of the fingerprint")?;
+    let kind = cursor.byte()?;
     if kind != 0 {
-        let what = format!("a fingerprint of kind {kind}, should be none");
-        return Err(cursor.error(Fault::Unsupported, 1, what));
+        return Err(cursor.unsupported(1, "kind of fingerprint", kind, "0: none"));
     }
-    if cursor.array("fingerprint")? != [0; 16] {
-        return Err(cursor.damaged(16, "a fingerprint where none should be: not all zeros"));
+    if cursor.array()? != [0; 16] {
+        return Err(cursor.damaged(
+            16,
+            "fingerprint",
+            "other bytes",
+            "zeros, since there is none",
+        ));
     }
     Ok(len)
 }
@@ -111,14 +115,15 @@ fn read_tail(cursor: &mut Cursor) -> Result<u32, FrameError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blosc1::Fault;
 
-    /// What python-caterva 0.7.3 writes behind every array.
+    /// The trailer that python-caterva 0.7.3 writes for every array.
     const EMPTY: &[u8; 35] =
         b"\x94\x01\x93\xcd\x00\x06\xde\x00\x00\xdc\x00\x00\xce\x00\x00\x00\x23\xd8\0\
         \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     #[test]
-    fn an_empty_one() {
+    fn an_empty_trailer_is_read_and_written() {
         let trailer = Trailer::decode(EMPTY).unwrap();
         assert_eq!(trailer, Trailer::default());
         assert_eq!(trailer.encode().unwrap(), EMPTY);
@@ -140,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_and_fingerprints_to_come_are_unsupported() {
+    fn other_versions_and_fingerprints_are_unsupported() {
         for at in [1, 18] {
             let mut bytes = *EMPTY;
             bytes[at] = 2;

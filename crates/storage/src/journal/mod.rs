@@ -1,8 +1,8 @@
-//! What a journal says: the changes to one file that are to be made as a whole.
+//! The journal of a file: the pieces of one change, to be made atomically.
 //!
 //! ```text
 //! head      "blpkjrnl" | version u32 | salt 16 | crc32                                     32
-//! bytes     what is to be written, each piece where the index says
+//! bytes     the bytes to be written, each piece where the index says
 //! index     at u64 | len u64 | from u64 | crc32 | 0 u32       32 a piece, ascending in `at`
 //! tail      "blpkdone" | salt 16 | pieces u64 | index at u64                               40
 //!           old length u64 | new length u64                                                16
@@ -12,68 +12,82 @@
 //! ```
 //!
 //! Numbers are little-endian. A piece is `len` bytes at `from` in the journal that belong at `at`
-//! in the file; pieces do not overlap. A journal without its tail is one that nobody has to obey.
+//! in the file; pieces do not overlap. A journal without its tail has no effect.
 //!
-//! *before* and the *witness* (up to 4 KiB that the change leaves alone; its hash is the beginning
-//! of its SHA-256) bind it to its file: whatever of the change has been made, each of the file's
+//! *before* and the *witness* (up to 4 KiB that the change does not touch; its hash is the beginning
+//! of its SHA-256) bind the journal to its file: however far the change has got, each of the file's
 //! first bytes is the old one or the new one, and the witness is unchanged.
 
-mod bind;
+mod binding;
 mod codec;
 
-use super::{ReadAt, WriteAt};
+use crate::error::bug;
+use crate::read_at::for_each_piece;
+use crate::{JournalFault, ReadAt, Result, WriteAt};
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 
-pub(super) use bind::crc_of;
-pub(super) use codec::HEAD_LEN;
+pub(crate) use binding::crc_of;
+pub(crate) use codec::HEAD_LEN;
 
-/// How much of the file's beginning a journal knows.
-pub(super) const BEFORE_LEN: usize = 64;
+/// Bytes of the file's beginning that its journal contains.
+pub(crate) const BEFORE_LEN: usize = 64;
 
-/// A number that no other journal has.
+/// Bytes copied at once.
+pub(crate) const COPY_LEN: usize = 1 << 20;
+
+/// A random number that tells the journals and temporary files of one writer from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Salt(pub [u8; 16]);
+pub(crate) struct Salt(pub [u8; 16]);
 
 impl Salt {
-    /// The standard library seeds each of these at random.
-    pub(super) fn random() -> Self {
+    /// A new salt. The standard library seeds each `RandomState` at random.
+    pub(crate) fn random() -> Self {
         let half = |_| RandomState::new().hash_one(std::process::id());
         Self((u128::from(half(0)) << 64 | u128::from(half(1))).to_le_bytes())
     }
 
-    /// As it is part of a file name.
-    pub(super) fn text(self) -> String {
+    /// The 32 hexadecimal digits that are part of file names.
+    pub(crate) fn text(self) -> String {
         format!("{:032x}", u128::from_be_bytes(self.0))
     }
 }
 
-/// Bytes in a journal that belong somewhere in the file.
+/// Bytes in a journal that belong at some position of the file.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     pub len: u64,
-    /// Where they lie in the journal.
+    /// Where the bytes are in the journal.
     pub from: u64,
+    /// The state after these bytes, whose digest is their crc32.
     pub hasher: Hasher,
 }
 
-/// All pieces, by where they belong.
-pub(super) type Pieces = BTreeMap<u64, Piece>;
+impl Piece {
+    /// Where a piece at position `at` of the file ends. Whoever makes a piece makes sure that there
+    /// is such a position.
+    pub(crate) fn end(&self, at: u64) -> u64 {
+        at + self.len
+    }
+}
 
-/// All that a complete journal says.
+/// All pieces of a change, by their positions in the file.
+pub(crate) type Pieces = BTreeMap<u64, Piece>;
+
+/// A complete journal.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(crate) struct Journal {
     pub pieces: Pieces,
     pub new_len: u64,
     /// The first byte of the file once the change is made.
     pub first: u8,
 }
 
-/// What binds a journal to its file.
+/// The fields that bind a journal to its file.
 #[derive(Debug, Clone)]
-pub(super) struct Binding {
+pub(crate) struct Binding {
     pub witness_at: u64,
     pub witness_len: u32,
     pub witness_hash: u32,
@@ -81,109 +95,98 @@ pub(super) struct Binding {
 }
 
 impl Journal {
-    /// Writes index and tail behind the bytes of the pieces, which end at `end`; what was there is
-    /// a complete journal from now on.
-    pub(super) fn complete<S: ReadAt, J: WriteAt>(
+    /// Writes index and tail after the bytes of the pieces, which end at `end`. This completes the
+    /// journal.
+    pub(crate) fn complete<S: ReadAt, J: WriteAt>(
         salt: Salt,
         pieces: Pieces,
         (file, new_len): (&S, u64),
         (journal, end): (&J, u64),
     ) -> io::Result<Self> {
         let old_len = file.size()?;
+        if !leaves_no_holes(&pieces, new_len, old_len) {
+            return Err(bug("a change leaves bytes of the file without content"));
+        }
         let binding = Binding::of(file, &pieces, old_len.min(new_len))?;
-        let first = bind::first_byte(&pieces, journal)?;
-        let first = first.or_else(|| binding.before.first().copied());
-        let parts = codec::Tail {
+        let first = binding::first_byte(&pieces, journal, &binding.before)?;
+        let first = first.ok_or_else(|| bug("a change leaves a file without a first byte"))?;
+        let tail = codec::Tail {
             salt,
             old_len,
             new_len,
             binding,
         };
-        journal.write_all_at(end, &parts.encode(&pieces, end))?;
+        journal.write_all_at(end, &tail.encode(&pieces, end)?)?;
         Ok(Self {
             pieces,
             new_len,
-            first: first.unwrap_or_default(),
+            first,
         })
     }
 
-    /// Reads a journal, and checks it and that it belongs to this file; in words why not.
-    pub(super) fn read<S: ReadAt, J: ReadAt>(
-        file: &S,
-        journal: &J,
-    ) -> io::Result<Result<Self, &'static str>> {
+    /// Reads and checks a journal, and checks that it belongs to this file.
+    ///
+    /// # Errors
+    /// Returns [`Interrupted`](crate::Error::Interrupted) if it is not a complete journal of this
+    /// file, and any error of file and journal.
+    pub(crate) fn read<S: ReadAt, J: ReadAt>(file: &S, journal: &J) -> Result<Self> {
         let Some((tail, pieces)) = codec::Tail::read(journal)? else {
-            return Ok(Err("its journal is not complete, or damaged"));
+            return Err(JournalFault::Incomplete.of_file());
         };
-        if !is_all_there(&pieces, tail.new_len, file.size()?) {
-            return Ok(Err("the journal beside it would leave holes in it"));
+        if !leaves_no_holes(&pieces, tail.new_len, file.size()?) {
+            return Err(JournalFault::Holes.of_file());
         }
-        if !bind::bytes_hold(&pieces, journal)? {
-            return Ok(Err("its journal is damaged"));
+        if !binding::checksums_match(&pieces, journal)? {
+            return Err(JournalFault::Damaged.of_file());
         }
         if !tail.binding.fits(file, &pieces, journal)? {
-            return Ok(Err("the journal beside it belongs to another file"));
+            return Err(JournalFault::Foreign.of_file());
         }
-        let first = bind::first_byte(&pieces, journal)?;
-        let first = first.or_else(|| tail.binding.before.first().copied());
-        Ok(Ok(Self {
+        let first = binding::first_byte(&pieces, journal, &tail.binding.before)?;
+        Ok(Self {
             pieces,
             new_len: tail.new_len,
-            first: first.unwrap_or_default(),
-        }))
+            first: first.ok_or_else(|| JournalFault::Damaged.of_file())?,
+        })
     }
 
-    /// Makes the change, all but the first byte. To do it again does no harm.
-    pub(super) fn apply<S: WriteAt, J: ReadAt>(&self, file: &S, journal: &J) -> io::Result<()> {
+    /// Makes the change, except for the file's first byte. Repeating it does no harm.
+    pub(crate) fn apply<S: WriteAt, J: ReadAt>(&self, file: &S, journal: &J) -> io::Result<()> {
         for (at, piece) in &self.pieces {
-            // The first byte has its own time.
-            let skip = u64::from(*at == 0);
+            // The first byte is the mark until everything else is in its place.
+            let skip = u64::from(*at == 0).min(piece.len);
             copy(
                 journal,
-                piece.from.saturating_add(skip),
+                (piece.from + skip, piece.len - skip),
                 file,
-                at.saturating_add(skip),
-                piece.len.saturating_sub(skip),
+                at + skip,
             )?;
         }
         file.set_len(self.new_len)
     }
 }
 
-/// Whether each byte of the file to be is one of a piece or one of the file, which a change whose
-/// journal is complete has made as long as that takes. A forged journal could ask for zeros without
-/// end.
-fn is_all_there(pieces: &Pieces, new_len: u64, file_len: u64) -> bool {
+/// Whether each byte of the new file is in a piece or in the file, which the writer of a complete
+/// journal has extended that far. A forged journal could ask for any number of zeros.
+fn leaves_no_holes(pieces: &Pieces, new_len: u64, file_len: u64) -> bool {
     let mut end = file_len;
     for (at, piece) in pieces {
         if *at > end {
             return false;
         }
-        end = end.max(at.saturating_add(piece.len));
+        end = end.max(piece.end(*at));
     }
     new_len <= end
 }
 
-/// Bytes copied at once.
-const COPY_LEN: usize = 1 << 20;
-
-/// Copies a stretch of one file into another.
-pub(super) fn copy<S: ReadAt, T: WriteAt>(
+/// Copies a range of one file, given by position and length, to position `to` of another.
+fn copy<S: ReadAt, T: WriteAt>(
     source: &S,
-    from: u64,
+    range: (u64, u64),
     target: &T,
     to: u64,
-    len: u64,
 ) -> io::Result<()> {
-    let mut done = 0u64;
-    let mut buffer = Vec::new();
-    while done < len {
-        let step = len.saturating_sub(done);
-        let step = usize::try_from(step).unwrap_or(usize::MAX).min(COPY_LEN);
-        buffer.resize(step, 0);
-        source.read_exact_at(from.saturating_add(done), &mut buffer)?;
-        target.write_all_at(to.saturating_add(done), &buffer)?;
-        done = done.saturating_add(u64::try_from(step).unwrap_or(len));
-    }
-    Ok(())
+    for_each_piece(source, range, COPY_LEN, |done, bytes| {
+        target.write_all_at(to + done, bytes)
+    })
 }

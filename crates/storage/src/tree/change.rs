@@ -1,19 +1,22 @@
-//! Changes of a [`Root`]: files put and removed, folders made and removed.
+//! Changes of a [`JournaledStore`]: files put and removed, folders made and removed.
 
-use super::op::Print;
-use super::own::invalid;
-use super::root::{len_of, not_found, overlaid};
-use super::state::{BOTH, Fate, OTHER, Staged};
-use super::{EntryKind, Key, Root};
+use super::errors::{NOT_A_FILE, NOT_A_FOLDER, invalid, not_found};
+use super::journaled::with_changes;
+use super::pending::{FILE_AND_FOLDER, OTHER, Pending, Staged};
+use super::step::Fingerprint;
+use super::{EntryKind, JournaledStore, Key};
 use crate::Result;
+use crate::convert::to_u64;
 use std::io;
 
-impl Root {
-    /// Puts a file, in the place of the one that is there if one is. It is staged at once.
+impl JournaledStore {
+    /// Puts a file, replacing the one that has the key, if there is one. The bytes are staged at
+    /// once.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) if the folder is not there;
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if something else than a file is; those of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if its folder does not exist;
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if something that is not a file has the key;
+    /// and any error of the store.
     pub fn put(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let around = self.kind_of_folder(key)?;
@@ -24,22 +27,22 @@ impl Root {
             state.check_put(key, base)?;
             state.next_number()
         };
-        let staged = self.own.staged(number)?;
+        let staged = self.staging.key(number)?;
         if let Err(error) = self.store.create_like(&staged, key, bytes) {
             self.discard(number);
             return Err(error);
         }
-        let fate = Fate::Put(Staged {
+        let pending = Pending::Put(Staged {
             number,
-            len: len_of(bytes),
-            sum: Some((crc32fast::hash(bytes), Print::of(&bytes)?)),
+            len: to_u64(bytes.len()),
+            sum: Some((crc32fast::hash(bytes), Fingerprint::of(&bytes)?)),
         });
         let mut state = self.state();
-        // Another thread may have changed what is around it.
+        // Another thread may have changed the folder.
         let fits = state.check_folder(key, around);
         match fits.and_then(|()| state.check_put(key, base)) {
             Ok(()) => {
-                let old = state.set(key, fate);
+                let old = state.set(key, pending);
                 drop(state);
                 self.supersede(old);
                 Ok(())
@@ -55,21 +58,22 @@ impl Root {
     /// Removes a file.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no file; those of
-    /// the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a file; and any error of the
+    /// store.
     pub fn remove(&self, key: &Key) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let base = self.store.kind(key)?;
         let mut state = self.state();
-        let kind = state.fate(key).map_or(base, Fate::kind);
+        let kind = state.get(key).map_or(base, Pending::kind);
         match kind {
             Some(EntryKind::File) => {}
-            Some(EntryKind::Folder) => return Err(invalid(key, "a folder, not a file")),
+            Some(EntryKind::Folder) => return Err(invalid(key, NOT_A_FILE)),
             Some(EntryKind::Other) => return Err(invalid(key, OTHER)),
             None => return Err(not_found(key)),
         }
         let old = match base {
-            Some(_) => state.set(key, Fate::Remove),
+            Some(_) => state.set(key, Pending::Remove),
             None => state.forget(key),
         };
         drop(state);
@@ -77,11 +81,12 @@ impl Root {
         Ok(())
     }
 
-    /// Makes a folder, if it is not there.
+    /// Makes a folder, unless it exists.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) if the one that it is to lie in is not there;
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is something else; those of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the folder that it is to be in does not
+    /// exist; [`AlreadyExists`](io::ErrorKind::AlreadyExists) if something else has the key; and any
+    /// error of the store.
     pub fn make_folder(&self, key: &Key) -> io::Result<()> {
         if *key == Key::root() {
             return self.check();
@@ -91,15 +96,15 @@ impl Root {
         let base = self.store.kind(key)?;
         let mut state = self.state();
         state.check_folder(key, around)?;
-        match (state.fate(key), base) {
-            (Some(Fate::MakeFolder), _) | (None, Some(EntryKind::Folder)) => {}
-            // It is there, and so it stays.
-            (Some(Fate::RemoveFolder), _) => drop(state.forget(key)),
-            (None, None) => drop(state.set(key, Fate::MakeFolder)),
-            (Some(Fate::Remove), _) => return Err(invalid(key, BOTH)),
-            (Some(Fate::Put(_) | Fate::Patch(_)), _)
+        match (state.get(key), base) {
+            (Some(Pending::MakeFolder), _) | (None, Some(EntryKind::Folder)) => {}
+            // It exists, and is not removed after all.
+            (Some(Pending::RemoveFolder), _) => drop(state.forget(key)),
+            (None, None) => drop(state.set(key, Pending::MakeFolder)),
+            (Some(Pending::Remove), _) => return Err(invalid(key, FILE_AND_FOLDER)),
+            (Some(Pending::Put(_) | Pending::Patch(_)), _)
             | (None, Some(EntryKind::File | EntryKind::Other)) => {
-                let what = format!("{key}: something is there that is no folder");
+                let what = format!("{key}: exists and is not a folder");
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
             }
         }
@@ -109,8 +114,10 @@ impl Root {
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound), [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no folder; those of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound),
+    /// [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a folder; and any error of the
+    /// store.
     pub fn remove_folder(&self, key: &Key) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let base = self.store.kind(key)?;
@@ -119,33 +126,33 @@ impl Root {
             _ => Vec::new(),
         };
         let mut state = self.state();
-        match state.fate(key).map_or(base, Fate::kind) {
+        match state.get(key).map_or(base, Pending::kind) {
             Some(EntryKind::Folder) => {}
-            Some(_) => return Err(invalid(key, "not a folder")),
+            Some(_) => return Err(invalid(key, NOT_A_FOLDER)),
             None => return Err(not_found(key)),
         }
-        if !overlaid(inside, state.changed_in(key)).is_empty() {
-            let what = format!("{key}: there is something in this folder");
+        if !with_changes(inside, state.changed_in(key)).is_empty() {
+            let what = format!("{key}: the folder is not empty");
             return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, what));
         }
         match base {
-            Some(_) => drop(state.set(key, Fate::RemoveFolder)),
+            Some(_) => drop(state.set(key, Pending::RemoveFolder)),
             None => drop(state.forget(key)),
         }
         Ok(())
     }
 
-    /// Forgets what was changed since the last commit.
+    /// Discards the changes since the last commit.
     ///
     /// # Errors
-    /// An earlier error that leaves the state of the store unknown.
+    /// Returns an error if an earlier error has left the state of the store unknown.
     pub fn rollback(&self) -> Result<()> {
         let _gate = self.begin_alone()?;
         let mut numbers: Vec<u64> = Vec::new();
         let mut state = self.state();
         numbers.extend(state.spill.as_ref().map(|spill| spill.number));
-        for (_, fate) in state.in_order()? {
-            if let Fate::Put(staged) = fate {
+        for (_, pending) in state.in_order()? {
+            if let Pending::Put(staged) = pending {
                 numbers.push(staged.number);
             }
         }
@@ -163,9 +170,9 @@ impl Root {
         }
     }
 
-    /// A fate has given way to another one.
-    fn supersede(&self, old: Option<Fate>) {
-        if let Some(Fate::Put(staged)) = old {
+    /// Removes the staged file of a pending change that another one has replaced.
+    fn supersede(&self, old: Option<Pending>) {
+        if let Some(Pending::Put(staged)) = old {
             let mut state = self.state();
             state.epoch = state.epoch.wrapping_add(1);
             drop(state);

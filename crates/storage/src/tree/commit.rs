@@ -1,75 +1,66 @@
-//! Making the changes of a [`Root`], all or none.
+//! Committing the changes of a [`JournaledStore`].
 
-use super::apply::{Parts, apply, sync_all};
+use super::apply::{Sources, apply, sync_all};
+use super::errors::{NOT_A_FOLDER, changed, invalid, not_found};
 use super::journal::Journal;
-use super::op::{Act, Op, Print, Spilled};
+use super::journaled::with_changes;
 use super::open::READING;
-use super::own::invalid;
-use super::pieces::{Patch, Piece};
-use super::root::{len_of, locked, not_found, overlaid};
-use super::state::{Fate, Staged};
-use super::{EntryKind, Guard, Key, Object, Root};
-use crate::Result;
-use crate::held::busy;
+use super::patched::{Patch, Piece};
+use super::pending::{Pending, Staged};
+use super::step::{Action, Fingerprint, Spilled, Step};
+use super::{EntryKind, Guard, JournaledStore, Key, Object};
+use crate::convert::to_u64;
+use crate::error::busy;
 use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
 use crate::lock::wait_until;
-use crate::{LockMode, ReadAt};
+use crate::mutex::locked;
+use crate::{LockMode, ReadAt, Result};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 use std::io;
 
-/// What is to be done, and where its bytes lie.
+/// The steps of a commit, and the bytes of their patches.
 struct Plan {
-    ops: Vec<Op>,
+    steps: Vec<Step>,
     bytes: Vec<u8>,
     spilled: Option<Spilled>,
 }
 
-impl Root {
-    /// Makes all that was changed since the last commit, or nothing of it.
+impl JournaledStore {
+    /// Makes all changes since the last commit, atomically.
     ///
     /// # Errors
-    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go: what was changed stays as it is, and the
-    /// commit can be tried again. Those of the store; if they leave its state unknown, everything later is refused: it is
-    /// the old or the new one when it is opened again.
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not release the store in
+    /// time: the changes stay pending, and the commit can be tried again. Returns any error of the
+    /// store; if it leaves the state of the store unknown, everything else is refused, and the store
+    /// is the old or the new one when it is opened again.
     pub fn commit(&self) -> Result<()> {
         self.commit_counts(&[], false)
     }
 
-    /// As [`commit`](Self::commit), with the steps for these files before or behind all others: what counts other files comes
-    /// first where there will be fewer of them, and last where there will be more, so that it never counts what is not there.
+    /// Like [`commit`](Self::commit), with the steps for the files `counts` before all others if
+    /// `first` is true, and after all others if not.
+    ///
+    /// Programs that do not know the journal may read the store after a crash in the middle of the
+    /// steps. A file that counts others should come first if there will be fewer of them, and last
+    /// if there will be more, so that it never counts files that do not exist.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit).
+    /// Returns the errors of [`commit`](Self::commit).
     pub fn commit_counts(&self, counts: &[Key], first: bool) -> Result<()> {
         let _gate = self.begin_alone()?;
         let mut plan = self.plan()?;
-        let made = |op: &Op| matches!(op.act, Act::MakeFolder).then(|| op.key.clone());
-        let made: BTreeSet<Key> = plan.ops.iter().filter_map(made).collect();
-        let is_new = |key: &Key| {
-            key.split()
-                .is_some_and(|(folder, _)| made.contains(&folder))
-        };
-        let counts: BTreeSet<&Key> = counts.iter().collect();
-        plan.ops.sort_by_cached_key(|op| {
-            let counts = counts.contains(&op.key);
-            // In a folder of this change nobody counts anything yet.
-            if first {
-                !counts || is_new(&op.key)
-            } else {
-                counts
-            }
-        });
-        if plan.ops.is_empty() {
+        order(&mut plan.steps, counts, first);
+        if plan.steps.is_empty() {
             self.state().clear();
             return Ok(());
         }
         self.sync_staged(&plan)?;
-        match plan.ops.as_slice() {
-            // A single step is made as a whole by the store itself.
-            [op] if !matches!(op.act, Act::Patch { .. }) => {
-                let _hold = self.hold_root()?;
-                self.at_risk(|root| root.apply(&plan))?;
+        match plan.steps.as_slice() {
+            // The store itself makes a single step atomically.
+            [step] if !matches!(step.action, Action::Patch { .. }) => {
+                let _guard = self.lock_root()?;
+                self.at_risk(|store| store.apply(&plan))?;
             }
             _ => self.commit_by_journal(&plan)?,
         }
@@ -82,138 +73,138 @@ impl Root {
 
     fn commit_by_journal(&self, plan: &Plan) -> Result<()> {
         let journal = Journal {
-            salt: self.own.salt,
-            ops: plan.ops.clone(),
+            salt: self.staging.salt,
+            steps: plan.steps.clone(),
             bytes: plan.bytes.clone(),
             spilled: plan.spilled,
         };
         let number = self.state().next_number();
-        let draft = self.own.staged(number)?;
+        let draft = self.staging.key(number)?;
         let created = self.store.create(&draft, &journal.encode()?);
         if let Err(error) = created {
             self.discard(number);
             return Err(error.into());
         }
-        self.at_risk(|root| root.store.sync(&draft))?;
+        self.at_risk(|this| this.store.sync(&draft))?;
         self.sync_names()?;
-        let hold = self.hold_root();
-        let Ok(_hold) = hold else {
+        let guard = self.lock_root();
+        let Ok(_guard) = guard else {
             self.discard(number);
-            return hold.map(drop);
+            return guard.map(drop);
         };
-        self.at_risk(|root| {
-            root.store.rename(&draft, &root.own.journal)?;
-            // From here on the change is made.
-            root.store.sync(&root.own.folder)?;
-            root.apply(plan)?;
-            root.store.remove(&root.own.journal)?;
-            root.store.sync(&root.own.folder)
+        self.at_risk(|this| {
+            this.store.rename(&draft, &this.staging.journal)?;
+            // From here on the change is committed.
+            this.store.sync(&this.staging.folder)?;
+            this.apply(plan)?;
+            this.store.remove(&this.staging.journal)?;
+            this.store.sync(&this.staging.folder)
         })?;
         Ok(())
     }
 
-    /// Does something after whose failure nobody knows what is in the store.
+    /// Does something whose failure leaves the state of the store unknown.
     fn at_risk<T>(&self, act: impl FnOnce(&Self) -> io::Result<T>) -> io::Result<T> {
         let done = act(self);
         if done.is_err() {
-            self.state().poisoned = true;
+            self.state().is_poisoned = true;
         }
         done
     }
 
-    /// The staged files are safe, whatever their names.
+    /// Syncs the bytes of the staged files.
     fn sync_staged(&self, plan: &Plan) -> io::Result<()> {
         let mut keys = Vec::new();
-        for op in &plan.ops {
-            if let Act::Put { number, .. } = op.act {
-                keys.push(self.own.staged(number)?);
+        for step in &plan.steps {
+            if let Action::Put { number, .. } = step.action {
+                keys.push(self.staging.key(number)?);
             }
         }
         if let Some(spilled) = plan.spilled {
-            keys.push(self.own.staged(spilled.number)?);
+            keys.push(self.staging.key(spilled.number)?);
         }
-        self.at_risk(|root| sync_all(&*root.store, &keys))
+        self.at_risk(|this| sync_all(&*this.store, &keys))
     }
 
-    /// The names of all that is staged are safe.
+    /// Syncs the names of everything that is staged.
     fn sync_names(&self) -> io::Result<()> {
-        self.at_risk(|root| {
-            root.store.sync(&root.own.folder)?;
-            if !root.state().rooted {
-                root.store.sync(&Key::root())?;
-                root.state().rooted = true;
+        self.at_risk(|this| {
+            this.store.sync(&this.staging.folder)?;
+            if !this.state().is_folder_synced {
+                this.store.sync(&Key::root())?;
+                this.state().is_folder_synced = true;
             }
             Ok(())
         })
     }
 
-    /// Nobody reads meanwhile.
-    fn hold_root(&self) -> Result<Box<dyn Guard>> {
-        let patience = locked(&self.patience).clone();
-        let hold = wait_until(
+    /// Waits until nobody reads, and keeps readers out.
+    fn lock_root(&self) -> Result<Box<dyn Guard>> {
+        let timeout = locked(&self.timeout).clone();
+        let guard = wait_until(
             || self.store.try_lock(&Key::root(), LockMode::Exclusive),
-            |waited| patience.lasts(waited),
+            |waited| timeout.allows(waited),
         )?;
-        Ok(hold.ok_or_else(|| busy(READING))?)
+        Ok(guard.ok_or_else(|| busy(READING))?)
     }
 
     fn apply(&self, plan: &Plan) -> io::Result<()> {
         let bytes: Box<dyn Object> = match plan.spilled {
-            Some(spilled) => self.store.open(&self.own.staged(spilled.number)?)?,
+            Some(spilled) => self.store.open(&self.staging.key(spilled.number)?)?,
             None => Box::new(plan.bytes.clone()),
         };
-        let parts = Parts {
+        let sources = Sources {
             store: &*self.store,
-            own: &self.own,
+            staging: &self.staging,
             bytes: &*bytes,
-            there: None,
+            staged: None,
         };
-        apply(&parts, &plan.ops)
+        apply(&sources, &plan.steps)
     }
 
-    /// The steps, each with what it finds, and checked as far as that can be done beforehand.
+    /// The steps, checked as far as possible before anything is changed.
     fn plan(&self) -> Result<Plan> {
         if self.state().spill.is_some() {
             self.spill()?;
         }
-        let (fates, spill) = {
+        let (changes, spill) = {
             let state = self.state();
             (state.in_order()?, state.spill.clone())
         };
         let mut plan = Plan {
-            ops: Vec::new(),
+            steps: Vec::new(),
             bytes: Vec::new(),
             spilled: spill.map(|spill| spill.summed()),
         };
-        for (key, fate) in fates {
-            let act = match fate {
-                Fate::Put(staged) => self.plan_put(&key, staged)?,
-                Fate::Patch(patch) => self.plan_patch(&key, &patch, &mut plan.bytes)?,
-                Fate::Remove => Act::Remove {
-                    old: self.print(&key)?.ok_or_else(|| changed(&key))?,
+        for (key, pending) in changes {
+            let action = match pending {
+                Pending::Put(staged) => self.plan_put(&key, staged)?,
+                Pending::Patch(patch) => self.plan_patch(&key, &patch, &mut plan.bytes)?,
+                Pending::Remove => Action::Remove {
+                    old: self.fingerprint(&key)?.ok_or_else(|| changed(&key))?,
                 },
-                Fate::MakeFolder => match self.store.kind(&key)? {
-                    None | Some(EntryKind::Folder) => Act::MakeFolder,
+                Pending::MakeFolder => match self.store.kind(&key)? {
+                    None | Some(EntryKind::Folder) => Action::MakeFolder,
                     Some(_) => return Err(changed(&key).into()),
                 },
-                Fate::RemoveFolder => self.plan_remove_folder(&key)?,
+                Pending::RemoveFolder => self.plan_remove_folder(&key)?,
             };
-            plan.ops.push(Op { key, act });
+            plan.steps.push(Step { key, action });
         }
         Ok(plan)
     }
 
-    fn plan_put(&self, key: &Key, staged: Staged) -> io::Result<Act> {
+    fn plan_put(&self, key: &Key, staged: Staged) -> io::Result<Action> {
         let number = staged.number;
         let (crc, new) = match staged.sum {
             Some(sum) => sum,
             None => {
-                let file = self.store.open(&self.own.staged(number)?)?;
-                (crc_of(&file, 0, staged.len)?, Print::of(&file)?)
+                let file = self.store.open(&self.staging.key(number)?)?;
+                (crc_of(&file, 0, staged.len)?, Fingerprint::of(&file)?)
             }
         };
-        let old = self.print(key)?;
-        Ok(Act::Put {
+        let old = self.fingerprint(key)?;
+        Ok(Action::Put {
             number,
             crc,
             new,
@@ -221,24 +212,25 @@ impl Root {
         })
     }
 
-    /// The print of the file that is there, if one is.
-    fn print(&self, key: &Key) -> io::Result<Option<Print>> {
+    /// The fingerprint of the file that has this key, if there is one.
+    fn fingerprint(&self, key: &Key) -> io::Result<Option<Fingerprint>> {
         match self.store.open(key) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            opened => Print::of(&opened?).map(Some),
+            opened => Fingerprint::of(&opened?).map(Some),
         }
     }
 
-    fn plan_patch(&self, key: &Key, patch: &Patch, bytes: &mut Vec<u8>) -> io::Result<Act> {
+    fn plan_patch(&self, key: &Key, patch: &Patch, bytes: &mut Vec<u8>) -> io::Result<Action> {
         let mut pieces = Pieces::new();
         for (at, piece) in &patch.pieces {
             let (from, len) = match piece {
                 Piece::Spilled { from, len } => (*from, *len),
-                Piece::Memory(here) => (len_of(bytes), len_of(here)),
+                Piece::Memory(here) => (to_u64(bytes.len()), to_u64(here.len())),
             };
             if let Piece::Memory(here) = piece {
                 bytes.extend_from_slice(here);
             }
+            // Journals of stores have no checksum for each piece.
             let hasher = Hasher::new();
             pieces.insert(*at, Placed { len, from, hasher });
         }
@@ -248,7 +240,7 @@ impl Root {
         }
         self.store.patch(key, 0, &[])?;
         let old_len = patch.old_len;
-        Ok(Act::Patch {
+        Ok(Action::Patch {
             old_len,
             new_len: patch.new_len(),
             binding: Binding::of(&file, &pieces, old_len)?,
@@ -256,36 +248,52 @@ impl Root {
         })
     }
 
-    fn plan_remove_folder(&self, key: &Key) -> io::Result<Act> {
+    fn plan_remove_folder(&self, key: &Key) -> io::Result<Action> {
         let inside = match self.store.kind(key)? {
             Some(EntryKind::Folder) => self.store.list(key)?,
-            Some(_) => return Err(invalid(key, "not a folder")),
+            Some(_) => return Err(invalid(key, NOT_A_FOLDER)),
             None => return Err(not_found(key)),
         };
-        match overlaid(inside, self.state().changed_in(key)).is_empty() {
-            true => Ok(Act::RemoveFolder),
+        match with_changes(inside, self.state().changed_in(key)).is_empty() {
+            true => Ok(Action::RemoveFolder),
             false => Err(io::ErrorKind::DirectoryNotEmpty.into()),
         }
     }
 }
 
-impl Drop for Root {
+/// Moves the steps for the files `counts` before all others, or after them.
+fn order(steps: &mut [Step], counts: &[Key], first: bool) {
+    let made = |step: &Step| matches!(step.action, Action::MakeFolder).then(|| step.key.clone());
+    let made: BTreeSet<Key> = steps.iter().filter_map(made).collect();
+    let is_new = |key: &Key| {
+        key.split()
+            .is_some_and(|(folder, _)| made.contains(&folder))
+    };
+    let counts: BTreeSet<&Key> = counts.iter().collect();
+    steps.sort_by_cached_key(|step| {
+        let counts = counts.contains(&step.key);
+        // No program reads a file in a folder that this commit makes, before the rest is there.
+        if first {
+            !counts || is_new(&step.key)
+        } else {
+            counts
+        }
+    });
+}
+
+impl Drop for JournaledStore {
     fn drop(&mut self) {
-        // What may still be needed stays, and the next writer deals with it.
+        // Files that may still be needed stay for the next writer.
         if !self.is_writer() || self.check().is_err() {
             return;
         }
-        for entry in self.store.list(&self.own.folder).unwrap_or_default() {
-            if let Some(number) = self.own.number_of(&entry.name) {
+        // What cannot be listed or removed stays, too: it has no effect.
+        for entry in self.store.list(&self.staging.folder).into_iter().flatten() {
+            if let Some(number) = self.staging.number_of(&entry.name) {
                 self.discard(number);
             }
         }
-        // It stays where somebody else has put something into it.
-        let _ = self.store.remove_folder(&self.own.folder);
+        // The folder stays if another program has put something into it.
+        let _ = self.store.remove_folder(&self.staging.folder);
     }
-}
-
-fn changed(key: &Key) -> io::Error {
-    let what = format!("{key}: another program has changed this meanwhile");
-    io::Error::other(what)
 }

@@ -4,13 +4,25 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// A path below the root of a [`Store`](super::Store): names joined by `/`, none of them empty, `.` or `..`,
-/// none with a separator or NUL in it. The empty key is the root itself.
+/// A path below the root of a [`Store`](crate::Store): names joined by `/`. The empty key is the
+/// root itself.
+///
+/// No name is empty, `.` or `..`, contains a separator or NUL, or is longer than 255 bytes, so that
+/// a key never leads out of its store.
+///
+/// ```
+/// use bloscpack_storage::Key;
+/// let key = Key::parse("meta")?.join("sizes")?;
+/// assert_eq!(key.as_str(), "meta/sizes");
+/// assert_eq!(key.split(), Some((Key::parse("meta")?, "sizes")));
+/// assert!(Key::parse("meta/../..").is_err());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Key(String);
 
-/// No name of a file system is longer, in bytes.
-const LONGEST_NAME: usize = 255;
+/// Bytes of the longest name that file systems have.
+const MAX_NAME_LEN: usize = 255;
 
 impl Key {
     /// The root.
@@ -19,21 +31,19 @@ impl Key {
         Self::default()
     }
 
-    /// What lies under this name in the folder of this key.
+    /// The key of this name in the folder of this key.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for what cannot be a name, or would lead elsewhere.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a name that no key can contain.
     pub fn join(&self, name: &str) -> io::Result<Self> {
-        let is_odd = |c: char| matches!(c, '/' | '\\' | '\0') || (cfg!(windows) && c == ':');
-        if name.is_empty() || name == "." || name == ".." || name.contains(is_odd) {
-            let what = format!("{name:?} cannot be the name of a file");
+        let is_forbidden = |c: char| matches!(c, '/' | '\\' | '\0') || (cfg!(windows) && c == ':');
+        if name.is_empty() || name == "." || name == ".." || name.contains(is_forbidden) {
+            let what = format!("{name:?} is not a valid file name");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        if name.len() > LONGEST_NAME {
-            let what = format!(
-                "a name of {} bytes: at most {LONGEST_NAME} can be",
-                name.len()
-            );
+        if name.len() > MAX_NAME_LEN {
+            let len = name.len();
+            let what = format!("file name of {len} bytes, over the limit of {MAX_NAME_LEN}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         Ok(match self.0.as_str() {
@@ -42,10 +52,10 @@ impl Key {
         })
     }
 
-    /// The key of names joined by `/`.
+    /// The key of these names, joined by `/`; the root for an empty text.
     ///
     /// # Errors
-    /// As [`join`](Self::join).
+    /// Returns the errors of [`join`](Self::join).
     pub fn parse(text: &str) -> io::Result<Self> {
         match text {
             "" => Ok(Self::root()),
@@ -55,12 +65,12 @@ impl Key {
         }
     }
 
-    /// The names, from the root on.
+    /// The names from the root on, without the `/` between them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|name| !name.is_empty())
     }
 
-    /// The folder that it lies in, and its name there; nothing for the root.
+    /// The folder that this key is in, and its name there; `None` for the root.
     #[must_use]
     pub fn split(&self) -> Option<(Self, &str)> {
         match self.0.rsplit_once('/') {
@@ -70,7 +80,7 @@ impl Key {
         }
     }
 
-    /// Names joined by `/`.
+    /// The names, joined by `/`; empty for the root.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,12 +1,16 @@
 //! [`MemoryStore`]: a store that is gone when the program ends.
 
+use super::errors::{HOLE, NOT_A_FILE, invalid};
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::memory_lock::{MemoryGuard, MemoryLock};
+use crate::mutex::locked;
 use crate::{LockMode, ReadAt};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// Files in folders, in memory, for tests and for what never has to outlive the process. Clones share them.
+/// Files in folders, in memory, for tests and for data that need not outlive the process. Clones
+/// share them.
 ///
 /// ```
 /// use bloscpack_storage::{Key, MemoryStore, ReadAt, Store};
@@ -20,40 +24,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     nodes: Arc<Mutex<BTreeMap<Key, Node>>>,
-    /// Who holds the root, which is no node.
-    root: Arc<Mutex<Holders>>,
+    /// The lock of the root, which is not a node.
+    root: Arc<MemoryLock>,
 }
 
 #[derive(Debug, Clone)]
 enum Node {
-    File(Bytes),
-    Folder(Arc<Mutex<Holders>>),
+    File(FileBytes),
+    Folder(Arc<MemoryLock>),
 }
 
-/// The bytes of a file, which outlive its name as long as somebody has it open.
+/// The bytes of a file, which objects that have it open keep when its name is gone.
 #[derive(Debug, Clone, Default)]
-struct Bytes(Arc<Mutex<Vec<u8>>>);
-
-#[derive(Debug, Default)]
-struct Holders {
-    shared: usize,
-    exclusive: bool,
-}
-
-#[derive(Debug)]
-struct Held {
-    holders: Arc<Mutex<Holders>>,
-    hold: LockMode,
-}
+struct FileBytes(Arc<Mutex<Vec<u8>>>);
 
 impl MemoryStore {
-    /// Without any files.
+    /// An empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The bytes of a file.
+    /// A copy of the bytes of a file; `None` if no file has this key.
     #[must_use]
     pub fn bytes(&self, key: impl AsRef<str>) -> Option<Vec<u8>> {
         let key = Key::parse(key.as_ref()).ok()?;
@@ -73,28 +65,28 @@ impl MemoryStore {
         files.map(|(key, _)| key.clone()).collect()
     }
 
-    fn file(&self, key: &Key) -> io::Result<Bytes> {
+    fn file(&self, key: &Key) -> io::Result<FileBytes> {
         match locked(&self.nodes).get(key) {
             Some(Node::File(bytes)) => Ok(bytes.clone()),
-            Some(Node::Folder(_)) => Err(invalid(key, "a folder, not a file")),
+            Some(Node::Folder(_)) => Err(invalid(key, NOT_A_FILE)),
             None => Err(io::ErrorKind::NotFound.into()),
         }
     }
 }
 
-/// Folders on the way are there, too. What cannot be a key is left out.
+/// Makes the folders of these files, too. Texts that are not valid keys are left out.
 impl<const COUNT: usize> From<[(&str, Vec<u8>); COUNT]> for MemoryStore {
     fn from(files: [(&str, Vec<u8>); COUNT]) -> Self {
         let mut nodes = BTreeMap::new();
         for (key, bytes) in files {
             let Ok(key) = Key::parse(key) else { continue };
-            let mut way = Key::root();
+            let mut parent = Key::root();
             for name in key.split().iter().flat_map(|(folder, _)| folder.names()) {
-                let Ok(folder) = way.join(name) else { break };
+                let Ok(folder) = parent.join(name) else { break };
                 nodes.insert(folder.clone(), Node::Folder(Arc::default()));
-                way = folder;
+                parent = folder;
             }
-            nodes.insert(key, Node::File(Bytes(Arc::new(Mutex::new(bytes)))));
+            nodes.insert(key, Node::File(FileBytes(Arc::new(Mutex::new(bytes)))));
         }
         Self {
             nodes: Arc::new(Mutex::new(nodes)),
@@ -103,28 +95,33 @@ impl<const COUNT: usize> From<[(&str, Vec<u8>); COUNT]> for MemoryStore {
     }
 }
 
-/// Whether a folder is there.
+const A_FILE: &str = "a file, not a folder";
+
+/// Checks that a folder exists.
 fn check_folder(nodes: &BTreeMap<Key, Node>, key: &Key) -> io::Result<()> {
     match nodes.get(key) {
         _ if *key == Key::root() => Ok(()),
         Some(Node::Folder(_)) => Ok(()),
-        Some(Node::File(_)) => Err(invalid(key, "a file, not a folder")),
+        Some(Node::File(_)) => Err(invalid(key, A_FILE)),
         None => match key.split() {
-            Some((folder, _)) => check_folder(nodes, &folder).and(Err(not_found())),
+            Some((folder, _)) => {
+                check_folder(nodes, &folder)?;
+                Err(io::ErrorKind::NotFound.into())
+            }
             None => Ok(()),
         },
     }
 }
 
-/// Whether the folder of a key, which is not the root, is there.
-fn check_way(nodes: &BTreeMap<Key, Node>, key: &Key) -> io::Result<()> {
+/// Checks that this is not the root, and that its folder exists.
+fn check_parent(nodes: &BTreeMap<Key, Node>, key: &Key) -> io::Result<()> {
     match key.split() {
         Some((folder, _)) => check_folder(nodes, &folder),
-        None => Err(invalid(key, "the root")),
+        None => Err(invalid(key, "the root always exists")),
     }
 }
 
-/// All that lies below a folder.
+/// Everything below a folder.
 fn below<'a>(
     nodes: &'a BTreeMap<Key, Node>,
     folder: &Key,
@@ -180,11 +177,11 @@ impl Store for MemoryStore {
 
     fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let mut nodes = locked(&self.nodes);
-        check_way(&nodes, key)?;
+        check_parent(&nodes, key)?;
         if nodes.contains_key(key) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let bytes = Bytes(Arc::new(Mutex::new(bytes.to_vec())));
+        let bytes = FileBytes(Arc::new(Mutex::new(bytes.to_vec())));
         nodes.insert(key.clone(), Node::File(bytes));
         Ok(())
     }
@@ -193,20 +190,18 @@ impl Store for MemoryStore {
         let file = self.file(key)?;
         let mut all = locked(&file.0);
         let at = usize::try_from(at).ok().filter(|at| *at <= all.len());
-        let at = at.ok_or_else(|| invalid(key, "a patch behind the end would leave a hole"))?;
-        let inside = all.len().saturating_sub(at).min(bytes.len());
-        let (over, behind) = bytes.split_at_checked(inside).unwrap_or((bytes, &[]));
-        if let Some(place) = all.get_mut(at..at.saturating_add(inside)) {
-            place.copy_from_slice(over);
-        }
-        all.extend_from_slice(behind);
+        let at = at.ok_or_else(|| invalid(key, HOLE))?;
+        let (_, rest) = all.split_at_mut(at);
+        let (over, after) = bytes.split_at(rest.len().min(bytes.len()));
+        rest.split_at_mut(over.len()).0.copy_from_slice(over);
+        all.extend_from_slice(after);
         Ok(())
     }
 
     fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
         let file = self.file(from)?;
         let mut nodes = locked(&self.nodes);
-        check_way(&nodes, to)?;
+        check_parent(&nodes, to)?;
         if matches!(nodes.get(to), Some(Node::Folder(_))) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
@@ -226,7 +221,7 @@ impl Store for MemoryStore {
         if *key == Key::root() {
             return Ok(());
         }
-        check_way(&nodes, key)?;
+        check_parent(&nodes, key)?;
         match nodes.get(key) {
             Some(Node::File(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
             Some(Node::Folder(_)) => {}
@@ -237,7 +232,7 @@ impl Store for MemoryStore {
 
     fn remove_folder(&self, key: &Key) -> io::Result<()> {
         let mut nodes = locked(&self.nodes);
-        check_way(&nodes, key)?;
+        check_parent(&nodes, key)?;
         check_folder(&nodes, key)?;
         if below(&nodes, key).next().is_some() {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
@@ -253,39 +248,21 @@ impl Store for MemoryStore {
         }
     }
 
-    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
-        let holders = match locked(&self.nodes).get(folder) {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        let lock = match locked(&self.nodes).get(folder) {
             _ if *folder == Key::root() => Arc::clone(&self.root),
-            Some(Node::Folder(holders)) => Arc::clone(holders),
-            Some(Node::File(_)) => return Err(invalid(folder, "a file, not a folder")),
-            None => return Err(not_found()),
+            Some(Node::Folder(lock)) => Arc::clone(lock),
+            Some(Node::File(_)) => return Err(invalid(folder, A_FILE)),
+            None => return Err(io::ErrorKind::NotFound.into()),
         };
-        let mut now = locked(&holders);
-        if now.exclusive || (hold == LockMode::Exclusive && now.shared > 0) {
-            return Ok(None);
-        }
-        match hold {
-            LockMode::Shared => now.shared = now.shared.saturating_add(1),
-            LockMode::Exclusive => now.exclusive = true,
-        }
-        drop(now);
-        Ok(Some(Box::new(Held { holders, hold })))
+        let guard = lock.try_lock(mode);
+        Ok(guard.map(|guard| Box::new(guard) as Box<dyn Guard>))
     }
 }
 
-impl Guard for Held {}
+impl Guard for MemoryGuard {}
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        let mut now = locked(&self.holders);
-        match self.hold {
-            LockMode::Shared => now.shared = now.shared.saturating_sub(1),
-            LockMode::Exclusive => now.exclusive = false,
-        }
-    }
-}
-
-impl ReadAt for Bytes {
+impl ReadAt for FileBytes {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         locked(&self.0).read_at(at, buf)
     }
@@ -293,17 +270,4 @@ impl ReadAt for Bytes {
     fn size(&self) -> io::Result<u64> {
         locked(&self.0).size()
     }
-}
-
-fn not_found() -> io::Error {
-    io::ErrorKind::NotFound.into()
-}
-
-fn invalid(key: &Key, what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, format!("{key}: {what}"))
-}
-
-/// A panic elsewhere leaves nothing half done that would matter here.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

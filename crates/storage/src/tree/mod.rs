@@ -1,29 +1,30 @@
-//! Files in folders below one root, and changes of many of them as a whole.
+//! Files in folders below one root, and atomic changes of many of them.
 //!
-//! [`Root`] is what datasets stand on: it reads a [`Store`] as its last complete change left it, gathers changes, and makes
-//! them all or none.
+//! [`JournaledStore`] reads a [`Store`] as its last committed change left it, gathers changes, and
+//! commits them atomically.
 
 mod apply;
 mod change;
 mod commit;
 mod disk;
+mod errors;
 mod journal;
+mod journaled;
 mod key;
 mod memory;
-mod op;
 mod open;
-mod own;
 mod patch;
-mod pieces;
-mod root;
-mod state;
+mod patched;
+mod pending;
+mod staging;
+mod step;
 mod store;
 mod verify;
 
 pub use disk::DiskStore;
+pub use journaled::JournaledStore;
 pub use key::Key;
 pub use memory::MemoryStore;
-pub use root::Root;
 pub use store::{Entry, EntryKind, Guard, Object, Store};
 
 #[cfg(test)]

@@ -1,105 +1,107 @@
-//! Opening a [`Root`], and completing what an earlier writer has left.
+//! Opening a [`JournaledStore`], and completing the change of an earlier writer.
 
-use super::apply::{Parts, apply, sync_all, unless_gone};
+use super::apply::{Sources, apply, sync_all, unless_gone};
 use super::journal::Journal;
-use super::op::Spilled;
-use super::own::{self, Own};
-use super::state::State;
+use super::pending::PendingChanges;
+use super::staging::{self, Staging};
+use super::step::Spilled;
 use super::verify::{Depth, verify};
-use super::{EntryKind, Guard, Key, Object, Root, Store};
-use crate::Result;
-use crate::held::{busy, interrupted};
+use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
+use crate::error::busy;
 use crate::journal::Salt;
 use crate::lock::wait_until;
-use crate::{Access, LockMode, LockTimeout};
+use crate::{Access, JournalFault, LockMode, LockTimeout, Result};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long commits wait for readers, unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a reader waits for a change that is being made, which takes moments.
-const READERS_PATIENCE: Duration = Duration::from_secs(60);
-/// How often an opening starts again because a writer has ended meanwhile.
-const TRIES: u32 = 100;
-const WRITING: &str = "another process is writing to this dataset";
-pub(super) const READING: &str = "others are reading this dataset all the time";
+/// How long commits wait for readers by default.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a reader waits for a commit that is being made, which takes moments.
+const READER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often opening starts again because another writer has closed the store meanwhile.
+const MAX_ATTEMPTS: u32 = 100;
+const WRITING: &str = "another process is writing to this store";
+pub(super) const READING: &str = "other processes are still reading this store";
 
-impl Root {
-    /// Opens a store for reading, which changes nothing, or for writing, which only one can at a time.
+impl JournaledStore {
+    /// Opens a store for reading, which changes nothing, or for writing, which only one writer can
+    /// do at a time. Commits wait up to 10 seconds for readers.
     ///
-    /// If an earlier writer was interrupted in a change, a reader reads it through the journal, and a writer completes it.
+    /// If an earlier writer was interrupted in a commit, a reader reads the changed store through
+    /// its journal, and a writer completes the commit.
     ///
     /// # Errors
-    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another one writes, or if readers do not let go where a change is
-    /// to be completed; [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or not
-    /// that of this store; those of the store.
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer has the store open,
+    /// or if readers do not release a store whose commit is to be completed;
+    /// [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or belongs to another
+    /// store; and any error of the store.
     pub fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
-        Self::open_with(store, access, LockTimeout::of(PATIENCE))
+        Self::open_with(store, access, LockTimeout::new(COMMIT_TIMEOUT))
     }
 
-    /// As [`open`](Self::open), and commits wait so long for those who are reading.
+    /// Like [`open`](Self::open), with another timeout for commits.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_with(store: Arc<dyn Store>, access: Access, patience: LockTimeout) -> Result<Self> {
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_with(store: Arc<dyn Store>, access: Access, timeout: LockTimeout) -> Result<Self> {
         match access {
-            Access::Read => Self::open_to_read(store, patience),
-            Access::Write => Self::open_to_write(store, patience),
+            Access::Read => Self::open_to_read(store, timeout),
+            Access::Write => Self::open_to_write(store, timeout),
         }
     }
 
-    fn open_to_read(store: Arc<dyn Store>, patience: LockTimeout) -> Result<Self> {
-        let hold = wait_until(
+    fn open_to_read(store: Arc<dyn Store>, timeout: LockTimeout) -> Result<Self> {
+        let guard = wait_until(
             || store.try_lock(&Key::root(), LockMode::Shared),
-            |waited| waited < READERS_PATIENCE,
+            |waited| waited < READER_TIMEOUT,
         )?;
-        let hold = hold.ok_or_else(|| busy(WRITING))?;
-        let mut own = Own::new(Salt::random())?;
-        let mut state = State::default();
-        let journal = read_journal(&*store, &own)?;
+        let guard = guard.ok_or_else(|| busy(WRITING))?;
+        let mut staging = Staging::new(Salt::random())?;
+        let mut state = PendingChanges::default();
+        let journal = read_journal(&*store, &staging)?;
         if let Some(journal) = &journal {
-            own.salt = journal.salt;
-            check(&*store, &own, journal, Depth::Ends)?;
-            state = State::of_journal(journal);
+            staging.salt = journal.salt;
+            check(&*store, &staging, journal, Depth::Fingerprints)?;
+            state = PendingChanges::of_journal(journal)?;
         }
         let state = (state, journal.is_some());
         Ok(Self::new(
             store,
-            (own, Access::Read),
+            (staging, Access::Read),
             state,
-            (hold, patience),
+            (guard, timeout),
         ))
     }
 
-    fn open_to_write(store: Arc<dyn Store>, patience: LockTimeout) -> Result<Self> {
-        let own = Own::new(Salt::random())?;
-        let (hold, is_new) = hold_own_folder(&*store, &own)?;
-        // Between looking and holding it, another writer may have come and crashed.
-        let was_interrupted = match is_new && store.list(&own.folder)?.is_empty() {
+    fn open_to_write(store: Arc<dyn Store>, timeout: LockTimeout) -> Result<Self> {
+        let staging = Staging::new(Salt::random())?;
+        let (guard, is_new) = lock_staging_folder(&*store, &staging)?;
+        // Between looking and locking, another writer may have come and crashed.
+        let was_interrupted = match is_new && store.list(&staging.folder)?.is_empty() {
             true => false,
-            false => settle(&*store, &own, &patience)?,
+            false => settle(&*store, &staging, &timeout)?,
         };
-        let state = (State::default(), was_interrupted);
+        let state = (PendingChanges::default(), was_interrupted);
         Ok(Self::new(
             store,
-            (own, Access::Write),
+            (staging, Access::Write),
             state,
-            (hold, patience),
+            (guard, timeout),
         ))
     }
 }
 
-/// Makes our folder and holds it; whether it is new.
-fn hold_own_folder(store: &dyn Store, own: &Own) -> io::Result<(Box<dyn Guard>, bool)> {
-    for _ in 0..TRIES {
-        let is_new = store.kind(&own.folder)?.is_none();
-        store.make_folder(&own.folder)?;
-        match store.try_lock(&own.folder, LockMode::Exclusive) {
-            Ok(Some(hold)) => return Ok((hold, is_new)),
+/// Makes and locks the staging folder, and returns whether it is new.
+fn lock_staging_folder(store: &dyn Store, staging: &Staging) -> io::Result<(Box<dyn Guard>, bool)> {
+    for _ in 0..MAX_ATTEMPTS {
+        let is_new = store.kind(&staging.folder)?.is_none();
+        store.make_folder(&staging.folder)?;
+        match store.try_lock(&staging.folder, LockMode::Exclusive) {
+            Ok(Some(guard)) => return Ok((guard, is_new)),
             Ok(None) => return Err(busy(WRITING)),
-            // Who held it has removed it just now.
+            // The writer that had it has removed it just now.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -108,41 +110,43 @@ fn hold_own_folder(store: &dyn Store, own: &Own) -> io::Result<(Box<dyn Guard>, 
     Err(busy(WRITING))
 }
 
-/// Completes an interrupted change, and removes what was staged for one that was never made; whether there was one.
-fn settle(store: &dyn Store, own: &Own, patience: &LockTimeout) -> Result<bool> {
-    // What is seen may not be safe yet: that a journal is there, that it is not, or a step that needed none.
+/// Completes an interrupted commit, removes the staged files of changes that were not committed,
+/// and returns whether there was such a commit.
+fn settle(store: &dyn Store, staging: &Staging, timeout: &LockTimeout) -> Result<bool> {
+    // A power cut may still undo what is there now: the journal, its absence, or a single step
+    // that needed none.
     sync_folders(store)?;
-    let journal = read_journal(store, own)?;
+    let journal = read_journal(store, staging)?;
     if let Some(journal) = &journal {
-        let own = Own {
+        let staging = Staging {
             salt: journal.salt,
-            ..own.clone()
+            ..staging.clone()
         };
-        let hold = wait_until(
+        let guard = wait_until(
             || store.try_lock(&Key::root(), LockMode::Exclusive),
-            |waited| patience.lasts(waited),
+            |waited| timeout.allows(waited),
         )?;
-        let _hold = hold.ok_or_else(|| busy(READING))?;
-        complete(store, &own, journal)?;
+        let _guard = guard.ok_or_else(|| busy(READING))?;
+        complete(store, &staging, journal)?;
     }
-    remove_litter(store, own, &BTreeSet::new())?;
+    remove_staged(store, staging, &BTreeSet::new())?;
     Ok(journal.is_some())
 }
 
-/// Folders within folders, deeper than those of any dataset: each is opened from the root on.
+/// Folders are synced down to this depth, which no dataset reaches: each is opened from the root.
 const MAX_DEPTH: usize = 64;
 
-/// Makes all names safe that are there, as deep as a step of ours can lie.
+/// Syncs all folders in which a step of a commit can be.
 fn sync_folders(store: &dyn Store) -> io::Result<()> {
     let (mut open, mut all) = (vec![Key::root()], Vec::new());
     while let Some(folder) = open.pop() {
         let entries = match store.list(&folder) {
-            // Not of a dataset, or somebody has just removed it.
+            // Another program has just removed it, or it belongs to another user.
             Err(error) if is_foreign(&error) && folder != Key::root() => continue,
             entries => entries?,
         };
         for entry in entries {
-            // Others are not of a dataset.
+            // No key has other names.
             if let (EntryKind::Folder, Some(name)) = (entry.kind, entry.name.to_str())
                 && let Ok(inside) = folder.join(name)
                 && inside.names().count() <= MAX_DEPTH
@@ -155,7 +159,7 @@ fn sync_folders(store: &dyn Store) -> io::Result<()> {
     sync_all(store, &all)
 }
 
-/// Whether a folder may be passed over that no step of ours can lie in.
+/// Whether a folder with this error can be skipped, because no step of a commit can be in it.
 fn is_foreign(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -163,73 +167,83 @@ fn is_foreign(error: &io::Error) -> bool {
     )
 }
 
-/// Removes what some writer has staged, but for the files of these numbers.
-fn remove_litter(store: &dyn Store, own: &Own, needed: &BTreeSet<u64>) -> io::Result<()> {
-    for entry in store.list(&own.folder)? {
-        let number = own.number_of(&entry.name);
+/// Removes the staged files of all writers, except for those with these numbers of this one.
+fn remove_staged(store: &dyn Store, staging: &Staging, needed: &BTreeSet<u64>) -> io::Result<()> {
+    for entry in store.list(&staging.folder)? {
+        let number = staging.number_of(&entry.name);
         let is_needed = number.is_some_and(|number| needed.contains(&number));
-        if entry.kind == EntryKind::File && own::is_staged(&entry.name) && !is_needed {
-            let name = entry.name.to_string_lossy();
-            unless_gone(store.remove(&own.folder.join(&name)?))?;
+        let is_staged = entry.kind == EntryKind::File && staging::is_staged(&entry.name);
+        if let Some(name) = entry.name.to_str()
+            && is_staged
+            && !is_needed
+        {
+            unless_gone(store.remove(&staging.folder.join(name)?))?;
         }
     }
     Ok(())
 }
 
-fn complete(store: &dyn Store, own: &Own, journal: &Journal) -> Result<()> {
-    check(store, own, journal, Depth::All)?;
-    let bytes = bytes_of(store, own, journal)?;
-    let parts = parts(store, own, &*bytes)?;
+/// Completes the commit of a journal.
+fn complete(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<()> {
+    check(store, staging, journal, Depth::All)?;
+    let bytes = patch_bytes(store, staging, journal)?;
+    let sources = sources(store, staging, &*bytes)?;
     let needed = journal.needed();
     // An earlier rename may have left both names, and a file of two names cannot be patched.
-    remove_litter(store, own, &needed)?;
-    let there = parts.there.iter().flatten();
-    let there = there.filter(|number| needed.contains(number));
-    let safe = there.map(|number| own.staged(*number));
-    let mut safe = safe.collect::<io::Result<Vec<_>>>()?;
-    safe.push(own.journal.clone());
-    sync_all(store, &safe)?;
-    apply(&parts, &journal.ops)?;
-    store.remove(&own.journal)?;
-    store.sync(&own.folder)?;
+    remove_staged(store, staging, &needed)?;
+    let staged = sources.staged.iter().flatten();
+    let staged = staged.filter(|number| needed.contains(number));
+    let to_sync = staged.map(|number| staging.key(*number));
+    let mut to_sync = to_sync.collect::<io::Result<Vec<_>>>()?;
+    to_sync.push(staging.journal.clone());
+    sync_all(store, &to_sync)?;
+    apply(&sources, &journal.steps)?;
+    store.remove(&staging.journal)?;
+    store.sync(&staging.folder)?;
     Ok(())
 }
 
-/// The journal, if there is one. It has its name only since it is whole: one that is not was damaged.
-fn read_journal(store: &dyn Store, own: &Own) -> Result<Option<Journal>> {
-    match store.open(&own.journal) {
+/// The journal, if there is one. It only gets its name when it is complete, so that a journal that
+/// does not verify was damaged.
+fn read_journal(store: &dyn Store, staging: &Staging) -> Result<Option<Journal>> {
+    match store.open(&staging.journal) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        opened => Ok(Some(Journal::decode(&opened?)?.map_err(interrupted)?)),
+        opened => Ok(Some(Journal::decode(&opened?)?)),
     }
 }
 
-fn check(store: &dyn Store, own: &Own, journal: &Journal, depth: Depth) -> Result<()> {
-    let bytes = bytes_of(store, own, journal)?;
-    let parts = parts(store, own, &*bytes)?;
-    verify(&parts, journal, depth)?.map_err(interrupted)
+fn check(store: &dyn Store, staging: &Staging, journal: &Journal, depth: Depth) -> Result<()> {
+    let bytes = patch_bytes(store, staging, journal)?;
+    let sources = sources(store, staging, &*bytes)?;
+    verify(&sources, journal, depth)
 }
 
-/// Where the bytes of the patches of an interrupted change lie.
-fn bytes_of(store: &dyn Store, own: &Own, journal: &Journal) -> Result<Box<dyn Object>> {
+/// The bytes of the patches of an interrupted commit.
+fn patch_bytes(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<Box<dyn Object>> {
     let Some(Spilled { number, .. }) = journal.spilled else {
         return Ok(Box::new(journal.bytes.clone()));
     };
-    match store.open(&own.staged(number)?) {
+    match store.open(&staging.key(number)?) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(interrupted("what its journal tells is not there"))
+            Err(JournalFault::MissingFiles.of_store())
         }
         opened => Ok(opened?),
     }
 }
 
-fn parts<'a>(store: &'a dyn Store, own: &'a Own, bytes: &'a dyn Object) -> io::Result<Parts<'a>> {
-    let there = store.list(&own.folder)?;
-    let there = there.iter().filter_map(|entry| own.number_of(&entry.name));
-    let there: BTreeSet<u64> = there.collect();
-    Ok(Parts {
+fn sources<'a>(
+    store: &'a dyn Store,
+    staging: &'a Staging,
+    bytes: &'a dyn Object,
+) -> io::Result<Sources<'a>> {
+    let entries = store.list(&staging.folder)?;
+    let staged = entries
+        .iter()
+        .filter_map(|entry| staging.number_of(&entry.name));
+    Ok(Sources {
         store,
-        own,
+        staging,
         bytes,
-        there: Some(there),
+        staged: Some(staged.collect()),
     })
 }

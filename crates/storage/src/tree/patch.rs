@@ -1,41 +1,39 @@
-//! Changes of a [`Root`] in place: bytes of files overwritten and appended.
+//! Changes of a [`JournaledStore`] in place: bytes of files overwritten and appended.
 
-use super::own::invalid;
-use super::pieces::{Patch, Piece};
-use super::root::{len_of, locked, not_found};
-use super::state::{Fate, Spill, Staged};
-use super::{Key, Root};
+use super::errors::{HOLE, NOT_A_FILE, invalid, not_found};
+use super::patched::{Patch, Piece};
+use super::pending::{Pending, Spill, Staged};
+use super::{JournaledStore, Key};
+use crate::convert::{end_of, to_u64};
+use crate::mutex::locked;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes of patches kept in memory; what comes then is spilled into a file, which tests are to reach.
-const MOST_LAID: u64 = if cfg!(test) { 1 << 10 } else { 4 << 20 };
-const HOLE: &str = "a patch behind the end would leave a hole";
-
-impl Root {
+impl JournaledStore {
     /// Overwrites bytes of a file, or appends to it.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it would leave a hole, and
-    /// for a file of several names; those of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the bytes begin after the end of the file,
+    /// and for a file with several names; and any error of the store.
     pub fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let _one = locked(&self.patching);
-        let fate = self.state().fate(key).cloned();
-        match fate {
-            Some(Fate::Put(staged)) => self.patch_staged(key, staged, (at, bytes)),
-            Some(Fate::Remove | Fate::RemoveFolder) => Err(not_found(key)),
-            Some(Fate::MakeFolder) => Err(invalid(key, "a folder, not a file")),
-            Some(Fate::Patch(patch)) => {
-                // One that nobody else holds is changed where it is.
+        let pending = self.state().get(key).cloned();
+        match pending {
+            Some(Pending::Put(staged)) => self.patch_staged(key, staged, (at, bytes)),
+            Some(Pending::Remove | Pending::RemoveFolder) => Err(not_found(key)),
+            Some(Pending::MakeFolder) => Err(invalid(key, NOT_A_FILE)),
+            Some(Pending::Patch(patch)) => {
+                // A patch that no object shares is changed without a copy.
                 drop(patch);
                 self.lay(key, None, (at, bytes))
             }
             None => {
                 let base = self.store.open(key)?.size()?;
-                // Whatever keeps it from being patched should do so now.
+                // If something prevents patching, it should do so now.
                 self.store.patch(key, 0, &[])?;
                 self.lay(key, Some(base), (at, bytes))
             }
@@ -46,53 +44,55 @@ impl Root {
         if at > staged.len {
             return Err(invalid(key, HOLE));
         }
+        let end = end_of(at, to_u64(bytes.len()))?;
         let patched = self
             .store
-            .patch(&self.own.staged(staged.number)?, at, bytes);
+            .patch(&self.staging.key(staged.number)?, at, bytes);
         let mut state = self.state();
-        let now = state.fate(key).cloned();
+        let now = state.get(key).cloned();
         match now {
-            Some(Fate::Put(now)) if now.number == staged.number => {
-                let len = now.len.max(at.saturating_add(len_of(bytes)));
-                // Of what failed, a part may be there.
+            Some(Pending::Put(now)) if now.number == staged.number => {
+                let len = now.len.max(end);
                 let sum = None;
                 match patched.is_ok() {
-                    true => drop(state.set(key, Fate::Put(Staged { len, sum, ..now }))),
-                    false => state.poisoned = true,
+                    true => drop(state.set(key, Pending::Put(Staged { len, sum, ..now }))),
+                    // A part of the bytes may have been written.
+                    false => state.is_poisoned = true,
                 }
                 patched
             }
-            // Another thread has put or removed it meanwhile: as if that had come after this.
+            // Another thread has put or removed the file meanwhile: as if it had done so later.
             _ => Ok(()),
         }
     }
 
-    /// Lays bytes over a file, of this length if it is its first patch.
+    /// Lays bytes over a file, whose length is `base` if this is its first patch.
     fn lay(&self, key: &Key, base: Option<u64>, (at, bytes): (u64, &[u8])) -> io::Result<()> {
         let mut state = self.state();
-        let len = match (state.fate(key), base) {
-            (Some(Fate::Patch(patch)), _) => patch.new_len(),
+        let len = match (state.get(key), base) {
+            (Some(Pending::Patch(patch)), _) => patch.new_len(),
             (None, Some(len)) => len,
-            // Another thread has put or removed it meanwhile: as if that had come after this.
+            // Another thread has put or removed the file meanwhile: as if it had done so later.
             _ => return Ok(()),
         };
-        if at > len || at.checked_add(len_of(bytes)).is_none() {
+        let added = to_u64(bytes.len());
+        if at > len || at.checked_add(added).is_none() {
             return Err(invalid(key, HOLE));
         }
         if bytes.is_empty() {
             return Ok(());
         }
         let mut patch = match state.forget(key) {
-            Some(Fate::Patch(patch)) => patch,
+            Some(Pending::Patch(patch)) => patch,
             _ => Arc::new(Patch::new(len)),
         };
         let piece = Piece::Memory(Bytes::copy_from_slice(bytes));
-        Arc::make_mut(&mut patch).lay(at, piece);
-        state.set(key, Fate::Patch(patch));
-        state.laid = state.laid.saturating_add(len_of(bytes));
-        let full = state.laid > MOST_LAID;
+        Arc::make_mut(&mut patch).lay(at, piece)?;
+        state.set(key, Pending::Patch(patch));
+        state.in_memory += added;
+        let is_full = state.in_memory > *locked(&self.patch_memory);
         drop(state);
-        match full {
+        match is_full {
             true => self.spill(),
             false => Ok(()),
         }
@@ -109,33 +109,33 @@ impl Root {
         for (folder, name, patch) in state.patches_mut() {
             for (at, piece) in &patch.pieces {
                 if let Piece::Memory(here) = piece {
-                    let from = begin.saturating_add(len_of(&bytes));
+                    let from = end_of(begin, to_u64(bytes.len()))?;
                     places.insert((folder.join(name)?, *at), from);
                     bytes.extend_from_slice(here);
                 }
             }
         }
+        let len = end_of(begin, to_u64(bytes.len()))?;
         drop(state);
-        let place = self.own.staged(number)?;
-        let written = match begin {
-            0 if spill.is_none() => self.store.create(&place, &bytes),
-            _ => self.store.patch(&place, begin, &bytes),
+        let staged = self.staging.key(number)?;
+        let written = match &spill {
+            None => self.store.create(&staged, &bytes),
+            Some(_) => self.store.patch(&staged, begin, &bytes),
         };
         let mut state = self.state();
         if let Err(error) = written {
-            // Something may lie there now, which another try would not expect.
-            state.poisoned = true;
+            // The staged file may exist, or have more bytes, which a second attempt would not expect.
+            state.is_poisoned = true;
             return Err(error);
         }
         let mut hasher = spill.map(|spill| spill.hasher).unwrap_or_default();
         hasher.update(&bytes);
-        let len = begin.saturating_add(len_of(&bytes));
         state.spill = Some(Spill {
             number,
             len,
             hasher,
         });
-        state.laid = 0;
+        state.in_memory = 0;
         for (folder, name, patch) in state.patches_mut() {
             let key = folder.join(name)?;
             for (at, piece) in &mut patch.pieces {

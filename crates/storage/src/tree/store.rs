@@ -6,58 +6,66 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::io;
 
-/// A file of a store, open for reading.
+/// A file of a [`Store`] that is open for reading.
 pub trait Object: ReadAt + Send + Sync {}
 
 impl<T: ReadAt + Send + Sync> Object for T {}
 
-/// A hold of a folder, which ends when this is dropped.
+/// The lock of a folder, which ends when this is dropped.
 pub trait Guard: Send + Sync + Debug {}
 
-/// What lies under a name.
+/// What has a name in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A link, a pipe, a device: never opened, never followed.
+    /// A link, a pipe or a device: never opened and never followed.
     Other,
 }
 
 /// A name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The name, which need not be text.
+    /// The name, which need not be UTF-8.
     pub name: OsString,
-    /// What lies there.
+    /// What has this name.
     pub kind: EntryKind,
 }
 
-/// Files in folders below one root: [`DiskStore`](super::DiskStore), [`MemoryStore`](super::MemoryStore), or one of your own.
+/// Files in folders below one root: [`DiskStore`](crate::DiskStore),
+/// [`MemoryStore`](crate::MemoryStore), or one of your own.
 ///
-/// Nothing outside of the root is reached through it: no link is followed in any part of a key, and nothing but regular
-/// files is opened. What was created, renamed or removed may be undone by a crash, in any order, until
-/// [`sync`](Self::sync) of the folder has returned; the bytes of a file, until that of the file.
+/// Nothing outside of the root is reached through a store: no link is followed in any part of a
+/// key, and only regular files are opened. Until [`sync`](Self::sync) of a folder has returned, a
+/// crash may undo, in any order, what was created, renamed or removed in it; until `sync` of a file
+/// has returned, what was written to it.
+///
+/// [`JournaledStore`](crate::JournaledStore) makes atomic changes of several files out of these
+/// operations.
 pub trait Store: Debug + Send + Sync {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) for anything that is no regular
-    /// file; those of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file; and any error
+    /// of the store.
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>>;
 
-    /// What lies in a folder, sorted by name.
+    /// The entries of a folder, sorted by name.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no folder; those of
-    /// the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a folder; and any error of the
+    /// store.
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>>;
 
-    /// What lies there; nothing if nothing does, or if a folder on the way is not there.
+    /// What has this key; `None` if nothing has, or if a folder on the way does not exist.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if something on the way is no folder; those of the store.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if something on the way is not a
+    /// folder, and any error of the store.
     fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
         let Some((folder, name)) = key.split() else {
             return Ok(Some(EntryKind::Folder));
@@ -69,66 +77,75 @@ pub trait Store: Debug + Send + Sync {
         }
     }
 
-    /// Creates a file with these bytes, in a folder that is there.
+    /// Creates a file with these bytes, in a folder that exists.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the store.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists), and any error of the store.
     fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()>;
 
-    /// As [`create`](Self::create), for a file that is to be renamed to `like`: where files have owners and modes it has
-    /// from the beginning those of the file that is there, or those that a new one there would have.
+    /// Creates a file that is to be renamed to `like`. Where files have owners and modes, it gets
+    /// those of the file `like` if that exists, and those that a new file there would get otherwise.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Returns the errors of [`create`](Self::create).
     fn create_like(&self, key: &Key, like: &Key, bytes: &[u8]) -> io::Result<()> {
         let _ = like;
         self.create(key, bytes)
     }
 
-    /// Overwrites bytes of a file, or appends to it. With no bytes it only tells whether it could. A store without that
-    /// (of objects that are only put whole) says so with [`Unsupported`](io::ErrorKind::Unsupported).
+    /// Overwrites bytes of a file, or appends to it. Without bytes it only checks whether it could.
+    /// A store whose objects are only written whole returns
+    /// [`Unsupported`](io::ErrorKind::Unsupported).
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it would leave a hole, for
-    /// anything that is no regular file, and for a file of several names; those of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the bytes begin after the end of the file,
+    /// for anything but a regular file, and for a file with several names; and any error of the
+    /// store.
     fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Gives a file another name, in place of the file that is there, if any is. At every moment, also after a crash, the
-    /// new name leads to the old file or to the new one, and the file has at least one of its names.
+    /// Renames a file, replacing the file that has the new key, if there is one. At every moment,
+    /// also after a crash, the new key leads to the old file or to the new one, and the file has at
+    /// least one of its two keys.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no regular file;
-    /// those of the store, if a folder is in the place.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a regular file; and any error of
+    /// the store, for example if a folder has the new key.
     fn rename(&self, from: &Key, to: &Key) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no regular file; those
-    /// of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a regular file; and any error of
+    /// the store.
     fn remove(&self, key: &Key) -> io::Result<()>;
 
-    /// Creates a folder, if it is not there; the one that it lies in is.
+    /// Creates a folder, unless it exists, in one that exists.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is something else, and those of the store.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if something else has this key, and
+    /// any error of the store.
     fn make_folder(&self, key: &Key) -> io::Result<()>;
 
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty), [`NotFound`](io::ErrorKind::NotFound), and those of the store.
+    /// Returns [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty),
+    /// [`NotFound`](io::ErrorKind::NotFound), and any error of the store.
     fn remove_folder(&self, key: &Key) -> io::Result<()>;
 
-    /// Returns when the bytes of this file, or the names in this folder, would outlive a power cut.
+    /// Returns when the bytes of this file, or the names in this folder, would survive a power cut.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Returns any error of the store.
     fn sync(&self, key: &Key) -> io::Result<()>;
 
-    /// Takes a hold of the folder that the key leads to then; nothing if others hold it in a way that excludes that. Where there are no locks it is granted.
+    /// Locks the folder that has this key now; `None` if other locks exclude this one. Where there
+    /// are no locks, this always succeeds.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound), and those of the store.
-    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>>;
+    /// Returns [`NotFound`](io::ErrorKind::NotFound), and any error of the store.
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>>;
 }

@@ -1,4 +1,4 @@
-//! What a root promises while nothing fails.
+//! The guarantees of a journaled store while nothing fails.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use super::state::Fate;
+use super::pending::Pending;
 use super::*;
 use crate::{Access, ReadAt};
 use std::io::ErrorKind;
@@ -16,15 +16,15 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn writer(store: &MemoryStore) -> Root {
-    Root::open(Arc::new(store.clone()), Access::Write).unwrap()
+fn writer(store: &MemoryStore) -> JournaledStore {
+    JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap()
 }
 
-fn reader(store: &MemoryStore) -> Root {
-    Root::open(Arc::new(store.clone()), Access::Read).unwrap()
+fn reader(store: &MemoryStore) -> JournaledStore {
+    JournaledStore::open(Arc::new(store.clone()), Access::Read).unwrap()
 }
 
-fn names(root: &Root, folder: &str) -> Vec<String> {
+fn names(root: &JournaledStore, folder: &str) -> Vec<String> {
     let entries = root.list(&key(folder)).unwrap().into_iter();
     entries
         .map(|entry| entry.name.into_string().unwrap())
@@ -47,7 +47,7 @@ fn changes_are_seen_here_at_once_and_elsewhere_after_the_commit() {
     root.make_folder(&key("col")).unwrap();
     root.make_folder(&key("col/data")).unwrap();
     root.put(&key("col/data/0"), b"deep").unwrap();
-    let see = |root: &Root| {
+    let see = |root: &JournaledStore| {
         let get = |at: &str| root.get(&key(at), 100).unwrap();
         assert_eq!(get("data/1"), b"one!");
         assert_eq!(get("data/0"), b"0123x-z7abc");
@@ -102,8 +102,8 @@ fn a_directory_is_changed_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("set");
     let store = Arc::new(DiskStore::create(&path).unwrap());
-    let root = Root::open(Arc::clone(&store) as Arc<dyn Store>, Access::Write).unwrap();
-    let second = Root::open(Arc::new(DiskStore::open(&path).unwrap()), Access::Write);
+    let root = JournaledStore::open(Arc::clone(&store) as Arc<dyn Store>, Access::Write).unwrap();
+    let second = JournaledStore::open(Arc::new(DiskStore::open(&path).unwrap()), Access::Write);
     assert!(
         second
             .unwrap_err()
@@ -127,15 +127,15 @@ fn a_directory_is_changed_as_a_whole() {
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
 }
 
-/// Or else many patches of one file, or of one that is read in between, would take time by the square of their number.
+/// Otherwise many patches of one file, also of one that is read in between, would take quadratic time.
 #[test]
 fn a_patch_is_laid_where_the_others_are() {
     let store = MemoryStore::from([("a", vec![0; 100])]);
-    let root = Root::open(Arc::new(store), Access::Write).unwrap();
+    let root = JournaledStore::open(Arc::new(store), Access::Write).unwrap();
     let at = Key::parse("a").unwrap();
-    let place = || match root.state().fate(&at) {
-        Some(Fate::Patch(patch)) => Arc::as_ptr(patch),
-        fate => panic!("{fate:?}"),
+    let place = || match root.state().get(&at) {
+        Some(Pending::Patch(patch)) => Arc::as_ptr(patch),
+        other => panic!("{other:?}"),
     };
     root.patch(&at, 0, b"x").unwrap();
     let first = place();
@@ -151,4 +151,31 @@ fn a_patch_is_laid_where_the_others_are() {
     held.read_exact_at(5, &mut old).unwrap();
     root.read(&at).unwrap().read_exact_at(5, &mut new).unwrap();
     assert_eq!((old, new), ([0], [b'z']));
+}
+
+#[test]
+fn patches_spill_into_a_staged_file_and_are_committed_from_there() {
+    let store = MemoryStore::from([("a", vec![0; 100]), ("b", vec![0; 100])]);
+    let root = writer(&store);
+    root.set_patch_memory(50);
+    let staged = || store.list(&key(".blpk")).unwrap().len();
+    root.patch(&key("a"), 0, &[1; 50]).unwrap();
+    assert_eq!(staged(), 0);
+    root.patch(&key("b"), 90, &[2; 20]).unwrap();
+    assert_eq!(staged(), 1);
+    // One piece over a spilled one, and more that are appended to the staged file.
+    root.patch(&key("a"), 40, &[3; 20]).unwrap();
+    root.patch(&key("b"), 110, &[4; 60]).unwrap();
+    assert_eq!(staged(), 1);
+    let a = [[1; 40].as_slice(), &[3; 20], &[0; 40]].concat();
+    let b = [[0; 90].as_slice(), &[2; 20], &[4; 60]].concat();
+    let see = |root: &JournaledStore| {
+        assert_eq!(root.get(&key("a"), 200).unwrap(), a);
+        assert_eq!(root.get(&key("b"), 200).unwrap(), b);
+    };
+    see(&root);
+    root.commit().unwrap();
+    see(&root);
+    assert_eq!(staged(), 0);
+    see(&reader(&store));
 }

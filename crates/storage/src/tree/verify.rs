@@ -1,116 +1,117 @@
-//! Whether a journal is that of the store it lies in.
+//! Whether a journal belongs to the store that it is in.
 
-use super::apply::Parts;
+use super::apply::Sources;
 use super::journal::Journal;
-use super::op::{Act, Op, Print};
+use super::step::{Action, Fingerprint, Step};
 use super::{EntryKind, Key};
-use crate::ReadAt;
 use crate::journal::crc_of;
-use std::io;
+use crate::{JournalFault, ReadAt, Result};
 
-/// How much is looked at.
+/// How much of the staged files is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// Lengths, ends and what binds the journal, for those who only read.
-    Ends,
-    /// Every byte that is staged.
+    /// Lengths and fingerprints, for readers.
+    Fingerprints,
+    /// Every byte, for a writer.
     All,
 }
 
-const FOREIGN: &str = "the journal in it belongs to another one";
-const MISSING: &str = "what its journal tells is not there, or damaged";
-
-/// Whether each step finds what it was made for, or what it leaves, wherever the change has got to; in words why not.
-pub(super) fn verify(
-    parts: &Parts<'_>,
-    journal: &Journal,
-    depth: Depth,
-) -> io::Result<Result<(), &'static str>> {
+/// Checks that each step finds what it was made for, or what it leaves, however far the change has
+/// got.
+///
+/// # Errors
+/// Returns [`Interrupted`](crate::Error::Interrupted) if the journal belongs to another store, or
+/// staged files are missing or damaged; and any error of the store.
+pub(super) fn verify(sources: &Sources<'_>, journal: &Journal, depth: Depth) -> Result<()> {
     if let Some(spilled) = journal.spilled {
-        let there = parts.bytes.size()? == spilled.len;
-        if !there || depth == Depth::All && crc_of(&parts.bytes, 0, spilled.len)? != spilled.crc {
-            return Ok(Err(MISSING));
+        let fits = sources.bytes.size()? == spilled.len;
+        require(fits, JournalFault::MissingFiles)?;
+        if depth == Depth::All {
+            let crc = crc_of(&sources.bytes, 0, spilled.len)?;
+            require(crc == spilled.crc, JournalFault::MissingFiles)?;
         }
     }
-    // What takes long comes last.
-    for depth in [Depth::Ends, depth] {
-        for op in &journal.ops {
-            if let Err(why) = check(parts, op, depth)? {
-                return Ok(Err(why));
-            }
+    // The check that takes long is the last.
+    for depth in [Depth::Fingerprints, depth] {
+        for step in &journal.steps {
+            verify_step(sources, step, depth)?;
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
-fn check(parts: &Parts<'_>, op: &Op, depth: Depth) -> io::Result<Result<(), &'static str>> {
-    let kind = kind(parts, &op.key)?;
-    match &op.act {
-        Act::Put {
+fn require(holds: bool, fault: JournalFault) -> Result<()> {
+    match holds {
+        true => Ok(()),
+        false => Err(fault.of_store()),
+    }
+}
+
+fn verify_step(sources: &Sources<'_>, step: &Step, depth: Depth) -> Result<()> {
+    let kind = sources.store.kind(&step.key)?;
+    match &step.action {
+        Action::Put {
             number,
             crc,
             new,
             old,
         } => {
-            let print = match kind {
-                Some(EntryKind::File) => Some(Print::of(&parts.store.open(&op.key)?)?),
-                Some(_) => return Ok(Err(FOREIGN)),
+            let found = match kind {
+                Some(EntryKind::File) => Some(fingerprint(sources, &step.key)?),
+                Some(_) => return Err(JournalFault::Foreign.of_store()),
                 None => None,
             };
-            let is_there = parts.there.as_ref().is_none_or(|all| all.contains(number));
-            let fits = print == Some(*new) || is_there && print == *old;
-            let place = if is_there {
-                parts.own.staged(*number)?
-            } else {
-                op.key.clone()
+            let staged = sources.staged.as_ref();
+            let is_staged = staged.is_none_or(|staged| staged.contains(number));
+            let (place, fault) = match is_staged {
+                true => (sources.staging.key(*number)?, JournalFault::Foreign),
+                false => (step.key.clone(), JournalFault::MissingFiles),
             };
-            Ok(match fits {
-                true => holds(parts, &place, (*new, *crc), depth)?,
-                false => Err(if is_there { FOREIGN } else { MISSING }),
-            })
+            require(found == Some(*new) || is_staged && found == *old, fault)?;
+            verify_new(sources, &place, (*new, *crc), depth)
         }
-        Act::Patch { .. } if kind != Some(EntryKind::File) => Ok(Err(FOREIGN)),
-        Act::Patch {
+        Action::Patch {
             old_len,
             new_len,
             binding,
             pieces,
         } => {
-            let file = parts.store.open(&op.key)?;
-            let size = file.size()?;
-            let fits = (*old_len..=*new_len).contains(&size)
-                && binding.fits(&file, pieces, &parts.bytes)?;
-            Ok(fits.then_some(()).ok_or(FOREIGN))
+            require(kind == Some(EntryKind::File), JournalFault::Foreign)?;
+            let file = sources.store.open(&step.key)?;
+            let fits = (*old_len..=*new_len).contains(&file.size()?)
+                && binding.fits(&file, pieces, &sources.bytes)?;
+            require(fits, JournalFault::Foreign)
         }
-        Act::Remove { old } => Ok(match kind {
-            None => Ok(()),
-            Some(EntryKind::File) if Print::of(&parts.store.open(&op.key)?)? == *old => Ok(()),
-            Some(_) => Err(FOREIGN),
-        }),
-        Act::MakeFolder | Act::RemoveFolder => Ok(match kind {
-            None | Some(EntryKind::Folder) => Ok(()),
-            Some(_) => Err(FOREIGN),
-        }),
+        Action::Remove { old } => {
+            let fits = match kind {
+                None => true,
+                Some(EntryKind::File) => fingerprint(sources, &step.key)? == *old,
+                Some(_) => false,
+            };
+            require(fits, JournalFault::Foreign)
+        }
+        Action::MakeFolder | Action::RemoveFolder => {
+            let fits = matches!(kind, None | Some(EntryKind::Folder));
+            require(fits, JournalFault::Foreign)
+        }
     }
 }
 
-/// Whether the file that was put is whole.
-fn holds(
-    parts: &Parts<'_>,
+fn fingerprint(sources: &Sources<'_>, key: &Key) -> Result<Fingerprint> {
+    Ok(Fingerprint::of(&sources.store.open(key)?)?)
+}
+
+/// Checks that the file that was put is complete, wherever it is now.
+fn verify_new(
+    sources: &Sources<'_>,
     place: &Key,
-    (new, crc): (Print, u32),
+    (new, crc): (Fingerprint, u32),
     depth: Depth,
-) -> io::Result<Result<(), &'static str>> {
-    if kind(parts, place)? != Some(EntryKind::File) {
-        return Ok(Err(MISSING));
-    }
-    let file = parts.store.open(place)?;
-    let whole =
-        Print::of(&file)? == new && (depth == Depth::Ends || crc_of(&file, 0, new.len)? == crc);
-    Ok(whole.then_some(()).ok_or(MISSING))
-}
-
-/// What lies there; nothing if the way there is not one of folders, which a journal cannot have been made for.
-fn kind(parts: &Parts<'_>, key: &Key) -> io::Result<Option<EntryKind>> {
-    parts.store.kind(key)
+) -> Result<()> {
+    let is_file = sources.store.kind(place)? == Some(EntryKind::File);
+    require(is_file, JournalFault::MissingFiles)?;
+    let file = sources.store.open(place)?;
+    let fits = Fingerprint::of(&file)? == new
+        && (depth == Depth::Fingerprints || crc_of(&file, 0, new.len)? == crc);
+    require(fits, JournalFault::MissingFiles)
 }

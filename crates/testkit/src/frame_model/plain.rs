@@ -202,18 +202,12 @@ fn append_compressed(
     let _ = element(dice);
     match dice.below(2) {
         0 => {
-            let settings = Blosc2Settings {
-                typesize,
-                ..Blosc2Settings::default()
-            };
+            let settings = Blosc2Settings::default().typesize(typesize);
             let mut encoder = Blosc2Encoder::new(settings).unwrap();
             encoder.encode(&data, &mut chunk).unwrap();
         }
         _ => {
-            let settings = ChunkSettings {
-                typesize,
-                ..ChunkSettings::default()
-            };
+            let settings = ChunkSettings::default().typesize(typesize);
             let mut encoder = ChunkEncoder::new(settings).unwrap();
             encoder.encode(&data, &mut chunk).unwrap();
         }

@@ -11,14 +11,14 @@ use crate::fields::{i32_at, i64_at, known, u8_at, u32_at};
 use crate::version::FormatVersion;
 use blosc1::MAX_NBYTES;
 
-/// V3 and Dev2012 share a version byte; the eight bytes behind the header tell them apart.
+/// V3 and Dev2012 share a version byte; the eight bytes after the header distinguish them.
 const PEEK_LEN: usize = 40;
 
 impl Header {
     /// How many bytes a decoder must have seen, given those that it has; 40 at the most.
     ///
     /// # Errors
-    /// The magic or the version is none that is known.
+    /// Returns an error for the magic or the version is none that is known.
     pub fn needed(prefix: &[u8]) -> Result<usize, FormatError> {
         check_magic(prefix)?;
         if prefix.len() < FormatVersion::V1.header_len() {
@@ -34,11 +34,11 @@ impl Header {
         }
     }
 
-    /// Decodes a header from as many bytes as [`needed`](Self::needed) asks for; what lies
-    /// behind [`header_len`](FormatVersion::header_len) is looked at but not part of it.
+    /// Decodes a header from as many bytes as [`needed`](Self::needed) asks for; bytes
+    /// past [`header_len`](FormatVersion::header_len) are examined but not part of it.
     ///
     /// # Errors
-    /// Too few bytes; a magic, version, option or checksum that is not known; fields that are
+    /// Returns an error for too few bytes; a magic, version, option or checksum that is not known; fields that are
     /// out of range or contradict each other.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let needed = Self::needed(bytes)?;
@@ -137,7 +137,7 @@ impl Header {
     }
 }
 
-/// Refuses what cannot begin a member, as soon as its first bytes tell.
+/// Refuses bytes that cannot begin a member, as early as possible.
 fn check_magic(prefix: &[u8]) -> Result<(), FormatError> {
     let seen = prefix.get(..MAGIC.len()).unwrap_or(prefix);
     if MAGIC.starts_with(seen) {

@@ -11,7 +11,7 @@
 //!    | b l p k | number of chunks (4 .. 8)  |                                            V0
 //! ```
 //!
-//! All numbers are little-endian and signed, and -1 means unknown. `docs/format.md` tells where
+//! All numbers are little-endian and signed, and -1 means unknown. `docs/format.md` says where
 //! the layouts come from; in memory there is one [`Header`].
 
 mod decode;
@@ -25,7 +25,7 @@ use super::version::FormatVersion;
 /// The four bytes that begin every member.
 pub const MAGIC: [u8; 4] = *b"blpk";
 /// The first byte of a file while a change is being made to it. It is three bits away from the `b`
-/// of the magic, so that nobody takes what is half changed for whole.
+/// of the magic, so that a half-changed file is never taken for a complete one.
 pub const MARK: u8 = b'!';
 
 const VERSION: usize = 4;
@@ -40,7 +40,7 @@ const META_SIZE: usize = 24;
 const RESERVED: usize = 28;
 const MAX_APP_CHUNKS: usize = 24;
 
-/// In V1 the number of chunks lies here.
+/// In V1 the number of chunks is here.
 const V1_NCHUNKS: usize = 8;
 const OFFSETS_BIT: u8 = 0x01;
 const METADATA_BIT: u8 = 0x02;
@@ -53,7 +53,7 @@ const SEAL_BIT: u8 = 0x08;
 pub enum MetadataPlace {
     /// No metadata.
     Absent,
-    /// `len` bytes of JSON right behind the header, as zlib data where `zlib` is set.
+    /// `len` bytes of JSON right after the header, as zlib data if `zlib` is set.
     Raw {
         /// Bytes as stored.
         len: u32,
@@ -79,15 +79,15 @@ pub enum MetadataPlace {
 pub struct Header {
     /// The layout it was read from, or is to be written in.
     pub layout: FormatVersion,
-    /// Whether a table of offsets lies before the chunks.
+    /// Whether a table of offsets precedes the chunks.
     pub offsets: bool,
     /// Whether each chunk is a record of its own length.
     pub varlen: bool,
-    /// Whether and how metadata lies behind the header.
+    /// Whether metadata follows the header, and in which form.
     pub metadata: MetadataPlace,
     /// The crc32 of header, raw metadata and table, where the header is sealed (V2 only).
     pub seal: Option<u32>,
-    /// What is computed over each chunk.
+    /// The checksum that follows each chunk.
     pub checksum: Checksum,
     /// Bytes an element, as the header has it; V0 and V1 have no such field.
     pub typesize: Option<u8>,
@@ -128,7 +128,7 @@ impl Header {
     /// Checks what the fields say of one another.
     ///
     /// # Errors
-    /// A [`FormatError::Field`] that names the first contradiction.
+    /// Returns an error for a [`FormatError::Field`] that names the first contradiction.
     pub fn check(&self) -> Result<(), FormatError> {
         if self.varlen && (self.chunk_size.is_some() || self.last_chunk.is_some()) {
             let found = self.chunk_size.or(self.last_chunk).map_or(-1, i64::from);
@@ -184,7 +184,7 @@ impl Header {
         }
     }
 
-    /// Entries of the offset table, spare ones included: nothing where there is no table, or
+    /// Entries of the offset table, spare ones included: `None` if there is no table, or
     /// where its length is unknown because the number of chunks is.
     #[must_use]
     pub fn table_len(&self) -> Option<u64> {
@@ -193,7 +193,7 @@ impl Header {
             .and_then(|n| n.checked_add(self.max_app_chunks))
     }
 
-    /// Uncompressed bytes of all chunks, where the fields tell.
+    /// Uncompressed bytes of all chunks, if the fields say so.
     #[must_use]
     pub fn content_len(&self) -> Option<u64> {
         match (self.nchunks?, self.chunk_size, self.last_chunk) {

@@ -1,4 +1,4 @@
-//! What metadata says of a NumPy array whose memory is the content of a file.
+//! The description, in metadata, of a NumPy array whose memory is the content of a file.
 //!
 //! ```text
 //! {"dtype": "'<f8'", "shape": [20, 30], "order": "C", "container": "numpy"}    Bloscpack 0.7.2 on
@@ -7,7 +7,7 @@
 //!
 //! `dtype` is the `repr` of NumPy's `dtype.str`, or of its `dtype.descr` where elements have fields;
 //! older files have the plain string, or nested JSON lists for fields. Released readers trust
-//! `shape` and crash where it does not fit the content, so that whoever appends has to renew it.
+//! `shape` and crash if it does not match the content, so an append must update it.
 
 mod dtype;
 #[cfg(test)]
@@ -27,7 +27,7 @@ const MAX_DESCRIPTION: usize = 1 << 20;
 /// Along which axis the elements of an array follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The last index counts fastest: rows along the first axis lie one behind the other.
+    /// The last index counts fastest: rows along the first axis follow each other.
     C,
     /// The first index counts fastest, as in Fortran.
     F,
@@ -48,7 +48,7 @@ impl NumpyArray {
     /// Reads the description; `None` if `container` is not "numpy".
     ///
     /// # Errors
-    /// [`FormatError::MetadataData`] if it should be an array but the type or the shape cannot be
+    /// Returns [`FormatError::MetadataData`] if it should be an array but the type or the shape cannot be
     /// understood, or if the array has more bytes than can be counted.
     pub fn of(metadata: &Metadata) -> Result<Option<Self>, FormatError> {
         let text = metadata.text();
@@ -93,7 +93,7 @@ impl NumpyArray {
     /// No more bytes leave any shape as it is.
     ///
     /// # Errors
-    /// What is wrong with the number of bytes or with growing this array, as a sentence.
+    /// Returns an error for the reason why this array cannot grow by so many bytes, as a sentence.
     pub fn grown(&self, bytes: u64) -> Result<Vec<u64>, String> {
         let mut shape = self.shape.clone();
         if bytes == 0 {
@@ -114,7 +114,7 @@ impl NumpyArray {
         }
         if !bytes.is_multiple_of(row) {
             return Err(format!(
-                "{bytes} more bytes are no whole number of rows: a row of the array has {what}"
+                "{bytes} more bytes are not a whole number of rows: a row of the array has {what}"
             ));
         }
         // The sum counts rows, of which so many bytes may be more than can be counted.
@@ -131,7 +131,7 @@ impl NumpyArray {
 /// twice both values are replaced, whichever a reader takes.
 ///
 /// # Errors
-/// [`FormatError::MetadataData`] if it is no object with a `shape`.
+/// Returns [`FormatError::MetadataData`] if it is not an object with a `shape`.
 pub fn with_shape(metadata: &Metadata, shape: &[u64]) -> Result<Metadata, FormatError> {
     let lens: Vec<_> = shape.iter().map(u64::to_string).collect();
     let value = format!("[{}]", lens.join(","));
@@ -174,11 +174,11 @@ fn parse_itemsize(value: &str) -> Result<u64, String> {
     let is_literal = |text: &str| text.starts_with(['\'', '"', '[', '(']) || text.starts_with("u'");
     let dtype = match &value {
         serde_json::Value::String(text) if is_literal(text.trim_ascii_start()) => {
-            Literal::parse(text)?
+            Literal::parse(text)
         }
-        other => Literal::from_json(other)?,
+        other => Literal::from_json(other),
     };
-    dtype::itemsize(&dtype)
+    dtype::itemsize(&dtype.map_err(|error| error.to_string())?)
 }
 
 fn parse_shape(value: &str) -> Result<Vec<u64>, String> {

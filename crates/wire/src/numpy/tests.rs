@@ -109,7 +109,7 @@ const TYPES: [(u64, &str); 81] = [
     (4, r#""  [('a', '<i4')] ""#),
 ];
 
-/// What NumPy refuses, what holds pointers, what differs from machine to machine, and what is none
+/// Types that NumPy refuses, that contain pointers, that differ from machine to machine, and that are none
 /// of the spellings of the reference.
 const NO_TYPES: [&str; 51] = [
     r#""<i3""#,
@@ -340,15 +340,15 @@ fn arrays_grow_along_the_axis_that_counts_slowest() {
             &[20, 30][..],
             Order::C,
             121,
-            "no whole number of rows: a row of the array has 120 bytes",
+            "not a whole number of rows: a row of the array has 120 bytes",
         ),
         (
             &[20, 30],
             Order::F,
             120,
-            "no whole number of rows: a row of the array has 80 bytes",
+            "not a whole number of rows: a row of the array has 80 bytes",
         ),
-        (&[20, 30], Order::C, 4, "4 more bytes are no whole"),
+        (&[20, 30], Order::C, 4, "4 more bytes are not a whole"),
         (&[], Order::C, 4, "no dimensions"),
         (
             &[3, 0, 2],

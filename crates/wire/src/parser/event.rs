@@ -1,4 +1,4 @@
-//! What the parser tells.
+//! The events of the parser.
 
 use crate::checksum::Digest;
 use crate::header::Header;
@@ -22,9 +22,9 @@ pub enum Event<'a> {
     ChunksBegin,
     /// A chunk begins: its header, and the same as the 16 bytes with which the chunk begins.
     Chunk(ChunkHeader, [u8; 16]),
-    /// More bytes of the chunk, as they lie in the input.
+    /// More bytes of the chunk, as they are in the input.
     ChunkData(&'a [u8]),
-    /// The chunk is complete, and this stands behind it; empty without a checksum.
+    /// The chunk is complete, followed by this digest; empty without a checksum.
     ChunkEnd(Digest),
     /// The last chunk of the member is complete, or its end mark has been seen.
     MemberEnd,
@@ -35,11 +35,11 @@ pub enum Event<'a> {
 pub struct Ending {
     /// Members seen.
     pub members: u64,
-    /// Bytes behind the last member, which are tolerated where the reference's append leaves them.
+    /// Bytes after the last member, tolerated where the append of the reference implementation leaves them.
     pub trailing: Option<Trailing>,
 }
 
-/// Bytes behind the last chunk that belong to nothing.
+/// Bytes after the last chunk that belong to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailing {
     /// Where they begin.

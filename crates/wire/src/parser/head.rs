@@ -1,4 +1,4 @@
-//! What lies before the chunks: header, metadata, offsets.
+//! The part of a member before its chunks: header, metadata, offsets.
 
 use super::{Event, Member, Parser, State, Step};
 use crate::checksum::Digest;

@@ -60,7 +60,7 @@ pub struct Parser {
     member: Member,
 }
 
-/// What is known of the member that is being parsed.
+/// The member that is being parsed, as far as it is known.
 struct Member {
     header: Header,
     /// Its first byte in the input.
@@ -119,7 +119,7 @@ enum State {
     Failed(ParseError),
 }
 
-/// What a step has led to.
+/// The result of a step.
 enum Step<'a> {
     Event(Event<'a>),
     /// The state has changed: go on.
@@ -146,12 +146,12 @@ impl Parser {
         }
     }
 
-    /// Takes bytes from the front of `input` until there is something to tell.
+    /// Takes bytes from the front of `input` until there is an event.
     ///
     /// [`Event::NeedInput`] comes only when `input` is used up.
     ///
     /// # Errors
-    /// What is wrong and where; the parser then stays at that error.
+    /// Returns what is wrong and where; the parser then stays at that error.
     pub fn parse<'a>(&mut self, input: &mut &'a [u8]) -> Result<Event<'a>, ParseError> {
         loop {
             match self.step(input) {
@@ -199,7 +199,7 @@ impl Parser {
         &self.member.offsets
     }
 
-    /// Where its first byte lies in the input.
+    /// The position of its first byte in the input.
     #[must_use]
     pub fn member_at(&self) -> u64 {
         self.member.at

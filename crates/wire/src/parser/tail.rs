@@ -1,4 +1,4 @@
-//! What follows the last counted chunk, and what the end of the input means in each state.
+//! The bytes after the last counted chunk, and the meaning of the end of the input in each state.
 //!
 //! After a member may come: nothing; the next member; nothing but zeros, where there is spare
 //! space; or, where the reference's append leaves them, bytes that mean nothing. One more sound
@@ -90,7 +90,7 @@ impl Parser {
     /// The reference's append shortens the last chunk and does not cut the file; and where its
     /// user asked for no checksum, it reads past anything.
     ///
-    /// A member behind a digest is no such thing: there a bit of the header has flipped, and
+    /// A member after a digest is not one: a bit of the header has flipped there, and
     /// turned its checksum into none.
     fn check_trailing(&self) -> Result<(), FormatError> {
         let header = &self.member.header;
@@ -114,7 +114,7 @@ impl Parser {
     /// Says that the input ends here.
     ///
     /// # Errors
-    /// [`FormatError::Empty`] for no input at all; one of the kinds that mean
+    /// Returns [`FormatError::Empty`] for no input at all; one of the kinds that mean
     /// [cut short](blosc1::Fault::CutShort) where something is missing; bytes at the end that
     /// belong to nothing.
     pub fn finish(&mut self) -> Result<Ending, ParseError> {
@@ -130,7 +130,7 @@ impl Parser {
         })
     }
 
-    /// Whether bytes trail behind the last member, if the input may end in this state.
+    /// Whether bytes trail after the last member, if the input may end in this state.
     fn at_end(&mut self) -> Result<bool, FormatError> {
         match &self.state {
             State::Failed(error) => Err(error.error.clone()),
@@ -147,14 +147,14 @@ impl Parser {
     }
 
     fn torn_header(&self) -> Result<bool, FormatError> {
-        // A header that is no header at all is not torn but foreign.
+        // A header that is not a header at all is foreign, not torn.
         Header::needed(&self.buf)?;
         Err(FormatError::TornHeader {
             found: self.buf.len(),
         })
     }
 
-    /// What it means that the input ends inside a member.
+    /// The error for an input that ends inside a member.
     fn cut(&self) -> FormatError {
         match &self.state {
             State::RawMetadata { len, .. } => self.cut_in(u64::from(*len)),
@@ -194,7 +194,7 @@ impl Parser {
         self.member.header.nchunks.is_none() || self.member.offsets == Offsets::Unfilled
     }
 
-    /// What it means that no chunk follows although there should be one.
+    /// The error for a missing chunk.
     pub(super) fn missing_chunks(&self) -> FormatError {
         let found = self.member.chunk;
         match self.member.header.nchunks {

@@ -1,4 +1,4 @@
-//! What the metadata of records says: `dtype`, `shape` and `packing`, beside the user's own keys.
+//! The metadata of records: `dtype`, `shape` and `packing`, beside the user's own keys.
 
 use super::packing::Packing;
 use crate::error::FormatError;
@@ -9,7 +9,7 @@ use crate::metadata::Metadata;
 /// length.
 const MAX_VALUE: usize = 1 << 12;
 
-/// What metadata declares of its member.
+/// The declarations of a member's metadata.
 #[derive(Default)]
 pub(super) struct Declared {
     /// The one axis of `shape`.
@@ -65,10 +65,10 @@ fn packing(value: &str) -> Result<Packing, FormatError> {
 }
 
 /// The metadata of records: what is known of them, and then the user's own keys as they are. A
-/// `dtype` of the user's stands.
+/// the user's own `dtype` is kept.
 ///
 /// # Errors
-/// [`FormatError::MetadataData`] if the user's metadata is no object.
+/// Returns [`FormatError::MetadataData`] if the user's metadata is not an object.
 pub fn declared(
     own: Option<&Metadata>,
     dtype: &str,

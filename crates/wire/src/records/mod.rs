@@ -1,4 +1,4 @@
-//! What the chunks of a member with bit 2 hold: one record each, or many small ones.
+//! The chunks of a member with bit 2: one record each, or many small ones.
 //!
 //! ```text
 //! {"dtype": "varchar", "shape": [1024]}                                       one record a chunk
@@ -8,7 +8,7 @@
 //!
 //! The first is that of the proposal for variable-length data; the second is the answer to its open
 //! question, and [`packing`] has its bytes. A reader that does not know the packing that metadata
-//! declares has to refuse the member: its chunks are no records.
+//! declares must refuse the member: its chunks are not records.
 
 mod metadata;
 pub mod packing;
@@ -21,7 +21,7 @@ use super::header::Header;
 use super::metadata::Metadata;
 use metadata::Declared;
 
-/// What the chunks of a member are.
+/// The meaning of the chunks of a member.
 ///
 /// ```
 /// use bloscpack_wire::{Form, Header, FormatVersion, Metadata};
@@ -43,7 +43,7 @@ pub enum Form {
     },
     /// Many small records each.
     Packed {
-        /// How they lie in a chunk.
+        /// The way they are packed in a chunk.
         packing: Packing,
         /// How many, by the metadata.
         count: Option<u64>,
@@ -54,7 +54,7 @@ impl Form {
     /// The form that header and metadata declare.
     ///
     /// # Errors
-    /// [`FormatError::Unsupported`] for a packing that is not known; [`FormatError::MetadataData`]
+    /// Returns [`FormatError::Unsupported`] for a packing that is not known; [`FormatError::MetadataData`]
     /// for a packing where the header has no records, and for numbers of records that differ.
     pub fn of(header: &Header, metadata: Option<&Metadata>) -> Result<Self, FormatError> {
         let Declared { count, packing } = metadata.map(Declared::of).unwrap_or_default();
@@ -89,17 +89,17 @@ impl Form {
         }
     }
 
-    /// Refuses chunks that are no bytes of one content.
+    /// Refuses chunks that are not bytes of one content.
     pub fn check_content(&self) -> Result<(), FormatError> {
         match self {
             Self::Content | Self::Records { .. } => Ok(()),
             Self::Packed { .. } => Err(FormatError::Unsupported {
-                what: "the chunks hold packed records, which have to be read as records".to_owned(),
+                what: "the chunks contain packed records, which must be read as records".to_owned(),
             }),
         }
     }
 
-    /// Refuses chunks that are no records.
+    /// Refuses chunks that are not records.
     pub fn check_records(&self) -> Result<(), FormatError> {
         if self.has_records() {
             return Ok(());

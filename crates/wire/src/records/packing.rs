@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `first` is the number of the chunk's first record within the member, so that a record is found by
-//! its number without a table of its own, a chunk at a wrong place is noticed, and the records behind
+//! its number without a table of its own, a misplaced chunk is noticed, and the records after
 //! a lost chunk keep their numbers. The lengths, added up from 0, are the offsets of an Arrow `Binary`
 //! array, and what follows them is its values, as it is.
 
@@ -34,7 +34,7 @@ pub struct Packing {
 impl Packing {
     /// The name by which metadata declares it.
     pub const NAME: &str = "lengths";
-    /// The version of what stands in a chunk.
+    /// The version of the layout of a chunk.
     pub const VERSION: u32 = 1;
     /// The largest chunk size: a reader may hold some five times as much.
     pub const MAX_CHUNK_SIZE: u32 = 16 << 20;
@@ -62,7 +62,7 @@ impl Packing {
     }
 }
 
-/// What stands before the records of a packed chunk.
+/// The bytes before the records of a packed chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackHead {
     /// The number of its first record within the member.
@@ -78,7 +78,7 @@ impl PackHead {
     /// 16 or more.
     ///
     /// # Errors
-    /// [`FormatError::Packing`] for a head that cannot be, one whose lengths would not fit included.
+    /// Returns [`FormatError::Packing`] for a head that cannot be, one whose lengths would not fit included.
     pub fn decode(content: &[u8], nbytes: u32, packing: Packing) -> Result<Self, FormatError> {
         if content.len() < PACK_HEAD_LEN {
             return Err(bad(format!("{nbytes} bytes are too few for its head")));
@@ -123,7 +123,7 @@ impl PackHead {
         lengths.saturating_add(PACK_HEAD_LEN as u64)
     }
 
-    /// The number of the record behind its last one.
+    /// The number of the record after its last one.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.first.saturating_add(self.count.into())
@@ -135,7 +135,7 @@ impl PackHead {
         (0..count).map_while(move |number| length_at(content, number, width))
     }
 
-    /// The length of a record, by its number in the chunk; nothing behind the last.
+    /// The length of a record, by its number in the chunk; `None` after the last.
     pub fn length(&self, content: &[u8], number: u32) -> Option<u32> {
         let is_there = number < self.count;
         length_at(content, number, self.width).filter(|_| is_there)
@@ -164,7 +164,7 @@ impl PackHead {
         )))
     }
 
-    /// Checks that the lengths, which lie in this beginning of the content, add up to the rest of
+    /// Checks that the lengths in this beginning of the content add up to the rest of
     /// its `nbytes`.
     pub fn check_lengths(&self, content: &[u8], nbytes: u32) -> Result<(), FormatError> {
         let values = self.lengths(content).map(u64::from).sum::<u64>();
@@ -175,7 +175,7 @@ impl PackHead {
     /// the first of these.
     ///
     /// # Errors
-    /// [`FormatError::Packing`] if the lengths do not add up to the rest of the content.
+    /// Returns [`FormatError::Packing`] if the lengths do not add up to the rest of the content.
     pub fn bounds(&self, content: &[u8]) -> Result<Vec<u32>, FormatError> {
         if self.count > MANY {
             self.check(content, self.first)?;
@@ -193,7 +193,7 @@ impl PackHead {
     }
 }
 
-/// The length at this place, if it lies in the content.
+/// The length at this position, if it is within the content.
 fn length_at(content: &[u8], number: u32, width: u8) -> Option<u32> {
     let width = usize::from(width);
     let at = usize::try_from(number).ok()?.checked_mul(width)?;

@@ -1,16 +1,16 @@
-//! Decompression: checked, and as wide as the room allows.
+//! Decompression, with every bound checked and copies as wide as the buffers allow.
 
 use super::{MAX_LITERALS, MAX_NEAR};
 
-/// Decompresses `src` into `dst`: true if exactly `dst.len()` bytes came out of exactly `src`.
+/// Decompresses `src` into `dst` and returns whether all of `src` gives exactly `dst.len()` bytes.
 ///
-/// Otherwise what `dst` holds is unspecified.
+/// If not, the content of `dst` is unspecified.
 pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     expand(src, dst) == Some(dst.len())
 }
 
-/// Follows the instructions; returns how many bytes came out, or `None` if an instruction is cut
-/// short, reaches back before the beginning of `dst` or goes beyond its end.
+/// Executes the instructions and returns the number of bytes written, or `None` if an instruction
+/// is cut short, refers to bytes before the beginning of `dst`, or writes past its end.
 fn expand(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let mut control = take(&mut src)? & 31;
     let mut at = 0;
@@ -41,8 +41,8 @@ fn read_match(src: &mut &[u8], control: u8) -> Option<(usize, usize)> {
     if length == 9 {
         loop {
             let more = take(src)?;
-            // A slice has less than usize::MAX / 255 bytes, but this is where C-Blosc's 32 bits
-            // wrapped around and let the copy begin before the buffer.
+            // No slice is long enough to overflow a usize here, but C-Blosc's 32 bits overflowed and
+            // made the copy begin before the buffer.
             length = length.checked_add(usize::from(more))?;
             if more != 255 {
                 break;
@@ -57,7 +57,7 @@ fn read_match(src: &mut &[u8], control: u8) -> Option<(usize, usize)> {
     Some((length, near + usize::from(far)))
 }
 
-/// Copies up to 32 literals: always 32 where there is room, for one wide move is the fastest.
+/// Copies up to 32 literals: always 32 where the buffers allow, since one wide move is the fastest.
 #[inline(always)]
 fn copy_literals(src: &mut &[u8], count: usize, dst: &mut [u8], at: usize) -> Option<usize> {
     let to = dst.get_mut(at..)?;
@@ -72,7 +72,7 @@ fn copy_literals(src: &mut &[u8], count: usize, dst: &mut [u8], at: usize) -> Op
     Some(at + count)
 }
 
-/// Bytes moved at once by short matches that reach back at least as far, and half as many.
+/// Bytes that a short match moves at once if its distance is at least as long; and half of that.
 const WIDE: usize = 16;
 const HALF: usize = 8;
 
@@ -108,7 +108,7 @@ fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Opti
     Some(end)
 }
 
-/// Repeats the bytes `from..at` up to `end`, in pieces that double as there is more to copy from.
+/// Repeats the bytes `from..at` up to `end`, in pieces that double in length.
 fn repeat(dst: &mut [u8], from: usize, mut at: usize, end: usize) {
     if end - at <= WIDE {
         let distance = at - from;

@@ -1,36 +1,36 @@
-//! Compression: a hash table of the last position of each word of four bytes, and a walk that
-//! takes what it finds.
+//! Compression: a hash table of the last position of each four-byte word, and a greedy walk.
 //!
-//! Matches are looked for at every position while there are some, at fewer where there are none.
-//! A block whose beginning hardly shrinks (and which does not do better further on) is given up.
+//! The walk looks for matches at every position while it finds some, and at fewer positions where
+//! it finds none. It gives up a block whose beginning hardly shrinks, unless a later part does
+//! better.
 
 use super::writer::Writer;
 use super::{MAX_FAR, MAX_NEAR, Match};
 
-/// Bytes that a far match must have to be worth its four bytes and a break in the literals. A near
-/// one takes two and is worth it from the four bytes on that are looked up.
+/// Minimum length of a far match, which takes four bytes and interrupts the literals. A near match
+/// takes two bytes and pays from the four bytes on that are looked up.
 const MIN_FAR: usize = 7;
-/// Matches from this length on are seen as repetitive data, where looking twice at their end pays.
+/// Matches from this length on indicate repetitive data, where a second lookup at their end pays.
 const LONG: usize = 10;
-/// Bytes before the end of such a match where it is looked twice.
+/// Distance in bytes of that second lookup from the end of the match.
 const OVERLAP: usize = 2;
-/// Repeated matches in a row before each of which the table is asked for an earlier one.
+/// Consecutive repeated matches before each of which the table is asked for an earlier match.
 const ASKED: usize = 8;
-/// No match begins in the last bytes of a block: words can be read ahead without care.
+/// No match begins in the last bytes of a block, so that words can be read ahead without checks.
 const LAST_START: usize = 12;
 /// Literals at the end: C-Blosc refuses a stream whose last instruction is a match.
 const TAIL: usize = 4;
 
-/// How hard to look for matches.
+/// How hard to search for matches.
 struct Effort {
     /// Bits of the hash.
     hash_bits: u32,
-    /// Misses in a row, as a power of two, after which the step grows by one byte.
+    /// Consecutive misses, as a power of two, after which the step grows by one byte.
     patience: u32,
-    /// Whether to see if the next position has a longer match.
+    /// Whether to check if the next position has a longer match.
     lazy: bool,
-    /// Percentage of its size to which the beginning of a block must have shrunk for the rest to
-    /// be tried. Storing a block that shrinks less is faster, both now and when it is read.
+    /// Percentage of its size to which the beginning of a block must shrink for the rest to be
+    /// compressed. Storing a block that shrinks less is faster, both now and when it is read.
     promising: usize,
 }
 
@@ -56,7 +56,7 @@ impl Effort {
     }
 }
 
-/// Bytes at the beginning of a block that show whether it is worth compressing.
+/// Bytes at the beginning of a block that decide whether it is worth compressing.
 const PROBE: usize = 3072;
 
 /// Entries of the table, of which lower levels use the beginning.
@@ -64,15 +64,15 @@ const TABLE: usize = 1 << 14;
 
 /// The compressor's memory between calls.
 pub(crate) struct Encoder {
-    /// Where a word with that hash was seen last, plus the `base` of that call.
+    /// The last position of a word with that hash, plus the `base` of that call.
     table: Box<[u32; TABLE]>,
-    /// Grows from call to call by more than a match can reach back, so that what earlier calls
-    /// left in the table is too far away and needs no clearing.
+    /// Grows from call to call by more than the longest distance, so that entries of earlier calls
+    /// are too far away and need no clearing.
     base: u32,
 }
 
 impl Encoder {
-    /// A compressor that has seen nothing.
+    /// A compressor with an empty table.
     pub fn new() -> Self {
         Self {
             table: Box::new([0; TABLE]),
@@ -80,9 +80,9 @@ impl Encoder {
         }
     }
 
-    /// Compresses `src` into `dst` and returns the length of the stream, or `None` if that does
-    /// not fit `dst`, is not shorter than `src`, or so little shorter that `level` (1 to 9; others
-    /// count as the nearest) would rather have the block stored.
+    /// Compresses `src` into `dst` and returns the length of the stream, or `None` if it does not
+    /// fit `dst`, is not shorter than `src`, or saves less than `level` requires (1 to 9; other
+    /// levels count as the nearest).
     pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let limit = dst.len().min(src.len().checked_sub(1)?);
         let mut out = Writer {
@@ -117,7 +117,7 @@ impl Encoder {
     }
 }
 
-/// What lies between the positions of two calls: more than any distance.
+/// Distance between the positions of two calls: more than any match can refer back.
 const GAP: u32 = 1 << 17;
 
 /// One call's walk over its block.
@@ -126,7 +126,7 @@ struct Search<'a> {
     table: &'a mut [u32; TABLE],
     base: u32,
     hash_shift: u32,
-    /// Where matches end at the latest.
+    /// The latest end of a match.
     end: usize,
 }
 
@@ -134,11 +134,12 @@ impl Search<'_> {
     /// Writes the whole stream.
     fn run(mut self, effort: &Effort, out: &mut Writer) -> Option<()> {
         self.remember(0);
+        // A block that is too short for any match has its stop at 0.
         let stop = (self.src.len() + 1).saturating_sub(LAST_START);
         let (mut from, mut at) = (0, 1);
         if stop > 4 * PROBE {
             (from, at) = self.pass((from, at), PROBE, effort, out)?;
-            if !out.promises(0, at.saturating_sub(from), at, effort.promising)
+            if !out.promises(0, at - from, at, effort.promising)
                 && !self.promises_later(stop / 4 * 3, effort, out)?
             {
                 return None;
@@ -150,21 +151,22 @@ impl Search<'_> {
 
     /// Whether a piece that begins at `start` shrinks well, for a block that begins poorly.
     ///
-    /// The table then knows positions to come. They look like ones too far away, or like the very
-    /// position that is looked at.
+    /// The table then contains positions that the walk has yet to reach. Their distance is either
+    /// too long or 0, so that they are not taken for matches.
     #[inline(never)]
     fn promises_later(&mut self, start: usize, effort: &Effort, out: &mut Writer) -> Option<bool> {
         let before = out.at;
         let (from, at) = self.pass((start, start + 1), start + PROBE / 2, effort, out)?;
-        let pending = at.saturating_sub(from);
+        let pending = at - from;
         let promises = out.promises(before, pending, at - start, effort.promising);
         out.at = before;
         Some(promises)
     }
 
-    /// Writes the matches that begin before `stop`, and what lies between them.
+    /// Writes the matches that begin before `stop`, and the literals between them.
     ///
-    /// Takes and returns where the literals to come begin, and where to look next.
+    /// Takes and returns the start of the pending literals and the next position to look up, which
+    /// is not before it.
     #[inline(never)]
     fn pass(
         &mut self,
@@ -173,7 +175,7 @@ impl Search<'_> {
         effort: &Effort,
         out: &mut Writer,
     ) -> Option<(usize, usize)> {
-        // Copies that nobody else can see, so that their fields stay in registers.
+        // Local copies, so that their fields stay in registers.
         let mut search = Search {
             table: &mut *self.table,
             ..*self
@@ -191,7 +193,7 @@ impl Search<'_> {
         place
     }
 
-    /// [`Search::pass`], which looks for a longer match at the next position if it is `LAZY`.
+    /// Implements [`Search::pass`]; `LAZY` also looks for a longer match at the next position.
     #[inline(always)]
     fn walk<const LAZY: bool>(
         &mut self,
@@ -228,9 +230,9 @@ impl Search<'_> {
         Some((from, at))
     }
 
-    /// Looks for a match that begins just before `found` ends, and goes on where that cannot.
+    /// Looks for a match that begins just before the end of `found` and extends past it.
     ///
-    /// This is the only position within a match that the table gets to know.
+    /// This is the only position within a match that enters the table.
     #[inline(always)]
     fn look_again(&mut self, found: Match) -> Option<Match> {
         let at = found.at + found.length - OVERLAP;
@@ -245,14 +247,14 @@ impl Search<'_> {
         copy.look_up_apart(at)
     }
 
-    /// [`Search::look_up`] of a copy: so the fields of `self` need not be in memory.
+    /// [`Search::look_up`] on a copy, so that the fields of `self` can stay in registers.
     #[inline(never)]
     fn look_up_apart(mut self, at: usize) -> Option<Match> {
         let next = self.look_up(at);
         next.filter(|&next| worth(next) >= OVERLAP + 6)
     }
 
-    /// The first match from `at` up to `stop`; leaves `at` where it begins, or at `stop` or beyond.
+    /// The first match from `at` up to `stop`. Leaves `at` at its beginning, or at `stop` or later.
     #[inline(always)]
     fn next(&mut self, at: &mut usize, stop: usize, patience: u32) -> Option<Match> {
         let mut misses = 1usize << patience;
@@ -266,7 +268,7 @@ impl Search<'_> {
         None
     }
 
-    /// Lets later positions find `at`.
+    /// Enters `at` into the table.
     #[inline(always)]
     fn remember(&mut self, at: usize) {
         if let Some(word) = word_at(self.src, at) {
@@ -274,7 +276,7 @@ impl Search<'_> {
         }
     }
 
-    /// The match at `at` with the last position of equal hash, which `at` replaces.
+    /// The match of `at` with the last position of equal hash, which `at` replaces in the table.
     #[inline(always)]
     fn look_up(&mut self, at: usize) -> Option<Match> {
         let word = word_at(self.src, at)?;
@@ -282,7 +284,7 @@ impl Search<'_> {
         let position = self.base + low_u32(at);
         let seen = std::mem::replace(slot, position);
         let distance = position.wrapping_sub(seen) as usize;
-        // Too far, or no distance at all: a position that `promises_later` has seen.
+        // Too long, or 0: a position that `promises_later` has entered.
         if distance.wrapping_sub(1) >= MAX_FAR {
             return None;
         }
@@ -291,8 +293,8 @@ impl Search<'_> {
             return None;
         }
         if distance == 1 {
-            // Where the run begins is the better place to remember: a later run of that byte then
-            // matches with what follows it.
+            // Keep the beginning of the run: a later run of that byte then also matches the bytes
+            // after the run.
             *slot = seen;
         }
         let length = 4 + equal(self.src.get(back + 4..)?, self.src.get(at + 4..self.end)?);
@@ -303,8 +305,8 @@ impl Search<'_> {
         })
     }
 
-    /// Writes matches as long as [`Search::repeat`] finds them and the table has none that begins
-    /// earlier, which is what comes next.
+    /// Writes matches as long as [`Search::repeat`] finds them. Returns a match of the table that
+    /// begins earlier, as soon as there is one.
     #[inline(always)]
     fn repeats(
         &mut self,
@@ -317,7 +319,7 @@ impl Search<'_> {
         while *from < stop
             && let Some(found) = self.repeat(*from, distance)
         {
-            // Where the table has had nothing for long, it is asked more rarely.
+            // The longer the table has had nothing, the more rarely it is asked.
             if count < ASKED || count.is_multiple_of(4) {
                 let earlier = self.look_up(*from);
                 if earlier.is_some() {
@@ -331,10 +333,10 @@ impl Search<'_> {
         Some(None)
     }
 
-    /// The match at the distance of the one before it that begins up to four bytes after its end: as
-    /// in a row of numbers whose lowest bytes change.
+    /// The match at the distance of the previous one that begins up to four bytes after its end, as
+    /// in a series of numbers whose lowest bytes change.
     ///
-    /// It is found in a fraction of the time that the table takes.
+    /// Finding it takes a fraction of the time of a table lookup.
     #[inline(always)]
     fn repeat(&mut self, from: usize, distance: usize) -> Option<Match> {
         if !(8..=MAX_NEAR).contains(&distance) {
@@ -357,7 +359,7 @@ impl Search<'_> {
         })
     }
 
-    /// Tries the next positions as long as they have longer matches.
+    /// Moves on to the next position as long as it has a longer match.
     #[inline(always)]
     fn improve(&mut self, mut found: Match) -> Match {
         while found.length < 32 && found.at + 1 + LAST_START <= self.src.len() {
@@ -369,7 +371,7 @@ impl Search<'_> {
         found
     }
 
-    /// Moves the beginning of a match towards `from` while the bytes before it are equal too.
+    /// Moves the beginning of a match towards `from` while the bytes before it are equal.
     #[inline(always)]
     fn extend_back(&self, mut found: Match, from: usize) -> Match {
         while found.at > from
@@ -383,7 +385,7 @@ impl Search<'_> {
     }
 }
 
-/// Length of a match; two more if it is near, which saves two bytes of saying so.
+/// Value of a match: its length, and two more if it is near, since the short form saves two bytes.
 fn worth(found: Match) -> usize {
     found.length + if found.distance <= MAX_NEAR { 2 } else { 0 }
 }
@@ -407,7 +409,7 @@ fn low_u32(at: usize) -> u32 {
     at as u32
 }
 
-/// Number of leading bytes in which `a` and `b` agree.
+/// Number of leading bytes that `a` and `b` have in common.
 #[inline(always)]
 fn equal(a: &[u8], b: &[u8]) -> usize {
     // Most matches end within the first word.
@@ -420,7 +422,7 @@ fn equal(a: &[u8], b: &[u8]) -> usize {
     equal_for_long(a, b)
 }
 
-/// The same where a loop pays.
+/// [`equal`] for matches that are long enough for a loop.
 #[inline(never)]
 fn equal_for_long(a: &[u8], b: &[u8]) -> usize {
     const LINE: usize = 32;

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Length 9 (`L` = 7) is followed by bytes to add to it, the last of which is below 255. The upper
-//! bits of the first byte of a stream mean nothing; C-Blosc sets 001 there.
+//! bits of the first byte of a stream have no meaning; C-Blosc sets 001 there.
 //!
-//! C-Blosc 1.21 refuses a stream whose last instruction is a match, earlier versions do not. None
-//! has written one. The decoder here accepts it, the encoder ends with literals.
+//! C-Blosc 1.21 refuses a stream whose last instruction is a match; earlier versions do not. No
+//! version has written one. This decoder accepts it; this encoder ends with literals.
 
 mod decode;
 mod encode;
@@ -24,14 +24,14 @@ mod tests;
 pub(crate) use decode::decompress;
 pub(crate) use encode::Encoder;
 
-/// Distances up to this take the short form; one more and the far form begins.
+/// The longest distance of the short form; the far form begins one byte further.
 const MAX_NEAR: usize = 8191;
-/// The longest distance that C-Blosc's compressor uses (the far form could say two more).
+/// The longest distance that C-Blosc's compressor uses (the far form could encode two more).
 const MAX_FAR: usize = 65535 + MAX_NEAR - 2;
 /// Literals that one instruction can carry.
 const MAX_LITERALS: usize = 32;
 
-/// `length` bytes at `at` equal those `distance` before.
+/// A match: the `length` bytes at `at` equal those `distance` bytes before.
 #[derive(Clone, Copy)]
 struct Match {
     at: usize,

@@ -1,6 +1,8 @@
-//! Round trips, streams written by hand after the format, and damage.
+//! Round trips, streams written by hand, and damage.
 //!
-//! What C-Blosc makes of our streams and we of its is in `tests/blosclz_peer.rs`.
+//! The comparison with C-Blosc is in [`peer`].
+
+mod peer;
 
 use super::*;
 
@@ -24,13 +26,13 @@ impl Dice {
     }
 }
 
-/// Numbers of 8 bytes, each by `step` above the one before.
+/// Numbers of 8 bytes, each `step` above the previous one.
 fn numbers(len: usize, step: u64) -> Vec<u8> {
     let numbers = (0..len as u64 / 8 + 1).map(|i| 9_000_000 + step * i);
     numbers.flat_map(u64::to_le_bytes).take(len).collect()
 }
 
-/// Kinds of data of a given length.
+/// Data of several kinds, each of the given length.
 fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut dice = Dice(len as u64 * 2 + 1);
     let words: Vec<Vec<u8>> = (0..300)
@@ -115,7 +117,7 @@ fn blocks_as_blosc_cuts_them() {
                 let packed = round_trip(&mut encoder, level, &src, what);
                 match what {
                     "zeros" => assert!(packed.unwrap() < len / 200 + 20),
-                    // Its beginning is noise: the look further on must save it.
+                    // Its beginning is noise: the probe of a later part must save it.
                     "noise, then sevens" => assert!(packed.unwrap() < len / 8 * 5),
                     "noise" => assert_eq!(packed, None),
                     _ => {}
@@ -154,7 +156,8 @@ fn lengths_around_the_limits_of_the_length_bytes() {
     }
 }
 
-/// Each takes its lowest byte, one byte that says so, and two of a match with the one before.
+/// Each takes its lowest byte, one byte for the length of the literals, and two for a match with
+/// the previous number.
 #[test]
 fn numbers_in_a_row_take_half_their_size() {
     let mut encoder = Encoder::new();
@@ -176,7 +179,7 @@ fn an_encoder_forgets_its_earlier_blocks_even_when_positions_start_over() {
         .iter()
         .map(|src| round_trip(&mut Encoder::new(), 5, src, "text"))
         .collect();
-    // A call takes up 131 k positions, so that 32 bits of them run out after less than 33 k calls.
+    // A call takes 131 k positions, so that 32 bits are exhausted after less than 33 k calls.
     let mut encoder = Encoder::new();
     let mut out = vec![0; 20_010];
     for _ in 0..40_000 {
@@ -213,7 +216,7 @@ fn streams_written_by_hand() {
         let mut dst = vec![0; len];
         decompress(stream, &mut dst).then_some(dst)
     };
-    // Three literals; the first byte's upper bits do not count.
+    // Three literals; the upper bits of the first byte have no meaning.
     assert_eq!(expand(&[0x22, 1, 2, 3], 3), Some(vec![1, 2, 3]));
     assert_eq!(expand(&[0xe2, 1, 2, 3], 3), Some(vec![1, 2, 3]));
     // A run of 3, then one of 8, then one of 9 + 254.

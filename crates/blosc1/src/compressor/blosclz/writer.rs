@@ -1,20 +1,20 @@
-//! The stream that the compressor writes, as instructions one after the other.
+//! Writes the instructions of a stream.
 
 use super::{MAX_LITERALS, MAX_NEAR, Match};
 
-/// Bytes that are free for a sequence to be written without looking: its literals, with the 32 that
-/// are always moved, and a match.
+/// Free bytes that allow writing a sequence without further checks: the 32 literals that are always
+/// moved, and a match.
 const ROOM: usize = 40;
 
-/// The stream as it grows. Every write is checked: `None` means that there is no room.
+/// The stream as it grows. Every write is checked; `None` means that it does not fit.
 pub(super) struct Writer<'a> {
     pub dst: &'a mut [u8],
     pub at: usize,
 }
 
 impl Writer<'_> {
-    /// Whether `consumed` bytes, the last `pending` of which are still to be written as literals,
-    /// take no more than so many percent of their size from `start` on.
+    /// Whether `consumed` bytes take at most `percent` of their size from `start` on. The last
+    /// `pending` of them are not yet written, and count as literals.
     pub fn promises(&self, start: usize, pending: usize, consumed: usize, percent: usize) -> bool {
         let written = self.at - start + pending + pending / MAX_LITERALS;
         written <= consumed / 100 * percent
@@ -27,7 +27,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Writes the literals from `from` to where `found` begins, and `found`.
+    /// Writes the literals from `from` up to the beginning of `found`, and `found` itself.
     #[inline(always)]
     #[allow(
         clippy::cast_possible_truncation,
@@ -43,7 +43,7 @@ impl Writer<'_> {
         let (Some(room), Some(bytes)) = (room, bytes) else {
             return self.apart(|out| out.long_sequence(src, from, found));
         };
-        // Always 32 literals: one wide move is the fastest. What is too much is written over.
+        // Always 32 literals, since one wide move is the fastest. The match overwrites the excess.
         room[0] = (literals as u8).wrapping_sub(1);
         room[1..=MAX_LITERALS].copy_from_slice(bytes);
         let mut len = literals + usize::from(literals > 0);
@@ -68,7 +68,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Has a copy do something: so the fields of `self` need not be in memory for that.
+    /// Runs a function on a copy, so that the fields of `self` can stay in registers.
     #[inline(always)]
     fn apart(&mut self, run: impl FnOnce(&mut Writer) -> Option<()>) -> Option<()> {
         let mut copy = Writer {
@@ -80,7 +80,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// The same, whatever the lengths and wherever the ends are.
+    /// [`Writer::sequence`] for any lengths, and close to the end of either buffer.
     #[inline(never)]
     fn long_sequence(&mut self, src: &[u8], from: usize, found: Match) -> Option<()> {
         self.literals(src, from, found.at)?;
@@ -92,7 +92,7 @@ impl Writer<'_> {
     #[allow(clippy::cast_possible_truncation, reason = "pieces have 1 to 32 bytes")]
     pub fn literals(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
         let bytes = to.checked_sub(from)?;
-        // Seen first, so that noise is given up without copying it.
+        // Checked first, so that noise is given up without copying it.
         if bytes + bytes.div_ceil(MAX_LITERALS) > self.dst.len() - self.at {
             return None;
         }
@@ -100,7 +100,7 @@ impl Writer<'_> {
             let piece = (to - from).min(MAX_LITERALS);
             self.push((piece - 1) as u8)?;
             let (src, dst) = (src.get(from..)?, self.dst.get_mut(self.at..)?);
-            // Always 32 where there is room: one wide move is the fastest.
+            // Always 32 where the buffers allow, since one wide move is the fastest.
             match (dst.first_chunk_mut::<MAX_LITERALS>(), src.first_chunk()) {
                 (Some(wide), Some(bytes)) => *wide = *bytes,
                 _ => dst.get_mut(..piece)?.copy_from_slice(src.get(..piece)?),

@@ -1,9 +1,9 @@
 //! AVX2: 32 elements at a time.
 //!
-//! The zip network of `lane16`, on two lanes of 16 bytes that do not mix: the lower lane holds
-//! the first 16 elements, the upper one the next. `pshufb` first sorts the bytes of a lane by
-//! rank, so that whole units of `16 / P` bytes can be zipped and fewer rounds do. It also closes
-//! the gaps of elements whose size is no power of two.
+//! The zip network of `lane16`, on two independent lanes of 16 bytes: the lower lane contains the
+//! first 16 elements, the upper lane the next. `pshufb` first sorts the bytes of a lane by rank, so
+//! that whole units of `16 / P` bytes can be zipped, in fewer rounds. It also closes the gaps of
+//! elements whose size is not a power of two.
 
 use std::arch::x86_64::*;
 
@@ -15,24 +15,24 @@ const LANE: usize = 16;
 /// Elements handled in one round.
 const STEP: usize = 2 * LANE;
 
-/// The kernels, if this machine can run them.
+/// The kernels, if this processor can run them.
 pub(super) fn kernels() -> Option<Kernels> {
     is_x86_feature_detected!("avx2").then_some(Kernels {
         name: "AVX2",
         spread: |ranks, src, dst| {
-            // SAFETY: `kernels` has found AVX2.
+            // SAFETY: `kernels` has detected AVX2.
             unsafe { spread(ranks, src, dst) }
         },
         gather: |ranks, src, dst| {
-            // SAFETY: `kernels` has found AVX2.
+            // SAFETY: `kernels` has detected AVX2.
             unsafe { gather(ranks, src, dst) }
         },
         to_bits: |bytes, rows, stride| {
-            // SAFETY: `kernels` has found AVX2.
+            // SAFETY: `kernels` has detected AVX2.
             unsafe { to_bits(bytes, rows, stride) }
         },
         from_bits: |rows, stride, bytes| {
-            // SAFETY: `kernels` has found AVX2.
+            // SAFETY: `kernels` has detected AVX2.
             unsafe { from_bits(rows, stride, bytes) }
         },
     })
@@ -74,7 +74,7 @@ pub(super) fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     plain::gather_from(done, ranks, src, dst);
 }
 
-/// The number of ranks, as a constant where there is one: it rids the loops of branches.
+/// The number of ranks, as a constant where it is known, which removes branches from the loops.
 fn known_width<const W: usize>(ranks: Ranks) -> usize {
     if W == 0 {
         return ranks.width();
@@ -86,7 +86,7 @@ fn known_width<const W: usize>(ranks: Ranks) -> usize {
 /// Moves 32 elements at a time to their rows; returns how many elements are done.
 ///
 /// `P` is the element's size rounded up to a power of two, or 16. A lane is loaded from the
-/// beginning of an element and holds `16 / P` whole ones (or 16 bytes of a larger one).
+/// beginning of an element and contains `16 / P` whole ones (or 16 bytes of a larger one).
 #[target_feature(enable = "avx2")]
 fn spread_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(src, dst);
@@ -130,7 +130,7 @@ fn spread_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &
 
 /// Fills 32 elements at a time from their rows; returns how many elements are done.
 ///
-/// A lane that does not fill its 16 bytes spoils the beginning of the next, which is written
+/// A lane that does not fill its 16 bytes overwrites the beginning of the next, which is written
 /// later: by the next store, the next round, or the plain kernel.
 #[target_feature(enable = "avx2")]
 fn gather_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
@@ -181,8 +181,8 @@ fn gather_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &
     }
 }
 
-/// Where each byte of a lane comes from when elements become ranks of `16 / P` bytes. Ranks that
-/// the element does not have are zeroed.
+/// The source of each byte of a lane when elements become ranks of `16 / P` bytes. Ranks that the
+/// element does not have are zeroed.
 #[allow(clippy::cast_possible_truncation, reason = "numbers below 16")]
 fn by_rank<const P: usize>(typesize: usize) -> [u8; LANE] {
     let mut from = [0x80; LANE];
@@ -194,7 +194,7 @@ fn by_rank<const P: usize>(typesize: usize) -> [u8; LANE] {
     from
 }
 
-/// Where each byte of a lane comes from when elements that take `P` bytes are pushed together.
+/// The source of each byte of a lane when the gaps between elements that take `P` bytes are closed.
 #[allow(clippy::cast_possible_truncation, reason = "numbers below 16")]
 fn close_gaps<const P: usize>(typesize: usize) -> [u8; LANE] {
     let mut from = [0x80; LANE];
@@ -244,7 +244,7 @@ fn turn_bytes<const P: usize>(registers: [__m256i; P]) -> [__m256i; P] {
     turned
 }
 
-/// Collects the top bits of 32 bytes at once, then shifts the next lower bits up.
+/// Collects the top bits of 32 bytes at once, then shifts the next bits up.
 #[target_feature(enable = "avx2")]
 fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
     check_bits(rows, stride);

@@ -1,7 +1,7 @@
 //! AVX-512 with byte permutations (VBMI) and bit matrices (GFNI): 64 elements at a time.
 //!
-//! It pays for bitshuffle, and for shuffle where a row is written in pieces of 32 bytes at a loss:
-//! with elements of 16 bytes. Other sizes are left to AVX2, which keeps up with the memory.
+//! It pays for bitshuffle, and for shuffle of elements of 16 bytes, whose rows AVX2 would write in
+//! slow pieces of 32 bytes. Other sizes are left to AVX2, which keeps up with the memory.
 //!
 //! Four elements of 16 bytes fill a register. One permutation sorts its bytes by rank into 16
 //! units of 4 bytes; 16 registers are then a square of units, and what remains is to mirror it.
@@ -14,10 +14,10 @@ use super::avx2;
 
 /// Bytes in a register, and elements handled in one round.
 const WIDE: usize = 64;
-/// The element's size that is handled here, and registers of a square.
+/// The element size that is handled here, and the number of registers of a square.
 const T: usize = 16;
 
-/// The kernels, if this machine can run them.
+/// The kernels, if this processor can run them.
 pub(super) fn kernels() -> Option<Kernels> {
     let found = is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("avx512f")
@@ -27,19 +27,19 @@ pub(super) fn kernels() -> Option<Kernels> {
     found.then_some(Kernels {
         name: "AVX-512",
         spread: |ranks, src, dst| {
-            // SAFETY: `kernels` has found the features.
+            // SAFETY: `kernels` has detected the features.
             unsafe { spread(ranks, src, dst) }
         },
         gather: |ranks, src, dst| {
-            // SAFETY: `kernels` has found the features.
+            // SAFETY: `kernels` has detected the features.
             unsafe { gather(ranks, src, dst) }
         },
         to_bits: |bytes, rows, stride| {
-            // SAFETY: `kernels` has found the features.
+            // SAFETY: `kernels` has detected the features.
             unsafe { to_bits(bytes, rows, stride) }
         },
         from_bits: |rows, stride, bytes| {
-            // SAFETY: `kernels` has found the features.
+            // SAFETY: `kernels` has detected the features.
             unsafe { from_bits(rows, stride, bytes) }
         },
     })
@@ -129,7 +129,7 @@ unsafe fn store(to: *mut u8, register: __m512i) {
     unsafe { _mm512_storeu_si512(to.cast(), register) }
 }
 
-/// Where each byte comes from when a table of bytes with so many rows and columns is mirrored.
+/// The source of each byte when a table of bytes with so many rows and columns is transposed.
 #[target_feature(enable = "avx512f")]
 #[allow(clippy::cast_possible_truncation, reason = "numbers below 64")]
 fn mirrored(rows: usize, columns: usize) -> __m512i {
@@ -210,7 +210,7 @@ fn mirror_4([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-/// The bit matrix that the affine instruction takes as "leave it" and the one for "upside down".
+/// The bit matrices with which the affine instruction keeps a square or reverses its rows.
 const IDENTITY: i64 = 0x0102_0408_1020_4080;
 const REVERSAL: i64 = IDENTITY.swap_bytes();
 
@@ -239,7 +239,7 @@ fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
     }
 }
 
-/// Undoes [`to_bits`]; the reversal of rows is part of the permutation.
+/// The inverse of [`to_bits`]; the reversal of rows is part of the permutation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn from_bits(rows: &[u8], stride: usize, bytes: &mut Bytes) {
     check_bits(rows, stride);

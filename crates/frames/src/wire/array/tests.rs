@@ -1,8 +1,9 @@
 use super::*;
-use crate::wire::FrameKind;
+use crate::FrameKind;
+use blosc1::Fault;
 
-/// The picture in Caterva's own documents, for 5 by 6 items in chunks of 16 by 16 and blocks of 8 by 4.
-const PICTURE: &[u8] = b"\x95\x00\x02\
+/// The example in Caterva's own documents, for 5 by 6 elements in chunks of 16 by 16 and blocks of 8 by 4.
+const EXAMPLE: &[u8] = b"\x95\x00\x02\
     \x92\xd3\0\0\0\0\0\0\0\x05\xd3\0\0\0\0\0\0\0\x06\
     \x92\xd2\0\0\0\x10\xd2\0\0\0\x10\
     \x92\xd2\0\0\0\x08\xd2\0\0\0\x04";
@@ -20,7 +21,7 @@ fn meta(shape: &[u64], chunk: &[u32], block: &[u32]) -> ArrayMeta {
     }
 }
 
-/// A header for items of eight bytes.
+/// A header for elements of eight bytes.
 fn header(blocksize: u32, chunk_size: Option<u32>, content_len: u64) -> FrameHeader {
     FrameHeader {
         kind: FrameKind::Contiguous,
@@ -46,19 +47,19 @@ fn header(blocksize: u32, chunk_size: Option<u32>, content_len: u64) -> FrameHea
 }
 
 #[test]
-fn the_picture_of_the_documents() {
-    let meta = ArrayMeta::decode(ArrayKind::Caterva, PICTURE).unwrap();
+fn the_example_of_the_documents() {
+    let meta = ArrayMeta::decode(ArrayKind::Caterva, EXAMPLE).unwrap();
     assert_eq!((meta.shape.as_slice(), &meta.dtype), (&[5, 6][..], &None));
     assert_eq!(
         (meta.chunk_shape.as_slice(), meta.block_shape.as_slice()),
         (&[16, 16][..], &[8, 4][..])
     );
     assert_eq!(meta.grid(), [1, 1]);
-    assert_eq!(meta.encode().unwrap(), PICTURE);
-    assert_eq!(PICTURE.len(), 6 + 19 * 2);
+    assert_eq!(meta.encode().unwrap(), EXAMPLE);
+    assert_eq!(EXAMPLE.len(), 6 + 19 * 2);
 }
 
-/// python-caterva 0.7.3 wrote this for an array of 1 by 30 by 1 items that lost two axes.
+/// python-caterva 0.7.3 wrote this for an array of 1 by 30 by 1 elements that lost two axes.
 #[test]
 fn stale_bytes_may_follow() {
     let short = b"\x95\0\x01\x91\xd3\0\0\0\0\0\0\0\x1e\x91\xd2\0\0\0\x08\x91\xd2\0\0\0\x03";
@@ -77,7 +78,7 @@ fn stale_bytes_may_follow() {
 
 /// python-blosc2 4.14.1 wrote this for `asarray(np.array(2.75))`.
 #[test]
-fn an_array_without_axes_has_one_chunk_of_one_item() {
+fn an_array_without_axes_has_one_chunk_of_one_element() {
     let bytes = b"\x97\0\0\x90\x90\x90\0\xdb\0\0\0\x03<f8";
     let none = ArrayMeta::decode(ArrayKind::B2nd, bytes).unwrap();
     assert_eq!(none, meta(&[], &[], &[]));
@@ -88,7 +89,7 @@ fn an_array_without_axes_has_one_chunk_of_one_item() {
 }
 
 #[test]
-fn sixteen_axes_have_a_marker_that_is_none_of_an_array() {
+fn sixteen_axes_have_a_marker_that_is_not_of_an_array() {
     let sixteen = meta(&[2; 16], &[2; 16], &[1; 16]);
     let bytes = sixteen.encode().unwrap();
     assert_eq!(bytes[..4], [0x97, 0, 16, 0xa0]);
@@ -123,7 +124,7 @@ fn every_cut_is_cut_short_and_every_marker_is_checked() {
 }
 
 #[test]
-fn a_dtype_is_the_affair_of_one_of_them() {
+fn only_one_of_them_has_a_dtype() {
     let with = meta(&[5], &[4], &[2]);
     let bytes = with.encode().unwrap();
     assert!(ArrayMeta::decode(ArrayKind::Caterva, &bytes).is_err());
@@ -135,7 +136,7 @@ fn a_dtype_is_the_affair_of_one_of_them() {
 }
 
 #[test]
-fn chunks_and_blocks_have_items_where_the_array_has() {
+fn chunks_and_blocks_have_elements_where_the_array_has() {
     for (shape, chunk, block) in [([5], [0], [1]), ([5], [1], [0])] {
         let error = meta(&shape, &chunk, &block).encode().unwrap_err();
         assert_eq!(error.fault(), Fault::Usage);
@@ -172,10 +173,10 @@ fn header_and_shapes_have_to_agree() {
     }
 }
 
-/// What real programs write for arrays of no items: python-caterva no chunk size, the C library after a
-/// resize one, and python-blosc2 chunks of the shape of the array.
+/// Real programs write arrays without elements in different ways: python-caterva writes no chunk size, the C library
+/// does after a resize, and python-blosc2 writes chunks of the shape of the array.
 #[test]
-fn an_array_without_items_has_no_chunks() {
+fn an_array_without_elements_has_no_chunks() {
     let array = meta(&[0, 4], &[2, 2], &[1, 2]);
     assert_eq!(array.check(&header(16, None, 0)), Ok(()));
     assert_eq!(array.check(&header(16, Some(32), 0)), Ok(()));
@@ -191,7 +192,7 @@ fn an_array_without_items_has_no_chunks() {
 }
 
 #[test]
-fn products_that_cannot_be_counted_are_damage() {
+fn products_of_2_to_the_64_and_more_are_damage() {
     let long = u64::try_from(i64::MAX).unwrap();
     let most = u32::try_from(i32::MAX).unwrap();
     for array in [
@@ -209,10 +210,10 @@ fn products_that_cannot_be_counted_are_damage() {
 }
 
 #[test]
-fn the_newer_metalayer_goes_first() {
+fn the_newer_metalayer_takes_precedence() {
     let mut metalayers = Metalayers::new();
     assert_eq!(ArrayMeta::of(&metalayers), Ok(None));
-    metalayers.set("caterva", PICTURE.to_vec()).unwrap();
+    metalayers.set("caterva", EXAMPLE.to_vec()).unwrap();
     let found = ArrayMeta::of(&metalayers).unwrap().unwrap();
     assert_eq!(found.kind, ArrayKind::Caterva);
     let newer = meta(&[5], &[4], &[2]);

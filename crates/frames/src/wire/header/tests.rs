@@ -1,6 +1,7 @@
 use super::*;
+use blosc1::Fault;
 
-/// The frame of `python-caterva` for 4 chunks of 16 items, with one more metalayer.
+/// The header that `python-caterva` writes for 4 chunks of 16 elements, with one more metalayer.
 fn header() -> FrameHeader {
     let mut metalayers = Metalayers::new();
     metalayers.set("caterva", vec![0x95, 0, 0]).unwrap();
@@ -34,9 +35,9 @@ fn changed(at: usize, new: &[u8]) -> Result<FrameHeader, Fault> {
     FrameHeader::decode(&bytes).map_err(|error| error.fault())
 }
 
-/// The numbers at the places that the format's table gives.
+/// The numbers at the positions in the table of the format.
 #[test]
-fn fields_lie_where_the_format_has_them() {
+fn fields_are_where_the_format_has_them() {
     let bytes = header().encode().unwrap();
     assert_eq!(bytes.len(), header().encoded_len());
     let number = |at: usize, len: usize| {
@@ -56,7 +57,7 @@ fn fields_lie_where_the_format_has_them() {
 }
 
 #[test]
-fn what_lies_behind_is_not_looked_at_and_what_is_missing_is_cut_short() {
+fn trailing_bytes_are_ignored_and_missing_bytes_are_cut_short() {
     let bytes = header().encode().unwrap();
     let longer = [&bytes[..], b"chunks"].concat();
     assert_eq!(FrameHeader::decode(&longer), Ok(header()));
@@ -67,7 +68,7 @@ fn what_lies_behind_is_not_looked_at_and_what_is_missing_is_cut_short() {
 }
 
 #[test]
-fn what_begins_otherwise_is_no_frame_however_short() {
+fn another_beginning_is_not_a_frame_however_short() {
     for start in [&b"b"[..], b"\x9e\xa8b2", b"\x9e\xa9", b"blpk", &[0; 200]] {
         let fault = FrameHeader::prefix(start).unwrap_err().fault();
         let begins_so = start == b"\x9e\xa8b2";
@@ -84,7 +85,7 @@ fn what_begins_otherwise_is_no_frame_however_short() {
 #[test]
 fn other_versions_and_kinds_are_unsupported() {
     for (at, byte) in [
-        (0, 0x9d), // no frame
+        (0, 0x9d), // not a frame
         (9, 1),
         (25, 0x11), // version 1
         (25, 0x13), // blocks that vary
@@ -100,7 +101,7 @@ fn other_versions_and_kinds_are_unsupported() {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_damage() {
+fn impossible_numbers_are_damage() {
     for (at, new) in [
         (11, &[0, 0, 0, 96][..]),          // a header too short
         (11, &[0x80, 0, 0, 0]),            // negative
@@ -157,7 +158,7 @@ fn without_content_there_need_be_no_chunk_size() {
 
 /// python-blosc2 4.14.1 makes such a header for `zeros((0, 4))`, its chunk size and blocksize 0.
 #[test]
-fn what_has_no_content_may_say_that_it_varies() {
+fn a_header_without_content_may_say_that_chunks_vary() {
     let empty = FrameHeader {
         flags: 0x53,
         content_len: 0,
@@ -180,7 +181,7 @@ fn what_has_no_content_may_say_that_it_varies() {
 }
 
 #[test]
-fn what_does_not_fit_is_not_written() {
+fn values_that_do_not_fit_are_not_written() {
     let most = u32::try_from(i32::MAX).unwrap();
     for header in [
         FrameHeader {

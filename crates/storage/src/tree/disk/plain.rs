@@ -1,6 +1,6 @@
-//! A directory by paths, where there are no handles of folders.
+//! A directory by paths, on systems without handles of folders.
 
-use super::{HOLE, NO_FILE, NO_FOLDER, at, invalid, or_none, split};
+use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
 use crate::{LockMode, WriteAt};
 use std::fs::{self, File, FileType, OpenOptions};
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 
 /// A directory of the file system.
 ///
-/// Links below it are not followed, and nothing but regular files is opened. This system has no way to look and open in one
-/// step, so that somebody who puts a link there in between is not kept out; nor can folders be synced or locked: only one
-/// process at a time may write, while nobody reads.
+/// Links below it are not followed, and only regular files are opened. This system cannot look and
+/// open in one step, so that a link that another program puts there in between is followed; nor can
+/// it sync or lock folders: only one process may use the store while one writes.
 #[derive(Debug)]
 pub struct DiskStore {
     root: PathBuf,
 }
 
 impl DiskStore {
-    /// The directory at this path, which is there.
+    /// Opens the directory at this path.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns [`NotADirectory`](io::ErrorKind::NotADirectory), and any error of the file system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let root = fs::canonicalize(path)?;
         match root.is_dir() {
@@ -30,21 +30,21 @@ impl DiskStore {
         }
     }
 
-    /// Creates a directory at this path, in one that is there.
+    /// Creates and opens a directory at this path, in one that exists.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the file system.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists), and any error of the file system.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         fs::create_dir(path.as_ref())?;
         Self::open(path)
     }
 
-    /// The path of a folder, whose parts are all folders.
+    /// The path of a folder, all parts of which are folders.
     fn folder(&self, folder: &Key) -> io::Result<PathBuf> {
         let mut path = self.root.clone();
         for name in folder.names() {
             path.push(name);
-            require(kind_of(&path)?, EntryKind::Folder, NO_FOLDER)?;
+            require(kind_of(&path)?, EntryKind::Folder, NOT_A_FOLDER)?;
         }
         Ok(path)
     }
@@ -58,7 +58,7 @@ impl DiskStore {
 impl Store for DiskStore {
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
         self.inside(key, |path| {
-            require(kind_of(path)?, EntryKind::File, NO_FILE)?;
+            require(kind_of(path)?, EntryKind::File, NOT_A_FILE)?;
             Ok(Box::new(File::open(path)?) as Box<dyn Object>)
         })
     }
@@ -97,7 +97,7 @@ impl Store for DiskStore {
 
     fn patch(&self, key: &Key, place: u64, bytes: &[u8]) -> io::Result<()> {
         self.inside(key, |path| {
-            require(kind_of(path)?, EntryKind::File, NO_FILE)?;
+            require(kind_of(path)?, EntryKind::File, NOT_A_FILE)?;
             let file = OpenOptions::new().write(true).open(path)?;
             if place > file.metadata()?.len() {
                 return Err(invalid(HOLE));
@@ -108,14 +108,14 @@ impl Store for DiskStore {
 
     fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
         self.inside(from, |old| {
-            require(kind_of(old)?, EntryKind::File, NO_FILE)?;
+            require(kind_of(old)?, EntryKind::File, NOT_A_FILE)?;
             self.inside(to, |new| fs::rename(old, new))
         })
     }
 
     fn remove(&self, key: &Key) -> io::Result<()> {
         self.inside(key, |path| {
-            require(kind_of(path)?, EntryKind::File, NO_FILE)?;
+            require(kind_of(path)?, EntryKind::File, NOT_A_FILE)?;
             fs::remove_file(path)
         })
     }
@@ -135,12 +135,12 @@ impl Store for DiskStore {
 
     fn remove_folder(&self, key: &Key) -> io::Result<()> {
         self.inside(key, |path| {
-            require(kind_of(path)?, EntryKind::Folder, NO_FOLDER)?;
+            require(kind_of(path)?, EntryKind::Folder, NOT_A_FOLDER)?;
             fs::remove_dir(path)
         })
     }
 
-    /// Folders cannot be synced here; their file systems keep a journal of names.
+    /// Folders cannot be synced here, but their file systems keep a journal of names.
     fn sync(&self, key: &Key) -> io::Result<()> {
         if *key == Key::root() {
             return Ok(());
@@ -157,18 +157,11 @@ impl Store for DiskStore {
     }
 }
 
-/// There are no locks of folders here.
+/// The guard of a folder, which cannot be locked here.
 #[derive(Debug)]
 struct Unlocked;
 
 impl Guard for Unlocked {}
-
-fn require(found: EntryKind, wanted: EntryKind, what: &str) -> io::Result<()> {
-    if found == wanted {
-        return Ok(());
-    }
-    Err(invalid(what))
-}
 
 fn kind_of(path: &Path) -> io::Result<EntryKind> {
     Ok(kind(fs::symlink_metadata(path)?.file_type()))

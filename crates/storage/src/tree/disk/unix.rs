@@ -1,8 +1,8 @@
 //! A directory on Unix, by handles of folders.
 
-use super::way::{FOLDER, Ways, folder_in};
-use super::{HOLE, NO_FILE, NO_FOLDER, at, invalid, or_none, split};
-use crate::disk::keep_owners;
+use super::folders::{FOLDER, Folders, folder_in};
+use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
+use crate::owners::copy_owners;
 use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
 use crate::write_at::retry;
 use crate::{Lock, LockMode, WriteAt};
@@ -16,13 +16,14 @@ use std::path::Path;
 
 /// A directory of the file system.
 ///
-/// The path given may be or contain links; it is followed once. Below it no link is followed in any part of a key, also
-/// not one that somebody puts there meanwhile, and only regular files are opened. A file of several names (hard links) is
-/// read, replaced and removed as any other, but not patched. A new file has the mode that the umask gives, and those who
-/// may read its folder may read it; one that replaces another keeps its mode.
+/// The path may contain links; it is resolved once. Below it no link is followed in any part of a
+/// key, not even one that another program puts there meanwhile, and only regular files are opened.
+/// A file with several names (hard links) is read, replaced and removed like any other, but not
+/// patched. A new file has the mode that the umask leaves, and is readable for everybody who may
+/// read its folder; a file that replaces another keeps that one's owner and mode.
 ///
-/// A few folders are kept open for reading. Where other programs move folders while a dataset is open, what is read may
-/// be the folder that was moved.
+/// A few folders are kept open for reading. If another program moves a folder while the store is
+/// open, reads may still find the folder that was moved.
 ///
 /// ```
 /// use bloscpack_storage::{DiskStore, EntryKind, Key, ReadAt, Store};
@@ -38,32 +39,32 @@ use std::path::Path;
 /// ```
 #[derive(Debug)]
 pub struct DiskStore {
-    ways: Ways,
+    folders: Folders,
 }
 
 impl DiskStore {
-    /// The directory at this path, which is there.
+    /// Opens the directory at this path.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns [`NotADirectory`](io::ErrorKind::NotADirectory), and any error of the file system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = fs::OpenOptions::new();
         let flags = libc::O_DIRECTORY | libc::O_NONBLOCK;
         let root = retry(|| options.read(true).custom_flags(flags).open(path.as_ref()))?;
         Ok(Self {
-            ways: Ways::new(root),
+            folders: Folders::new(root),
         })
     }
 
-    /// Creates a directory at this path, in one that is there.
+    /// Creates and opens a directory at this path, in one that exists, and syncs that.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the file system.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists), and any error of the file system.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         fs::create_dir(path)?;
         let store = Self::open(path)?;
-        // A path may end in `..` or have no parent that is written: the root's own tells.
+        // A path may end in `..`, or be relative with a single name: `..` of the new root is right.
         let root = store.root()?;
         let parent = retry(|| Ok(openat(&root, "..", FOLDER, Mode::empty())?))?;
         sync(&File::from(parent))?;
@@ -71,16 +72,16 @@ impl DiskStore {
     }
 
     fn root(&self) -> io::Result<std::sync::Arc<File>> {
-        self.ways.walk(&Key::root())
+        self.folders.walk(&Key::root())
     }
 
-    /// Does something in the folder of a key, which is that of now.
+    /// Changes something in the folder that the key leads to now.
     fn change<T>(
         &self,
         key: &Key,
         act: impl FnOnce(&File, &str) -> io::Result<T>,
     ) -> io::Result<T> {
-        let done = split(key).and_then(|(folder, name)| act(&*self.ways.walk(&folder)?, name));
+        let done = split(key).and_then(|(folder, name)| act(&*self.folders.walk(&folder)?, name));
         at(key, done)
     }
 }
@@ -89,7 +90,7 @@ impl Store for DiskStore {
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
         let open = |folder: &Key, name| {
             let act = |folder: &File| open_file(folder, name, OFlags::RDONLY);
-            self.ways.look(folder, act)
+            self.folders.look(folder, act)
         };
         let file = split(key).and_then(|(folder, name)| open(&folder, name));
         Ok(Box::new(at(key, file)?.0))
@@ -98,7 +99,7 @@ impl Store for DiskStore {
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         at(
             folder,
-            self.ways.walk(folder).and_then(|folder| list(&folder)),
+            self.folders.walk(folder).and_then(|folder| list(&folder)),
         )
     }
 
@@ -106,7 +107,7 @@ impl Store for DiskStore {
         let Some((folder, name)) = key.split() else {
             return Ok(Some(EntryKind::Folder));
         };
-        let kind = self.ways.look(&folder, |folder| kind_of(folder, name));
+        let kind = self.folders.look(&folder, |folder| kind_of(folder, name));
         at(key, or_none(kind))
     }
 
@@ -121,11 +122,11 @@ impl Store for DiskStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             old => Some(old?),
         };
-        let home = split(like).and_then(|(home, _)| self.ways.walk(&home));
+        let home = split(like).and_then(|(home, _)| self.folders.walk(&home));
         self.change(key, |folder, name| match (old, home) {
             (Some(old), _) => create_private(folder, name, bytes, &old),
             (None, Ok(home)) => create(folder, name, bytes, |file| widen(file, &home)),
-            // Its folder is still to be made.
+            // Its folder is made by the same commit.
             (None, Err(_)) => create(folder, name, bytes, |file| widen(file, folder)),
         })
     }
@@ -135,7 +136,7 @@ impl Store for DiskStore {
             let (file, metadata) = open_file(folder, name, OFlags::WRONLY)?;
             if metadata.nlink() > 1 {
                 let what =
-                    "a file of several names (hard links) is not changed in place: copy it first";
+                    "a file with several names (hard links) is not changed in place; copy it first";
                 return Err(invalid(what));
             }
             if place > metadata.len() {
@@ -147,7 +148,7 @@ impl Store for DiskStore {
 
     fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
         self.change(from, |old_folder, old| {
-            require(kind_of(old_folder, old)?, EntryKind::File, NO_FILE)?;
+            require(kind_of(old_folder, old)?, EntryKind::File, NOT_A_FILE)?;
             self.change(to, |folder, name| {
                 retry(|| Ok(rustix::fs::renameat(old_folder, old, folder, name)?))
             })
@@ -156,7 +157,7 @@ impl Store for DiskStore {
 
     fn remove(&self, key: &Key) -> io::Result<()> {
         self.change(key, |folder, name| {
-            require(kind_of(folder, name)?, EntryKind::File, NO_FILE)?;
+            require(kind_of(folder, name)?, EntryKind::File, NOT_A_FILE)?;
             retry(|| Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?))
         })
     }
@@ -169,9 +170,9 @@ impl Store for DiskStore {
     }
 
     fn remove_folder(&self, key: &Key) -> io::Result<()> {
-        self.ways.forget();
+        self.folders.forget();
         self.change(key, |folder, name| {
-            require(kind_of(folder, name)?, EntryKind::Folder, NO_FOLDER)?;
+            require(kind_of(folder, name)?, EntryKind::Folder, NOT_A_FOLDER)?;
             retry(|| Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?))
         })
     }
@@ -186,19 +187,19 @@ impl Store for DiskStore {
         })
     }
 
-    fn try_lock(&self, key: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
-        let lock = |folder: File| Ok(Lock::try_lock(&folder, hold)?.then_some(folder));
+    fn try_lock(&self, key: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        let lock = |folder: File| Ok(Lock::try_lock(&folder, mode)?.then_some(folder));
         let held: io::Result<Option<File>> = match key.split() {
-            // A handle of its own, since locks belong to handles.
+            // A handle of its own, because locks belong to handles.
             None => {
                 let root = self.root()?;
-                let own = retry(|| Ok(openat(&root, ".", FOLDER, Mode::empty())?));
-                own.and_then(|own| lock(own.into()))
+                let handle = retry(|| Ok(openat(&root, ".", FOLDER, Mode::empty())?));
+                handle.and_then(|handle| lock(handle.into()))
             }
             Some(_) => self.change(key, |folder, name| {
                 let held = lock(folder_in(folder, name)?)?;
                 if let Some(held) = &held {
-                    // Who held it may have removed it just now.
+                    // The writer that had it locked may have removed it just now.
                     let there = folder_in(folder, name)?.metadata()?;
                     let held = held.metadata()?;
                     if (there.dev(), there.ino()) != (held.dev(), held.ino()) {
@@ -208,22 +209,15 @@ impl Store for DiskStore {
                 Ok(held)
             }),
         };
-        Ok(at(key, held)?.map(|held| Box::new(Held(held)) as Box<dyn Guard>))
+        Ok(at(key, held)?.map(|held| Box::new(FolderLock(held)) as Box<dyn Guard>))
     }
 }
 
 /// A locked folder.
 #[derive(Debug)]
-struct Held(#[allow(dead_code, reason = "it is locked as long as it is open")] File);
+struct FolderLock(#[allow(dead_code, reason = "the lock ends when the file is closed")] File);
 
-impl Guard for Held {}
-
-fn require(found: EntryKind, wanted: EntryKind, what: &str) -> io::Result<()> {
-    if found == wanted {
-        return Ok(());
-    }
-    Err(invalid(what))
-}
+impl Guard for FolderLock {}
 
 fn kind_of(folder: &File, name: impl rustix::path::Arg + Copy) -> io::Result<EntryKind> {
     let stat = retry(|| Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))?;
@@ -247,7 +241,7 @@ fn list(folder: &File) -> io::Result<Vec<Entry>> {
             continue;
         }
         let kind = match entry.file_type() {
-            // Some file systems do not tell. What is gone since is not there.
+            // Some file systems do not report it. A name that is gone since is left out.
             FileType::Unknown => match or_none(kind_of(folder, name))? {
                 Some(kind) => kind,
                 None => continue,
@@ -268,20 +262,20 @@ fn open_file(folder: &File, name: &str, access: OFlags) -> io::Result<(File, Met
     let file: File = match opened {
         Ok(fd) => fd.into(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
-        // A link gives one of several errors, and a device may give any.
+        // A link gives one of several errors, and a device any error.
         Err(error) => {
-            require(kind_of(folder, name)?, EntryKind::File, NO_FILE)?;
+            require(kind_of(folder, name)?, EntryKind::File, NOT_A_FILE)?;
             return Err(error);
         }
     };
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(invalid(NO_FILE));
+        return Err(invalid(NOT_A_FILE));
     }
     Ok((file, metadata))
 }
 
-/// Owner, group and mode of a file that is to be replaced.
+/// The metadata of a file that is to be replaced, with its owner, group and mode.
 fn stat_of(folder: &File, name: &str) -> io::Result<Metadata> {
     Ok(open_file(folder, name, OFlags::RDONLY)?.1)
 }
@@ -295,9 +289,10 @@ fn create(
     create_with(folder, name, bytes, 0o666, prepare)
 }
 
-/// A new file with the owners and the mode of another one, which it never was readable beyond.
+/// Creates a file with the owner, group and mode of another. At no time can anybody read it who cannot
+/// read the other.
 fn create_private(folder: &File, name: &str, bytes: &[u8], like: &Metadata) -> io::Result<()> {
-    create_with(folder, name, bytes, 0o600, |file| keep_owners(file, like))
+    create_with(folder, name, bytes, 0o600, |file| copy_owners(file, like))
 }
 
 fn create_with(
@@ -312,14 +307,15 @@ fn create_with(
     let file: File = retry(|| Ok(openat(folder, name, flags, mode)?))?.into();
     let written = prepare(&file).and_then(|()| file.write_all_at(0, bytes));
     if written.is_err() {
-        // Half a file is nobody's use; whether it can be removed changes nothing of the error.
+        // An incomplete file is useless. If it cannot be removed either, the first error matters.
         let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
     }
     written
 }
 
-/// Those who may read the folder may read what is in it, whatever the umask: a dataset with one chunk that others cannot
-/// read is useless to them. Nobody gets to write who could not.
+/// Makes a new file or folder readable for everybody who may read the folder that it is in, whatever
+/// the umask: a dataset with one chunk that others cannot read is useless to them. Nobody gets more
+/// rights to write.
 fn widen(new: &File, folder: &File) -> io::Result<()> {
     let (now, around) = (new.metadata()?, folder.metadata()?);
     let wanted = if now.is_dir() { 0o555 } else { 0o444 };
@@ -347,7 +343,7 @@ fn make_folder(folder: &File, name: &str) -> io::Result<()> {
 
 fn sync(file: &File) -> io::Result<()> {
     match retry(|| file.sync_all()) {
-        // Some file systems cannot sync a directory, and have nothing to sync there.
+        // Some file systems cannot sync a directory, because they have nothing to sync there.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput && file.metadata()?.is_dir() => {
             Ok(())
         }

@@ -1,0 +1,335 @@
+//! Encodes chunks of Blosc 2.
+
+#[cfg(feature = "blosc2-rs")]
+use super::c_blosc2;
+use super::compressor::{ConstantStreams, StreamEncoder};
+use super::extension::{EXTENDED_LEN_U32, SPECIAL_SHIFT};
+use super::header::{
+    BLOSC2_STABLE, FLAG_DELTA, FLAG_PURE_COPY, FLAG_UNSPLIT, FLAGS_EXTENDED, FORMAT_SHIFT,
+    VERSIONLZ,
+};
+use super::layout::{EXTENDED_LEN, HEADER_LEN, Layout, MAX_NBYTES};
+use super::pipeline::{InverseFilters, delta, truncate};
+use super::scratch::{le_u32, room_for, to_u32};
+use super::view::RUN_TOKEN;
+use super::{
+    Blosc2Settings, ChunkError, ChunkExtension, ChunkHeader, Engine, FilterPipeline, FilterStep,
+    blocksize,
+};
+
+/// Shorter data is never compressed.
+const MIN_BUFFER: u32 = 32;
+/// The most data that fits a chunk with an extended header.
+const MAX_NBYTES2: u32 = MAX_NBYTES - 16;
+
+/// Encodes chunks of Blosc 2, and reuses its buffers and the compressor's state for the next chunk.
+///
+/// The chunks have the extended header; C-Blosc2 2.x and 3.x read them, C-Blosc 1.x does not. A chunk
+/// depends on the settings and the data alone, not on chunks encoded before.
+///
+/// ```
+/// use blosc1::{Blosc2Encoder, Blosc2Settings};
+///
+/// let data: Vec<u8> = (0..10_000_u64).flat_map(u64::to_le_bytes).collect();
+/// let mut chunk = Vec::new();
+/// let header = Blosc2Encoder::new(Blosc2Settings::default())?.encode(&data, &mut chunk)?;
+/// assert!(header.is_blosc2() && chunk.len() < data.len() / 10);
+///
+/// assert_eq!(blosc1::decompress(&chunk)?, data);
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+pub struct Blosc2Encoder {
+    settings: Blosc2Settings,
+    /// Made on first use.
+    compressor: Option<StreamEncoder>,
+    filters: Filters,
+    /// A compressed stream.
+    compressed: Vec<u8>,
+    engine: Engine,
+}
+
+impl Blosc2Encoder {
+    /// An encoder with these settings.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Usage`](super::Fault::Usage) for
+    ///
+    /// - a level above 9 or a typesize of 0;
+    /// - a block size of 0, or above 536,866,816 bytes, the limit of C-Blosc2;
+    /// - Snappy, which Blosc 2 does not have;
+    /// - truncated precision unless the elements have 4 or 8 bytes, and the bits fit their mantissa.
+    ///
+    /// Returns [`Unsupported`](super::Fault::Unsupported) if this build lacks the compressor.
+    pub fn new(settings: Blosc2Settings) -> Result<Self, ChunkError> {
+        settings.check()?;
+        Ok(Self {
+            settings,
+            compressor: None,
+            filters: Filters::new(&settings.filters, settings.typesize),
+            compressed: Vec::new(),
+            engine: Engine::default(),
+        })
+    }
+
+    /// Uses `engine` for the chunks to come; [`Engine::Native`] by default.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// The settings passed to [`new`](Self::new).
+    #[must_use]
+    pub const fn settings(&self) -> &Blosc2Settings {
+        &self.settings
+    }
+
+    /// Appends `data` to `out` as one chunk of at most `data.len() + 32` bytes, and returns the first
+    /// half of the chunk's header.
+    ///
+    /// Data that compression does not shorten, such as any data of less than 32 bytes, becomes a
+    /// [pure copy](ChunkHeader::is_pure_copy). Whole elements that are all zero become a header
+    /// alone.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Usage`](super::Fault::Usage) for more than 2³¹ − 33 bytes,
+    /// [`Unsupported`](super::Fault::Unsupported) for features that the [`Engine`] lacks, and
+    /// [`OverLimit`](super::Fault::OverLimit) if there is no memory for the compressor's state.
+    /// `out` is unchanged in all cases.
+    pub fn encode(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<ChunkHeader, ChunkError> {
+        let nbytes = u32::try_from(data.len())
+            .ok()
+            .filter(|&nbytes| nbytes <= MAX_NBYTES2)
+            .ok_or(ChunkError::TooMuchData { found: data.len() })?;
+        match self.engine {
+            Engine::Native => self.append(nbytes, data, out),
+            #[cfg(feature = "blosc2-rs")]
+            Engine::CBlosc2 => match c_blosc2::encode(&self.settings, data, out)? {
+                Some(header) => Ok(header),
+                None => self.append(nbytes, data, out),
+            },
+        }
+    }
+
+    /// Appends `data`, which has `nbytes` bytes, as one chunk.
+    fn append(
+        &mut self,
+        nbytes: u32,
+        data: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<ChunkHeader, ChunkError> {
+        let layout = blocksize::choose_blosc2(&self.settings.as_blosc1(), nbytes);
+        let (mut header, mut extension) = self.header(&layout);
+        let start = out.len();
+        if self.settings.level > 0 && nbytes >= MIN_BUFFER {
+            if is_special(&layout) && ConstantStreams::byte_of(data) == Some(0) {
+                header.ctbytes = EXTENDED_LEN_U32;
+                extension.blosc2_flags = ZEROS << SPECIAL_SHIFT;
+                write_header(&header, &extension, out);
+                return Ok(header);
+            }
+            out.reserve(EXTENDED_LEN + data.len());
+            write_header(&header, &extension, out);
+            let compressed = self.compress(&layout, data, start, out);
+            if let Ok(Some(ctbytes)) = compressed {
+                header.ctbytes = ctbytes;
+                out[start..start + HEADER_LEN].copy_from_slice(&header.to_bytes());
+                return Ok(header);
+            }
+            out.truncate(start);
+            compressed?;
+        }
+        // As in C-Blosc2, the flags name neither a compressor nor whether blocks are split.
+        header.flags = FLAGS_EXTENDED | FLAG_PURE_COPY;
+        header.ctbytes = nbytes + EXTENDED_LEN_U32;
+        write_header(&header, &extension, out);
+        out.extend_from_slice(data);
+        Ok(header)
+    }
+
+    /// The header, except for the chunk's length.
+    fn header(&self, layout: &Layout) -> (ChunkHeader, ChunkExtension) {
+        let unsplit = if layout.split { 0 } else { FLAG_UNSPLIT };
+        let delta = if self.filters.inverse.delta {
+            FLAG_DELTA
+        } else {
+            0
+        };
+        let compressor = self.settings.compressor;
+        let format = compressor.format().code() << FORMAT_SHIFT;
+        let header = ChunkHeader {
+            version: BLOSC2_STABLE,
+            versionlz: VERSIONLZ,
+            flags: FLAGS_EXTENDED | delta | unsplit | format,
+            typesize: layout.typesize,
+            nbytes: layout.nbytes,
+            blocksize: layout.blocksize,
+            ctbytes: 0,
+        };
+        let extension = ChunkExtension {
+            filters: self.settings.filters.ids(),
+            compressor: compressor.blosc2_number(),
+            compressor_meta: 0,
+            filters_meta: self.settings.filters.metas(),
+            flags2: 0,
+            blosc2_flags: 0,
+        };
+        (header, extension)
+    }
+
+    /// Appends table and blocks to a chunk whose header begins at `start`, and returns the chunk's
+    /// length. Returns `None`, with unspecified bytes appended, as soon as the chunk cannot be shorter
+    /// than a pure copy.
+    fn compress(
+        &mut self,
+        layout: &Layout,
+        data: &[u8],
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<u32>, ChunkError> {
+        // The end of a chunk that is one byte shorter than a pure copy.
+        let end = start + EXTENDED_LEN + data.len() - 1;
+        if layout.smallest_chunk() >= u64::from(layout.nbytes) + u64::from(EXTENDED_LEN_U32) {
+            return Ok(None);
+        }
+        let (compressor, level) = (self.settings.compressor, self.settings.stream_level());
+        let compressor = match &mut self.compressor {
+            Some(compressor) => compressor,
+            none => none.insert(StreamEncoder::new(compressor, level)?),
+        };
+        out.resize(start + layout.table_end(), 0);
+        for index in 0..layout.nblocks() {
+            let slot = start + EXTENDED_LEN + 4 * index as usize;
+            let at = out.len() - start;
+            out[slot..slot + 4].copy_from_slice(&le_u32(at)?);
+            let block = self.filters.apply(index, &data[layout.block(index)])?;
+            let stream_len = block.len() / layout.streams(block.len());
+            for stream in block.chunks_exact(stream_len) {
+                if !append_stream(compressor, stream, &mut self.compressed, end, out)? {
+                    return Ok(None);
+                }
+            }
+        }
+        to_u32(out.len() - start).map(Some)
+    }
+}
+
+/// The code of zeros among special values.
+const ZEROS: u8 = 1;
+
+/// Whether readers accept special values for the data: C-Blosc2 requires whole elements.
+fn is_special(layout: &Layout) -> bool {
+    layout.nbytes.is_multiple_of(layout.typesize.into())
+}
+
+fn write_header(header: &ChunkHeader, extension: &ChunkExtension, out: &mut Vec<u8>) {
+    out.extend_from_slice(&header.to_bytes());
+    out.extend_from_slice(&extension.to_bytes());
+}
+
+/// Appends one stream: a repeated byte, or its length, then its compressed form or, if that is not
+/// shorter, the stream itself. Returns `false` if the result would end after `end`.
+fn append_stream(
+    compressor: &mut StreamEncoder,
+    stream: &[u8],
+    compressed: &mut Vec<u8>,
+    end: usize,
+    out: &mut Vec<u8>,
+) -> Result<bool, ChunkError> {
+    if let Some(byte) = ConstantStreams::byte_of(stream) {
+        out.extend_from_slice(&u32::from(byte).wrapping_neg().to_le_bytes());
+        if byte != 0 {
+            out.push(RUN_TOKEN);
+        }
+        return Ok(out.len() <= end);
+    }
+    let Some(room) = end.checked_sub(out.len() + 4) else {
+        return Ok(false);
+    };
+    let largest = (stream.len() - 1).min(room);
+    let compressed = room_for(compressed, stream.len());
+    let bytes = match compressor.compress(stream, &mut compressed[..largest]) {
+        Some(len) => &compressed[..len],
+        None => stream,
+    };
+    if bytes.len() > room {
+        return Ok(false);
+    }
+    out.extend_from_slice(&le_u32(bytes.len())?);
+    out.extend_from_slice(bytes);
+    Ok(true)
+}
+
+/// The filters, with their buffers.
+struct Filters {
+    typesize: u8,
+    /// Bits that truncated precision sets to zero; of several such steps, the most.
+    zeroed: u8,
+    /// All other filters.
+    inverse: InverseFilters,
+    /// The first block before delta.
+    first: Vec<u8>,
+    /// A block after one filter, and after the next one.
+    buffers: [Vec<u8>; 2],
+}
+
+impl Filters {
+    fn new(pipeline: &FilterPipeline, typesize: u8) -> Self {
+        let zeroed = pipeline.steps().filter_map(|step| match step {
+            FilterStep::TruncatePrecision { bits } => truncate::zeroed(typesize, bits),
+            _ => None,
+        });
+        Self {
+            typesize,
+            // Without such a step, no bits are set to zero.
+            zeroed: zeroed.max().unwrap_or(0),
+            inverse: pipeline.inverse(typesize, BLOSC2_STABLE),
+            first: Vec::new(),
+            buffers: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Applies the filters to a block. Blocks must come in order, from the first on.
+    ///
+    /// Truncated precision is applied before all others, whatever its position: applied to bytes that
+    /// have been moved, it would destroy the data.
+    fn apply<'a>(&'a mut self, index: u32, block: &'a [u8]) -> Result<&'a [u8], ChunkError> {
+        let typesize = usize::from(self.typesize);
+        let [here, there] = &mut self.buffers;
+        let mut is_moved = false;
+        if self.zeroed > 0 || self.inverse.delta {
+            let copy = room_for(here, block.len());
+            copy.copy_from_slice(block);
+            if self.zeroed > 0 {
+                truncate::truncate(self.typesize, self.zeroed, copy);
+            }
+            if self.inverse.delta && index == 0 {
+                room_for(&mut self.first, block.len()).copy_from_slice(copy);
+                delta::apply_first(typesize, copy);
+            } else if self.inverse.delta {
+                delta::by_first(typesize, &self.first, copy)?;
+            }
+            is_moved = true;
+        }
+        if block.len() >= typesize {
+            for step in self.inverse.transposes().rev() {
+                let moved = room_for(there, block.len());
+                let from = if is_moved {
+                    &here[..block.len()]
+                } else {
+                    block
+                };
+                step.apply(typesize, from, moved);
+                std::mem::swap(here, there);
+                is_moved = true;
+            }
+        }
+        Ok(if is_moved {
+            &here[..block.len()]
+        } else {
+            block
+        })
+    }
+}

@@ -1,0 +1,22 @@
+//! The choice of kernels for the processor that the program runs on.
+
+use std::sync::OnceLock;
+
+use super::kernels::Kernels;
+use super::plain;
+
+/// The fastest set that this processor can run; detected once.
+pub(super) fn best() -> &'static Kernels {
+    static BEST: OnceLock<Kernels> = OnceLock::new();
+    BEST.get_or_init(|| available().fold(plain::KERNELS, |_, faster| faster))
+}
+
+/// All sets that this processor can run, slowest first.
+pub(super) fn available() -> impl Iterator<Item = Kernels> {
+    let sets = std::iter::once(plain::KERNELS);
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    let sets = sets.chain(std::iter::once(super::lane16::KERNELS));
+    #[cfg(target_arch = "x86_64")]
+    let sets = sets.chain(super::x86::kernels());
+    sets
+}

@@ -1,0 +1,142 @@
+//! The settings of the encoder for Blosc 2.
+
+use super::layout::MAX_BLOCKSIZE;
+use super::pipeline::truncate;
+use super::{ChunkError, ChunkSettings, Compressor, Filter, FilterPipeline, FilterStep};
+
+/// The largest block that C-Blosc2 reads.
+const MAX_BLOCKSIZE2: u32 = 536_866_816;
+
+/// How [`Blosc2Encoder`](super::Blosc2Encoder) makes a chunk.
+///
+/// ```
+/// use blosc1::{Blosc2Encoder, Blosc2Settings, Compressor, FilterPipeline, FilterStep};
+///
+/// let settings = Blosc2Settings::default()
+///     .compressor(Compressor::Zstd)
+///     .level(3)
+///     .filters(FilterPipeline::new(&[FilterStep::Delta, FilterStep::Shuffle])?)
+///     .typesize(2)
+///     .blocksize(Some(1000));
+/// let mut encoder = Blosc2Encoder::new(settings)?;
+/// let header = encoder.encode(&[7; 5000], &mut Vec::new())?;
+/// assert_eq!(header.nblocks(), 5);
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Blosc2Settings {
+    /// The compressor: any except Snappy, which Blosc 2 does not have.
+    pub compressor: Compressor,
+    /// The compression level, from 0 (store the data as a pure copy) to 9 (smallest output). Each
+    /// compressor interprets it in its own way; see [`Compressor::default_level`].
+    pub level: u8,
+    /// The filters applied to each block before compression, a single shuffle by default.
+    pub filters: FilterPipeline,
+    /// Bytes of one element, 1 to 255, 8 by default.
+    pub typesize: u8,
+    /// Bytes of a block, used exactly unless there is less data, or `None` (the default) to choose
+    /// them by compressor and level.
+    pub blocksize: Option<u32>,
+}
+
+impl Default for Blosc2Settings {
+    /// The defaults of [`ChunkSettings`].
+    fn default() -> Self {
+        let settings = ChunkSettings::default();
+        Self {
+            compressor: settings.compressor,
+            level: settings.level,
+            filters: settings.filter.into(),
+            typesize: settings.typesize,
+            blocksize: settings.blocksize,
+        }
+    }
+}
+
+impl Blosc2Settings {
+    /// Sets the compressor. The level stays; see [`Compressor::default_level`] for one that suits it.
+    #[must_use]
+    pub const fn compressor(mut self, compressor: Compressor) -> Self {
+        self.compressor = compressor;
+        self
+    }
+
+    /// Sets the compression level, 0 to 9.
+    #[must_use]
+    pub const fn level(mut self, level: u8) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets the filters.
+    #[must_use]
+    pub const fn filters(mut self, filters: FilterPipeline) -> Self {
+        self.filters = filters;
+        self
+    }
+
+    /// Sets the bytes of one element, 1 to 255.
+    #[must_use]
+    pub const fn typesize(mut self, typesize: u8) -> Self {
+        self.typesize = typesize;
+        self
+    }
+
+    /// Sets the bytes of a block; `None` to choose them by compressor and level.
+    #[must_use]
+    pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
+        self.blocksize = blocksize;
+        self
+    }
+
+    /// Refuses settings that no chunk can have.
+    pub(super) fn check(&self) -> Result<(), ChunkError> {
+        self.as_blosc1().check()?;
+        if self.compressor == Compressor::Snappy {
+            let compressor = self.compressor;
+            return Err(ChunkError::NotInBlosc2 { compressor });
+        }
+        if let Some(found) = self.blocksize
+            && !(1..=MAX_BLOCKSIZE2).contains(&found)
+        {
+            return Err(ChunkError::Blocksize { found });
+        }
+        for step in self.filters.steps() {
+            if let FilterStep::TruncatePrecision { bits } = step
+                && truncate::zeroed(self.typesize, bits).is_none()
+            {
+                let typesize = self.typesize;
+                return Err(ChunkError::Precision { typesize, bits });
+            }
+        }
+        Ok(())
+    }
+
+    /// The level of the compressor.
+    ///
+    /// LZ4 skips no positions at any level, as in C-Blosc2: its level affects the block size only.
+    pub(super) fn stream_level(&self) -> u8 {
+        match self.compressor {
+            Compressor::Lz4 => 9,
+            _ => self.level,
+        }
+    }
+
+    /// The settings that matter for the layout. Of the filters, this is whether bytes are shuffled.
+    pub(super) fn as_blosc1(&self) -> ChunkSettings {
+        let filter = match self.filters.steps().any(|step| step == FilterStep::Shuffle) {
+            true => Filter::Byte,
+            false => Filter::None,
+        };
+        ChunkSettings {
+            compressor: self.compressor,
+            level: self.level,
+            filter,
+            typesize: self.typesize,
+            blocksize: self.blocksize,
+        }
+    }
+}
+
+const _: () = assert!(MAX_BLOCKSIZE > MAX_BLOCKSIZE2);

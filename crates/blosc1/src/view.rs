@@ -1,0 +1,326 @@
+//! A parsed chunk, whose positions are all checked before they are used.
+
+use std::ops::Range;
+
+use super::extension::ChunkExtension;
+use super::header::{BLOSC2_STABLE, FLAG_DELTA, VERSIONLZ};
+use super::layout::{EXTENDED_LEN, HEADER_LEN, Layout};
+use super::pipeline::InverseFilters;
+use super::scratch::to_u32;
+use super::special::PlainData;
+use super::{ChunkError, ChunkHeader, CompressorFormat};
+
+/// The longest dictionary that any C-Blosc2 reads.
+const MAX_DICTIONARY: u32 = 128 << 10;
+
+/// A chunk with a sound header.
+pub(super) struct ChunkView<'a> {
+    pub header: ChunkHeader,
+    pub extension: Option<ChunkExtension>,
+    pub layout: Layout,
+    /// The filters to undo; none if there are no streams.
+    pub filters: InverseFilters,
+    /// The dictionary of the compressor, if the chunk has one and its bytes are present.
+    pub dictionary: Option<&'a [u8]>,
+    /// Where the first block can begin.
+    body: usize,
+    pub chunk: &'a [u8],
+}
+
+impl<'a> ChunkView<'a> {
+    /// Parses the header of a complete chunk and compares its length with the bytes given.
+    #[inline]
+    pub fn open(chunk: &'a [u8]) -> Result<Self, ChunkError> {
+        let view = Self::open_head(chunk)?;
+        let (found, expected) = (chunk.len(), view.header.ctbytes as usize);
+        if found < expected {
+            return Err(ChunkError::CutShort { found, expected });
+        }
+        if found > expected {
+            return Err(ChunkError::TooLong { found, expected });
+        }
+        if view.extension.is_some() && view.dictionary.is_none() && view.has_dictionary() {
+            let what = "the dictionary of a complete chunk is missing";
+            return Err(ChunkError::Bug { what });
+        }
+        Ok(view)
+    }
+
+    /// Parses a chunk of which only the header, the table of blocks and the length of the
+    /// dictionary need be present.
+    pub fn open_head(chunk: &'a [u8]) -> Result<Self, ChunkError> {
+        let header = parse_header(chunk)?;
+        let mut view = Self {
+            header,
+            extension: None,
+            layout: header.layout(),
+            filters: InverseFilters::default(),
+            dictionary: None,
+            body: 0,
+            chunk,
+        };
+        if header.is_extended() {
+            view.extend()?;
+        } else if header.has_streams() {
+            let delta = header.is_blosc2() && header.flags & FLAG_DELTA != 0;
+            let (typesize, version) = (header.typesize, header.version);
+            view.filters = InverseFilters::of_flags(header.filter(), delta, typesize, version);
+            view.body = view.layout.table_end();
+        }
+        Ok(view)
+    }
+
+    /// Parses the second half of the header, and what depends on it.
+    fn extend(&mut self) -> Result<(), ChunkError> {
+        let (found, expected) = (self.chunk.len(), EXTENDED_LEN);
+        let bytes = self.chunk.get(HEADER_LEN..).and_then(<[u8]>::first_chunk);
+        let bytes = bytes.ok_or(ChunkError::CutShort { found, expected })?;
+        let extension = ChunkExtension::parse(&self.header, bytes)?;
+        self.extension = Some(extension);
+        if !self.has_streams() {
+            return Ok(());
+        }
+        self.header.check_streams()?;
+        let pipeline = extension.pipeline()?;
+        self.filters = pipeline.inverse(self.header.typesize, self.header.version);
+        self.body = self.layout.table_end();
+        if extension.has_dictionary() {
+            let range = self.dictionary_range()?;
+            self.body = range.end;
+            self.dictionary = self.chunk.get(range);
+        }
+        Ok(())
+    }
+
+    /// The position of the dictionary, whose length follows the table of blocks.
+    fn dictionary_range(&self) -> Result<Range<usize>, ChunkError> {
+        let at = self.layout.table_end();
+        let (found, expected) = (self.chunk.len(), at + 4);
+        let len = self.chunk.get(at..).and_then(<[u8]>::first_chunk);
+        let len = len.ok_or(ChunkError::CutShort { found, expected })?;
+        let len = u32::from_le_bytes(*len);
+        let is_possible = (1..=MAX_DICTIONARY).contains(&len);
+        if !is_possible || expected + len as usize > self.header.ctbytes as usize {
+            return Err(ChunkError::Header {
+                field: "dictionary length",
+                found: len,
+                expected: "1 to 131072 and within the chunk",
+            });
+        }
+        Ok(expected..expected + len as usize)
+    }
+
+    /// The position of the dictionary, if the chunk has one.
+    pub fn dictionary_extent(&self) -> Result<Option<Range<u32>>, ChunkError> {
+        if !self.has_dictionary() {
+            return Ok(None);
+        }
+        let start = self.layout.table_end() + 4;
+        Ok(Some(to_u32(start)?..to_u32(self.body)?))
+    }
+
+    /// Whether there is a dictionary to decompress the streams with.
+    fn has_dictionary(&self) -> bool {
+        let extension = self.extension.as_ref();
+        extension.is_some_and(ChunkExtension::has_dictionary) && self.has_streams()
+    }
+
+    /// Whether there is anything to decompress.
+    pub fn has_streams(&self) -> bool {
+        let special = self.extension.and_then(|extension| extension.special());
+        self.header.has_streams() && special.is_none()
+    }
+
+    /// The data, if it needs no decompression.
+    pub fn plain(&self) -> Option<PlainData<'a>> {
+        let rest = self.chunk.get(self.header.len()..)?;
+        if let Some(special) = self.extension.and_then(|extension| extension.special()) {
+            return Some(PlainData::of(special, self.header.typesize, rest));
+        }
+        match self.header.is_pure_copy() {
+            true => Some(PlainData::Bytes(rest)),
+            false => None,
+        }
+    }
+
+    /// The format of the streams.
+    pub fn format(&self) -> Result<CompressorFormat, ChunkError> {
+        let code = self.header.format_code();
+        let format = self.header.compressor_format();
+        let format = format.ok_or(match self.extension {
+            Some(extension) => ChunkError::UserCompressor {
+                id: extension.compressor,
+                code,
+            },
+            None => ChunkError::UnknownCompressor { code },
+        })?;
+        if self.header.versionlz != VERSIONLZ {
+            let found = self.header.versionlz;
+            return Err(ChunkError::StreamVersion { format, found });
+        }
+        if !format.is_available() {
+            let feature = format.name();
+            return Err(ChunkError::NotBuilt { feature });
+        }
+        let takes_one = matches!(format, CompressorFormat::Lz4 | CompressorFormat::Zstd);
+        if self.extension.is_some_and(|e| e.has_dictionary()) && !takes_one {
+            return Err(ChunkError::Dictionary { format });
+        }
+        Ok(format)
+    }
+
+    /// The start of a block according to the table.
+    pub fn start(&self, block: u32) -> Result<u32, ChunkError> {
+        let nblocks = self.layout.nblocks();
+        if block >= nblocks {
+            let found = block;
+            return Err(ChunkError::BlockIndex { found, nblocks });
+        }
+        let slot = self.layout.header_len + 4 * block as usize;
+        let start = self.chunk.get(slot..).and_then(<[u8]>::first_chunk);
+        let start = start.ok_or(self.cut_short(self.layout.table_end()))?;
+        let start = u32::from_le_bytes(*start);
+        if (start as usize) < self.body || start > self.header.ctbytes {
+            return Err(ChunkError::BlockStart {
+                block,
+                found: start,
+                ctbytes: self.header.ctbytes,
+            });
+        }
+        Ok(start)
+    }
+
+    /// The streams of a block. Blocks can be anywhere after the table, in any order: C-Blosc with
+    /// several threads writes them in the order in which they are finished.
+    pub fn streams(&self, block: u32) -> Result<Streams<'a>, ChunkError> {
+        let start = self.start(block)? as usize;
+        let rest = self.chunk.get(start..).ok_or(self.cut_short(start))?;
+        // Earlier versions have other runs, or none, and no reader handles them reliably.
+        let runs = self.extension.is_some() && self.header.version >= BLOSC2_STABLE;
+        let by_data = self.filters.delta;
+        Ok(Streams {
+            block,
+            rest,
+            runs,
+            by_data,
+        })
+    }
+
+    /// All stored bytes that a decoded block depends on, if it does not depend on another block:
+    /// header, dictionary, and the streams of the block.
+    pub fn stored(&self, block: u32) -> Result<[&'a [u8]; 3], ChunkError> {
+        let len = self.layout.block(block).len();
+        let count = self.layout.streams(len);
+        let mut streams = self.streams(block)?;
+        let all = streams.rest;
+        for _ in 0..count {
+            streams.next(len / count)?;
+        }
+        let used = all.len() - streams.rest.len();
+        // `open_head` has read the header.
+        let head = &self.chunk[..self.layout.header_len];
+        Ok([head, self.dictionary.unwrap_or(&[]), &all[..used]])
+    }
+
+    /// The error for a chunk that does not have this many bytes.
+    fn cut_short(&self, expected: usize) -> ChunkError {
+        let found = self.chunk.len();
+        ChunkError::CutShort { found, expected }
+    }
+}
+
+/// Parses the first 16 bytes of a chunk.
+pub(super) fn parse_header(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
+    let (found, expected) = (chunk.len(), HEADER_LEN);
+    let bytes = chunk.first_chunk();
+    ChunkHeader::parse(bytes.ok_or(ChunkError::CutShort { found, expected })?)
+}
+
+/// The streams of one block, in order.
+pub(super) struct Streams<'a> {
+    block: u32,
+    rest: &'a [u8],
+    /// Whether a length of 0 or less encodes a repeated byte.
+    runs: bool,
+    /// Whether no stream may be longer than its data. No writer makes such a stream in a chunk with
+    /// delta, where the streams of the first block are read again for each other block.
+    by_data: bool,
+}
+
+/// The stored form of one stream.
+pub(super) enum Stream<'a> {
+    /// The data itself.
+    Raw(&'a [u8]),
+    /// Compressed data.
+    Compressed(&'a [u8]),
+    /// A repeated byte.
+    Run(u8),
+}
+
+impl<'a> Streams<'a> {
+    /// The next stream, which stands for `len` bytes.
+    pub fn next(&mut self, len: usize) -> Result<Stream<'a>, ChunkError> {
+        let cut = |found, available| ChunkError::StreamLength {
+            block: self.block,
+            found,
+            available,
+        };
+        let (length, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or(cut(4, self.rest.len()))?;
+        let length = u32::from_le_bytes(*length);
+        if self.runs && (length == 0 || length > MAX_LENGTH) {
+            return self.run(length, rest);
+        }
+        let (bytes, rest) = rest
+            .split_at_checked(length as usize)
+            .ok_or(cut(length, rest.len()))?;
+        let most = match self.by_data {
+            true => len,
+            false => longest(len),
+        };
+        if bytes.len() > most {
+            return Err(cut(length, most));
+        }
+        self.rest = rest;
+        Ok(if bytes.len() == len {
+            Stream::Raw(bytes)
+        } else {
+            Stream::Compressed(bytes)
+        })
+    }
+
+    /// A repeated byte: a length of 0 encodes zeros, another byte is a negative length and a token.
+    fn run(&mut self, length: u32, rest: &'a [u8]) -> Result<Stream<'a>, ChunkError> {
+        self.rest = rest;
+        if length == 0 {
+            return Ok(Stream::Run(0));
+        }
+        let byte = u8::try_from(length.wrapping_neg()).ok();
+        match (byte, rest.split_first()) {
+            (Some(byte), Some((token, rest))) if token & RUN_TOKEN != 0 => {
+                self.rest = rest;
+                Ok(Stream::Run(byte))
+            }
+            (_, token) => Err(ChunkError::Run {
+                block: self.block,
+                found: length,
+                token: token.map(|(token, _)| *token),
+            }),
+        }
+    }
+}
+
+/// The longest stream for `len` bytes of data, which are fewer than 2 GiB. Without this bound, all
+/// blocks could begin at the same long stream, and reading would take its length for each block.
+///
+/// C-Blosc gives Snappy `32 + len + len / 6` bytes, and any other compressor the length of the data.
+fn longest(len: usize) -> usize {
+    len + len / 6 + 64
+}
+
+/// The longest stream; lengths are signed in Blosc 2.
+const MAX_LENGTH: u32 = 0x7FFF_FFFF;
+/// The bit that the byte after a negative length has set if the two encode a repeated byte.
+pub(super) const RUN_TOKEN: u8 = 0x01;

@@ -1,0 +1,43 @@
+//! The command `blpk`, run as users and scripts run it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "also in the helpers, which stand outside of test functions"
+)]
+
+mod append;
+mod auto;
+mod cat;
+use testkit::datasets as corpora;
+mod datasets;
+mod datasets_changed;
+mod datasets_exchanged;
+use testkit::frames as frame_corpora;
+mod frames;
+mod help;
+#[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
+use testkit::hostile_dirs;
+mod metadata;
+mod naming;
+mod outputs;
+mod patch;
+mod pipes;
+#[cfg(unix)]
+mod readme;
+mod records;
+mod recover;
+mod reindex;
+mod reports;
+mod settings;
+#[cfg(unix)]
+mod signals;
+#[cfg(unix)]
+mod snapshot;
+mod statuses;
+#[cfg(unix)]
+mod streams;
+mod support;
+#[cfg(target_os = "linux")]
+mod terminal;

@@ -1,0 +1,380 @@
+//! What other programs say of files: NumPy and pyarrow wrote those in `testdata/exchange`, see `make.py`.
+
+use super::{Held, opened, written};
+use bloscpack_datasets::CTable;
+use bloscpack_dtype::DType;
+use bloscpack_error::Category;
+use bloscpack_exchange::{Format, ImportOptions, Schema};
+use std::path::PathBuf;
+
+fn path(name: &str) -> PathBuf {
+    testkit::root().join("testdata/exchange").join(name)
+}
+
+fn file(name: &str) -> Vec<u8> {
+    std::fs::read(path(name)).unwrap()
+}
+
+#[test]
+fn an_array_in_fortrans_order_is_turned() {
+    let mut source = opened(&file("fortran.npy"), Format::Npy, &ImportOptions::new()).unwrap();
+    assert_eq!(source.schema().columns[0].row_shape, [3, 2]);
+    let numbers: Vec<u8> = (0..24i16).flat_map(i16::to_be_bytes).collect();
+    for bytes in [1, 12, 13, 30, 1000] {
+        let mut again = opened(&file("fortran.npy"), Format::Npy, &ImportOptions::new()).unwrap();
+        let held = Held::of(&mut *again, bytes).unwrap();
+        assert_eq!((held.rows, &held.columns[0]), (4, &numbers));
+    }
+    // It goes out in C order.
+    let out = written(&mut *source, Format::Npy).unwrap();
+    let header = b"{'descr': '>i2', 'fortran_order': False, 'shape': (4, 3, 2), }";
+    assert!(out[10..].starts_with(header));
+    assert_eq!(&out[128..], numbers);
+}
+
+#[test]
+fn fields_become_columns_and_are_fields_again() {
+    let source = opened(&file("fields.npy"), Format::Npy, &ImportOptions::new()).unwrap();
+    assert!(!source.schema().is_table);
+    let held = Held::of(&mut *source.fields().unwrap(), 10).unwrap();
+    assert_eq!(held.texts("a"), ["1", "-1"]);
+    assert_eq!(held.texts("b"), ["2.5", "nan"]);
+    assert_eq!(held.texts("c"), ["ab", ""]);
+    assert_eq!(held.texts("d"), ["1", "2", "3", "4"]);
+    assert_eq!(held.column("d").0.row_shape, [2]);
+    // Byte for byte what NumPy wrote.
+    let mut held = held;
+    assert_eq!(written(&mut held, Format::Npy).unwrap(), file("fields.npy"));
+}
+
+#[test]
+fn a_single_element_is_one_row() {
+    let mut source = opened(&file("single.npy"), Format::Npy, &ImportOptions::new()).unwrap();
+    let held = Held::of(&mut *source, 100).unwrap();
+    assert_eq!(
+        (held.rows, held.texts("value")),
+        (1, vec!["1.5".to_owned()])
+    );
+}
+
+#[test]
+#[cfg(feature = "csv")]
+fn csv_is_what_the_rfc_says() {
+    use super::typed;
+    use bloscpack_exchange::Column;
+    let text = Column::new("a,\"b\"", DType::text(6).unwrap());
+    let number = Column::new("n", DType::F64);
+    let cells = ["x", "1,2", "\"q\"", "a\nb", "", " y "];
+    let mut chars = Vec::new();
+    for cell in cells {
+        let mut place = [0u8; 24];
+        text.dtype.parse_text(cell, &mut place).unwrap();
+        chars.extend(place);
+    }
+    let numbers = [1.0, -0.5, f64::INFINITY, f64::NAN, 1e300, 0.1];
+    let numbers = numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    let schema = Schema::table(vec![text, number]);
+    let mut held = Held::new(schema.clone(), 6, vec![chars, numbers]);
+    let file = written(&mut held, Format::Csv).unwrap();
+    let expected = "\"a,\"\"b\"\"\",n\nx,1.0\n\"1,2\",-0.5\n\"\"\"q\"\"\",inf\n\"a\nb\",nan\n,1e300\n y ,0.1\n";
+    assert_eq!(String::from_utf8(file.clone()).unwrap(), expected);
+    let mut back = opened(&file, Format::Csv, &typed(&schema)).unwrap();
+    assert_eq!(Held::of(&mut *back, 10).unwrap().columns, held.columns);
+}
+
+#[test]
+#[cfg(feature = "csv")]
+fn types_of_csv_are_guessed_from_all_of_it() {
+    let text = "\u{feff}int,uint,float,gaps,big,truth,day,moment,zip,text,none,mixed\r\n\
+        1,0,1.5,1,9007199254740993,true,2016-01-04,2016-01-04T14:31:00,0123,\"a,b\",,1\r\n\
+        -2,18446744073709551615,nan,,1,false,,2016-01-04 14:31:00.25,4567,\u{20ac}uro,,x\r\n\
+        3,1,1e3,3,2,True,1999-12-31,,1,,,\r\n";
+    let mut source = opened(text.as_bytes(), Format::Csv, &ImportOptions::new()).unwrap();
+    let dtypes: Vec<_> = source
+        .schema()
+        .columns
+        .iter()
+        .map(|it| it.dtype.to_string())
+        .collect();
+    assert_eq!(
+        dtypes,
+        [
+            "int64",
+            "uint64",
+            "float64",
+            "float64",
+            "int64",
+            "bool",
+            "datetime64[D]",
+            "datetime64[ms]",
+            "<U4",
+            "<U4",
+            "float64",
+            "<U1"
+        ]
+    );
+    let held = Held::of(&mut *source, 200).unwrap();
+    assert_eq!(held.texts("uint"), ["0", "18446744073709551615", "1"]);
+    assert_eq!(held.texts("gaps"), ["1.0", "nan", "3.0"]);
+    assert_eq!(held.texts("day"), ["2016-01-04", "", "1999-12-31"]);
+    assert_eq!(
+        held.texts("moment"),
+        ["2016-01-04T14:31:00.000", "2016-01-04T14:31:00.250", ""]
+    );
+    assert_eq!(held.texts("zip"), ["0123", "4567", "1"]);
+    assert_eq!(held.texts("text"), ["a,b", "\u{20ac}uro", ""]);
+}
+
+#[test]
+#[cfg(feature = "csv")]
+fn what_is_missing_in_csv_is_filled_or_named() {
+    let text = b"n,t\n1,x\n,y\n";
+    let int = ImportOptions::new().dtype("n", DType::I32);
+    let mut source = opened(text, Format::Csv, &int).unwrap();
+    let error = Held::of(&mut *source, 1).unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains("line 3") && told.contains("\"n\""), "{told}");
+    for options in [int.clone().fill("n", "-7"), int.fill_all("-7")] {
+        let mut source = opened(text, Format::Csv, &options).unwrap();
+        assert_eq!(Held::of(&mut *source, 1).unwrap().texts("n"), ["1", "-7"]);
+    }
+    let bytes = ImportOptions::new().dtype("t", DType::parse("S").unwrap());
+    let source = opened(b"t\nabc\n", Format::Csv, &bytes).unwrap();
+    assert_eq!(source.schema().columns[0].dtype, DType::bytes(3).unwrap());
+    let other = ImportOptions::new().dtype("x", DType::I8);
+    let error = opened(text, Format::Csv, &other).err().unwrap();
+    assert_eq!(error.category(), Category::Usage);
+}
+
+#[test]
+#[cfg(feature = "csv")]
+fn csv_that_is_cut_or_uneven_is_refused() {
+    for (text, category) in [
+        (&b""[..], Category::CutShort),
+        (b"a,b\n1,\"x", Category::CutShort),
+        (b"a,b\n1,2\n3\n", Category::Damaged),
+        (b"a,a\n1,2\n", Category::Damaged),
+        (b"a\xff,b\n1,2\n", Category::Damaged),
+    ] {
+        let error = opened(text, Format::Csv, &ImportOptions::new())
+            .err()
+            .unwrap();
+        assert_eq!(error.category(), category, "{error}");
+    }
+}
+
+#[cfg(feature = "arrow")]
+fn check_table(held: &Held, has: impl Fn(&str) -> bool) {
+    let long = "longer than the others";
+    let all = [
+        (
+            "flag",
+            "bool",
+            vec!["true", "false", "true", "false", "true"],
+        ),
+        ("small", "int8", vec!["-128", "127", "0", "1", "2"]),
+        (
+            "big",
+            "uint64",
+            vec!["0", "18446744073709551615", "1", "2", "3"],
+        ),
+        ("half", "float16", vec!["1.0", "-2.5", "inf", "nan", "0.0"]),
+        (
+            "float",
+            "float64",
+            vec!["1.5", "nan", "nan", "-0.0", "1e300"],
+        ),
+        (
+            "text",
+            "<U22",
+            vec!["a", "\u{e9}\u{20ac}\u{1d11e}", "", "", long],
+        ),
+        (
+            "large",
+            "<U22",
+            vec!["a", "\u{e9}\u{20ac}\u{1d11e}", "", "", long],
+        ),
+        (
+            "view",
+            "<U22",
+            vec!["a", "\u{e9}\u{20ac}\u{1d11e}", "", "", long],
+        ),
+        (
+            "bytes",
+            "|S3",
+            vec!["{\"hex\":\"00ff\"}", "", "abc", "", "x"],
+        ),
+        (
+            "fixed",
+            "|V3",
+            vec!["616263", "000000", "78797a", "313233", "202020"],
+        ),
+        ("category", "<U2", vec!["x", "y", "", "x", "zz"]),
+        (
+            "day",
+            "datetime64[D]",
+            vec!["1970-01-01", "", "1969-12-31", "2019-04-14", "1970-01-03"],
+        ),
+        (
+            "moment",
+            "datetime64[ns]",
+            vec![
+                "1970-01-01T00:00:00.000000000",
+                "1970-01-01T00:00:00.000000001",
+                "",
+                "1969-12-31T23:59:59.999999999",
+                "2001-09-09T01:46:40.000000000",
+            ],
+        ),
+        (
+            "zoned",
+            "datetime64[ms]",
+            vec![
+                "1970-01-01T00:00:00.000",
+                "1970-01-01T00:00:00.001",
+                "1970-01-01T00:00:00.002",
+                "1970-01-01T00:00:00.003",
+                "1970-01-01T00:00:00.004",
+            ],
+        ),
+        ("span", "timedelta64[us]", vec!["0", "1", "", "-1", "5"]),
+        (
+            "pair",
+            "int16",
+            vec!["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"],
+        ),
+        (
+            "fields",
+            "[('x', '<i4'), ('y', '<U12')]",
+            vec![
+                "{\"x\":0,\"y\":\"\"}",
+                "{\"x\":1,\"y\":\"yes\"}",
+                "{\"x\":2,\"y\":\"yesyes\"}",
+                "{\"x\":3,\"y\":\"yesyesyes\"}",
+                "{\"x\":4,\"y\":\"yesyesyesyes\"}",
+            ],
+        ),
+    ];
+    for (name, dtype, texts) in all.iter().filter(|(name, ..)| has(name)) {
+        assert_eq!(held.column(name).0.dtype.to_string(), *dtype, "{name}");
+        assert_eq!(held.texts(name), *texts, "{name}");
+    }
+}
+
+#[test]
+#[cfg(feature = "arrow")]
+fn tables_of_pyarrow_are_read() {
+    for name in ["table.arrow", "lz4.feather", "zstd.feather"] {
+        let mut source = bloscpack_exchange::open(path(name), &ImportOptions::new()).unwrap();
+        check_table(&Held::of(&mut *source, 200).unwrap(), |_| true);
+    }
+    let mut source = opened(
+        &file("table.parquet"),
+        Format::Parquet,
+        &ImportOptions::new(),
+    )
+    .unwrap();
+    check_table(&Held::of(&mut *source, 200).unwrap(), |name| name != "view");
+    // Without Arrow's schema, which spans and lists of a length need.
+    let mut source = opened(
+        &file("plain.parquet"),
+        Format::Parquet,
+        &ImportOptions::new(),
+    )
+    .unwrap();
+    let lacks = ["view", "span", "pair"];
+    check_table(&Held::of(&mut *source, 200).unwrap(), |name| {
+        !lacks.contains(&name)
+    });
+}
+
+#[test]
+#[cfg(feature = "arrow")]
+fn nulls_are_filled_or_named() {
+    let nulls = file("nulls.parquet");
+    let mut source = opened(&nulls, Format::Parquet, &ImportOptions::new()).unwrap();
+    let told = Held::of(&mut *source, 1).unwrap_err().to_string();
+    assert!(told.contains("\"n\"") && told.contains("row 1"), "{told}");
+    let filled = ImportOptions::new().fill_all("0");
+    let mut source = opened(&nulls, Format::Parquet, &filled).unwrap();
+    assert_eq!(
+        Held::of(&mut *source, 100).unwrap().texts("n"),
+        ["1", "0", "3"]
+    );
+    let error = opened(
+        &file("lists.parquet"),
+        Format::Parquet,
+        &ImportOptions::new(),
+    );
+    assert_eq!(error.err().unwrap().category(), Category::Unsupported);
+}
+
+#[test]
+#[cfg(feature = "arrow")]
+fn strings_may_be_given_a_type() {
+    let options = ImportOptions::new()
+        .dtype("text", DType::parse("S").unwrap())
+        .dtype("category", DType::parse(">U5").unwrap())
+        .dtype("moment", DType::parse("datetime64[ns]").unwrap());
+    let mut source = opened(&file("table.parquet"), Format::Parquet, &options).unwrap();
+    let held = Held::of(&mut *source, 1000).unwrap();
+    assert_eq!(held.column("text").0.dtype, DType::bytes(22).unwrap());
+    assert_eq!(held.column("category").0.dtype.to_string(), ">U5");
+    assert_eq!(held.texts("category"), ["x", "y", "", "x", "zz"]);
+    let short = ImportOptions::new().dtype("text", DType::text(3).unwrap());
+    let mut source = opened(&file("table.parquet"), Format::Parquet, &short).unwrap();
+    let told = Held::of(&mut *source, 1000).unwrap_err().to_string();
+    assert!(
+        told.contains("row 4") && told.contains("22 characters"),
+        "{told}"
+    );
+}
+
+#[test]
+fn formats_that_are_not_there_say_so() {
+    let schema = Schema::array(DType::I8, &[]);
+    let missing = [
+        Format::Csv,
+        Format::Arrow,
+        Format::ArrowStream,
+        Format::Parquet,
+    ];
+    for format in missing.into_iter().filter(|format| !format.is_available()) {
+        let mut held = Held::new(schema.clone(), 1, vec![vec![1]]);
+        let error = written(&mut held, format).unwrap_err();
+        assert_eq!(error.category(), Category::Unsupported);
+        assert!(error.to_string().contains("--features"), "{error}");
+    }
+    for format in [Format::JsonLines, Format::ArrowStream, Format::Bytes] {
+        let error = opened(b"", format, &ImportOptions::new()).err().unwrap();
+        assert_eq!(error.category(), Category::Unsupported);
+    }
+}
+
+#[test]
+fn a_table_goes_into_every_layout() {
+    use bloscpack_datasets::DatasetLayout;
+    use bloscpack_exchange::{TableSource, import_table};
+    use bloscpack_storage::MemoryStore;
+    let layouts = [
+        DatasetLayout::Bcolz,
+        DatasetLayout::Blz,
+        DatasetLayout::BlzDocument,
+    ];
+    for layout in layouts {
+        let source = opened(&file("fields.npy"), Format::Npy, &ImportOptions::new()).unwrap();
+        let mut source = source.fields().unwrap();
+        let builder = source.schema().table_builder(|_, column| column.level(1));
+        let store = MemoryStore::new();
+        let mut table = builder.layout(layout).create_in(store.clone()).unwrap();
+        import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
+        drop(table);
+        let table = CTable::open_in(store).unwrap();
+        let held = Held::of(&mut TableSource::new(&table).unwrap(), 1000).unwrap();
+        assert_eq!(held.texts("a"), ["1", "-1"], "{layout:?}");
+        assert_eq!(held.texts("d"), ["1", "2", "3", "4"], "{layout:?}");
+    }
+}

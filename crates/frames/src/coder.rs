@@ -1,0 +1,119 @@
+//! [`ChunkCoder`]: compresses and decompresses the chunks of a frame.
+
+use crate::FrameOptions;
+use crate::error::FrameError;
+use crate::part::FramePart;
+use crate::wire::header::FrameHeader;
+use crate::wire::kind::ArrayKind;
+use blosc1::{
+    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, FilterPipeline,
+    ShuffleMeta,
+};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel::Pool;
+use bloscpack_wire::Limits;
+
+/// Decoders, encoders and buffers that threads share.
+#[derive(Debug)]
+pub(crate) struct ChunkCoder {
+    pub threads: usize,
+    /// Bytes of decompressed chunks that may be in memory.
+    pub buffer: usize,
+    pub limits: Limits,
+    shuffle_meta: ShuffleMeta,
+    decoders: Pool<ChunkDecoder>,
+    encoders: Pool<(Blosc2Encoder, Vec<u8>)>,
+    buffers: Pool<Vec<u8>>,
+}
+
+impl ChunkCoder {
+    /// The coder for a frame that contains an array of this kind, if it contains one.
+    pub(crate) fn new(options: &FrameOptions, kind: Option<ArrayKind>) -> Self {
+        // The parameter of a shuffle has had several meanings. Only programs that write `b2nd` are all newer than the last.
+        let shuffle_meta = match kind {
+            Some(ArrayKind::B2nd) => ShuffleMeta::Width,
+            _ => ShuffleMeta::Refuse,
+        };
+        Self {
+            threads: options.threads,
+            buffer: options.buffer,
+            limits: options.limits,
+            shuffle_meta,
+            decoders: Pool::default(),
+            encoders: Pool::default(),
+            buffers: Pool::default(),
+        }
+    }
+
+    /// Lends a decoder.
+    pub(crate) fn decode<T, E>(
+        &self,
+        act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let make = || Ok(self.limits.decoder().shuffle_meta(self.shuffle_meta));
+        self.decoders.lend(make, act)
+    }
+
+    /// Compresses the data of a chunk as the header of the frame says.
+    pub(crate) fn encode(&self, header: &FrameHeader, data: &[u8]) -> Result<Vec<u8>> {
+        let make = || {
+            let encoder = Blosc2Encoder::new(settings(header)?)?;
+            Ok::<_, Error>((encoder, Vec::new()))
+        };
+        self.encoders.lend(make, |(encoder, out)| {
+            out.clear();
+            encoder.encode(data, out)?;
+            Ok(out.clone())
+        })
+    }
+
+    /// Lends a buffer, which may have any content.
+    pub(crate) fn with_bytes<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
+        self.buffers.lend(|| Ok(Vec::new()), act)
+    }
+}
+
+/// The settings for new chunks of a frame.
+pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
+    let compressor = match header.codec {
+        0 => Compressor::Blosclz,
+        1 => Compressor::Lz4,
+        2 => Compressor::Lz4hc,
+        4 => Compressor::Zlib,
+        5 => Compressor::Zstd,
+        other => {
+            let (part, field) = (FramePart::Header, "compressor of new chunks");
+            let expected = "0, 1, 2, 4 or 5";
+            return Err(FrameError::unsupported(part, None, field, other, expected).into());
+        }
+    };
+    // The width of a shuffle is in each chunk, and may differ between chunks.
+    let metas = header.filters.iter().zip(header.filters_meta);
+    let mut plain = [0; 6];
+    for (to, (id, meta)) in plain.iter_mut().zip(metas) {
+        *to = if *id == SHUFFLE { 0 } else { meta };
+    }
+    // Elements that are too large for a chunk's header are bytes to it, as in the C libraries.
+    let typesize = u8::try_from(header.typesize).ok().filter(|size| *size > 0);
+    Ok(Blosc2Settings::default()
+        .compressor(compressor)
+        .level(header.level.min(9))
+        .filters(FilterPipeline::from_ids(header.filters, plain)?)
+        .typesize(typesize.unwrap_or(1))
+        .blocksize((header.blocksize > 0).then_some(header.blocksize)))
+}
+
+/// The number of the shuffle filter.
+const SHUFFLE: u8 = 1;
+
+/// The number of a compressor in the header of a frame.
+pub(crate) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkError> {
+    match compressor {
+        Compressor::Blosclz => Ok(0),
+        Compressor::Lz4 => Ok(1),
+        Compressor::Lz4hc => Ok(2),
+        Compressor::Zlib => Ok(4),
+        Compressor::Zstd => Ok(5),
+        Compressor::Snappy => Err(ChunkError::NotInBlosc2 { compressor }),
+    }
+}

@@ -1,0 +1,241 @@
+//! Chunks of a frame, read.
+
+use super::Frame;
+use crate::error::FrameError;
+use crate::int::to_usize;
+use crate::memory::zeroed;
+use crate::part::FramePart;
+use crate::storage::{StoredChunk, check_chunk_len, check_header};
+use crate::wire::ChunkPlace;
+use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, SpecialValue, special_chunk};
+use bloscpack_error::{Error, Result};
+
+impl Frame {
+    /// The data of a chunk, decompressed.
+    ///
+    /// ```
+    /// use bloscpack_frames::{Frame, FrameError};
+    /// let mut frame = Frame::builder(4, 4000).in_memory()?;
+    /// frame.append(&[7; 1000])?;
+    /// assert_eq!(frame.chunk(0)?, [7; 1000]);
+    /// let error = frame.chunk(1).unwrap_err();
+    /// assert_eq!(error.detail(), Some(&FrameError::NoChunk { number: 1, chunks: 1 }));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`FrameError::NoChunk`] for a number that is too large, [`FrameError::OverLimit`] for a chunk that exceeds a
+    /// limit, any I/O error, and any damage to the chunk.
+    pub fn chunk(&self, number: u64) -> Result<Vec<u8>> {
+        let len = self.chunk_len(number)?;
+        check_chunk_len(FramePart::Chunk(number), len.into(), &self.coder.limits)?;
+        // The frame's word is not enough to take memory for: the chunk has to say the same.
+        self.check_backed(number)?;
+        let mut data = zeroed(FramePart::Chunk(number), len.into())?;
+        self.read_chunk(number, &mut data)?;
+        Ok(data)
+    }
+
+    /// Decompresses a chunk into `out`, which has to have exactly its length.
+    ///
+    /// # Errors
+    /// Returns the errors of [`chunk`](Self::chunk), and [`FrameError::WrongLength`] for another length of `out`.
+    pub fn read_chunk(&self, number: u64, out: &mut [u8]) -> Result<()> {
+        self.check_state()?;
+        let len = self.chunk_len(number)?;
+        FrameError::check_len("room for a chunk", out.len(), to_usize(len))?;
+        let place = self.place(number)?;
+        let ChunkPlace::At(at) = place else {
+            return self.fill_from(place, 0, out);
+        };
+        let stored = self.storage.chunk(number, at)?;
+        let header = self.header_of(number, &stored)?;
+        self.coder.with_bytes(|bytes| {
+            stored.read_all(&header, bytes)?;
+            self.decode(&stored, |decoder| decoder.decode(bytes, out).map(|_| ()))
+        })
+    }
+
+    /// Reads a part of a chunk's data into `out`, from byte `start` on. Decompresses only the blocks that contain it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`chunk`](Self::chunk), and [`Usage`](bloscpack_error::Category::Usage) for bytes past the end of
+    /// the chunk.
+    pub fn read_range(&self, number: u64, start: u32, out: &mut [u8]) -> Result<()> {
+        self.check_state()?;
+        let len = self.chunk_len(number)?;
+        let end = u32::try_from(out.len())
+            .ok()
+            .and_then(|wanted| start.checked_add(wanted));
+        let Some(end) = end.filter(|end| *end <= len) else {
+            return Err(Error::usage(format!(
+                "{} bytes from byte {start} on extend past the end of chunk {number} ({len} bytes)",
+                out.len()
+            )));
+        };
+        let place = self.place(number)?;
+        let ChunkPlace::At(at) = place else {
+            return self.fill_from(place, start, out);
+        };
+        let stored = self.storage.chunk(number, at)?;
+        let header = self.header_of(number, &stored)?;
+        // Only chunks without data have blocks of 0 bytes.
+        let blocksize = header.blocksize.max(1);
+        let blocks: Vec<u32> = (start / blocksize..end.div_ceil(blocksize)).collect();
+        self.coder.with_bytes(|bytes| {
+            stored.read_blocks(&header, &blocks, bytes)?;
+            self.decode(&stored, |decoder| {
+                decoder.decode_range(bytes, start, out).map(|_| ())
+            })
+        })
+    }
+
+    /// A chunk as it is compressed. One that is not stored, because the index alone describes it, is made.
+    ///
+    /// # Errors
+    /// Returns the errors of [`chunk`](Self::chunk).
+    pub fn compressed_chunk(&self, number: u64) -> Result<Vec<u8>> {
+        self.check_state()?;
+        let len = self.chunk_len(number)?;
+        let value = match self.place(number)? {
+            ChunkPlace::At(at) => {
+                let stored = self.storage.chunk(number, at)?;
+                let header = self.header_of(number, &stored)?;
+                let mut bytes = Vec::new();
+                stored.read_all(&header, &mut bytes)?;
+                return Ok(bytes);
+            }
+            ChunkPlace::Zeros => SpecialValue::Zeros,
+            ChunkPlace::Nan => SpecialValue::Nan,
+            ChunkPlace::Uninit => SpecialValue::Uninit,
+        };
+        let typesize = u8::try_from(self.typesize()).ok();
+        let typesize = match value {
+            SpecialValue::Nan => typesize,
+            // Data that is all the same consists of bytes as well.
+            _ => typesize.filter(|size| len.is_multiple_of((*size).into())),
+        };
+        let blocksize = self.meta.header.blocksize;
+        let chunk = special_chunk(value, len, typesize.unwrap_or(1), blocksize);
+        Ok(chunk.map_err(|error| FrameError::Chunk {
+            part: FramePart::Chunk(number),
+            error,
+        })?)
+    }
+
+    /// The header of a chunk; `None` for a chunk that only the index describes. Reads nothing else.
+    ///
+    /// ```
+    /// use bloscpack_frames::Frame;
+    /// let mut frame = Frame::builder(4, 4000).in_memory()?;
+    /// frame.append(&[7; 4000])?;
+    /// frame.append(&[0; 4000])?;
+    /// assert_eq!(frame.chunk_header(0)?.map(|header| header.nbytes), Some(4000));
+    /// assert_eq!(frame.chunk_header(1)?, None);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`chunk`](Self::chunk).
+    pub fn chunk_header(&self, number: u64) -> Result<Option<ChunkHeader>> {
+        self.check_state()?;
+        self.chunk_len(number)?;
+        match self.place(number)? {
+            ChunkPlace::At(at) => {
+                let stored = self.storage.chunk(number, at)?;
+                self.header_of(number, &stored).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Bytes of a chunk's data.
+    pub(crate) fn chunk_len(&self, number: u64) -> Result<u32> {
+        self.slot(number)?;
+        let size = self.chunk_size();
+        let rest = number
+            .checked_mul(size.into())
+            .and_then(|begin| self.content_len().checked_sub(begin));
+        let rest = rest.ok_or_else(|| {
+            let len = self.content_len();
+            Error::bug(format!("chunk {number} of {size} bytes in {len}"))
+        })?;
+        Ok(u32::try_from(rest).map_or(size, |rest| rest.min(size)))
+    }
+
+    /// The index of a chunk's entry.
+    pub(super) fn slot(&self, number: u64) -> Result<usize> {
+        let slot = usize::try_from(number).ok();
+        let slot = slot.filter(|slot| *slot < self.meta.places.len());
+        Ok(slot.ok_or_else(|| FrameError::NoChunk {
+            number,
+            chunks: self.chunks(),
+        })?)
+    }
+
+    /// Where a chunk is.
+    pub(crate) fn place(&self, number: u64) -> Result<ChunkPlace> {
+        let slot = self.slot(number)?;
+        let place = self.meta.places.get(slot);
+        Ok(*place.ok_or_else(|| FrameError::NoChunk {
+            number,
+            chunks: self.chunks(),
+        })?)
+    }
+
+    /// Reads the header of a chunk, and compares it with what the frame says.
+    pub(crate) fn header_of(&self, number: u64, stored: &StoredChunk<'_>) -> Result<ChunkHeader> {
+        let header = stored.header()?;
+        check_header(number, &header, &self.coder.limits)?;
+        let expected = self.chunk_len(number)?;
+        if header.nbytes != expected {
+            let (part, at) = (FramePart::Chunk(number), Some(stored.byte()));
+            let found = header.nbytes;
+            return Err(FrameError::damaged(part, at, "bytes of data", found, expected).into());
+        }
+        Ok(header)
+    }
+
+    /// Whether memory for a chunk's data may be taken: its header says as much, or it is not stored at all.
+    fn check_backed(&self, number: u64) -> Result<()> {
+        if let ChunkPlace::At(at) = self.place(number)? {
+            let stored = self.storage.chunk(number, at)?;
+            self.header_of(number, &stored)?;
+        }
+        Ok(())
+    }
+
+    fn decode(
+        &self,
+        stored: &StoredChunk<'_>,
+        act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<(), ChunkError>,
+    ) -> Result<()> {
+        self.coder
+            .decode(|decoder| act(decoder).map_err(|error| stored.error(error)))
+    }
+
+    /// Data that is not stored, from byte `start` of a chunk on.
+    pub(crate) fn fill_from(&self, place: ChunkPlace, start: u32, out: &mut [u8]) -> Result<()> {
+        match place {
+            ChunkPlace::Nan => {
+                let nan: &[u8] = match self.typesize() {
+                    4 => &NAN_F32,
+                    8 => &NAN_F64,
+                    other => {
+                        let (part, field) = (FramePart::Index, "chunk of NaN");
+                        let found = format!("elements of {other} bytes");
+                        return Err(FrameError::damaged(part, None, field, found, "4 or 8").into());
+                    }
+                };
+                let bytes = nan.iter().cycle().skip(to_usize(start) % nan.len());
+                out.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            }
+            // Data that was never written may be anything. Zeros reveal nothing.
+            _ => out.fill(0),
+        }
+        Ok(())
+    }
+}
+
+const NAN_F32: [u8; 4] = f32::NAN.to_le_bytes();
+const NAN_F64: [u8; 8] = f64::NAN.to_le_bytes();

@@ -1,0 +1,167 @@
+//! [`Frame::verify`]: every chunk, read and decompressed.
+
+use super::Frame;
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::wire::ChunkPlace;
+use crate::wire::kind::FrameKind;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel::{self, Panicked};
+use std::sync::{Mutex, PoisonError};
+
+/// The search ends after so many damages.
+const MOST_DAMAGES: usize = 1000;
+
+/// The result of [`Frame::verify`].
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct FrameReport {
+    /// All damages, or the first thousand. Each error says where.
+    pub damages: Vec<Error>,
+    /// Oddities that do not affect the data, such as chunk files that the frame does not use.
+    pub warnings: Vec<String>,
+    /// Sound chunks.
+    pub chunks: u64,
+    /// Bytes of data in sound chunks.
+    pub bytes: u64,
+}
+
+impl FrameReport {
+    /// Whether there is no damage.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.damages.is_empty()
+    }
+}
+
+/// Why the search ends before the last chunk.
+enum Stop {
+    /// There are damages enough.
+    Enough,
+    /// A check panicked, which is a bug.
+    Panicked(Panicked),
+}
+
+impl From<Panicked> for Stop {
+    fn from(panicked: Panicked) -> Self {
+        Self::Panicked(panicked)
+    }
+}
+
+impl Frame {
+    /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
+    ///
+    /// Frames have no checksums: changed bytes that still decompress are not noticed.
+    ///
+    /// `progress` is called for each sound chunk, with the bytes of its data, by several threads.
+    ///
+    /// ```
+    /// use bloscpack_frames::Frame;
+    /// let mut frame = Frame::builder(4, 4000).in_memory()?;
+    /// frame.append(&[7; 4000])?;
+    /// let report = frame.verify(|_| ());
+    /// assert!(report.is_sound());
+    /// assert_eq!((report.chunks, report.bytes), (1, 4000));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
+        let found = Mutex::new((FrameReport::default(), Vec::new()));
+        let slots = 0..self.meta.places.len();
+        let done = parallel::for_each(self.coder.threads, slots, |slot| {
+            let number = to_u64(slot);
+            let checked = self.check_chunk(number);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            let (report, damages) = &mut *found;
+            match checked {
+                Ok(bytes) => {
+                    progress(bytes);
+                    report.chunks += 1;
+                    report.bytes += bytes;
+                }
+                Err(error) => damages.push((number, error)),
+            }
+            match damages.len() > MOST_DAMAGES {
+                true => Err(Stop::Enough),
+                false => Ok(()),
+            }
+        });
+        let (mut report, mut damages) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        damages.sort_by_key(|(number, _)| *number);
+        let damaged: Vec<u64> = damages.iter().map(|(number, _)| *number).collect();
+        report
+            .damages
+            .extend(damages.into_iter().map(|(_, error)| error));
+        if let Err(Stop::Panicked(panicked)) = done {
+            report.damages.push(panicked.into());
+        }
+        self.check_metadata(&mut report);
+        if let Err(error) = self.check_overlaps(&damaged, &mut report.damages) {
+            report.damages.push(error);
+        }
+        match self.storage.unused(&self.meta) {
+            Ok(unused) => report.warnings.extend(unused),
+            Err(error) => report.damages.push(error),
+        }
+        report
+    }
+
+    /// Reads and decompresses a chunk, and returns the length of its data.
+    fn check_chunk(&self, number: u64) -> Result<u64> {
+        let place = self.place(number)?;
+        let ChunkPlace::At(_) = place else {
+            // Not all element sizes have a NaN.
+            self.fill_from(place, 0, &mut [])?;
+            return Ok(self.chunk_len(number)?.into());
+        };
+        Ok(to_u64(self.chunk(number)?.len()))
+    }
+
+    fn check_metadata(&self, report: &mut FrameReport) {
+        for name in self.vlmetalayers() {
+            if let Err(error) = self.vlmetalayer(name) {
+                report.damages.push(error);
+            }
+        }
+        let checked = self.array_meta().and_then(|meta| match meta {
+            Some(meta) => Ok(meta.check(self.header())?),
+            None => Ok(()),
+        });
+        if let Err(error) = checked {
+            report.damages.push(error);
+        }
+    }
+
+    /// Reports chunks that share bytes. No program writes such frames, and one that changes one of the chunks changes the
+    /// other. Chunks in `damaged`, which is sorted, may have no header any more.
+    fn check_overlaps(&self, damaged: &[u64], damages: &mut Vec<Error>) -> Result<()> {
+        let mut extents = Vec::new();
+        for (number, place) in (0..).zip(&self.meta.places) {
+            if let ChunkPlace::At(at) = place {
+                let stored = self.storage.chunk(number, *at);
+                match stored.and_then(|stored| stored.header()) {
+                    Ok(header) => extents.push((*at, u64::from(header.ctbytes), number)),
+                    Err(_) if damaged.binary_search(&number).is_ok() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        extents.sort_unstable();
+        for pair in extents.windows(2) {
+            let [(at, len, first), (next, _, second)] = pair else {
+                continue;
+            };
+            let end = match self.kind() {
+                FrameKind::Sparse => at + 1,
+                FrameKind::Contiguous => at + len,
+            };
+            if damages.len() > MOST_DAMAGES {
+                break;
+            }
+            if *next < end {
+                let (first, second) = (*first, *second);
+                damages.push(FrameError::Overlap { first, second }.into());
+            }
+        }
+        Ok(())
+    }
+}

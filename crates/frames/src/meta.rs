@@ -1,0 +1,239 @@
+//! [`FrameMeta`]: everything in a frame except the chunks.
+
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::memory::zeroed;
+use crate::part::FramePart;
+use crate::storage::Origin;
+use crate::wire::header::FrameHeader;
+use crate::wire::kind::FrameKind;
+use crate::wire::{ChunkPlace, Trailer, decode_index, encode_index};
+use blosc1::internal::has_blocks;
+use blosc1::{
+    Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
+    HEADER_LEN,
+};
+use bloscpack_error::{Error, ErrorKind};
+use bloscpack_storage::Object;
+use bloscpack_wire::{Limit, Limits, Position, Section};
+use std::ops::Range;
+
+/// Bytes of an entry of the index.
+const ENTRY_LEN: u64 = 8;
+
+/// The maximum number of entries that may refer to one chunk where the index consists of such entries only. No program writes
+/// such an index, and with a few bytes it would make any number of chunks that each cost as much as the one does.
+const MOST_SHARED: u64 = 1 << 16;
+
+/// Everything in a frame except the chunks: what precedes them, and what follows them.
+///
+/// ```text
+///   contiguous   header | chunks | index | trailer        one file
+///   sparse       header | index | trailer                 chunks.b2frame, beside a file for each chunk
+/// ```
+#[derive(Debug, Clone)]
+pub(crate) struct FrameMeta {
+    pub header: FrameHeader,
+    pub trailer: Trailer,
+    /// Where each chunk is.
+    pub places: Vec<ChunkPlace>,
+}
+
+impl FrameMeta {
+    /// Reads the beginning and the end of a frame, and compares them.
+    pub(crate) fn read(
+        source: &dyn Object,
+        origin: &Origin,
+        limits: &Limits,
+    ) -> bloscpack_error::Result<Self> {
+        let reader = Reader {
+            source,
+            origin,
+            limits,
+        };
+        let size = origin.io(source.size())?;
+        let prefix_len = to_u64(FrameHeader::PREFIX_LEN);
+        let prefix = reader.section(FramePart::Header, 0..prefix_len, size)?;
+        let prefix = FrameHeader::prefix(&prefix)?;
+        let (header_len, frame_len) = (u64::from(prefix.header_len), prefix.frame_len);
+        check_metadata(FramePart::Header, header_len, limits)?;
+        if size < frame_len {
+            return Err(FrameError::cut_short(FramePart::Frame, None, size, frame_len).into());
+        }
+        let header = reader.section(FramePart::Header, 0..header_len, frame_len)?;
+        let mut header = FrameHeader::decode(&header)?;
+        let (found, allowed) = (header.content_len, limits.total);
+        FrameError::check_limit(FramePart::Header, Limit::Total, found, allowed)?;
+        let trailer_at = reader.trailer_at(frame_len)?;
+        let trailer = reader.section(FramePart::Trailer, trailer_at..frame_len, frame_len)?;
+        let trailer = Trailer::decode(&trailer)?;
+        let index_at = match header.kind {
+            FrameKind::Contiguous => header_len + header.section_len,
+            FrameKind::Sparse => header_len,
+        };
+        let nchunks = header.nchunks()?;
+        let places = match nchunks {
+            0 => {
+                // A frame that was emptied keeps its old length, which means nothing.
+                header.section_len = 0;
+                Vec::new()
+            }
+            _ => reader.index(index_at..trailer_at, nchunks)?,
+        };
+        Ok(Self {
+            header,
+            trailer,
+            places,
+        })
+    }
+
+    /// Bytes of the header.
+    pub(crate) fn header_len(&self) -> u64 {
+        to_u64(self.header.encoded_len())
+    }
+
+    /// Refuses metadata that could not be read again within the limits.
+    pub(crate) fn check_len(&self, limits: &Limits) -> bloscpack_error::Result<()> {
+        check_metadata(FramePart::Header, self.header_len(), limits)?;
+        let len = to_u64(self.trailer.encoded_len());
+        Ok(check_metadata(FramePart::Trailer, len, limits)?)
+    }
+
+    /// The bytes that follow the chunks: the index, if there are any chunks, and the trailer.
+    pub(crate) fn encoded_end(&self) -> bloscpack_error::Result<Vec<u8>> {
+        let mut end = Vec::new();
+        if !self.places.is_empty() {
+            let entries = encode_index(&self.places)?;
+            let mut encoder = Blosc2Encoder::new(index_settings())?;
+            encoder.encode(&entries, &mut end)?;
+        }
+        end.extend_from_slice(&self.trailer.encode()?);
+        Ok(end)
+    }
+}
+
+/// How indexes are compressed.
+fn index_settings() -> Blosc2Settings {
+    let ChunkSettings { compressor, .. } = ChunkSettings::default();
+    Blosc2Settings::default()
+        .compressor(compressor)
+        .level(5)
+        .filters(FilterPipeline::default())
+        .typesize(8)
+}
+
+/// Reads the parts of a frame.
+struct Reader<'a> {
+    source: &'a dyn Object,
+    origin: &'a Origin,
+    limits: &'a Limits,
+}
+
+impl Reader<'_> {
+    /// The bytes of a part, which may not extend past `end`.
+    fn section(
+        &self,
+        part: FramePart,
+        range: Range<u64>,
+        end: u64,
+    ) -> bloscpack_error::Result<Vec<u8>> {
+        let len = range.end.checked_sub(range.start);
+        let Some(len) = len.filter(|_| range.end <= end) else {
+            // A part may even begin past the end.
+            let found = end.saturating_sub(range.start);
+            let expected = range.end.saturating_sub(range.start);
+            return Err(FrameError::cut_short(part, None, found, expected).into());
+        };
+        let mut bytes = zeroed(part, len)?;
+        self.origin
+            .io(self.source.read_exact_at(range.start, &mut bytes))?;
+        Ok(bytes)
+    }
+
+    /// Where the trailer begins, according to the last bytes of the frame.
+    fn trailer_at(&self, frame_len: u64) -> bloscpack_error::Result<u64> {
+        let tail_len = to_u64(Trailer::TAIL_LEN);
+        let Some(tail_at) = frame_len.checked_sub(tail_len) else {
+            let part = FramePart::TrailerEnd;
+            return Err(FrameError::cut_short(part, None, frame_len, tail_len).into());
+        };
+        let tail = self.section(FramePart::TrailerEnd, tail_at..frame_len, frame_len)?;
+        let len = u64::from(Trailer::len_from_tail(&tail)?);
+        check_metadata(FramePart::Trailer, len, self.limits)?;
+        let at = frame_len.checked_sub(len);
+        Ok(at.ok_or_else(|| {
+            let expected = format!("at most {frame_len}, the length of the frame");
+            FrameError::damaged(FramePart::TrailerEnd, None, "length", len, expected)
+        })?)
+    }
+
+    /// Reads the index: a chunk, whose data says where the others are.
+    fn index(&self, room: Range<u64>, nchunks: u64) -> bloscpack_error::Result<Vec<ChunkPlace>> {
+        // A header allows 2^28 chunks at most.
+        let len = nchunks * ENTRY_LEN;
+        let part = || FramePart::Index;
+        FrameError::check_limit(part(), Limit::Offsets, len, self.limits.offsets)?;
+        let failed = |error| index_error(room.start, error);
+        let first = room.start..room.start + to_u64(HEADER_LEN);
+        let first = self.section(part(), first, room.end)?;
+        let first = first.first_chunk().ok_or_else(|| {
+            Error::bug(format!("{} bytes of {HEADER_LEN} were read", first.len()))
+        })?;
+        let header = ChunkHeader::parse(first).map_err(failed)?;
+        if u64::from(header.nbytes) != len {
+            let (found, expected) = (header.nbytes, format!("{len} for {nchunks} chunks"));
+            return Err(FrameError::damaged(part(), None, "length", found, expected).into());
+        }
+        let end = room.start + u64::from(header.ctbytes);
+        let chunk = self.section(part(), room.start..end, room.end)?;
+        let mut decoder = self.limits.decoder();
+        let is_value = !header.is_pure_copy() && !has_blocks(&chunk);
+        if is_value && [1, 2, 4, 8].contains(&header.typesize) {
+            let mut entry = [0; size_of::<i64>()];
+            let decoded = decoder.decode_range(&chunk, 0, &mut entry);
+            decoded.map_err(failed)?;
+            return all_alike(&entry, nchunks);
+        }
+        let mut entries = zeroed(part(), len)?;
+        decoder.decode(&chunk, &mut entries).map_err(failed)?;
+        Ok(decode_index(&entries, nchunks)?)
+    }
+}
+
+fn index_error(byte: u64, error: ChunkError) -> Error {
+    let position = Position {
+        byte,
+        member: 0,
+        chunk: None,
+        section: Section::Offsets,
+    };
+    Error::new(ErrorKind::Format(error.into()), Some(position))
+}
+
+/// The places of chunks if the index consists of one entry that is repeated, as where no chunk is stored.
+fn all_alike(
+    entry: &[u8; size_of::<i64>()],
+    nchunks: u64,
+) -> bloscpack_error::Result<Vec<ChunkPlace>> {
+    let place = ChunkPlace::decode(i64::from_le_bytes(*entry))?;
+    if let ChunkPlace::At(at) = place
+        && nchunks > MOST_SHARED
+    {
+        let found = format!("{nchunks} times the offset {at}");
+        let expected = format!("at most {MOST_SHARED} of one chunk");
+        return Err(FrameError::damaged(FramePart::Index, None, "entries", found, expected).into());
+    }
+    let mut places = Vec::new();
+    let no_memory = || FrameError::NoMemory {
+        part: FramePart::Index,
+        bytes: nchunks * to_u64(size_of::<ChunkPlace>()),
+    };
+    let len = usize::try_from(nchunks).map_err(|_| no_memory())?;
+    places.try_reserve_exact(len).map_err(|_| no_memory())?;
+    places.resize(len, place);
+    Ok(places)
+}
+
+fn check_metadata(part: FramePart, found: u64, limits: &Limits) -> Result<(), FrameError> {
+    FrameError::check_limit(part, Limit::Metadata, found, limits.metadata.into())
+}

@@ -1,0 +1,55 @@
+//! [`ReaderStorage`]: a contiguous frame that is only read.
+
+use super::{FrameStorage, Origin, StoredChunk};
+use crate::error::FrameError;
+use crate::meta::FrameMeta;
+use bloscpack_error::Result;
+use bloscpack_storage::Object;
+
+/// A contiguous frame in anything that can be read at any position.
+pub(crate) struct ReaderStorage {
+    source: Box<dyn Object>,
+    origin: Origin,
+    chunks_at: u64,
+    chunks_end: u64,
+}
+
+impl ReaderStorage {
+    pub(crate) fn new(source: Box<dyn Object>, origin: Origin, meta: &FrameMeta) -> Self {
+        let chunks_at = meta.header_len();
+        Self {
+            source,
+            origin,
+            chunks_at,
+            chunks_end: chunks_at + meta.header.section_len,
+        }
+    }
+}
+
+impl FrameStorage for ReaderStorage {
+    fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
+        let source = (&*self.source as &dyn Object, &self.origin);
+        let start = self.chunks_at + at;
+        Ok(StoredChunk::within(number, source, start, self.chunks_end))
+    }
+
+    fn put(&mut self, _: &[u8]) -> Result<u64> {
+        Err(FrameError::ReadOnly.into())
+    }
+
+    fn discard(&mut self, _: u64, _: u64) -> Result<()> {
+        Err(FrameError::ReadOnly.into())
+    }
+
+    fn commit(&mut self, _: &mut FrameMeta) -> Result<()> {
+        Err(FrameError::ReadOnly.into())
+    }
+
+    fn is_writable(&self) -> bool {
+        false
+    }
+
+    fn unused(&self, meta: &FrameMeta) -> Result<Vec<String>> {
+        Ok(super::trailing(self.origin.io(self.source.size())?, meta))
+    }
+}

@@ -1,0 +1,166 @@
+//! [`SparseStorage`]: a sparse frame in a directory.
+
+use super::{FrameStorage, Origin, StoredChunk};
+use crate::error::FrameError;
+use crate::int::to_u64;
+use crate::meta::FrameMeta;
+use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key};
+use std::collections::BTreeSet;
+use std::io;
+
+/// The file that contains everything except the chunks.
+pub(crate) const METADATA_FILE: &str = "chunks.b2frame";
+
+/// A directory with a file for each chunk, and one with the rest of the frame.
+///
+/// I/O errors name files relative to the directory.
+pub(crate) struct SparseStorage {
+    root: JournaledStore,
+    access: Access,
+    /// The number of the next new chunk's file.
+    next: u64,
+    /// Bytes of all chunk files.
+    section_len: u64,
+    /// Chunk files written since the last commit.
+    fresh: BTreeSet<u64>,
+    /// Chunk files that the next commit removes.
+    gone: BTreeSet<u64>,
+}
+
+impl SparseStorage {
+    pub(crate) fn new(root: JournaledStore, access: Access, meta: &FrameMeta) -> Result<Self> {
+        let mut storage = Self {
+            root,
+            access,
+            next: 0,
+            section_len: meta.header.section_len,
+            fresh: BTreeSet::new(),
+            gone: BTreeSet::new(),
+        };
+        if access == Access::Write {
+            // Chunk files that the index does not mention may be there, too: no number is used twice.
+            let entries = storage.list()?;
+            let names = entries.iter().filter_map(|entry| entry.name.to_str());
+            // Files with longer names are not chunks.
+            let is_number = |number: &u64| u32::try_from(*number).is_ok();
+            let last = names.filter_map(chunk_number).filter(is_number).max();
+            storage.next = last.map_or(0, |last| last + 1);
+        }
+        Ok(storage)
+    }
+
+    fn key(number: u64) -> Result<Key> {
+        Ok(Key::root().join(&chunk_file_name(number))?)
+    }
+
+    /// The result of an operation on the directory.
+    fn io<T>(&self, done: std::result::Result<T, impl Into<Error>>) -> Result<T> {
+        Origin::of(self.access, None).io(done)
+    }
+
+    /// The result of an operation on one of the files.
+    fn io_at<T>(&self, key: &Key, done: io::Result<T>) -> Result<T> {
+        done.or_else(|error| Origin::of(self.access, Some(key)).io(Err(error)))
+    }
+
+    fn list(&self) -> Result<Vec<Entry>> {
+        self.io(self.root.list(&Key::root()))
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        match self.access {
+            Access::Write => Ok(()),
+            Access::Read => Err(FrameError::ReadOnly.into()),
+        }
+    }
+}
+
+impl FrameStorage for SparseStorage {
+    fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
+        let key = Self::key(at)?;
+        match self.root.read(&key) {
+            Ok(object) => StoredChunk::alone(number, object, (key, self.access)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Error::from(FrameError::MissingChunk { chunk: number }).in_file(&key))
+            }
+            Err(error) => self.io_at(&key, Err(error)),
+        }
+    }
+
+    fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+        self.check_writable()?;
+        let number = self.next;
+        // The names of chunk files have eight hexadecimal digits.
+        if u32::try_from(number).is_err() {
+            return Err(Error::usage("a sparse frame has at most 2^32 chunk files"));
+        }
+        let key = Self::key(number)?;
+        self.io_at(&key, self.root.put(&key, chunk))?;
+        self.next = number + 1;
+        self.fresh.insert(number);
+        self.section_len += to_u64(chunk.len());
+        Ok(number)
+    }
+
+    fn discard(&mut self, at: u64, len: u64) -> Result<()> {
+        // The header of a damaged frame may say less than its chunks have.
+        self.section_len = self.section_len.saturating_sub(len);
+        if self.fresh.remove(&at) {
+            let key = Self::key(at)?;
+            return self.io_at(&key, self.root.remove(&key));
+        }
+        self.gone.insert(at);
+        Ok(())
+    }
+
+    fn commit(&mut self, meta: &mut FrameMeta) -> Result<()> {
+        self.check_writable()?;
+        let needed: BTreeSet<u64> = stored(meta).collect();
+        for number in self.gone.difference(&needed) {
+            let key = Self::key(*number)?;
+            if self.io_at(&key, self.root.kind(&key))? == Some(EntryKind::File) {
+                self.io_at(&key, self.root.remove(&key))?;
+            }
+        }
+        meta.header.section_len = self.section_len;
+        let end = meta.encoded_end()?;
+        meta.header.frame_len = meta.header_len() + to_u64(end.len());
+        let mut bytes = meta.header.encode()?;
+        bytes.extend_from_slice(&end);
+        let key = Key::root().join(METADATA_FILE)?;
+        self.io_at(&key, self.root.put(&key, &bytes))?;
+        self.io(self.root.commit_counts(&[key], false))?;
+        self.fresh.clear();
+        self.gone.clear();
+        Ok(())
+    }
+
+    fn is_writable(&self) -> bool {
+        self.access == Access::Write
+    }
+
+    fn unused(&self, meta: &FrameMeta) -> Result<Vec<String>> {
+        let needed: BTreeSet<u64> = stored(meta).collect();
+        let mut unused = Vec::new();
+        for entry in self.list()? {
+            let name = entry.name.to_string_lossy().into_owned();
+            match chunk_number(&name) {
+                _ if name == METADATA_FILE => {}
+                Some(number) if needed.contains(&number) => {}
+                Some(_) => unused.push(format!("{name}: chunk file that the frame does not use")),
+                None => unused.push(format!("{name}: not part of the frame")),
+            }
+        }
+        Ok(unused)
+    }
+}
+
+/// The numbers of the chunk files of a frame.
+fn stored(meta: &FrameMeta) -> impl Iterator<Item = u64> {
+    meta.places.iter().filter_map(|place| match place {
+        ChunkPlace::At(at) => Some(*at),
+        _ => None,
+    })
+}

@@ -1,0 +1,205 @@
+//! [`StoredChunk`]: the bytes of a chunk, read from where they are.
+
+use super::Origin;
+use crate::error::FrameError;
+use crate::int::{to_u64, to_usize};
+use crate::memory::zeroed;
+use crate::part::FramePart;
+use blosc1::{ChunkError, ChunkHeader, HEADER_LEN};
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::{Access, Key, Object};
+use bloscpack_wire::{Limit, Limits, Position, Section};
+
+/// Chunks of up to so many bytes are read at once, however few blocks are wanted.
+const SMALL: u64 = 16 << 10;
+
+/// Bytes of a chunk besides its data: those of the longest header, with a value of any length.
+const OVERHEAD: u64 = 32 + 255;
+/// The same for each block: its entry in the table, and what its streams may be longer than the data.
+const PER_BLOCK: u64 = 4 + 68;
+
+/// The bytes of one chunk, of which nothing has been read yet.
+pub(crate) struct StoredChunk<'a> {
+    number: u64,
+    source: Source<'a>,
+    start: u64,
+    /// The maximum length of the chunk in bytes.
+    room: u64,
+}
+
+enum Source<'a> {
+    /// A file that contains other chunks, too.
+    Shared(&'a dyn Object, &'a Origin),
+    /// A file of its own, which ends with the chunk.
+    Own(Box<dyn Object>, (Key, Access)),
+}
+
+impl<'a> StoredChunk<'a> {
+    /// A chunk that begins at `start` of a file in which no chunk extends past `end`.
+    pub(super) fn within(
+        number: u64,
+        (source, origin): (&'a dyn Object, &'a Origin),
+        start: u64,
+        end: u64,
+    ) -> Self {
+        Self {
+            number,
+            source: Source::Shared(source, origin),
+            start,
+            // A chunk that begins past the end has no room at all.
+            room: end.saturating_sub(start),
+        }
+    }
+
+    /// A chunk in a file of its own.
+    pub(super) fn alone(number: u64, source: Box<dyn Object>, file: (Key, Access)) -> Result<Self> {
+        let size = source.size();
+        let mut chunk = Self {
+            number,
+            source: Source::Own(source, file),
+            start: 0,
+            room: 0,
+        };
+        chunk.room = chunk.io(size)?;
+        Ok(chunk)
+    }
+
+    /// The maximum length of the chunk in bytes.
+    pub(crate) fn room(&self) -> u64 {
+        self.room
+    }
+
+    /// The byte of its file at which it begins.
+    pub(crate) fn byte(&self) -> u64 {
+        self.start
+    }
+
+    pub(crate) fn part(&self) -> FramePart {
+        FramePart::Chunk(self.number)
+    }
+
+    /// The error of this chunk's content, with its position.
+    pub(crate) fn error(&self, error: ChunkError) -> Error {
+        let position = Position {
+            byte: self.start,
+            member: 0,
+            chunk: Some(self.number),
+            section: Section::Chunk,
+        };
+        Error::new(ErrorKind::Format(error.into()), Some(position))
+    }
+
+    fn io<T>(&self, done: std::io::Result<T>) -> Result<T> {
+        match &self.source {
+            Source::Shared(_, origin) => origin.io(done),
+            Source::Own(_, (key, access)) => {
+                done.or_else(|error| Origin::of(*access, Some(key)).io(Err(error)))
+            }
+        }
+    }
+
+    /// Fills `buf` with the chunk's bytes from `at` on, all of which have to be there.
+    fn read(&self, at: usize, buf: &mut [u8]) -> Result<()> {
+        let source = match &self.source {
+            Source::Shared(source, _) => *source,
+            Source::Own(source, ..) => &**source,
+        };
+        self.io(source.read_exact_at(self.start + to_u64(at), buf))
+    }
+
+    /// Reads the header. The whole chunk has room where it is.
+    pub(crate) fn header(&self) -> Result<ChunkHeader> {
+        self.check_room(to_u64(HEADER_LEN))?;
+        let mut first = [0; HEADER_LEN];
+        self.read(0, &mut first)?;
+        let header = ChunkHeader::parse(&first).map_err(|error| self.error(error))?;
+        self.check_room(header.ctbytes.into())?;
+        Ok(header)
+    }
+
+    /// Refuses a chunk that would extend past the part of the file that contains chunks, or past the end of its own file,
+    /// which has then been cut.
+    fn check_room(&self, len: u64) -> Result<()> {
+        if len <= self.room {
+            return Ok(());
+        }
+        let (part, at) = (self.part(), Some(self.start));
+        Err(match self.source {
+            Source::Own(..) => FrameError::cut_short(part, at, self.room, len),
+            Source::Shared(..) => {
+                let expected = format!("at most {}", self.room);
+                FrameError::damaged(part, at, "length", len, expected)
+            }
+        }
+        .into())
+    }
+
+    /// Reads all bytes of the chunk, which has this header.
+    pub(crate) fn read_all(&self, header: &ChunkHeader, bytes: &mut Vec<u8>) -> Result<()> {
+        self.make_room(bytes, header.ctbytes)?;
+        self.read(0, bytes)
+    }
+
+    /// Reads the bytes of the chunk that these blocks need, to their positions in `bytes`. The other bytes are undefined.
+    pub(crate) fn read_blocks(
+        &self,
+        header: &ChunkHeader,
+        blocks: &[u32],
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        let is_most = blocks.len() >= to_usize(header.nblocks()).div_ceil(2);
+        if is_most || header.is_pure_copy() || u64::from(header.ctbytes) <= SMALL {
+            return self.read_all(header, bytes);
+        }
+        self.make_room(bytes, header.ctbytes)?;
+        let head_len = blosc1::internal::head_len(header).min(bytes.len());
+        let (head, _) = bytes.split_at_mut(head_len);
+        self.read(0, head)?;
+        let extents = blosc1::internal::extents(head, blocks).map_err(|error| self.error(error))?;
+        for extent in extents {
+            let range = to_usize(extent.start)..to_usize(extent.end);
+            let part = bytes.get_mut(range.clone()).ok_or_else(|| {
+                let (number, len) = (self.number, header.ctbytes);
+                Error::bug(format!(
+                    "bytes {range:?} of chunk {number}, which has {len}"
+                ))
+            })?;
+            self.read(range.start, part)?;
+        }
+        blosc1::internal::check_extents(bytes, blocks).map_err(|error| self.error(error))
+    }
+
+    /// Makes `bytes` as long as a chunk. Bytes that were there stay, whatever they are.
+    fn make_room(&self, bytes: &mut Vec<u8>, len: u32) -> Result<()> {
+        if bytes.capacity() < to_usize(len) {
+            *bytes = zeroed(self.part(), len.into())?;
+        }
+        bytes.resize(to_usize(len), 0);
+        Ok(())
+    }
+}
+
+/// The maximum length of a chunk with this header: with all streams as long as C-Blosc lets Snappy make them.
+fn longest(header: &ChunkHeader) -> u64 {
+    let nbytes = u64::from(header.nbytes);
+    let blocks = u64::from(header.nblocks()) * PER_BLOCK;
+    nbytes + nbytes / 6 + blocks + OVERHEAD
+}
+
+/// Refuses chunks that are over a limit, or longer than any program makes them: many entries of an index may refer to one
+/// chunk, and each would read all of it.
+pub(crate) fn check_header(number: u64, header: &ChunkHeader, limits: &Limits) -> Result<()> {
+    let part = FramePart::Chunk(number);
+    if u64::from(header.ctbytes) > longest(header) {
+        let (most, nbytes) = (longest(header), header.nbytes);
+        let expected = format!("at most {most} for {nbytes} bytes of data");
+        return Err(FrameError::damaged(part, None, "length", header.ctbytes, expected).into());
+    }
+    check_chunk_len(part, header.nbytes.into(), limits)
+}
+
+/// Refuses a chunk with more data than the limit `chunk`.
+pub(crate) fn check_chunk_len(part: FramePart, found: u64, limits: &Limits) -> Result<()> {
+    let allowed = limits.chunk.into();
+    Ok(FrameError::check_limit(part, Limit::Chunk, found, allowed)?)
+}

@@ -1,0 +1,229 @@
+//! Errors: the variant, the limit, the side and the file.
+
+use crate::frame_parts::Parts;
+use bloscpack_error::{Category, Error, ErrorKind, Side};
+use bloscpack_frames::{ArrayKind, Frame, FrameError, FrameKind, FrameOptions, FramePart, NdArray};
+use bloscpack_wire::{Limit, Limits};
+use std::io;
+use std::path::Path;
+
+fn detail(error: &Error) -> &FrameError {
+    error
+        .detail()
+        .unwrap_or_else(|| panic!("{error} is not an error of a frame"))
+}
+
+fn io_kind(error: &Error) -> io::ErrorKind {
+    match error.kind() {
+        ErrorKind::Io(error) => error.kind(),
+        other => panic!("{other} is not an I/O error"),
+    }
+}
+
+/// An array of 2 x 2 chunks.
+fn array() -> NdArray {
+    let builder = NdArray::of_type::<u8>(&[20, 20]).chunk_shape(&[10, 10]);
+    let mut array = builder.in_memory().unwrap();
+    let data: Vec<u8> = (0..=255).cycle().take(400).collect();
+    array.write_slice(&[0..20, 0..20], &data).unwrap();
+    array
+}
+
+#[test]
+fn io_errors_name_the_side_and_the_path() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("array.b2nd");
+    for (error, side) in [
+        (Frame::open(&path).unwrap_err(), Side::Source),
+        (Frame::edit(&path).unwrap_err(), Side::Target),
+        (NdArray::open(&path).unwrap_err(), Side::Source),
+    ] {
+        assert_eq!(io_kind(&error), io::ErrorKind::NotFound);
+        assert_eq!((error.side(), error.path()), (Some(side), Some(&*path)));
+    }
+    NdArray::of_type::<u8>(&[3]).create(&path).unwrap();
+    let again = NdArray::of_type::<u8>(&[3]).create(&path).unwrap_err();
+    assert_eq!(io_kind(&again), io::ErrorKind::AlreadyExists);
+    assert_eq!(
+        (again.side(), again.path()),
+        (Some(Side::Target), Some(&*path))
+    );
+    let _editor = Frame::edit(&path).unwrap();
+    let busy = Frame::edit(&path).unwrap_err();
+    assert_eq!(io_kind(&busy), io::ErrorKind::ResourceBusy);
+    assert_eq!(
+        (busy.side(), busy.path()),
+        (Some(Side::Target), Some(&*path))
+    );
+}
+
+#[test]
+fn errors_of_a_sparse_frame_name_the_file_in_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("sparse");
+    let mut copy = array().like().unwrap().create_sparse(&path).unwrap();
+    array().copy_to(&mut copy).unwrap();
+    copy.flush().unwrap();
+    drop(copy);
+    let not_empty = NdArray::of_type::<u8>(&[3])
+        .create_sparse(&path)
+        .unwrap_err();
+    assert_eq!(io_kind(&not_empty), io::ErrorKind::AlreadyExists);
+    assert_eq!(not_empty.side(), Some(Side::Target));
+    // Chunk 2, whatever the number of its file.
+    let mut files: Vec<_> = std::fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "chunk"))
+        .collect();
+    files.sort();
+    std::fs::remove_file(path.join(&files[2])).unwrap();
+    let array = NdArray::open(&path).unwrap();
+    let error = array.frame().chunk(2).unwrap_err();
+    assert_eq!(detail(&error), &FrameError::MissingChunk { chunk: 2 });
+    assert_eq!(error.path(), Some(Path::new(&files[2])));
+    // A directory in its place cannot be read.
+    std::fs::create_dir(path.join(&files[2])).unwrap();
+    let error = NdArray::open(&path).unwrap().frame().chunk(2).unwrap_err();
+    assert_eq!(error.category(), Category::Failed, "{error}");
+    assert_eq!(
+        (error.side(), error.path()),
+        (Some(Side::Source), Some(Path::new(&files[2])))
+    );
+}
+
+#[test]
+fn limits_are_named() {
+    let bytes = array().to_bytes().unwrap();
+    let open = |limits| FrameOptions::new().limits(limits).read(bytes.clone());
+    for (limits, limit, part) in [
+        (
+            Limits {
+                metadata: 96,
+                ..Limits::default()
+            },
+            Limit::Metadata,
+            FramePart::Header,
+        ),
+        (
+            Limits {
+                offsets: 31,
+                ..Limits::default()
+            },
+            Limit::Offsets,
+            FramePart::Index,
+        ),
+        (
+            Limits {
+                total: 399,
+                ..Limits::default()
+            },
+            Limit::Total,
+            FramePart::Header,
+        ),
+        (
+            Limits {
+                chunk: 99,
+                ..Limits::default()
+            },
+            Limit::Chunk,
+            FramePart::Chunk(1),
+        ),
+    ] {
+        let error = open(limits)
+            .and_then(|frame| frame.chunk(1))
+            .map(|_| ())
+            .unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+        assert_eq!(error.limit(), Some(limit), "{error}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("raise")));
+        assert!(
+            matches!(detail(&error), FrameError::OverLimit { part: found, .. } if *found == part),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn wrong_use_is_told_apart() {
+    let mut array = array();
+    let bytes = array.to_bytes().unwrap();
+    let out_of_bounds = array.read_slice(&[0..20, 10..21]).unwrap_err();
+    assert_eq!(out_of_bounds.category(), Category::Usage);
+    assert!(
+        matches!(detail(&out_of_bounds), FrameError::OutOfBounds { shape, .. } if shape == &[20, 20])
+    );
+    let short = array.write_slice(&[0..2, 0..2], &[1, 2, 3]).unwrap_err();
+    let expected = FrameError::WrongLength {
+        what: "data of a slice",
+        found: 3,
+        expected: 4,
+    };
+    assert_eq!(detail(&short), &expected);
+    let wrong = array.to_vec::<f32>(&[0..2, 0..2]).unwrap_err();
+    assert_eq!(wrong.category(), Category::Usage);
+
+    let mut read_only = NdArray::from_bytes(bytes).unwrap();
+    let error = read_only.fill_slice(&[0..2, 0..2], &[1]).unwrap_err();
+    assert_eq!(detail(&error), &FrameError::ReadOnly);
+    assert!(error.hint().is_some());
+
+    let frame = Frame::builder(1, 10).in_memory().unwrap();
+    let no_chunk = FrameError::NoChunk {
+        number: 0,
+        chunks: 0,
+    };
+    assert_eq!(detail(&frame.chunk(0).unwrap_err()), &no_chunk);
+    assert_eq!(
+        detail(&NdArray::of(frame).unwrap_err()),
+        &FrameError::NoArray
+    );
+}
+
+#[test]
+fn other_files_are_told_apart_from_damaged_frames() {
+    let other = Frame::from_bytes(vec![7; 1000]).unwrap_err();
+    assert!(matches!(detail(&other), FrameError::NotAFrame { .. }));
+    assert_eq!(other.category(), Category::Unsupported);
+
+    let bytes = array().to_bytes().unwrap();
+    let cut = Frame::from_bytes(bytes[..bytes.len() - 1].to_vec()).unwrap_err();
+    let (found, expected) = (bytes.len() as u64 - 1, bytes.len() as u64);
+    let cut_short = FrameError::CutShort {
+        part: FramePart::Frame,
+        at: None,
+        found,
+        expected,
+    };
+    assert_eq!(detail(&cut), &cut_short);
+
+    let temp = tempfile::tempdir().unwrap();
+    let empty = Frame::open(temp.path()).unwrap_err();
+    assert!(matches!(detail(&empty), FrameError::NotAFrame { .. }));
+    let path = temp.path().join("sparse");
+    Frame::builder(1, 10).create_sparse(&path).unwrap();
+    let alone = Frame::open(path.join("chunks.b2frame")).unwrap_err();
+    let found = FrameKind::Sparse;
+    assert_eq!(detail(&alone), &FrameError::WrongKind { found });
+}
+
+/// A header that says one thing and a description that says another.
+#[test]
+fn damage_says_what_was_found_and_what_was_expected() {
+    let mut parts = Parts::sound();
+    parts.header.blocksize = 25;
+    let error = parts.array().unwrap_err();
+    let FrameError::Damaged {
+        part,
+        field,
+        found,
+        expected,
+        ..
+    } = detail(&error)
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(part, &FramePart::Array(ArrayKind::B2nd));
+    assert_eq!(*field, "bytes of a block");
+    assert!(found.starts_with("25 ") && expected.starts_with("24 "));
+}

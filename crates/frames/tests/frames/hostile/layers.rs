@@ -1,0 +1,119 @@
+//! Trailers and metalayers that lie, or are too long.
+
+use crate::counting::peak_of;
+use crate::frame_parts::{Parts, numbers, options};
+use blosc1::{MAX_NBYTES, SpecialValue, special_chunk};
+use bloscpack_error::Category;
+use bloscpack_frames::Frame;
+use bloscpack_wire::Limits;
+
+#[test]
+fn trailers_that_lie_are_refused() {
+    let bytes = Parts::sound().bytes();
+    let at = bytes.len() - 22;
+    let len = bytes.len() as u32;
+    for wrong in [
+        0,
+        1,
+        34,
+        35,
+        len - 10,
+        len - 100,
+        len,
+        len + 1,
+        u32::MAX,
+        1 << 31,
+    ] {
+        let mut wrongly = bytes.clone();
+        wrongly[at..at + 4].copy_from_slice(&wrong.to_be_bytes());
+        let (opened, peak) = peak_of(|| options().read(wrongly));
+        assert!(opened.is_err() && peak < 1 << 20, "{wrong}: {peak} bytes");
+    }
+}
+
+#[test]
+fn metadata_of_nothing_is_bounded_by_the_limit() {
+    let mut parts = Parts::sound();
+    let chunk = special_chunk(SpecialValue::Zeros, MAX_NBYTES, 1, 0).unwrap();
+    parts.trailer.vlmetalayers.set("bomb", chunk).unwrap();
+    let array = parts.array().unwrap();
+    let frame = array.frame();
+    let (read, peak) = peak_of(|| frame.vlmetalayer("bomb"));
+    assert_eq!(read.unwrap_err().category(), Category::OverLimit);
+    assert!(peak < 1 << 20, "{peak} bytes");
+    assert_eq!(frame.vlmetalayer("note").unwrap().unwrap(), b"sound");
+    assert!(!frame.verify(|_| {}).is_sound());
+    assert_eq!(array.like().unwrap_err().category(), Category::OverLimit);
+    // No chunk at all, and one that is cut.
+    for wrong in [&b""[..], b"metres", &[0; 16], &[5; 40]] {
+        let mut parts = Parts::sound();
+        parts
+            .trailer
+            .vlmetalayers
+            .set("bomb", wrong.to_vec())
+            .unwrap();
+        let error = parts.frame().unwrap().vlmetalayer("bomb").unwrap_err();
+        assert!(error.to_string().contains("bomb"), "{error}");
+    }
+}
+
+/// More layers than there is room for are refused at once, and not by the flush.
+#[test]
+fn layers_are_counted_when_they_are_set() {
+    let mut frame = Frame::builder(1, 10).in_memory().unwrap();
+    for number in 0..16 {
+        frame.set_metalayer(&format!("{number}"), vec![1]).unwrap();
+    }
+    let error = frame.set_metalayer("16", vec![1]).unwrap_err();
+    assert_eq!(error.category(), Category::Usage);
+    frame.set_metalayer("15", vec![2; 9]).unwrap();
+    let (mut count, mut error) = (0, None);
+    while error.is_none() {
+        let name = format!("{count:031}");
+        error = frame.set_vlmetalayer(&name, b"").err();
+        count += 1;
+    }
+    assert_eq!(error.unwrap().category(), Category::Usage);
+    assert_eq!(count, 65_529 / 37 + 1);
+    frame.set_vlmetalayer(&format!("{:031}", 7), b"7").unwrap();
+    frame.flush().unwrap();
+    let frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+    assert_eq!(
+        (frame.metalayers().len(), frame.vlmetalayers().count()),
+        (16, count - 1)
+    );
+}
+
+/// Who writes a frame can open it again.
+#[test]
+fn layers_are_held_to_the_limit_when_they_are_set() {
+    let limits = Limits {
+        metadata: 10_000,
+        ..Limits::default()
+    };
+    let strict = options().limits(limits);
+    let noise = numbers(1500, true);
+    let builder = || Frame::builder(1, 10).options(strict.clone());
+    let mut frame = builder().in_memory().unwrap();
+    frame.set_metalayer("a", noise.clone()).unwrap();
+    frame.set_vlmetalayer("a", &noise).unwrap();
+    for (name, times) in [("b", 1), ("a", 2)] {
+        let error = frame.set_metalayer(name, noise.repeat(times)).unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+        let more = numbers(1500 * times, true);
+        let error = frame.set_vlmetalayer(name, &more).unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+    }
+    frame.append(&[7; 10]).unwrap();
+    frame.flush().unwrap();
+    let frame = strict.read(frame.to_bytes().unwrap()).unwrap();
+    assert_eq!(frame.metalayers().get("a"), Some(&noise[..]));
+    assert_eq!(frame.vlmetalayer("a").unwrap().unwrap(), noise);
+    assert_eq!(
+        (frame.metalayers().len(), frame.vlmetalayers().count()),
+        (1, 1)
+    );
+    let long = builder().metalayer("a", noise.repeat(2)).unwrap();
+    let error = long.in_memory().unwrap_err();
+    assert_eq!(error.category(), Category::OverLimit, "{error}");
+}

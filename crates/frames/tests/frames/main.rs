@@ -1,0 +1,35 @@
+//! Blosc2 frames and the arrays in them: what real programs wrote, and what becomes of changes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init,
+    reason = "a test fails by panicking, and its numbers are small"
+)]
+
+mod corpus;
+mod crash;
+mod errors;
+mod frame_wire;
+mod hostile;
+mod model;
+mod review;
+
+use testkit::frame_model;
+use testkit::frame_parts;
+use testkit::frames;
+use testkit::pick;
+
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+use testkit::crash as crash_states;
+use testkit::faulty;
+use testkit::golden;
+use testkit::recorder;
+use testkit::tree_crash;
+use testkit::tree_faulty;
+use testkit::tree_recorder;

@@ -1,0 +1,392 @@
+//! [`JournaledFile`]: a file that one writer changes atomically.
+
+use crate::convert::min_len;
+use crate::error::busy;
+use crate::journal::{Journal, Salt};
+use crate::lock::wait_for;
+use crate::write_at::retry;
+use crate::{Access, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt};
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+/// How often opening starts again because another program has replaced the file.
+const MAX_ATTEMPTS: u32 = 100;
+/// Bytes at a file's beginning that other programs change when they append to it.
+const PREFIX_LEN: usize = 64;
+/// The first byte of a file while a change is put into it. No format whose files are changed in
+/// place may begin with it.
+pub const MARK: u8 = b'!';
+const WRITING: &str = "another process is writing to this file";
+
+/// A file that is open for writing: no other writer opens it, and each [`Change`](crate::Change) is
+/// made atomically, whatever interrupts it.
+///
+/// ```text
+///   pieces ─► journal ─► sync ─► mark the file ─► sync ─► pieces into the file ─► sync ─► unmark ─► sync
+///                                └─ from here on the change is committed; if needed, the next writer completes it
+/// ```
+///
+/// A change first goes into a journal beside the file, `NAME.blpk-journal`. Once the journal is
+/// safe on the disk, a mark, `!`, replaces the file's first byte; then the pieces are put in their
+/// places, and finally the first byte comes back. Therefore a format whose files are changed in
+/// this way must not begin with `!`. A file without the mark is complete, and a journal beside it
+/// has no effect. A file with the mark is completed from its journal when it is next opened for
+/// writing; until then, a [`Snapshot`](crate::Snapshot) reads it through the journal.
+///
+/// The journal is locked as long as this exists, and removed when it is dropped.
+///
+/// ```
+/// use bloscpack_storage::{JournaledFile, LockTimeout, Memory};
+/// use std::time::Duration;
+///
+/// let folder = Memory::from([("log", b"one two".to_vec())]);
+/// let timeout = LockTimeout::new(Duration::from_secs(1));
+/// let mut file = JournaledFile::open(folder.clone(), "log".as_ref(), &timeout)?;
+/// let mut change = file.change(None)?;
+/// change.put(0, b"ONE")?;
+/// change.put(7, b" three")?;
+/// assert_eq!(folder.bytes("log").as_deref(), Some(&b"one two"[..]));
+/// change.commit(13)?;
+/// assert_eq!(folder.bytes("log").as_deref(), Some(&b"ONE two three"[..]));
+/// # Ok::<(), bloscpack_storage::Error>(())
+/// ```
+pub struct JournaledFile<F: Folder> {
+    pub(super) folder: F,
+    pub(super) name: OsString,
+    pub(super) file: F::File,
+    pub(super) journal: F::File,
+    journal_name: OsString,
+    pub(super) salt: Salt,
+    timeout: LockTimeout,
+    /// An error has left the state of the disk unknown.
+    pub(super) is_poisoned: bool,
+    pub(super) begun: Option<Begun>,
+    /// The state in which this writer has left the file, once it has been opened.
+    last_state: Option<FileState>,
+}
+
+/// A change that has begun and is not committed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    /// The position at which the file is truncated if the change is abandoned.
+    pub truncate_at: Option<u64>,
+}
+
+/// The length and the first bytes of a file, which show whether another program has written to it.
+#[derive(Debug)]
+struct FileState {
+    size: u64,
+    prefix: Vec<u8>,
+}
+
+impl FileState {
+    fn of<S: ReadAt>(file: &S) -> io::Result<Self> {
+        let size = file.size()?;
+        let mut prefix = vec![0; min_len(size, PREFIX_LEN)];
+        file.read_exact_at(0, &mut prefix)?;
+        Ok(Self { size, prefix })
+    }
+
+    /// Whether a later state is this one. The file may have been shorter than the prefix when this
+    /// state was taken, and have been extended by this writer since.
+    fn matches(&self, now: &Self) -> bool {
+        let mut bytes = self.prefix.iter().zip(&now.prefix);
+        self.size == now.size && bytes.all(|(before, now)| before == now)
+    }
+}
+
+impl<F: Folder> JournaledFile<F> {
+    /// Opens a file for writing. A change that an earlier writer has committed and not completed is
+    /// completed now; one that was never committed is discarded.
+    ///
+    /// A commit waits for readers up to `timeout`.
+    ///
+    /// # Errors
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer has the file open;
+    /// [`Interrupted`](crate::Error::Interrupted) if an interrupted change cannot be completed
+    /// because its journal is missing, damaged or belongs to another file;
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if something that is not a journal has its
+    /// name; and any error of the folder.
+    pub fn open(folder: F, name: &OsStr, timeout: &LockTimeout) -> Result<Self> {
+        for _ in 0..MAX_ATTEMPTS {
+            let file = folder.open(name, Access::Write)?;
+            let journal_name = journal_name(name);
+            let (journal, is_new) = open_journal(&folder, &journal_name, &file)?;
+            if !wait_for(&journal, LockMode::Exclusive, |_| false)? {
+                return Err(busy(WRITING).into());
+            }
+            // Another writer may have removed the journal or replaced the file just now.
+            if !folder.leads_to(&journal_name, &journal)? || !folder.leads_to(name, &file)? {
+                continue;
+            }
+            let mut opened = Self {
+                folder,
+                name: name.to_owned(),
+                file,
+                journal,
+                journal_name,
+                salt: Salt::random(),
+                timeout: timeout.clone(),
+                // Until it is known that the journal is a journal.
+                is_poisoned: true,
+                begun: None,
+                last_state: None,
+            };
+            if !is_new {
+                opened.settle()?;
+                opened.renew_journal()?;
+            }
+            // From here on the journal is our own, and is removed if this fails.
+            opened.is_poisoned = false;
+            opened.begin_journal()?;
+            opened.last_state = Some(FileState::of(&opened.file)?);
+            return Ok(opened);
+        }
+        Err(busy("other programs keep replacing this file").into())
+    }
+
+    /// The file with its current content, without a change that has begun.
+    pub fn file(&self) -> &F::File {
+        &self.file
+    }
+
+    /// Completes an interrupted change, or discards one that was not committed.
+    fn settle(&mut self) -> Result<()> {
+        if is_marked(&self.file)? {
+            let journal = Journal::read(&self.file, &self.journal)?;
+            self.finish(&journal)?;
+        }
+        self.is_poisoned = true;
+        // If anything fails here, the journal stays: it may be a file of another program, or be
+        // needed to find the temporary file that it names.
+        if let Some(old) = Salt::of(&self.journal)? {
+            self.remove_replacement(old)?;
+        } else if !Salt::is_torn(&self.journal)? {
+            let what = format!(
+                "{} is not a journal but has the name of one; move it away",
+                self.journal_name.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
+        }
+        Ok(())
+    }
+
+    /// Creates a new journal in place of the one that was there: whoever created that could read
+    /// what is written to it, and change it before it is applied.
+    fn renew_journal(&mut self) -> Result<()> {
+        let removed = self.folder.remove(&self.journal_name);
+        removed.map_err(of_journal)?;
+        let journal = self.folder.create(&self.journal_name, Some(&self.file));
+        self.journal = journal.map_err(of_journal)?;
+        // Another writer may have found it before it was locked.
+        let is_locked = wait_for(&self.journal, LockMode::Exclusive, |_| false)?;
+        if !is_locked || !self.folder.leads_to(&self.journal_name, &self.journal)? {
+            return Err(busy(WRITING).into());
+        }
+        Ok(())
+    }
+
+    /// Removes the temporary file of a replacement that was not committed, and syncs that: only a
+    /// journal with this salt names the file, and must not disappear before it.
+    fn remove_replacement(&self, salt: Salt) -> io::Result<()> {
+        match self.folder.remove(&replacement_name(salt)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => self.folder.sync(),
+        }
+    }
+
+    /// Writes an empty journal, which has no effect.
+    pub(super) fn begin_journal(&self) -> io::Result<()> {
+        self.journal.set_len(0)?;
+        self.journal.write_all_at(0, &self.salt.head())
+    }
+
+    /// Refuses to continue after an error that has left the state of the file unknown.
+    ///
+    /// # Errors
+    /// Returns an error if there was such an error.
+    pub fn check(&self) -> io::Result<()> {
+        if self.is_poisoned {
+            let what = "an earlier error has left this file in an unknown state; open it again";
+            return Err(io::Error::other(what));
+        }
+        Ok(())
+    }
+
+    /// Does something whose failure leaves the state of the file unknown: after an error of `act`,
+    /// everything else is refused.
+    #[doc(hidden)]
+    pub fn at_risk<T, E>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.is_poisoned = true;
+        let done = act(self)?;
+        self.is_poisoned = false;
+        Ok(done)
+    }
+
+    /// Removes everything that a change has left that was begun and not committed.
+    pub(super) fn abandon(&mut self) -> io::Result<()> {
+        let Some(Begun { truncate_at }) = self.begun else {
+            return Ok(());
+        };
+        self.at_risk(|file| file.remove_replacement(file.salt))?;
+        // Under another name, another program may have appended to the file.
+        if let Some(end) = truncate_at
+            && self.check_others().is_ok()
+        {
+            self.set_len(end)?;
+        }
+        self.begin_journal()?;
+        self.begun = None;
+        Ok(())
+    }
+
+    /// Whether the journal still has its name.
+    fn has_journal(&self) -> bool {
+        let there = self.folder.leads_to(&self.journal_name, &self.journal);
+        there.unwrap_or(false)
+    }
+
+    /// Refuses to change a file that was moved or removed, because nobody would see the change, and
+    /// because the file has another journal and perhaps another writer under its new name; and a
+    /// file to which a program has written that does not respect locks.
+    pub(super) fn check_others(&self) -> io::Result<()> {
+        if !self.folder.leads_to(&self.name, &self.file)? || !self.has_journal() {
+            let what = "the file or its journal was moved, removed or replaced while it was open";
+            return Err(io::Error::new(io::ErrorKind::NotFound, what));
+        }
+        match &self.last_state {
+            Some(state) if !state.matches(&FileState::of(&self.file)?) => Err(io::Error::other(
+                "another program has changed this file while it was open; open it again",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn set_len(&mut self, len: u64) -> io::Result<()> {
+        let done = self.file.set_len(len);
+        self.remember_size()?;
+        done
+    }
+
+    /// Writes after the end of the file's content.
+    pub(super) fn write_after_end(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        // The bytes there may be those of another program by now.
+        self.check_others()?;
+        let done = self.file.write_all_at(at, bytes);
+        self.remember_size()?;
+        done
+    }
+
+    /// Remembers the state in which this writer has left the file.
+    pub(super) fn remember_state(&mut self) -> io::Result<()> {
+        if self.last_state.is_some() {
+            self.last_state = Some(FileState::of(&self.file)?);
+        }
+        Ok(())
+    }
+
+    fn remember_size(&mut self) -> io::Result<()> {
+        if let Some(state) = &mut self.last_state {
+            state.size = self.file.size()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the change of a complete journal, from the mark on, while nobody reads the file.
+    pub(super) fn finish(&mut self, journal: &Journal) -> io::Result<()> {
+        self.is_poisoned = true;
+        if !wait_for(&self.file, LockMode::Exclusive, |waited| {
+            self.timeout.allows(waited)
+        })? {
+            self.is_poisoned = false;
+            return Err(busy("other processes are still reading this file"));
+        }
+        if let Err(error) = self.check_others() {
+            self.file.unlock()?;
+            self.is_poisoned = false;
+            return Err(error);
+        }
+        self.file.write_all_at(0, &[MARK])?;
+        self.file.sync()?;
+        journal.apply(&self.file, &self.journal)?;
+        self.file.sync()?;
+        self.file.write_all_at(0, &[journal.first])?;
+        self.file.sync()?;
+        self.remember_state()?;
+        self.file.unlock()?;
+        self.is_poisoned = false;
+        Ok(())
+    }
+}
+
+impl<F: Folder> Drop for JournaledFile<F> {
+    fn drop(&mut self) {
+        let is_complete = is_marked(&self.file).is_ok_and(|marked| !marked);
+        // A journal that may still be needed stays for the next writer. If it cannot be removed, it
+        // has no effect on readers.
+        if !self.is_poisoned && is_complete && self.abandon().is_ok() && self.has_journal() {
+            let _ = self.folder.remove(&self.journal_name);
+        }
+    }
+}
+
+/// Whether a change of this file was interrupted, or is being made.
+pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
+    let mut first = [0];
+    Ok(retry(|| file.read_at(0, &mut first))? == 1 && first == [MARK])
+}
+
+/// Opens or creates the journal of a file, and returns whether it is new.
+fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<(F::File, bool)> {
+    loop {
+        match folder.open(name, Access::Write) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A new journal would hide that the right one is missing.
+                if is_missing(folder, name, file)? {
+                    return Err(JournalFault::Missing.of_file());
+                }
+            }
+            opened => return Ok((opened.map_err(of_journal)?, false)),
+        }
+        match folder.create(name, Some(file)) {
+            // Either another writer was faster, or there is a link that leads nowhere, which is the
+            // error of opening it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                folder.open(name, Access::Write).map_err(of_journal)?;
+            }
+            created => return Ok((created.map_err(of_journal)?, true)),
+        }
+    }
+}
+
+/// Whether a change was interrupted and its journal is gone. That is not so if another writer has
+/// begun just now, whose journal is there by then, or has completed its change meanwhile.
+fn is_missing<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> io::Result<bool> {
+    let is_gone = || match folder.open(name, Access::Read) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(_) => false,
+    };
+    Ok(is_marked(file)? && is_gone() && is_marked(file)?)
+}
+
+/// An error of opening the journal, which says that it is not about the file itself.
+fn of_journal(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("journal of the file: {error}"))
+}
+
+/// The name of the journal of a file.
+pub(super) fn journal_name(name: &OsStr) -> OsString {
+    let mut name = name.to_owned();
+    name.push(".blpk-journal");
+    name
+}
+
+/// The name of a temporary file that is to replace a file. It does not contain the file's name:
+/// together they could be longer than a name can be.
+pub(super) fn replacement_name(salt: Salt) -> OsString {
+    format!(".blpk-{}.tmp", salt.text()).into()
+}

@@ -1,0 +1,6 @@
+//! For the other crates of this workspace only: not covered by semantic versioning.
+
+pub use crate::cursor::seek_target;
+pub use crate::file::{Draft, GAP, MARK};
+pub use crate::owners::copy_owners;
+pub use crate::read_at::for_each_step;

@@ -1,0 +1,24 @@
+//! [`Panicked`]: a panic of a job, as an error.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A job panicked. The panic hook has printed its message; the other jobs are not affected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a worker panicked")]
+pub struct Panicked;
+
+/// Runs a job, and returns its panic as an error.
+pub(super) fn catch<J, T, E: From<Panicked>>(
+    act: impl Fn(J) -> Result<T, E>,
+    job: J,
+) -> Result<T, E> {
+    // What a job that panicked leaves half done, its caller does not use: it gets an error.
+    catch_unwind(AssertUnwindSafe(|| act(job))).unwrap_or_else(|_| Err(Panicked.into()))
+}
+
+impl From<Panicked> for io::Error {
+    fn from(panicked: Panicked) -> Self {
+        Self::other(panicked)
+    }
+}

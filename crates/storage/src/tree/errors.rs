@@ -1,0 +1,22 @@
+//! Errors about a key of a store.
+
+use super::Key;
+use std::io;
+
+pub(super) const HOLE: &str = "the patch begins after the end of the file and would leave a hole";
+pub(super) const NOT_A_FILE: &str = "a folder, not a file";
+pub(super) const NOT_A_FOLDER: &str = "not a folder";
+
+pub(super) fn not_found(key: &Key) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("{key}: not found"))
+}
+
+pub(super) fn invalid(key: &Key, what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{key}: {what}"))
+}
+
+/// Something in the store is not as this writer has left it.
+pub(super) fn changed(key: &Key) -> io::Error {
+    let what = format!("{key}: another program has changed this while the store was open");
+    io::Error::other(what)
+}

@@ -1,0 +1,326 @@
+//! [`JournaledStore`]: a store as its last committed change left it, and its next change.
+
+use super::errors::{NOT_A_FILE, invalid, not_found};
+use super::patched::Patched;
+use super::pending::{Pending, PendingChanges};
+use super::staging::{self, Staging};
+use super::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::convert::to_usize;
+use crate::mutex::locked;
+use crate::{Access, LockTimeout};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Bytes of patches that are kept in memory; more are spilled into a staged file.
+const PATCH_MEMORY: u64 = 4 << 20;
+
+/// A store that is open for reading, or for changes of many files that are made atomically.
+///
+/// ```text
+///   put, patch, ... ─► staged files ─► sync ─► journal ─► sync ─► to their places ─► sync ─► journal removed ─► sync
+///                                                         └─ from here on the change is committed; if needed,
+///                                                            the next writer completes it
+/// ```
+///
+/// Changes are visible through this writer at once, and to others after [`commit`](Self::commit).
+/// Without a commit they have no effect. `docs/crash-safety.md` in the repository describes the
+/// steps and their guarantees.
+///
+/// Several threads may read and change at the same time. Changes of the same key by two threads
+/// are made in some order. An object that was read shows the file as it was then, except that a
+/// later commit may patch it in place.
+///
+/// ```
+/// use bloscpack_storage::{Access, JournaledStore, Key, MemoryStore};
+/// use std::sync::Arc;
+///
+/// let store = MemoryStore::from([("log", b"one".to_vec())]);
+/// let writer = JournaledStore::open(Arc::new(store.clone()), Access::Write)?;
+/// writer.patch(&Key::parse("log")?, 3, b" two")?;
+/// writer.make_folder(&Key::parse("data")?)?;
+/// writer.put(&Key::parse("data/0")?, b"zero")?;
+/// assert_eq!(store.bytes("log").as_deref(), Some(&b"one"[..]));
+/// writer.commit()?;
+/// assert_eq!(store.bytes("log").as_deref(), Some(&b"one two"[..]));
+/// assert_eq!(store.bytes("data/0").as_deref(), Some(&b"zero"[..]));
+/// # Ok::<(), bloscpack_storage::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct JournaledStore {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) staging: Staging,
+    access: Access,
+    pub(super) timeout: Mutex<LockTimeout>,
+    /// Changes share it, a commit has it alone.
+    gate: RwLock<()>,
+    /// Patches are made one after another.
+    pub(super) patching: Mutex<()>,
+    state: Mutex<PendingChanges>,
+    /// Bytes of patches that are kept in memory.
+    pub(super) patch_memory: Mutex<u64>,
+    was_interrupted: bool,
+    /// A reader's lock of the root, or a writer's of the staging folder.
+    _guard: Box<dyn Guard>,
+}
+
+impl JournaledStore {
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        (staging, access): (Staging, Access),
+        (state, was_interrupted): (PendingChanges, bool),
+        (guard, timeout): (Box<dyn Guard>, LockTimeout),
+    ) -> Self {
+        Self {
+            store,
+            staging,
+            access,
+            timeout: Mutex::new(timeout),
+            gate: RwLock::new(()),
+            patching: Mutex::new(()),
+            state: Mutex::new(state),
+            patch_memory: Mutex::new(PATCH_MEMORY),
+            was_interrupted,
+            _guard: guard,
+        }
+    }
+
+    /// Whether the last writer was interrupted in a commit. Opening for writing has completed it;
+    /// a store that is open for reading is read through its journal.
+    pub fn was_interrupted(&self) -> bool {
+        self.was_interrupted
+    }
+
+    /// Sets how long commits wait for readers from now on.
+    pub fn set_lock_timeout(&self, timeout: LockTimeout) {
+        *locked(&self.timeout) = timeout;
+    }
+
+    /// Sets how many bytes of patches are kept in memory, 4 MiB if this is not called. For tests,
+    /// which reach the limit with less.
+    #[doc(hidden)]
+    pub fn set_patch_memory(&self, bytes: u64) {
+        *locked(&self.patch_memory) = bytes;
+    }
+
+    /// Opens a file as this writer has changed it.
+    ///
+    /// # Errors
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a folder and for keys of the journal; and
+    /// any error of the store.
+    pub fn read(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        check_visible(key)?;
+        self.look(
+            |state| {
+                let spill = state.spill.as_ref().map(|spill| spill.number);
+                (state.get(key).cloned(), spill)
+            },
+            |(pending, spill)| self.read_as(key, pending.as_ref(), *spill),
+        )
+    }
+
+    /// Reads a whole file of up to `max` bytes.
+    ///
+    /// # Errors
+    /// Returns [`FileTooLarge`](io::ErrorKind::FileTooLarge) if it is longer, and the errors of
+    /// [`read`](Self::read).
+    pub fn get(&self, key: &Key, max: u64) -> io::Result<Vec<u8>> {
+        let object = self.read(key)?;
+        let size = object.size()?;
+        if size > max {
+            let what = format!("file of {size} bytes, over the limit of {max}");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+        }
+        let size = to_usize(size)?;
+        let mut bytes = Vec::new();
+        let reserved = bytes.try_reserve_exact(size);
+        reserved.map_err(|_| io::ErrorKind::OutOfMemory)?;
+        bytes.resize(size, 0);
+        object.read_exact_at(0, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// What has this key as this writer has changed it; `None` if nothing has.
+    ///
+    /// # Errors
+    /// Returns any error of the store.
+    pub fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        if check_visible(key).is_err() {
+            return Ok(None);
+        }
+        self.look(
+            |state| state.get(key).map(Pending::kind),
+            |pending| match pending {
+                Some(kind) => Ok(*kind),
+                None => self.store.kind(key),
+            },
+        )
+    }
+
+    /// The entries of a folder as this writer has changed it, sorted by name.
+    ///
+    /// # Errors
+    /// Returns [`NotFound`](io::ErrorKind::NotFound);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a folder; and any error of the
+    /// store.
+    pub fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        check_visible(folder)?;
+        self.look(
+            |state| (state.get(folder).cloned(), state.changed_in(folder)),
+            |(pending, changed)| self.list_as(folder, pending.as_ref(), changed),
+        )
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, PendingChanges> {
+        locked(&self.state)
+    }
+
+    pub(super) fn is_writer(&self) -> bool {
+        self.access == Access::Write
+    }
+
+    /// Refuses to continue after an error that has left the state unknown.
+    pub(super) fn check(&self) -> io::Result<()> {
+        match self.state().is_poisoned {
+            true => Err(io::Error::other(
+                "an earlier error has left this store in an unknown state; open it again",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Removes a staged file that is not needed any more. If this fails, dropping the store or the
+    /// next writer removes it.
+    pub(super) fn discard(&self, number: u64) {
+        if let Ok(staged) = self.staging.key(number) {
+            let _ = self.store.remove(&staged);
+        }
+    }
+
+    /// Looks something up in the pending changes, then in the store; and again, if a staged file may
+    /// have been removed in between.
+    fn look<T, L>(
+        &self,
+        look: impl Fn(&PendingChanges) -> L,
+        find: impl Fn(&L) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            self.check()?;
+            let (seen, epoch) = {
+                let state = self.state();
+                (look(&state), state.epoch)
+            };
+            let found = find(&seen);
+            if self.state().epoch == epoch {
+                return found;
+            }
+        }
+    }
+
+    fn read_as(
+        &self,
+        key: &Key,
+        pending: Option<&Pending>,
+        spill: Option<u64>,
+    ) -> io::Result<Box<dyn Object>> {
+        match pending {
+            None => self.store.open(key),
+            Some(Pending::Put(staged)) => {
+                match self.store.open(&self.staging.key(staged.number)?) {
+                    // A commit that was interrupted, or is being made, has put it in its place.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => self.store.open(key),
+                    opened => opened,
+                }
+            }
+            Some(Pending::Patch(patch)) => {
+                let spilled = match spill.filter(|_| !patch.is_in_memory()) {
+                    Some(number) => Some(self.store.open(&self.staging.key(number)?)?),
+                    None => None,
+                };
+                Ok(Box::new(Patched {
+                    base: self.store.open(key)?,
+                    patch: Arc::clone(patch),
+                    spilled,
+                }))
+            }
+            Some(Pending::Remove | Pending::RemoveFolder) => Err(not_found(key)),
+            Some(Pending::MakeFolder) => Err(invalid(key, NOT_A_FILE)),
+        }
+    }
+
+    fn list_as(
+        &self,
+        folder: &Key,
+        pending: Option<&Pending>,
+        changed: &[(OsString, Option<EntryKind>)],
+    ) -> io::Result<Vec<Entry>> {
+        let mut base = match (pending, self.store.list(folder)) {
+            (Some(Pending::Remove | Pending::RemoveFolder), _) => return Err(not_found(folder)),
+            (Some(Pending::Put(_) | Pending::Patch(_)), _) => {
+                return Err(invalid(folder, "a file, not a folder"));
+            }
+            (Some(Pending::MakeFolder), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+                Vec::new()
+            }
+            (_, listed) => listed?,
+        };
+        if *folder == Key::root() {
+            base.retain(|entry| !staging::is_staging_folder(&entry.name));
+        }
+        Ok(with_changes(base, changed.to_vec()))
+    }
+
+    /// Begins a change of this key.
+    pub(super) fn begin(&self, key: &Key) -> io::Result<RwLockReadGuard<'_, ()>> {
+        self.check_writer()?;
+        staging::check_changeable(key)?;
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        self.check()?;
+        Ok(gate)
+    }
+
+    /// Begins a commit or a rollback.
+    pub(super) fn begin_alone(&self) -> io::Result<RwLockWriteGuard<'_, ()>> {
+        self.check_writer()?;
+        let gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        self.check()?;
+        Ok(gate)
+    }
+
+    fn check_writer(&self) -> io::Result<()> {
+        match self.is_writer() {
+            true => Ok(()),
+            false => Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "the store is open for reading only",
+            )),
+        }
+    }
+}
+
+/// Refuses the keys of the staging folder, which only this crate sees.
+fn check_visible(key: &Key) -> io::Result<()> {
+    match *key == Key::root() {
+        true => Ok(()),
+        false => staging::check_changeable(key),
+    }
+}
+
+/// The entries of a folder with the pending changes in it.
+pub(super) fn with_changes(
+    base: Vec<Entry>,
+    changed: Vec<(OsString, Option<EntryKind>)>,
+) -> Vec<Entry> {
+    let base = base.into_iter().map(|entry| (entry.name, entry.kind));
+    let mut all: BTreeMap<_, _> = base.collect();
+    for (name, kind) in changed {
+        match kind {
+            Some(kind) => drop(all.insert(name, kind)),
+            None => drop(all.remove(&name)),
+        }
+    }
+    let all = all.into_iter();
+    all.map(|(name, kind)| Entry { name, kind }).collect()
+}

@@ -1,0 +1,13 @@
+//! Atomic changes of many files: power cuts, failing system calls, killed writers, hostile journals.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "also in helpers outside of test functions"
+)]
+
+mod crash;
+#[cfg(unix)]
+mod disk;
+mod fault;
+mod hostile;
+mod model;

@@ -1,0 +1,25 @@
+//! Files, streams and records that are written, read, found by position and changed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and its numbers are small"
+)]
+
+mod blosc2_files;
+mod corpus;
+mod determinism;
+mod edit;
+mod format;
+mod indexed;
+mod mapped;
+mod pieces;
+mod positions;
+mod records;
+mod records_socket;
+mod roundtrip;
+mod sides;
+mod tune;
+mod varlen_proposal;
+
+#[global_allocator]
+static ALLOCATOR: testkit::counting::Counting = testkit::counting::Counting;

@@ -1,0 +1,15 @@
+//! Inputs that are damaged, cut short or hostile, and what is recovered from them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and its numbers are small"
+)]
+
+mod flips;
+mod hostile;
+mod matrix;
+mod recovery;
+mod truncation;
+
+#[global_allocator]
+static ALLOCATOR: testkit::counting::Counting = testkit::counting::Counting;

@@ -1,0 +1,287 @@
+//! What is refused, and what a report says beyond the content.
+
+use crate::recovery::cases::{JSON, counted, data, others};
+use bloscpack::wire::Header;
+use bloscpack::{
+    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
+    RecoverOptions, Survey, recover, verify_at,
+};
+use std::io::{Cursor, Write};
+
+fn encoded(layout: FormatVersion) -> Vec<u8> {
+    let mut encoder = Encoder::builder()
+        .layout(layout)
+        .checksum(Checksum::Sha1)
+        .compressor(Compressor::Zstd)
+        .filter(Filter::Bit)
+        .typesize(2)
+        .chunk_size(1000)
+        .metadata(Metadata::from_json(JSON).unwrap())
+        .write_to_file(Cursor::new(Vec::new()))
+        .unwrap();
+    encoder.write_all(&data(1)).unwrap();
+    encoder.finish().unwrap().into_inner()
+}
+
+fn recovered(file: &[u8]) -> (bloscpack::Recovery, bloscpack::Member) {
+    let mut target = Cursor::new(Vec::new());
+    let report = recover(file, &mut target, &RecoverOptions::default()).unwrap();
+    let survey = Survey::of(target.get_ref().as_slice(), &Limits::default()).unwrap();
+    (report, survey.members.into_iter().next().unwrap())
+}
+
+#[test]
+fn settings_and_metadata_are_those_of_the_old_file() {
+    for layout in [FormatVersion::V3, FormatVersion::V2] {
+        let mut file = encoded(layout);
+        let end = file.len();
+        file[end - 30..].fill(0);
+        let (report, member) = recovered(&file);
+        assert_eq!(report.chunks_lost, Some(1));
+        assert!(!report.metadata_lost && !report.header_lost && !report.offsets_lost);
+        assert_eq!(member.metadata.unwrap().text(), JSON);
+        assert_eq!(member.header.layout, FormatVersion::V3);
+        assert_eq!(member.header.checksum, Checksum::Sha1);
+        assert_eq!(
+            (member.header.typesize, member.header.chunk_size),
+            (Some(2), Some(1000))
+        );
+        assert_eq!(member.filters, [Filter::Bit]);
+        assert!(member.header.offsets);
+    }
+}
+
+#[test]
+fn metadata_is_kept_only_if_its_digest_holds() {
+    for layout in [FormatVersion::V3, FormatVersion::V2] {
+        let mut file = encoded(layout);
+        let text = if layout == FormatVersion::V2 { 40 } else { 70 };
+        file[text] ^= 1;
+        let (report, member) = recovered(&file);
+        assert!(report.metadata_lost && !report.is_complete(), "{layout}");
+        assert_eq!(member.metadata, None, "{layout}");
+        assert_eq!(member.uncompressed, data(1).len() as u64, "{layout}");
+    }
+    // A lost header takes no metadata with it that has a digest of its own.
+    let mut file = encoded(FormatVersion::V3);
+    file[..32].fill(0);
+    let (report, member) = recovered(&file);
+    assert!(report.header_lost && !report.metadata_lost);
+    assert_eq!(member.metadata.unwrap().text(), JSON);
+}
+
+#[test]
+fn a_count_without_bytes_fills_no_disk() {
+    let model = &counted()[1];
+    let mut file = model.file();
+    // 2^40 chunks, of which the few are there.
+    let header = Header {
+        nchunks: Some(1 << 40),
+        chunk_size: Some(1000),
+        last_chunk: Some(1000),
+        offsets: false,
+        ..Header::new(FormatVersion::V3)
+    };
+    let first = model.chunks()[0].start;
+    file.splice(..first, header.encode().unwrap());
+    let options = RecoverOptions::default().fill(true);
+    let mut target = Cursor::new(Vec::new());
+    let _ = recover(&file, &mut target, &options);
+    assert!(target.get_ref().len() < 100 * file.len());
+}
+
+#[test]
+fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
+    let file = encoded(FormatVersion::V3);
+    let limits = Limits {
+        chunk: 500,
+        ..Limits::default()
+    };
+    let options = RecoverOptions::default().limits(limits);
+    let mut target = Cursor::new(Vec::new());
+    let report = recover(&file, &mut target, &options).unwrap();
+    assert_eq!((report.chunks, report.bytes), (1, 321));
+    assert!(
+        report
+            .damages
+            .iter()
+            .all(|damage| damage.error.category() == Category::OverLimit)
+    );
+}
+
+#[test]
+fn verify_goes_on_behind_a_broken_structure() {
+    let file = encoded(FormatVersion::V3);
+    assert!(verify_at(&file, Limits::default(), 1).unwrap().is_sound());
+    let model = crate::recovery::model::Model::of("", &file);
+    let chunks = model.chunks();
+    let mut damaged = model.clone();
+    for number in [2, 5, 9] {
+        damaged.overwrite(chunks[number].start, &[0; 16]);
+    }
+    let file = damaged.file();
+    let report = verify_at(&file, Limits::default(), 2).unwrap();
+    let places: Vec<_> = report
+        .damages
+        .iter()
+        .map(|damage| {
+            (
+                damage.error.position().unwrap().chunk,
+                damage.bytes.clone(),
+                damage.content.clone(),
+            )
+        })
+        .collect();
+    let expected: Vec<_> = [2u64, 5, 9]
+        .into_iter()
+        .map(|number| {
+            let chunk = &chunks[usize::try_from(number).unwrap()];
+            let bytes = chunk.start as u64..chunk.end as u64;
+            (
+                Some(number),
+                Some(bytes),
+                Some(number * 1000..(number + 1) * 1000),
+            )
+        })
+        .collect();
+    assert_eq!(places, expected);
+    assert_eq!(report.chunks, 13);
+    assert_eq!(report.bytes, data(1).len() as u64 - 3000);
+}
+
+#[test]
+fn chunks_behind_the_last_one_are_no_leftovers() {
+    let first = encoded(FormatVersion::V3);
+    // One byte short at its start, so that the second member is none.
+    let file = [&first[..], &encoded(FormatVersion::V3)[1..]].concat();
+    let report = verify_at(&file, Limits::default(), 1).unwrap();
+    let [damage] = report.damages.as_slice() else {
+        panic!("{report:?}");
+    };
+    let (from, to) = (first.len() as u64, file.len() as u64);
+    assert_eq!(damage.bytes, Some(from..to));
+    assert_eq!(damage.error.position().unwrap().byte, from);
+    assert_eq!(damage.error.category(), Category::Damaged);
+    assert!(damage.error.to_string().contains("sound chunks follow"));
+    assert!(report.warnings.is_empty(), "{report:?}");
+    assert_eq!(report.bytes, data(1).len() as u64);
+
+    // Nothing but bytes; and an append of ours that was not committed.
+    let gap = vec![0; 128];
+    let uncommitted = [&first[..], &gap, &first[1..]].concat();
+    let junk = [&first[..], b"\x02\x01 what means nothing".as_slice()].concat();
+    for file in [uncommitted, junk] {
+        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        assert!(report.is_sound(), "{report:?}");
+        assert_eq!(report.warnings.len(), 1);
+    }
+    // What the reference's append and others leave.
+    for name in [
+        "g_trailing_garbage.blp",
+        "g_trailing_then_spill.blp",
+        "z_trailing_junk.blp",
+    ] {
+        let path = testkit::root().join("testdata/bloscpack").join(name);
+        let file = std::fs::read(path).unwrap();
+        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        assert!(report.is_sound(), "{name}: {report:?}");
+        assert_eq!(report.warnings.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_header_that_names_another_checksum_is_told() {
+    let mut file = encoded(FormatVersion::V3);
+    assert_eq!(file[6], Checksum::Sha1.id());
+    file[6] = Checksum::Adler32.id();
+    let (report, member) = recovered(&file);
+    assert_eq!((report.chunks, report.chunks_lost), (13, Some(0)));
+    assert!(report.is_complete());
+    let said: Vec<_> = report
+        .damages
+        .iter()
+        .map(|damage| damage.error.to_string())
+        .collect();
+    assert!(
+        said.iter().any(|said| said.contains("checksum id is 1")),
+        "{said:?}"
+    );
+    assert_eq!(member.header.checksum, Checksum::Sha1);
+}
+
+#[test]
+fn an_interrupted_change_may_be_a_mixture() {
+    let mut file = encoded(FormatVersion::V3);
+    file[0] = b'!';
+    let (report, member) = recovered(&file);
+    assert_eq!(member.uncompressed, data(1).len() as u64);
+    assert!(report.is_changing && !report.is_complete());
+    assert!(report.lost.is_empty() && !report.header_lost);
+    let [damage] = report.damages.as_slice() else {
+        panic!("{:?}", report.damages);
+    };
+    let said = damage.error.to_string();
+    assert!(said.contains("partly old and partly new"), "{said}");
+    assert_eq!(damage.error.category(), Category::CutShort);
+}
+
+#[test]
+fn damage_without_checksums_is_never_complete() {
+    for model in others().into_iter().chain(counted()) {
+        let (whole, _) = recovered(&model.file());
+        assert!(whole.is_complete() && !whole.unchecked, "{}", model.name);
+        let mut damaged = model.clone();
+        // The first chunk's flags and what follows.
+        damaged.overwrite(model.chunks()[0].start, &[0xa5; 20]);
+        let (report, _) = recovered(&damaged.file());
+        assert_eq!(report.unchecked, !model.checked, "{}", model.name);
+        assert!(!report.is_complete(), "{}", model.name);
+    }
+}
+
+#[test]
+fn no_chunks_are_recovered_as_such() {
+    let header = Header {
+        nchunks: Some(0),
+        offsets: true,
+        ..Header::new(FormatVersion::V3)
+    };
+    let header = header.encode().unwrap();
+    // An append of the reference leaves a chunk at least, and one of ours begins behind zeros.
+    let other = [&header[..], b"something else, as long as a chunk"].concat();
+    let refused = recover(
+        &other,
+        &mut Cursor::new(Vec::new()),
+        &RecoverOptions::default(),
+    );
+    assert_eq!(refused.unwrap_err().category(), Category::Damaged);
+    for behind in [&[][..], &[0; 200]] {
+        let file = [&header[..], behind].concat();
+        let mut target = Cursor::new(Vec::new());
+        let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!((report.chunks, report.bytes), (0, 0));
+        assert_eq!(bloscpack::decompress(target.get_ref()).unwrap(), b"");
+    }
+}
+
+/// A chunk more than there should be: one of them is no part of the content, and nobody can say which.
+#[test]
+fn a_chunk_that_is_there_twice_is_uncertain() {
+    for model in counted() {
+        let mut twice = model.clone();
+        twice.duplicate(3, 3);
+        let file = twice.file();
+        let mut target = Cursor::new(Vec::new());
+        let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        let name = &model.name;
+        assert!(report.uncounted, "{name}: {report:#?}");
+        assert!(!report.is_complete() && report.content_len().is_none());
+        let model = recover(
+            &model.file(),
+            Cursor::new(Vec::new()),
+            &RecoverOptions::default(),
+        );
+        assert!(model.unwrap().is_complete(), "{name}");
+    }
+}
