@@ -1,22 +1,24 @@
-//! A reader with the parser's input in front of it.
+//! [`BufferedInput`]: a reader with the parser's input in front of it.
 
+use super::checked::{slice, slice_mut, widen};
+use bloscpack_error::Result;
 use std::io::{self, Read};
 
-/// How much is read at once, unless told otherwise.
+/// How much is read at once by default.
 const BUFFER_LEN: usize = 256 << 10;
 
 /// Reads ahead into one buffer, which is made at the first read.
-pub(super) struct Source<R> {
+pub(super) struct BufferedInput<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// Length that the buffer gets.
+    /// Length of the buffer, once it is made.
     buffer_len: usize,
     from: usize,
     to: usize,
     total: u64,
 }
 
-impl<R> Source<R> {
+impl<R> BufferedInput<R> {
     pub(super) fn new(reader: R) -> Self {
         Self::with_buffer(reader, BUFFER_LEN)
     }
@@ -33,13 +35,14 @@ impl<R> Source<R> {
     }
 
     /// Bytes that were read and not used.
-    pub(super) fn unused(&self) -> &[u8] {
-        self.buffer.get(self.from..self.to).unwrap_or_default()
+    pub(super) fn unused(&self) -> Result<&[u8]> {
+        slice(&self.buffer, self.from..self.to)
     }
 
     /// Marks all but the last `left` of the unused bytes as used.
     pub(super) fn keep(&mut self, left: usize) {
-        self.from = self.to.saturating_sub(left);
+        debug_assert!(left <= self.to - self.from);
+        self.from = self.to - left;
     }
 
     /// Whether the last read gave less than there was room for.
@@ -47,9 +50,9 @@ impl<R> Source<R> {
         self.to < self.buffer.len()
     }
 
-    /// Counts bytes that were passed over, not read.
+    /// Counts bytes that were skipped instead of read.
     pub(super) fn passed(&mut self, count: u64) {
-        self.total = self.total.saturating_add(count);
+        self.total += count;
     }
 
     /// Bytes read so far.
@@ -70,14 +73,14 @@ impl<R> Source<R> {
     }
 }
 
-impl<R: Read> Source<R> {
-    /// Reads once, when all is used; false at the end of the input.
-    pub(super) fn fill(&mut self) -> io::Result<bool> {
+impl<R: Read> BufferedInput<R> {
+    /// Reads once, when all is used. Returns false at the end of the input.
+    pub(super) fn fill(&mut self) -> Result<bool> {
         self.fill_up_to(usize::MAX)
     }
 
-    /// The same, up to so many bytes.
-    pub(super) fn fill_up_to(&mut self, most: usize) -> io::Result<bool> {
+    /// As [`fill`](Self::fill), but reads no more than `most` bytes.
+    pub(super) fn fill_up_to(&mut self, most: usize) -> Result<bool> {
         if self.from < self.to {
             return Ok(true);
         }
@@ -85,15 +88,16 @@ impl<R: Read> Source<R> {
             self.buffer = vec![0; self.buffer_len];
         }
         let most = most.min(self.buffer.len());
-        let room = self.buffer.get_mut(..most).unwrap_or_default();
+        let room = slice_mut(&mut self.buffer, 0..most)?;
         let len = loop {
             match self.reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A reader may claim more than there was room for; that is not believed.
                 result => break result?.min(most),
             }
         };
         (self.from, self.to) = (0, len);
-        self.total = self.total.saturating_add(u64::try_from(len).unwrap_or(0));
+        self.total += widen(len);
         Ok(self.to > 0)
     }
 }

@@ -1,52 +1,60 @@
-//! The bytes of a chunk while they arrive.
+//! [`ChunkBuffer`]: the bytes of a chunk while they arrive.
 
+use super::checked::{slice, slice_mut};
 use super::shared_source::Fetch;
-use std::io;
+use bloscpack_error::{Error, IoSide, Result};
 
-/// Room made before anything has arrived, at the most.
+/// The most room that is made before anything has arrived.
 const FIRST_ROOM: usize = 1 << 20;
 
-/// A buffer that is filled from the front, and zeroed only where it grows.
+/// A buffer that is filled from the front and zeroed only where it grows.
 #[derive(Default)]
-pub(super) struct Fill {
+pub(super) struct ChunkBuffer {
     bytes: Vec<u8>,
     len: usize,
 }
 
-impl Fill {
+impl ChunkBuffer {
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn data(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+    /// The bytes that have arrived.
+    pub(super) fn data(&self) -> Result<&[u8]> {
+        slice(&self.bytes, 0..self.len)
     }
 
-    /// Room for more data, up to `most` bytes in all: memory follows what arrives.
-    pub(super) fn room(&mut self, most: usize) -> &mut [u8] {
+    /// Returns room for more data, up to `most` bytes in all. Memory follows what arrives.
+    pub(super) fn room(&mut self, most: usize) -> Result<&mut [u8]> {
+        // A buffer of half the address space could not be doubled, and `most` is the bound in any case.
         let wanted = self.len.saturating_mul(2).max(FIRST_ROOM).min(most);
         if self.len == self.bytes.len() && wanted > self.len {
             self.bytes.resize(wanted, 0);
         }
-        let end = self.bytes.len().min(most);
-        self.bytes.get_mut(self.len..end).unwrap_or_default()
+        let end = self.bytes.len().min(most.max(self.len));
+        slice_mut(&mut self.bytes, self.len..end)
     }
 
-    /// Says that so many bytes of the room now hold data.
-    pub(super) fn filled(&mut self, len: usize) {
-        self.len = self.len.saturating_add(len).min(self.bytes.len());
+    /// Notes that this many bytes of the room now hold data.
+    pub(super) fn filled(&mut self, len: usize) -> Result<()> {
+        let room = self.bytes.len() - self.len;
+        if len > room {
+            let why = format!("{len} bytes were put into a room of {room} bytes");
+            return Err(Error::bug(why));
+        }
+        self.len += len;
+        Ok(())
     }
 
-    /// Takes these bytes.
-    pub(super) fn put(&mut self, bytes: &[u8]) {
-        let end = self.len.saturating_add(bytes.len());
+    /// Appends these bytes.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let end = self.len + bytes.len();
         if self.bytes.len() < end {
             self.bytes.resize(end, 0);
         }
-        if let Some(room) = self.bytes.get_mut(self.len..end) {
-            room.copy_from_slice(bytes);
-        }
+        slice_mut(&mut self.bytes, self.len..end)?.copy_from_slice(bytes);
         self.len = end;
+        Ok(())
     }
 
     /// How much memory it takes.
@@ -55,25 +63,28 @@ impl Fill {
     }
 
     /// Takes the bytes from `at` on out of it.
-    pub(super) fn split_off(&mut self, at: usize) -> Vec<u8> {
-        let rest = self.data().get(at..).unwrap_or_default().to_vec();
-        self.len = self.len.min(at);
-        rest
+    pub(super) fn split_off(&mut self, at: usize) -> Result<Vec<u8>> {
+        let rest = slice(self.data()?, at..self.len)?.to_vec();
+        self.len = at;
+        Ok(rest)
     }
 
-    /// Takes all that is to be fetched.
-    pub(super) fn fetch(&mut self, fetch: &Fetch) -> io::Result<()> {
+    /// Reads all bytes of a [`Fetch`].
+    ///
+    /// # Errors
+    /// Returns any error of the source, which may be shorter by now.
+    pub(super) fn fetch(&mut self, fetch: &Fetch) -> Result<()> {
         let begin = self.len;
-        let most = begin.saturating_add(fetch.len());
+        let most = begin + fetch.len()?;
         while self.len < most {
-            let done = self.len.saturating_sub(begin);
-            let len = fetch.read(done, self.room(most))?;
-            self.filled(len);
+            let done = self.len - begin;
+            let len = fetch.read(done, self.room(most)?).reading()?;
+            self.filled(len)?;
         }
         Ok(())
     }
 
-    /// Takes all that is appended to it.
+    /// Lets `append` add bytes at the end.
     pub(super) fn append(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.truncate(self.len);
         append(&mut self.bytes);
@@ -82,5 +93,23 @@ impl Fill {
 
     pub(super) fn clear(&mut self) {
         self.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ChunkBuffer;
+    use bloscpack_error::ErrorKind;
+
+    #[test]
+    fn more_than_there_was_room_for_is_a_bug() {
+        let mut buffer = ChunkBuffer::default();
+        assert_eq!(buffer.room(10).unwrap().len(), 10);
+        let error = buffer.filled(11).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error}");
+        buffer.filled(10).unwrap();
+        assert_eq!(buffer.data().unwrap(), [0; 10]);
+        let error = buffer.split_off(11).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error}");
     }
 }

@@ -1,5 +1,6 @@
 //! [`Decoder`]: the uncompressed bytes of a Bloscpack input, as a reader.
 
+use super::checked::{slice, widen};
 pub use super::engine::Warning;
 use super::engine::{Engine, Piece, Settings};
 use bloscpack_error::{IoSide, Result};
@@ -9,7 +10,18 @@ use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Sets up a [`Decoder`]; made by [`Decoder::builder`].
+/// Options of a [`Decoder`]; created by [`Decoder::builder`].
+///
+/// ```
+/// use bloscpack::Decoder;
+/// use std::io::Read;
+///
+/// let file = bloscpack::compress(b"only the last word")?;
+/// let mut word = String::new();
+/// Decoder::builder().range(14..18).read_from(file.as_slice()).read_to_string(&mut word)?;
+/// assert_eq!(word, "word");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct DecoderBuilder {
     settings: Settings,
@@ -18,59 +30,60 @@ pub struct DecoderBuilder {
 impl DecoderBuilder {
     /// Threads that check and decompress chunks; one by default, which is the caller's own.
     ///
-    /// Peak memory is about `(threads + 2) × 2 × chunk`, beside 256 KiB of input and the scratch
-    /// of a block for each thread.
+    /// Peak memory is about `(threads + 2) × 2 × chunk`, plus 256 KiB of input and the scratch space of a block for each
+    /// thread.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings.threads = threads;
         self
     }
 
-    /// What the input may ask for.
+    /// How much memory and work the input may demand.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.settings.hashers = hashers;
         self
     }
 
-    /// Delivers only these of the uncompressed bytes, counted over all members.
+    /// Delivers only this range of the uncompressed bytes, counted over all members.
     ///
-    /// Chunks outside are neither checked nor decompressed, and what lies behind the last byte
-    /// that is wanted is not read. A range that reaches past the end gives what there is.
+    /// Chunks outside of it are neither checked nor decompressed, and nothing after the range is read. A range that
+    /// reaches past the end delivers the bytes that there are.
     #[must_use]
     pub fn range(mut self, range: Range<u64>) -> Self {
         self.settings.range = Some(range);
         self
     }
 
-    /// Takes a stream without its end mark, or a file whose writer did not finish, as complete
-    /// after its last whole chunk; [`Decoder::warnings`] tells. Off by default. Where another
-    /// member follows, it is an error all the same, so that the other one is not lost.
+    /// Accepts a stream without its end mark, or a file whose writer did not finish, as complete after its last whole
+    /// chunk, with a [warning](Decoder::warnings). Off by default. If another member follows, it is an error all the same,
+    /// so that the other one is not lost.
     #[must_use]
     pub fn allow_unterminated(mut self, allow: bool) -> Self {
         self.settings.allow_unterminated = allow;
         self
     }
 
-    /// A decoder of this reader. Nothing is read yet.
+    /// Builds a decoder of this reader. Nothing is read yet.
     pub fn read_from<R: Read>(self, reader: R) -> Decoder<R> {
         Decoder::with_engine(Engine::new(reader, self.settings))
     }
 
-    /// A decoder of a source that can be read at any position, from the byte `from` on, at which the first member begins.
+    /// Builds a decoder of a source that can be read at any position, from the byte `from` on, at which the first member
+    /// begins.
     ///
-    /// The threads that decompress read what they need themselves, at the same time: faster than
+    /// The threads that decompress also read the source, at the same time, which is faster than
     /// [`read_from`](Self::read_from) for a file. Positions in errors count from `from`.
     ///
-    /// Where a thread could not read, nothing follows: unlike with a reader, the call cannot be tried again. A source
-    /// that has grown since is read whole; one that has become shorter is an error of reading.
+    /// After a thread could not read, nothing follows: unlike with a reader, the call cannot be tried again. A source that
+    /// has grown since is read whole; one that has become shorter is an error of reading.
     ///
     /// ```
     /// use bloscpack::Decoder;
@@ -84,7 +97,7 @@ impl DecoderBuilder {
     /// ```
     ///
     /// # Errors
-    /// Those of the source when it is asked for its size.
+    /// Returns any error of the source when it is asked for its size.
     pub fn read_at<S>(self, source: Arc<S>, from: u64) -> Result<Decoder<Cursor<Arc<S>>>>
     where
         S: ReadAt + Send + Sync + 'static,
@@ -94,12 +107,10 @@ impl DecoderBuilder {
     }
 }
 
-/// Reads the uncompressed bytes of a Bloscpack file or stream, of any layout and any number of
-/// concatenated members.
+/// Reads the uncompressed bytes of a Bloscpack file or stream, of any layout and any number of concatenated members.
 ///
-/// Only chunks whose digest was checked are handed on, and in order: after an error, all that was
-/// read before it is sound. Several threads decompress if the [builder](Self::builder) is told
-/// so. The input is read up to its end.
+/// It delivers chunks in order, and only after their digests were checked: after an error, all that was read before it is
+/// sound. Several threads decompress if the [builder](Self::builder) asks for them. The input is read up to its end.
 ///
 /// ```
 /// use bloscpack::Decoder;
@@ -112,20 +123,22 @@ impl DecoderBuilder {
 /// ```
 ///
 /// # Errors
-/// Reading fails with an [`io::Error`] that holds an [`Error`](bloscpack_error::Error), which
-/// `Error::from` gives back with chunk, byte and section.
+/// As a [`Read`], it fails with an [`io::Error`] that holds an
+/// [`Error`](bloscpack_error::Error), which `Error::from` gives back with chunk, byte
+/// and section. Only an I/O error of the reader comes as it is, without its [side](bloscpack_error::Side), which is always
+/// the source.
 pub struct Decoder<R> {
     engine: Engine<R>,
     piece: Option<Piece>,
-    /// Bytes of the piece that were handed on.
+    /// Bytes of the piece that were delivered.
     at: usize,
-    /// The chunk that could not be decoded: there is no way past it.
+    /// The error of a chunk that could not be decoded: nothing follows it.
     damage: Option<ParseError>,
     total_out: u64,
 }
 
 impl<R: Read> Decoder<R> {
-    /// A decoder on the caller's thread, with the default [`Limits`].
+    /// Creates a decoder on the caller's thread, with the default [`Limits`].
     pub fn new(reader: R) -> Self {
         DecoderBuilder::default().read_from(reader)
     }
@@ -140,57 +153,54 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// Reads as far as the first chunk and gives the header of the first member.
+    /// Reads as far as the first chunk, and returns the header of the first member.
     ///
     /// # Errors
-    /// As for reading.
+    /// Returns the same errors as reading.
     pub fn read_header(&mut self) -> Result<&Header> {
         Ok(&self.engine.read_first()?.header)
     }
 
-    /// Reads as far as the first chunk and gives the metadata of the first member.
+    /// Reads as far as the first chunk, and returns the metadata of the first member.
     ///
     /// # Errors
-    /// As for reading.
+    /// Returns the same errors as reading.
     pub fn read_metadata(&mut self) -> Result<Option<&Metadata>> {
-        Ok(self
-            .engine
-            .read_first()?
-            .metadata
-            .as_ref()
-            .map(|(metadata, _)| metadata))
+        let first = self.engine.read_first()?;
+        Ok(first.metadata.as_ref().map(|(metadata, _)| metadata))
     }
 
-    /// Reads as far as the first chunk and gives the header of the first member's metadata
-    /// section, which only V3 has.
+    /// Reads as far as the first chunk, and returns the header of the first member's metadata section, which only V3 has.
     ///
     /// # Errors
-    /// As for reading.
+    /// Returns the same errors as reading.
     pub fn read_metadata_header(&mut self) -> Result<Option<&MetadataHeader>> {
-        Ok(self
-            .engine
-            .read_first()?
+        let first = self.engine.read_first()?;
+        Ok(first
             .metadata
             .as_ref()
             .and_then(|(_, header)| header.as_ref()))
     }
 
-    /// Writes all that is left, and returns how many bytes that was.
+    /// Writes the rest of the content, and returns how many bytes it was.
     ///
     /// # Errors
-    /// As for reading, and those of the writer.
+    /// Returns the same errors as reading, and any error of the writer, on
+    /// [`Side::Target`](bloscpack_error::Side::Target).
     pub fn copy_to<W: Write + ?Sized>(&mut self, writer: &mut W) -> Result<u64> {
         let before = self.total_out;
         while self.have_piece()? {
-            writer.write_all(self.unread()).writing()?;
-            self.consume(self.unread().len());
+            let unread = self.unread()?;
+            let len = unread.len();
+            writer.write_all(unread).writing()?;
+            self.advance(len);
         }
-        Ok(self.total_out.saturating_sub(before))
+        Ok(self.total_out - before)
     }
 
-    /// Makes sure that there is a piece with bytes that were not handed on; false at the end.
+    /// Makes sure that there is a piece with bytes that were not delivered. Returns false at the end.
     fn have_piece(&mut self) -> Result<bool> {
-        while self.unread().is_empty() {
+        while self.unread()?.is_empty() {
             if let Some(used) = self.piece.take() {
                 self.engine.recycle(used.buffer);
             }
@@ -203,7 +213,7 @@ impl<R: Read> Decoder<R> {
             if let Err(error) = piece.result {
                 let damage = ParseError {
                     error,
-                    position: piece.place.position,
+                    position: piece.info.position,
                 };
                 self.damage = Some(damage.clone());
                 return Err(damage.into());
@@ -228,12 +238,12 @@ impl<R> Decoder<R> {
         self.engine.get_ref()
     }
 
-    /// The reader underneath. Reading from it loses its bytes to the decoder.
+    /// The reader underneath. Bytes that are read from it are lost to the decoder.
     pub fn get_mut(&mut self) -> &mut R {
-        self.engine.source().get_mut()
+        self.engine.get_mut()
     }
 
-    /// Gives back the reader, from which more may have been read than was decoded.
+    /// Returns the reader, from which more may have been read than was decoded.
     pub fn into_inner(self) -> R {
         self.engine.into_inner()
     }
@@ -248,20 +258,26 @@ impl<R> Decoder<R> {
         self.engine.total_in()
     }
 
-    /// Uncompressed bytes handed on so far.
+    /// Uncompressed bytes delivered so far.
     pub fn total_out(&self) -> u64 {
         self.total_out
     }
 
-    /// The bytes that were decoded and not handed on.
-    fn unread(&self) -> &[u8] {
-        self.piece
-            .as_ref()
-            .and_then(|piece| piece.bytes().get(self.at..))
-            .unwrap_or_default()
+    /// The bytes that were decoded and not delivered.
+    fn unread(&self) -> Result<&[u8]> {
+        match &self.piece {
+            Some(piece) => slice(piece.bytes()?, self.at..piece.len),
+            None => Ok(&[]),
+        }
     }
 
-    /// What was odd so far without being wrong; complete at the end of the input.
+    /// Marks this many of the bytes as delivered.
+    fn advance(&mut self, len: usize) {
+        self.at += len;
+        self.total_out += widen(len);
+    }
+
+    /// Things in the input so far that are unusual but not wrong; complete at the end of the input.
     pub fn warnings(&self) -> &[Warning] {
         &self.engine.warnings
     }
@@ -270,14 +286,13 @@ impl<R> Decoder<R> {
 impl<R: Read> BufRead for Decoder<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.have_piece()?;
-        Ok(self.unread())
+        Ok(self.unread()?)
     }
 
     fn consume(&mut self, amount: usize) {
-        self.at = self.at.saturating_add(amount);
-        self.total_out = self
-            .total_out
-            .saturating_add(u64::try_from(amount).unwrap_or(0));
+        let there = self.piece.as_ref().map_or(0, |piece| piece.len - self.at);
+        // A caller that consumes more than it was given gets no further than that.
+        self.advance(amount.min(there));
     }
 }
 

@@ -9,9 +9,9 @@ use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatError, Metadata, NumpyArray, NumpyOrder};
 use std::ops::Range;
 
-/// The array in a Bloscpack file, as its metadata describes it: what Bloscpack's `pack_ndarray` writes.
+/// The array in a Bloscpack file whose metadata describes one, as Bloscpack's `pack_ndarray` writes it.
 ///
-/// An array in Fortran's order is turned as it is read.
+/// An array in Fortran order is transposed while it is read.
 ///
 /// ```
 /// use bloscpack::exchange::{FileSource, Source};
@@ -40,24 +40,25 @@ impl<S: ReadAt> Content for IndexedReader<S> {
 }
 
 impl<S: ReadAt> FileSource<S> {
-    /// The whole array.
+    /// A source of the whole array.
     ///
     /// # Errors
-    /// Wrong usage if the metadata describes no array; damage if it does not fit the content; unsupported if the elements are
-    /// Python objects.
+    /// Returns wrong usage if the metadata does not describe an array; damage if it does not fit the content; unsupported if
+    /// the elements are Python objects.
     pub fn new(reader: IndexedReader<S>) -> Result<Self> {
-        let no_array = "this file holds bytes: its metadata describes no array of NumPy";
+        let no_array = "this file contains bytes; its metadata does not describe a NumPy array";
         let metadata = reader.metadata().ok_or_else(|| Error::usage(no_array))?;
         let array = NumpyArray::of(metadata)?.ok_or_else(|| Error::usage(no_array))?;
         let dtype = dtype_of(metadata)?;
         if dtype.has_object() {
-            let what = "the elements are Python objects: pickles, which nothing here reads";
+            let what = "the elements are Python objects (pickles), which cannot be read";
             return Err(FormatError::Unsupported { what: what.into() }.into());
         }
         let (said, there) = (array.content_len(), reader.content_len());
         if said != there || dtype.itemsize() != array.itemsize {
-            let why =
-                format!("the array of {dtype} should have {said} bytes, but {there} are there");
+            let why = format!(
+                "the array of {dtype} should have {said} bytes, but the file contains {there}"
+            );
             return Err(FormatError::MetadataData { why }.into());
         }
         let fortran = array.order == NumpyOrder::F;
@@ -65,10 +66,10 @@ impl<S: ReadAt> FileSource<S> {
         Ok(Self { flat })
     }
 
-    /// Only this box of it, a range for each axis; axes that are not named are whole.
+    /// The same source for a slice of the array: a range for each axis; further axes are whole.
     ///
     /// # Errors
-    /// Wrong usage for more axes than there are, or a range outside of its axis.
+    /// Returns wrong usage for more axes than there are, or a range outside of its axis.
     pub fn slice(self, slice: &[Range<u64>]) -> Result<Self> {
         let flat = self.flat.slice(slice)?;
         Ok(Self { flat })
@@ -77,7 +78,7 @@ impl<S: ReadAt> FileSource<S> {
 
 fn dtype_of(metadata: &Metadata) -> Result<DType> {
     let wrong = |why: String| FormatError::MetadataData { why };
-    // The rest may have what only Python knows, and be long.
+    // The rest may contain things that only Python knows, and be long.
     let text = metadata.get_text("dtype");
     let text = text.ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;
     let value: serde_json::Value =

@@ -75,7 +75,9 @@
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod buffered_input;
+mod checked;
 mod chunk_buffer;
+mod damage;
 mod decoder;
 mod edit;
 mod encoder;

@@ -1,8 +1,8 @@
-//! Ordered work on several threads: results come out in the order in which jobs went in.
+//! [`Pipeline`]: work on several threads, whose results come out in the order in which the jobs went in.
 //!
-//! The caller submits jobs and takes results; at most [`capacity`](Pipeline::capacity) are under
-//! way, which bounds memory and gives back-pressure. With one thread the jobs run where they are
-//! submitted and no thread is ever started; with more, threads start as there is work for them.
+//! The caller submits jobs and takes results; at most [`capacity`](Pipeline::capacity) are under way, which bounds memory and
+//! gives back-pressure. With one thread the jobs run on the caller's thread and no other is ever started; with more, threads
+//! start when there is work for them.
 
 use bloscpack_storage::parallel::sync::{
     Mutex,
@@ -13,10 +13,10 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
-/// Chunks of fewer bytes than this make one job several at a time: to hand one over takes as long as to work on it.
+/// Chunks of fewer bytes than this are put together into one job: handing one over takes as long as the work on it.
 pub(crate) const BATCH: usize = 128 << 10;
 
-/// Jobs beyond those that the threads work on, so that none has to wait for the caller.
+/// Jobs in addition to those that the threads work on, so that no thread has to wait for the caller.
 const SLACK: usize = 2;
 
 /// A worker died before it gave its result.
@@ -28,10 +28,11 @@ type Worker<J, R> = Box<dyn FnMut(J) -> R + Send>;
 
 type Job<J, R> = (J, SyncSender<R>);
 
+/// Does jobs on several threads.
 pub(crate) struct Pipeline<J, R> {
     threads: usize,
     make_worker: Box<dyn Fn() -> Worker<J, R> + Send>,
-    /// The worker of this thread, where there is only one.
+    /// The worker of the caller's thread, if there is no other.
     own: Option<Worker<J, R>>,
     jobs: Sender<Job<J, R>>,
     queue: Arc<Mutex<Receiver<Job<J, R>>>>,
@@ -62,11 +63,12 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         }
     }
 
-    /// How many jobs may be under way before a result has to be taken.
+    /// How many jobs may be under way before a result must be taken.
     pub(crate) fn capacity(&self) -> usize {
         if self.threads == 1 {
             1
         } else {
+            // Any number of threads may be asked for.
             self.threads.saturating_add(SLACK)
         }
     }
@@ -90,21 +92,21 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             return;
         }
         let (done, result) = sync_channel(1);
-        // The queue's other end lives in `self`, so it cannot be closed.
+        // The other end of the queue is in `self`, so it cannot be closed.
         let _ = self.jobs.send((job, done));
         self.under_way.push_back(Slot::Pending(result));
     }
 
-    /// Does a job on the caller's thread; its result waits for those before it.
+    /// Does a job on the caller's thread. Its result waits for those before it.
     pub(crate) fn submit_here(&mut self, job: J) {
         let worker = self.own.get_or_insert_with(|| (self.make_worker)());
-        // Here, too, a panic is an error of its job: who caught it and went on would leave a gap.
+        // Here, too, a panic is an error of its job: a caller that caught it and continued would leave a gap.
         let result = catch_unwind(AssertUnwindSafe(|| worker(job)));
         self.under_way
             .push_back(Slot::Done(result.map_err(|_| Panicked)));
     }
 
-    /// Starts one more thread, unless one is enough; where the system gives none, those that are there do the work.
+    /// Starts one more thread, unless one is enough. If the system refuses, the existing ones do the work.
     fn hire(&mut self) {
         if self.threads == 1 {
             return;
@@ -113,7 +115,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         let mut worker = (self.make_worker)();
         let work = move || {
             while let Some((job, done)) = next_job(&queue) {
-                // After a panic the result stays out, and the thread lives on for the other jobs.
+                // After a panic there is no result, and the thread continues with the other jobs.
                 if let Ok(result) = catch_unwind(AssertUnwindSafe(|| worker(job))) {
                     // Nobody waits for the result of a pipeline that was dropped.
                     let _ = done.send(result);
@@ -128,7 +130,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         }
     }
 
-    /// The result of the oldest job under way, waiting for it; nothing if there is none.
+    /// Waits for the result of the oldest job under way; nothing if there is none.
     pub(crate) fn next(&mut self) -> Option<Result<R, Panicked>> {
         Some(match self.under_way.pop_front()? {
             Slot::Done(result) => result,
@@ -153,9 +155,9 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
     }
 }
 
-/// Waits for a job; nothing once the pipeline is gone.
+/// Waits for a job; nothing once the pipeline was dropped.
 fn next_job<J, R>(queue: &Mutex<Receiver<Job<J, R>>>) -> Option<Job<J, R>> {
-    // A worker that panics does so outside of this lock.
+    // Workers only panic outside of this lock.
     queue
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -165,7 +167,7 @@ fn next_job<J, R>(queue: &Mutex<Receiver<Job<J, R>>>) -> Option<Job<J, R>> {
 
 impl<J, R> Drop for Pipeline<J, R> {
     fn drop(&mut self) {
-        // Closing the queue sends the threads home, each after the job that it is doing.
+        // Closing the queue ends the threads, each after its current job.
         let (closed, _) = channel();
         self.jobs = closed;
         self.under_way.clear();

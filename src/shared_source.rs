@@ -1,36 +1,37 @@
-//! Bytes of a source that several threads read at once.
+//! [`SharedSource`] and [`Fetch`]: a source that several threads read at once.
 
+use super::checked::{in_memory, len_of, widen};
+use bloscpack_error::Result;
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A source that the threads of a pipeline share.
-pub(super) type Shared = Arc<dyn ReadAt + Send + Sync>;
+pub(super) type SharedSource = Arc<dyn ReadAt + Send + Sync>;
 
-/// Some bytes of a source, still to be read.
+/// Bytes of a source that are still to be read.
 #[derive(Clone)]
 pub(super) struct Fetch {
-    pub source: Shared,
+    pub source: SharedSource,
     pub bytes: Range<u64>,
 }
 
 impl Fetch {
-    /// How many bytes it is about.
-    pub(super) fn len(&self) -> usize {
-        let len = self.bytes.end.saturating_sub(self.bytes.start);
-        usize::try_from(len).unwrap_or(usize::MAX)
+    /// How many bytes are to be read.
+    pub(super) fn len(&self) -> Result<usize> {
+        in_memory(len_of(&self.bytes))
     }
 
-    /// Reads bytes into the front of `room`, as many as the source gives at once; `done` of them were read before.
+    /// Reads bytes into the front of `room`, as many as the source gives at once. `done` of them were read before.
     pub(super) fn read(&self, done: usize, room: &mut [u8]) -> io::Result<usize> {
-        let done = u64::try_from(done).unwrap_or(u64::MAX);
-        let at = self.bytes.start.saturating_add(done);
+        // Positions past the end of the source, however large, are answered with the end.
+        let at = self.bytes.start.saturating_add(widen(done));
         loop {
             match self.source.read_at(at, room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(0) if !room.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
-                // A source that claims more than there was room for would have the rest wrong.
+                // A source may claim more than there was room for; that is not believed.
                 result => return result.map(|len| len.min(room.len())),
             }
         }
@@ -38,9 +39,12 @@ impl Fetch {
 }
 
 /// A reader of these bytes of a source, in order.
-pub(super) fn in_order(source: &Shared, bytes: Range<u64>) -> io::Result<impl io::Read + use<>> {
+pub(super) fn in_order(
+    source: &SharedSource,
+    bytes: Range<u64>,
+) -> io::Result<impl io::Read + use<>> {
     use io::{Read as _, Seek as _};
     let mut cursor = Cursor::new(Arc::clone(source));
     cursor.seek(io::SeekFrom::Start(bytes.start))?;
-    Ok(cursor.take(bytes.end.saturating_sub(bytes.start)))
+    Ok(cursor.take(len_of(&bytes)))
 }

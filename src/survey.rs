@@ -1,4 +1,4 @@
-//! [`Survey`]: what an input holds, from its headers alone.
+//! [`Survey`]: the contents of an input, from its headers alone.
 
 use super::engine::Warning;
 use super::walk::Walk;
@@ -7,7 +7,7 @@ use bloscpack_error::{IoSide, Result};
 use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, Offsets, Parser};
 use std::io::{Read, Seek};
 
-/// Whether a member is all there.
+/// Whether a member is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
@@ -22,7 +22,7 @@ pub enum State {
 }
 
 impl State {
-    /// A lower-case name, as reports have it.
+    /// The lower-case name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl State {
     }
 }
 
-/// A member: its header, its metadata, and what its chunks add up to.
+/// A member: its header, its metadata, and the totals of its chunks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Member {
@@ -52,15 +52,15 @@ pub struct Member {
     pub first_chunk_at: Option<u64>,
     /// The header of its first chunk.
     pub first_chunk: Option<ChunkHeader>,
-    /// Chunks that are there.
+    /// Number of chunks that are there.
     pub chunks: u64,
     /// Uncompressed bytes of these chunks.
     pub uncompressed: u64,
-    /// Compressed bytes of these chunks, digests not counted.
+    /// Compressed bytes of these chunks, without digests.
     pub compressed: u64,
-    /// What the streams of the chunks were made by, each once; pure copies have none.
+    /// The formats of the streams in the chunks, each once; pure copies have none.
     pub compressors: Vec<CompressorFormat>,
-    /// The filters of the chunks, each once; without those of Blosc 2, which has up to six a chunk.
+    /// The filters of the chunks, each once, without those of Blosc 2, which has up to six in each chunk.
     pub filters: Vec<Filter>,
     /// Whether all of it is there.
     pub state: State,
@@ -93,9 +93,10 @@ impl Member {
         let Some(chunk) = self.begun.take() else {
             return;
         };
-        self.chunks = self.chunks.saturating_add(1);
+        self.chunks += 1;
+        // A few bytes may claim gigabytes, and hostile ones more than there are numbers for.
         self.uncompressed = self.uncompressed.saturating_add(chunk.nbytes.into());
-        self.compressed = self.compressed.saturating_add(chunk.ctbytes.into());
+        self.compressed += u64::from(chunk.ctbytes);
         if let Some(format) = chunk
             .compressor_format()
             .filter(|_| chunk.may_have_streams())
@@ -103,14 +104,14 @@ impl Member {
         {
             self.compressors.push(format);
         }
-        // An extended header of Blosc 2 has its filters in the half that is not looked at.
+        // An extended header of Blosc 2 has its filters in the half that is not read.
         if !chunk.is_extended() && !self.filters.contains(&chunk.filter()) {
             self.filters.push(chunk.filter());
         }
     }
 }
 
-/// What an input holds: its members, read without decompressing anything.
+/// The contents of an input: its members, read without decompressing anything.
 ///
 /// ```
 /// use bloscpack::{Limits, State, Survey};
@@ -128,25 +129,24 @@ pub struct Survey {
     pub members: Vec<Member>,
     /// Bytes of the input.
     pub len: u64,
-    /// What is odd without being wrong.
+    /// Things that are unusual but not wrong.
     pub warnings: Vec<Warning>,
 }
 
 impl Survey {
-    /// Reads all of the input and looks at its headers. Digests are not checked.
+    /// Reads all of the input and parses its headers. Digests are not checked.
     ///
     /// # Errors
-    /// Those of the reader, and whatever is wrong with the structure. A stream or file whose
-    /// writer's last word is missing is no error here; its [`State`] tells.
+    /// Returns any error of the reader, and whatever is wrong with the structure. A stream or file that its writer did not
+    /// finish is not an error here, but a [`State`].
     pub fn of<R: Read>(reader: R, limits: &Limits) -> Result<Self> {
         Self::from_walk(Walk::of(reader, limits))
     }
 
-    /// As [`of`](Self::of), but passes over the chunks by seeking, so that it is fast on large
-    /// files.
+    /// As [`of`](Self::of), but seeks past the chunks, so that it is fast on large files.
     ///
     /// # Errors
-    /// As for [`of`](Self::of), and those of seeking.
+    /// Returns the same errors as [`of`](Self::of), and any error of seeking.
     pub fn of_file<R: Read + Seek>(file: R, limits: &Limits) -> Result<Self> {
         Self::from_walk(Walk::of_file(file, limits).reading()?)
     }
@@ -180,7 +180,7 @@ impl Survey {
     }
 }
 
-/// Adds what the parser has told to the member that it is about.
+/// Adds an event of the parser to its member.
 fn note(members: &mut Vec<Member>, event: Event<'_>, parser: &Parser) {
     if let Event::Header(header) = event {
         members.push(Member::new(header, parser.member_at()));

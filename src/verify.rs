@@ -1,7 +1,10 @@
 //! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
 
-use super::engine::{Engine, Piece, Place, Settings, Wanted, Warning};
-use super::records::{Numbers, Tally};
+pub use super::damage::Damage;
+
+use super::checked::widen;
+use super::engine::{ChunkInfo, Engine, Piece, Settings, Wanted, Warning};
+use super::records::{Numbers, RecordTally};
 use super::recover::{Recovery, examine, holds_chunks};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
@@ -9,42 +12,26 @@ use bloscpack_wire::{FormatError, Limits, ParseError, Section};
 use std::io::Read;
 use std::ops::Range;
 
-/// Something wrong with an input.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Damage {
-    /// What is wrong, with chunk, byte and section.
-    pub error: Error,
-    /// Which bytes of the input it takes up, where that is known: those of a chunk with its digest,
-    /// say. Nothing is missing between bytes if there are none of it left.
-    pub bytes: Option<Range<u64>>,
-    /// Which of the uncompressed bytes are lost, counted over all members, where that is known.
-    pub content: Option<Range<u64>>,
-    /// Which records are lost, or among which those of it are, where chunks hold records; counted
-    /// over all members, and where that is known.
-    pub records: Option<Range<u64>>,
-}
-
-/// What [`verify`] found.
-#[derive(Debug)]
+/// The result of [`verify`].
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Members seen.
+    /// Number of members.
     pub members: u64,
-    /// Chunks checked, damaged ones included.
+    /// Number of chunks, damaged ones included.
     pub chunks: u64,
     /// Uncompressed bytes of the sound chunks.
     pub bytes: u64,
-    /// Records in the sound chunks; 0 where chunks hold none.
+    /// Records in the sound chunks; 0 if the chunks hold no records.
     pub records: u64,
-    /// All that is wrong, in order of place; nothing if the input is sound.
+    /// All damages, in the order of their positions; none if the input is sound.
     pub damages: Vec<Damage>,
-    /// What is odd without being wrong.
+    /// Things that are unusual but not wrong.
     pub warnings: Vec<Warning>,
     /// The structure is broken where the last damage is.
-    stopped: bool,
-    tally: Tally,
-    /// Damages whose records are not known yet, by their place among them.
+    is_stopped: bool,
+    tally: RecordTally,
+    /// Indices of the damages whose records are not known yet.
     open: Vec<usize>,
 }
 
@@ -56,10 +43,10 @@ impl Report {
     }
 }
 
-/// Reads all of an input, checks and decodes every chunk, and goes on behind a damaged one.
+/// Reads all of an input, checks and decodes every chunk, and continues after a damaged one.
 ///
-/// Damage to the structure (a header, a table, the length of a chunk) is the last that can be
-/// found, since from there on nothing tells where chunks begin; [`verify_at`] goes on behind it.
+/// Damage to the structure (a header, a table, the length of a chunk) is the last that can be found, since from there on it
+/// is not known where chunks begin; [`verify_at`] continues after it.
 ///
 /// ```
 /// use bloscpack::{Limits, verify};
@@ -72,7 +59,7 @@ impl Report {
 /// ```
 ///
 /// # Errors
-/// Those of the reader, and a worker that panicked. What is wrong with the input is in the report.
+/// Returns any error of the reader, and that of a worker that panicked. Whatever is wrong with the input is in the report.
 pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
     let mut engine = Engine::new(
         reader,
@@ -83,21 +70,11 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
             ..Settings::default()
         },
     );
-    let mut report = Report {
-        members: 0,
-        chunks: 0,
-        bytes: 0,
-        records: 0,
-        damages: Vec::new(),
-        warnings: Vec::new(),
-        stopped: false,
-        tally: Tally::default(),
-        open: Vec::new(),
-    };
+    let mut report = Report::default();
     loop {
         match engine.next() {
             Ok(Some(piece)) => {
-                let buffer = report.add(piece);
+                let buffer = report.add(piece)?;
                 engine.recycle(buffer);
             }
             Ok(None) => {
@@ -105,13 +82,8 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
                 break;
             }
             Err(error) if error.is_format() => {
-                report.damages.push(Damage {
-                    error,
-                    bytes: None,
-                    content: None,
-                    records: None,
-                });
-                report.stopped = true;
+                report.damages.push(Damage::of(error));
+                report.is_stopped = true;
                 break;
             }
             Err(error) => return Err(error),
@@ -123,12 +95,10 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
     Ok(report)
 }
 
-/// As [`verify`], for a source that can be read at any position: behind damage to the structure it
-/// goes on, as far as sound chunks can be found. Bytes behind the last chunk are damage if there are
-/// sound chunks among them.
+/// As [`verify`], for a source that can be read at any position: after damage to the structure it continues as far as sound
+/// chunks can be found. Bytes after the last chunk are damage if there are sound chunks among them.
 ///
-/// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to
-/// three times.
+/// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to three times.
 ///
 /// ```
 /// use bloscpack::{Encoder, Limits, verify_at};
@@ -145,24 +115,24 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 /// ```
 ///
 /// # Errors
-/// As for [`verify`].
+/// Returns the same errors as [`verify`].
 pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
     let mut report = verify(Cursor::new(source), limits, threads)?;
-    if report.stopped && source.size().reading()? > 0 {
+    if report.is_stopped && source.size().reading()? > 0 {
         let found = examine(&source, limits, threads).reading()?;
-        // Where nothing is found, it is likely no damaged file but another kind.
+        // If nothing is found, it is likely not a damaged file but one of another kind.
         if found.chunks > 0 {
-            report.go_on(found);
+            report.continue_with(found);
         }
     } else {
-        report.look_behind(&source, &limits).reading()?;
+        report.check_trailing(&source, &limits).reading()?;
     }
     Ok(report)
 }
 
 impl Report {
-    /// Bytes behind the last chunk mean nothing, unless there are chunks among them.
-    fn look_behind<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
+    /// Reports bytes after the last chunk as damage if there are sound chunks among them.
+    fn check_trailing<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
         let size = source.size()?;
         for warning in std::mem::take(&mut self.warnings) {
             match warning {
@@ -170,12 +140,8 @@ impl Report {
                     if holds_chunks(source, trailing.position.byte, limits)? =>
                 {
                     let (error, position) = (FormatError::HiddenChunks, trailing.position);
-                    self.damages.push(Damage {
-                        error: ParseError { error, position }.into(),
-                        bytes: Some(position.byte..size),
-                        content: None,
-                        records: None,
-                    });
+                    let damage = Damage::of(ParseError { error, position }.into());
+                    self.damages.push(damage.in_bytes(position.byte..size));
                 }
                 other => self.warnings.push(other),
             }
@@ -183,8 +149,8 @@ impl Report {
         Ok(())
     }
 
-    /// Takes in what was found behind the last damage.
-    fn go_on(&mut self, found: Recovery) {
+    /// Adds what was found after the last damage.
+    fn continue_with(&mut self, found: Recovery) {
         let Some(mut stop) = self.damages.pop() else {
             return;
         };
@@ -195,13 +161,11 @@ impl Report {
             in_chunk && damage.bytes.as_ref().is_some_and(|bytes| !bytes.is_empty())
         };
         let damaged = found.damages.iter().filter(is_chunk).count();
-        self.chunks = found
-            .chunks
-            .saturating_add(u64::try_from(damaged).unwrap_or(0));
+        self.chunks = found.chunks + widen(damaged);
         self.bytes = found.bytes;
         self.records = found.records;
         self.members = self.members.max(found.members);
-        // The scan has found all the rest again, and knows better where it ends.
+        // The scan has found all the rest again, and has better knowledge of where it ends.
         let place = |damage: &Damage| damage.bytes.clone().unwrap_or(0..0);
         let before = self.damages.last().map(place);
         self.damages = found.damages;
@@ -211,7 +175,7 @@ impl Report {
             ends_here && places.any(|place| place.start == before.start && place.end != before.end)
         };
         if before.as_ref().is_some_and(is_other_end) {
-            // Only a damaged length had led there.
+            // Only a damaged length led there.
             return;
         }
         let stopped_by = entry_of(&stop.error);
@@ -233,55 +197,52 @@ impl Report {
         }
     }
 
-    /// Counts a piece and gives back its buffer.
-    fn add(&mut self, piece: Piece) -> Vec<u8> {
-        if self.tally.is_new(&piece.place) {
+    /// Counts a piece, and returns its buffer.
+    fn add(&mut self, piece: Piece) -> Result<Vec<u8>> {
+        if self.tally.is_new(&piece.info) {
             self.end_member();
         }
-        let result = self.count(&piece);
-        let Piece {
-            place, buffer, len, ..
-        } = piece;
-        match result {
-            Ok(()) => self.bytes = self.bytes.saturating_add(u64::try_from(len).unwrap_or(0)),
-            Err(error) => self.damaged(place, error),
+        match self.count(&piece)? {
+            Ok(()) => self.bytes += widen(piece.len),
+            Err(error) => self.damaged(piece.info, error),
         }
-        buffer
+        Ok(piece.buffer)
     }
 
-    /// Counts the records of the chunk that a piece begins; gives what is wrong with it.
-    fn count(&mut self, piece: &Piece) -> std::result::Result<(), FormatError> {
-        if piece.place.first {
-            self.chunks = self.chunks.saturating_add(1);
+    /// Counts the records of the chunk that a piece begins. The inner error is damage.
+    fn count(&mut self, piece: &Piece) -> Result<std::result::Result<(), FormatError>> {
+        if piece.info.is_first_piece {
+            self.chunks += 1;
         }
-        piece.result.clone()?;
-        if piece.place.first {
-            let lost = self.tally.sound(&piece.place, piece.bytes())?;
-            self.settle(lost);
+        if let (true, Ok(())) = (piece.info.is_first_piece, &piece.result) {
+            match self.tally.sound(&piece.info, piece.bytes()?) {
+                Ok(lost) => self.settle(lost),
+                Err(error) => return Ok(Err(error)),
+            }
         }
-        Ok(())
+        Ok(piece.result.clone())
     }
 
-    fn damaged(&mut self, place: Place, error: FormatError) {
-        let records = if place.first {
-            self.tally.damaged(&place)
+    fn damaged(&mut self, info: ChunkInfo, error: FormatError) {
+        let records = if info.is_first_piece {
+            self.tally.damaged(&info)
         } else {
-            self.tally.spoilt()
+            self.tally.take_back()
         };
         if records.is_none() {
             self.open.push(self.damages.len());
         }
-        let bytes = bytes_of(&place, &error);
-        let position = place.position;
+        let bytes = bytes_of(&info, &error);
+        let position = info.position;
         self.damages.push(Damage {
             error: ParseError { error, position }.into(),
             bytes: Some(bytes),
-            content: Some(place.content),
+            content: Some(info.content),
             records,
         });
     }
 
-    /// Notes which records are lost by the damages of which that was not known.
+    /// Notes the lost records in the damages of which they were not known.
     fn settle(&mut self, records: Option<Numbers>) {
         for index in self.open.drain(..) {
             if let Some(damage) = self.damages.get_mut(index) {
@@ -295,18 +256,13 @@ impl Report {
             Ok(records) => self.settle(records),
             Err(error) => {
                 self.settle(None);
-                self.damages.push(Damage {
-                    error: error.into(),
-                    bytes: None,
-                    content: None,
-                    records: None,
-                });
+                self.damages.push(Damage::of(error.into()));
             }
         }
     }
 }
 
-/// Member and number of the entry of a table that is wrong, if it is that.
+/// Member and number of the wrong entry of a table, if that is the error.
 fn entry_of(error: &Error) -> Option<(u64, u64)> {
     let ErrorKind::Format(FormatError::Offset { entry, .. }) = error.kind() else {
         return None;
@@ -314,15 +270,13 @@ fn entry_of(error: &Error) -> Option<(u64, u64)> {
     Some((error.position()?.member, *entry))
 }
 
-/// The bytes of a damaged chunk, and of its digest if that may be what is damaged.
-fn bytes_of(place: &Place, error: &FormatError) -> Range<u64> {
+/// The bytes of a damaged chunk, and of its digest if that may be the damaged part.
+fn bytes_of(info: &ChunkInfo, error: &FormatError) -> Range<u64> {
     let digest_len = match error {
         FormatError::Digest(mismatch) => mismatch.checksum.digest_len(),
         _ => 0,
     };
-    let from = place.position.byte;
-    let end = from
-        .saturating_add(place.header.ctbytes.into())
-        .saturating_add(u64::try_from(digest_len).unwrap_or(0));
-    from..end
+    let from = info.position.byte;
+    // The chunk was read from there, so that it ends within the input.
+    from..from + u64::from(info.header.ctbytes) + widen(digest_len)
 }

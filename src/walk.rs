@@ -1,33 +1,34 @@
-//! A walk over all headers of an input, past the bodies of its chunks.
+//! [`Walk`]: all headers of an input, without the bodies of its chunks.
 
-use super::buffered_input::Source;
+use super::buffered_input::BufferedInput;
 use bloscpack_error::Result;
 use bloscpack_wire::{Ending, Event, Hashers, Limits, ParseError, Parser};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Seeking is slower than reading for less than this.
 const WORTH_SEEKING: u64 = 16 << 10;
-/// How much is read at once where the bodies are passed over by seeking.
+/// How much is read at once where the bodies are skipped by seeking.
 const BUFFER_LEN: usize = 16 << 10;
 
-/// Passes over so many bytes without reading them, and tells how many it were.
-type Pass<R> = Box<dyn FnMut(&mut R, u64) -> io::Result<u64>>;
+/// Skips this many bytes without reading them, and returns how many there were.
+type Skip<R> = Box<dyn FnMut(&mut R, u64) -> io::Result<u64>>;
 
+/// Reads an input from header to header.
 pub(super) struct Walk<R> {
-    source: Source<R>,
-    pass: Option<Pass<R>>,
+    input: BufferedInput<R>,
+    skip: Option<Skip<R>>,
     parser: Parser,
-    passed: u64,
+    skipped: u64,
 }
 
 impl<R: Read> Walk<R> {
     /// A walk that reads all of the input.
     pub(super) fn of(reader: R, limits: &Limits) -> Self {
         Self {
-            source: Source::new(reader),
-            pass: None,
+            input: BufferedInput::new(reader),
+            skip: None,
             parser: Parser::new(*limits, Hashers::default()),
-            passed: 0,
+            skipped: 0,
         }
     }
 
@@ -39,25 +40,25 @@ impl<R: Read> Walk<R> {
         let from = file.stream_position()?;
         let end = file.seek(SeekFrom::End(0))?;
         file.seek(SeekFrom::Start(from))?;
-        let pass = move |file: &mut R, count: u64| {
+        let skip = move |file: &mut R, count: u64| {
             let here = file.stream_position()?;
-            // What lies behind the end was not passed over but is missing.
-            let to = here.saturating_add(count).min(end.max(here));
-            file.seek(SeekFrom::Start(to))
-                .map(|_| to.saturating_sub(here))
+            // Bytes past the end were not skipped: they are missing.
+            let count = count.min(end.max(here) - here);
+            file.seek(SeekFrom::Start(here + count))?;
+            Ok(count)
         };
         Ok(Self {
-            source: Source::with_buffer(file, BUFFER_LEN),
-            pass: Some(Box::new(pass)),
+            input: BufferedInput::with_buffer(file, BUFFER_LEN),
+            skip: Some(Box::new(skip)),
             parser: Parser::new(*limits, Hashers::default()),
-            passed: 0,
+            skipped: 0,
         })
     }
 
-    /// Tells `visit` all that the parser tells, and how the input ended.
+    /// Hands every event of the parser to `visit`, and returns how the input ended.
     ///
     /// # Errors
-    /// Those of the reader, and what is wrong before the end.
+    /// Returns any error of the reader, and whatever is wrong before the end.
     pub(super) fn run(
         &mut self,
         mut visit: impl FnMut(Event<'_>, &Parser),
@@ -69,40 +70,40 @@ impl<R: Read> Walk<R> {
         Ok(self.parser.finish())
     }
 
-    /// As [`run`](Self::run), up to the event at which `visit` says that it has seen enough.
+    /// As [`run`](Self::run), up to the event at which `visit` returns true.
     pub(super) fn run_until(
         &mut self,
         mut visit: impl FnMut(Event<'_>, &Parser) -> bool,
     ) -> Result<()> {
         loop {
-            let mut input = self.source.unused();
-            let event = self.parser.parse(&mut input)?;
-            let left = input.len();
-            let hungry = matches!(event, Event::NeedInput);
-            let enough = visit(event, &self.parser);
-            self.source.keep(left);
-            if enough || (hungry && !self.read_more()?) {
+            let mut unused = self.input.unused()?;
+            let event = self.parser.parse(&mut unused)?;
+            let left = unused.len();
+            let is_hungry = matches!(event, Event::NeedInput);
+            let is_enough = visit(event, &self.parser);
+            self.input.keep(left);
+            if is_enough || (is_hungry && !self.read_more()?) {
                 return Ok(());
             }
         }
     }
 
-    /// Gets more input; false at its end.
+    /// Gets more input. Returns false at its end.
     fn read_more(&mut self) -> Result<bool> {
         let left = self.parser.body_left();
-        if let Some(pass) = self.pass.as_mut().filter(|_| left >= WORTH_SEEKING) {
-            let passed = pass(self.source.get_mut(), left)?;
-            self.passed = self.passed.saturating_add(self.parser.skip(passed));
-            if passed > 0 {
-                // The parser may have something to tell without any more input.
+        if let Some(skip) = self.skip.as_mut().filter(|_| left >= WORTH_SEEKING) {
+            let count = skip(self.input.get_mut(), left)?;
+            self.skipped += self.parser.skip(count);
+            if count > 0 {
+                // The parser may have an event without any more input.
                 return Ok(true);
             }
         }
-        Ok(self.source.fill()?)
+        self.input.fill()
     }
 
     /// Bytes of the input so far.
     pub(super) fn len(&self) -> u64 {
-        self.source.total().saturating_add(self.passed)
+        self.input.total() + self.skipped
     }
 }

@@ -1,54 +1,63 @@
-//! [`Appender`]: data behind the content of a file.
+//! [`Appender`]: data after the content of a file.
 
-use super::file_state::Frame;
+use super::file_state::FileState;
 use super::preamble::{self, NewMetadata, counted};
-use super::rewrite::{Beginning, Rewrite};
+use super::rewrite::{NewPreamble, Rewrite};
 use super::{Editor, EditorBuilder};
-use crate::encoder::{Sink, Stage};
+use crate::checked::{in_memory, len_of, widen};
+use crate::encoder::{ChunkSink, Chunker, Total, last_chunk_len};
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::{Change, Disk, Folder, JournaledFile};
+use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
     FormatVersion, Header, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
 };
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-/// Appends to the content of a file; made by [`Editor::append`].
+/// Appends to the content of a file; created by [`Editor::append`].
 ///
-/// The last chunk is filled up and new ones are added. Until [`finish`](Self::finish) the file
-/// stays as it was to everybody who reads it; without `finish`, nothing has happened.
+/// It fills up the last chunk and adds new ones. Until [`finish`](Self::finish) every reader sees the file as it was;
+/// without `finish`, nothing is changed.
 pub struct Appender<'a, F: Folder = Disk> {
-    stage: Stage,
+    chunker: Chunker,
     sink: AppendSink<'a, F>,
-    frame: &'a mut Frame,
+    state: &'a mut FileState,
     options: &'a EditorBuilder,
-    chunk_size: u32,
-    /// Chunks that stay as they are.
+    /// Number of chunks that stay as they are.
     kept: u64,
     /// Uncompressed bytes that were there.
     old_len: u64,
-    /// Bytes of the last chunk, which is written anew with what is appended.
+    /// Uncompressed bytes of the last chunk, which is written again with the appended data.
     refilled: u64,
-    /// What the metadata is to be, if the caller says so.
+    /// The new metadata, if the caller has set it.
     metadata: Option<NewMetadata>,
 }
 
+/// Writes chunks after those that stay.
 pub(super) struct AppendSink<'a, F: Folder> {
     pub change: Change<'a, F>,
+    /// Where the next chunk begins.
     pub at: u64,
     pub starts: Vec<u64>,
+    /// Bytes of the chunks so far.
+    pub len: u64,
 }
 
-impl<F: Folder> Sink for AppendSink<'_, F> {
+impl<F: Folder> ChunkSink for AppendSink<'_, F> {
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()> {
         self.change.put(self.at, chunks)?;
         let mut start = self.at;
         for end in ends {
             self.starts.push(start);
-            let end = u64::try_from(*end).unwrap_or(u64::MAX);
-            start = self.at.saturating_add(end);
+            start = self.at + widen(*end);
         }
-        self.at = start;
+        self.at += widen(chunks.len());
+        self.len += widen(chunks.len());
+        if start != self.at {
+            let at = self.at;
+            let why = format!("chunks that end at {start}, where bytes were written up to {at}");
+            return Err(Error::bug(why));
+        }
         Ok(())
     }
 }
@@ -56,55 +65,50 @@ impl<F: Folder> Sink for AppendSink<'_, F> {
 impl<F: Folder> Editor<F> {
     /// Begins to append.
     ///
-    /// Codec, level, filter and typesize are those of the file, unless the
-    /// [builder](Editor::builder) was told otherwise. If the table of offsets runs out of room, or
-    /// there is a stream's end mark in the way, the file is replaced by a new one with room for
-    /// more; that needs space for both. In a V3 file with offsets, what is appended lies behind
-    /// the content from the start, where readers pass over it; elsewhere it goes through the
-    /// journal.
+    /// Compressor, level, filter and typesize are those of the file, unless they were set in the
+    /// [builder](Editor::builder). If the table of offsets runs out of room, or if a stream's end mark is in the way, the
+    /// file is replaced by a new one with room for more, which needs disk space for both. In a V3 file with offsets, the
+    /// appended data is written after the content at once, where readers ignore it; otherwise it goes through the journal.
     ///
     /// # Errors
-    /// Those of the file; a last chunk that is damaged, since it would get a new digest.
+    /// Returns any error of the file, and that of a damaged last chunk, which would otherwise get a new digest.
     pub fn append(&mut self) -> Result<Appender<'_, F>> {
         self.begin_append().writing()
     }
 
     fn begin_append(&mut self) -> Result<Appender<'_, F>> {
         self.held.check()?;
-        let (recipe, chunk_size) = (self.recipe()?, self.chunk_size()?);
+        let (options, chunk_size) = (self.chunk_options()?, self.chunk_size()?);
         let (kept, at, refill) = match self.chunks().checked_sub(1) {
-            None => (0, self.frame.end, Vec::new()),
+            None => (0, self.state.end, Vec::new()),
             Some(last) => {
-                let reader = self.reader();
-                let spot = self.frame.index.spot(self.held.file(), last)?;
-                let range = spot.map(|spot| spot.content).unwrap_or_default();
-                if range.end.saturating_sub(range.start) == u64::from(chunk_size) {
-                    (self.chunks(), self.frame.end, Vec::new())
+                let span = self.state.index.span(self.held.file(), last)?;
+                let span = span.ok_or_else(|| Error::bug(format!("chunk {last} is missing")))?;
+                if len_of(&span.content) == u64::from(chunk_size) {
+                    (self.chunks(), self.state.end, Vec::new())
                 } else {
-                    let (spot, bytes) = reader.compressed_chunk(last)?;
-                    (
-                        last,
-                        spot.extent.position.byte,
-                        reader.decoded(&spot, &bytes)?,
-                    )
+                    let reader = self.reader();
+                    let (span, bytes) = reader.compressed_chunk(last)?;
+                    let data = reader.decoded(&span, &bytes)?;
+                    (last, span.extent.position.byte, data)
                 }
             }
         };
         let old_len = self.content_len();
-        let change = self.held.change(self.frame.free_from())?;
+        let change = self.held.change(self.state.free_from())?;
         let mut appender = Appender {
-            stage: Stage::new(&recipe, chunk_size, None)?,
+            chunker: Chunker::new(&options, chunk_size, None)?,
             sink: AppendSink {
                 change,
                 at,
                 starts: Vec::new(),
+                len: 0,
             },
-            frame: &mut self.frame,
+            state: &mut self.state,
             options: &self.options,
-            chunk_size,
             kept,
             old_len,
-            refilled: u64::try_from(refill.len()).unwrap_or(u64::MAX),
+            refilled: widen(refill.len()),
             metadata: None,
         };
         appender.write_all(&refill)?;
@@ -113,42 +117,45 @@ impl<F: Folder> Editor<F> {
 }
 
 impl<F: Folder> Appender<'_, F> {
-    /// Appends all that the reader has; returns how many bytes that was.
+    /// Appends everything from the reader, and returns how many bytes it was.
     ///
     /// # Errors
-    /// Those of the reader and of the file.
+    /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the file, on
+    /// [`Side::Target`](bloscpack_error::Side::Target).
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
-        self.stage.read_from(&mut reader, &mut self.sink).writing()
+        self.chunker
+            .read_from(&mut reader, &mut self.sink)
+            .writing()
     }
 
-    /// Replaces the metadata, too, by the same change. That of a NumPy array is then not made to
-    /// fit what is appended: what this says stands.
+    /// Replaces the metadata as well, by the same change. The shape of a NumPy array is then not adapted to the appended
+    /// data: the metadata is used as it is.
     ///
     /// # Errors
-    /// As for [`Editor::set_metadata`].
+    /// Returns the same errors as [`Editor::set_metadata`].
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
-        let is_same = self.frame.head.metadata.as_ref() == Some(metadata);
+        let is_same = self.state.head.metadata.as_ref() == Some(metadata);
         self.metadata = Some(if is_same {
             NewMetadata::Same
         } else {
-            NewMetadata::of(self.frame, metadata, self.options)?
+            NewMetadata::of(self.state, metadata, self.options)?
         });
         Ok(())
     }
 
     /// Bytes appended so far.
     pub fn total_in(&self) -> u64 {
-        self.stage.total_in().saturating_sub(self.refilled)
+        self.chunker.total_in() - self.refilled
     }
 
-    /// Makes what was appended part of the file, and returns how many bytes it were. When this
-    /// returns, a power cut does not undo it.
+    /// Makes the appended data part of the file, and returns how many bytes it was. Once this has returned, a power cut does
+    /// not undo it.
     ///
     /// # Errors
-    /// Those of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not let go of
-    /// it within the [patience](EditorBuilder::patience) of the editor, which should be long where
-    /// what was appended cannot be had again; [`Usage`](bloscpack_error::Category::Usage) if the file holds a
-    /// NumPy array, and what was appended are no whole rows of it. The file is then as it was.
+    /// Returns any error of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers hold the file for longer than
+    /// the [patience](EditorBuilder::patience) of the editor, which should be long if the data cannot be had again;
+    /// [`Usage`](bloscpack_error::Category::Usage) if the file contains a NumPy array and the data is not a number of whole
+    /// rows of it. The file is then as it was.
     pub fn finish(self) -> Result<u64> {
         self.commit().writing()
     }
@@ -157,69 +164,72 @@ impl<F: Folder> Appender<'_, F> {
         let appended = self.total_in();
         match self.metadata.take() {
             None | Some(NewMetadata::Same) if appended == 0 => return Ok(0),
-            // A last chunk longer than the others may have been cut up, and is no longer there.
+            // Otherwise a last chunk longer than the others was cut up, and new chunks take its place.
             Some(metadata) if appended == 0 && self.sink.starts.is_empty() => {
-                super::metadata::replace(self.sink.change, self.frame, metadata, self.options)?;
+                super::metadata::replace(self.sink.change, self.state, metadata, self.options)?;
                 return Ok(0);
             }
             metadata => self.metadata = metadata,
         }
-        self.stage.finish(true, &mut self.sink)?;
-        let header = self.header();
+        self.chunker.finish(true, &mut self.sink)?;
+        let header = self.header()?;
         let metadata = match self.metadata.take() {
             Some(metadata) => metadata,
             None => self.grown_metadata(appended)?,
         };
         let Self {
             sink,
-            frame,
+            state,
             options,
             kept,
             ..
         } = self;
-        sink.finish(frame, kept, (header, metadata), options)?;
+        sink.finish(state, kept, (header, metadata), options)?;
         Ok(appended)
     }
 
     /// The header with all chunks counted.
-    fn header(&self) -> Header {
-        let new = u64::try_from(self.sink.starts.len()).unwrap_or(u64::MAX);
-        let before = new.saturating_sub(1).saturating_mul(self.chunk_size.into());
-        let last = self.stage.total_in().saturating_sub(before);
-        let last = u32::try_from(last).unwrap_or(self.chunk_size);
-        let chunks = self.kept.saturating_add(new);
-        counted(&self.frame.head.header, chunks, self.chunk_size, last)
+    fn header(&self) -> Result<Header> {
+        let new = Total {
+            chunks: widen(self.sink.starts.len()),
+            amount: self.chunker.total_in(),
+        };
+        let chunk_size = self.chunker.chunk_size()?;
+        let last = last_chunk_len(new, chunk_size)?;
+        let chunks = self.kept + new.chunks;
+        let header = &self.state.head.header;
+        Ok(counted(header, chunks, chunk_size, last))
     }
 
     /// The metadata of an array, with its new shape.
     fn grown_metadata(&self, appended: u64) -> Result<NewMetadata> {
-        let Some(metadata) = &self.frame.head.metadata else {
+        let Some(metadata) = &self.state.head.metadata else {
             return Ok(NewMetadata::Same);
         };
         let Some(array) = NumpyArray::of(metadata)? else {
             return Ok(NewMetadata::Same);
         };
-        // Other tools append without a word to the shape, which is put right here, too.
-        let content = self.old_len.saturating_add(appended);
+        // Other tools append without changing the shape, which is corrected here, too.
+        let content = self.old_len + appended;
         let added = content.checked_sub(array.content_len()).ok_or_else(|| {
             let (shape, there) = (array.content_len(), self.old_len);
             Error::usage(format!(
-                "the array's shape is of {shape} bytes, but there are only {there}: set its metadata first"
+                "the array's shape has {shape} bytes, but the file contains only {there}; set its metadata first"
             ))
         })?;
         let shape = array.grown(added).map_err(Error::usage)?;
         let metadata = with_shape(metadata, &shape)?;
-        NewMetadata::of(self.frame, &metadata, self.options)
+        NewMetadata::of(self.state, &metadata, self.options)
     }
 }
 
-/// The header, whose chunks are counted but not yet its spare offsets, if all that it counts has room
-/// in the file as it is.
-fn in_place(header: &Header, frame: &Frame, metadata: &NewMetadata) -> Option<Header> {
-    if frame.is_stream || matches!(metadata, NewMetadata::Moved(..)) {
+/// The header, in which the chunks are counted but not yet the spare offsets, if everything that it counts has room in the
+/// file as it is.
+fn in_place(header: &Header, state: &FileState, metadata: &NewMetadata) -> Option<Header> {
+    if state.is_stream || matches!(metadata, NewMetadata::Moved(..)) {
         return None;
     }
-    let Some(entries) = frame.head.header.table_len() else {
+    let Some(entries) = state.head.header.table_len() else {
         return Some(header.clone());
     };
     let spare = entries.checked_sub(header.nchunks?)?;
@@ -231,67 +241,84 @@ fn in_place(header: &Header, frame: &Frame, metadata: &NewMetadata) -> Option<He
 }
 
 impl<'a, F: Folder> AppendSink<'a, F> {
-    /// Makes the change, behind as many chunks as are kept, with a header that counts all of them.
+    /// Makes the change, after the chunks that are kept, with a header that counts all chunks.
     pub(super) fn finish(
         self,
-        frame: &mut Frame,
+        state: &mut FileState,
         kept: u64,
         (header, metadata): (Header, NewMetadata),
         options: &EditorBuilder,
     ) -> Result<()> {
-        let held = match in_place(&header, frame, &metadata) {
-            Some(header) => self.make(frame, kept, header, &metadata)?,
+        self.check_kept(state, kept)?;
+        let held = match in_place(&header, state, &metadata) {
+            Some(header) => self.make(state, kept, header, &metadata)?,
             None => {
                 let what = (header, metadata);
-                self.rewrite(frame, kept, what, options.max_app_chunks)?
+                self.rewrite(state, kept, what, options.max_app_chunks)?
             }
         };
-        frame.renew(held, &options.limits)
+        state.renew(held, &options.limits)
+    }
+
+    /// Checks that the first new chunk follows the last one that is kept.
+    fn check_kept(&self, state: &FileState, kept: u64) -> Result<()> {
+        let begin = self.starts.first().copied().unwrap_or(self.at);
+        let replaced = state.index.extent(&self.change, kept)?;
+        let end = match replaced {
+            Some(replaced) => replaced.position.byte,
+            None => state.end,
+        };
+        let is_gapless = begin == end && begin + self.len == self.at;
+        if kept <= state.index.chunks() && is_gapless {
+            return Ok(());
+        }
+        let (len, at) = (self.len, self.at);
+        let why = format!(
+            "{len} bytes of new chunks at {begin} to {at}, where {kept} chunks end at {end}"
+        );
+        Err(Error::bug(why))
     }
 
     /// Makes the change in the file as it is.
     fn make(
         mut self,
-        frame: &Frame,
+        state: &FileState,
         kept: u64,
         header: Header,
         metadata: &NewMetadata,
     ) -> Result<&'a mut JournaledFile<F>> {
         if header.offsets {
-            let (from, starts) = if frame.is_indexed {
+            let (from, starts) = if state.is_indexed {
                 (kept, self.starts)
             } else {
-                (0, self.all_starts(frame, kept)?)
+                (0, self.all_starts(state, kept)?)
             };
-            let table_at = frame.geometry.table_at;
-            let at = table_at.saturating_add(from.saturating_mul(ENTRY_LEN));
+            // The header has room for all entries, so that the position is in the file.
+            let at = state.geometry.table_at + from * ENTRY_LEN;
             self.change.put(at, &Offsets::encode(&starts, 0))?;
         }
-        preamble::put(&mut self.change, frame, header, metadata)?;
+        preamble::put(&mut self.change, state, header, metadata)?;
         Ok(self.change.commit(self.at)?)
     }
 
-    fn all_starts(&self, frame: &Frame, kept: u64) -> Result<Vec<u64>> {
-        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
-        let extents = frame.extents(&self.change)?;
-        let old = extents.iter().take(kept).map(|extent| extent.start);
+    fn all_starts(&self, state: &FileState, kept: u64) -> Result<Vec<u64>> {
+        let old = kept_extents(state, &self.change, kept)?;
+        let old = old.iter().map(|extent| extent.start);
         Ok(old.chain(self.starts.iter().copied()).collect())
     }
 
     /// Writes a new file with a larger table.
     fn rewrite(
         self,
-        frame: &Frame,
+        state: &FileState,
         kept: u64,
         (header, metadata): (Header, NewMetadata),
         max_app_chunks: Option<u64>,
     ) -> Result<&'a mut JournaledFile<F>> {
-        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
-        let mut extents = frame.extents(&self.change)?;
-        extents.truncate(kept);
+        let mut extents = kept_extents(state, &self.change, kept)?;
         extents.extend(self.new_extents());
         let old = (&self.change, header);
-        let beginning = Beginning::of(frame, old, metadata, max_app_chunks)?;
+        let beginning = NewPreamble::of(state, old, metadata, max_app_chunks)?;
         let mut rewrite = Rewrite::begin(self.change, beginning)?;
         for extent in &extents {
             rewrite.copy(extent)?;
@@ -306,17 +333,30 @@ impl<'a, F: Folder> AppendSink<'a, F> {
     }
 }
 
+/// Where the chunks are that stay.
+fn kept_extents<S: ReadAt>(state: &FileState, file: &S, kept: u64) -> Result<Vec<Range<u64>>> {
+    let mut extents = state.extents(file)?;
+    let kept = in_memory(kept)?;
+    if extents.len() < kept {
+        let found = extents.len();
+        let why = format!("{found} chunks, of which {kept} are to stay");
+        return Err(Error::bug(why));
+    }
+    extents.truncate(kept);
+    Ok(extents)
+}
+
 impl<F: Folder> Write for Appender<'_, F> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if data.is_empty() {
             return Ok(0);
         }
-        Ok(self.stage.write(data, &mut self.sink)?)
+        Ok(self.chunker.write(data, &mut self.sink)?)
     }
 
-    /// Hands on all full chunks; nothing of it is in the file before [`finish`](Self::finish).
+    /// Compresses all full chunks. None of them is in the file before [`finish`](Self::finish).
     fn flush(&mut self) -> io::Result<()> {
-        Ok(self.stage.flush(&mut self.sink)?)
+        Ok(self.chunker.flush(&mut self.sink)?)
     }
 }
 
@@ -325,5 +365,41 @@ impl<F: Folder> std::fmt::Debug for Appender<'_, F> {
         f.debug_struct("Appender")
             .field("total_in", &self.total_in())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bloscpack_error::ErrorKind;
+    use bloscpack_storage::Memory;
+
+    type Plant = fn(&mut Appender<'_, Memory>);
+
+    #[test]
+    fn a_wrong_count_or_a_wrong_offset_is_never_committed() {
+        let plants: [Plant; 5] = [
+            |appender| appender.sink.starts.push(1 << 20),
+            |appender| appender.sink.starts.clear(),
+            |appender| appender.kept += 1,
+            |appender| appender.kept -= 1,
+            |appender| appender.sink.at += 1,
+        ];
+        for (number, plant) in plants.into_iter().enumerate() {
+            let file = crate::compress(&[7; 2000]).unwrap();
+            let folder = Memory::from([("a.blp", file.clone())]);
+            let options = Editor::builder().chunk_size(1000);
+            let mut editor = options.open_in(folder.clone(), "a.blp".as_ref()).unwrap();
+            let mut appender = editor.append().unwrap();
+            appender.write_all(&[8; 2500]).unwrap();
+            appender.flush().unwrap();
+            plant(&mut appender);
+            let error = appender.finish().unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::Bug(_)),
+                "{number}: {error:?}"
+            );
+            assert_eq!(folder.bytes("a.blp"), Some(file), "{number}");
+        }
     }
 }

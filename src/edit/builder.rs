@@ -1,6 +1,6 @@
-//! [`EditorBuilder`]: how an editor writes.
+//! [`EditorBuilder`]: the options of an editor.
 
-use super::file_state::Frame;
+use super::file_state::FileState;
 use super::{Editor, RecordEditor};
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
@@ -12,10 +12,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a change waits for readers, unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a change waits for readers by default.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sets up an [`Editor`]; made by [`Editor::builder`].
+/// Options of an [`Editor`] or a [`RecordEditor`]; created by [`Editor::builder`].
 #[derive(Debug, Clone)]
 pub struct EditorBuilder {
     pub(super) compressor: Option<Compressor>,
@@ -42,7 +42,7 @@ impl Default for EditorBuilder {
             threads: 1,
             limits: Limits::default(),
             hashers: Hashers::default(),
-            patience: LockTimeout::new(PATIENCE),
+            patience: LockTimeout::new(TIMEOUT),
         }
     }
 }
@@ -55,8 +55,8 @@ impl EditorBuilder {
         self
     }
 
-    /// The level of new chunks, from 0 to 9. By default that of the file, which is found by trying,
-    /// since no chunk tells; the compressor's own where the compressor is another one.
+    /// The level of new chunks, from 0 to 9. By default it is that of the file, which is found by trying, since chunks do
+    /// not contain it; or the default of the compressor, if that is another one than the file's.
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
         self.level = Some(level);
@@ -70,24 +70,23 @@ impl EditorBuilder {
         self
     }
 
-    /// Bytes an element in new chunks; those of the file by default.
+    /// Element size in bytes of new chunks; that of the file by default.
     #[must_use]
     pub fn typesize(mut self, typesize: u8) -> Self {
         self.typesize = Some(typesize);
         self
     }
 
-    /// Uncompressed bytes of a chunk, where the file has no more than one and leaves it open; at
-    /// least [`DEFAULT_CHUNK_SIZE`](crate::DEFAULT_CHUNK_SIZE) by default. Where there are more
-    /// chunks, all are as long as the first.
+    /// Uncompressed bytes of a chunk, for a file with no more than one chunk, whose size is still open; at least
+    /// [`DEFAULT_CHUNK_SIZE`](crate::DEFAULT_CHUNK_SIZE) by default. In a file with more chunks, all are as long as the
+    /// first.
     #[must_use]
     pub fn chunk_size(mut self, bytes: u32) -> Self {
         self.chunk_size = Some(bytes);
         self
     }
 
-    /// Spare offsets that a table gets when it has to grow; ten times the number of chunks, and at
-    /// least 64, by default.
+    /// Spare offsets that a table gets when it has to grow; ten times the number of chunks by default, and at least 64.
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {
         self.max_app_chunks = Some(spare);
@@ -101,29 +100,30 @@ impl EditorBuilder {
         self
     }
 
-    /// What the file may ask for when it is read; new chunks are made as those that are there, and may have larger blocks.
+    /// How much memory and work the file may demand when it is read. New chunks are made like the existing ones, and may
+    /// have larger blocks.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
         self
     }
 
-    /// How long a change waits for those who are reading the file; ten seconds by default.
+    /// How long a change waits for readers of the file; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience.set_limit(patience);
         self
     }
 
-    /// Asks while a change waits for readers, many times a second and with the time that it has
-    /// waited; it waits on as long as the answer is true and its patience lasts.
+    /// Calls `goes_on` while a change waits for readers, many times a second and with the time that it has waited. The
+    /// change keeps waiting as long as the result is true and its patience lasts.
     #[must_use]
     pub fn while_waiting(
         mut self,
@@ -133,10 +133,10 @@ impl EditorBuilder {
         self
     }
 
-    /// Opens the file at this path, symbolic links followed.
+    /// Opens the file at this path, and follows symbolic links.
     ///
     /// # Errors
-    /// As [`open_in`](Self::open_in).
+    /// Returns the same errors as [`open_in`](Self::open_in).
     pub fn open(self, path: impl AsRef<Path>) -> Result<Editor> {
         let (folder, name) = Disk::of(path).writing()?;
         self.open_in(folder, &name)
@@ -145,19 +145,18 @@ impl EditorBuilder {
     /// Opens a file of a folder, and completes a change that was interrupted.
     ///
     /// # Errors
-    /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has it open; whatever
-    /// is wrong with the structure of the file, unfinished and unterminated ones included;
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts
-    /// that are only read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder
-    /// takes.
+    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has the file open; whatever is wrong
+    /// with its structure, also if it is unfinished or unterminated;
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts that can only
+    /// be read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder accepts.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
         self.open_for(folder, name, Wanted::Content).writing()
     }
 
-    /// Opens the file of records at this path, symbolic links followed.
+    /// Opens the file of records at this path, and follows symbolic links.
     ///
     /// # Errors
-    /// As [`open_records_in`](Self::open_records_in).
+    /// Returns the same errors as [`open_records_in`](Self::open_records_in).
     pub fn open_records(self, path: impl AsRef<Path>) -> Result<RecordEditor> {
         let (folder, name) = Disk::of(path).writing()?;
         self.open_records_in(folder, &name)
@@ -166,8 +165,8 @@ impl EditorBuilder {
     /// Opens a file of records, and completes a change that was interrupted.
     ///
     /// # Errors
-    /// As [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported) for a file
-    /// without records, or with records packed in an unknown way.
+    /// Returns the same errors as [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported)
+    /// for a file without records, or with records that are packed in an unknown way.
     pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
         let editor = self.open_for(folder, name, Wanted::Records).writing()?;
         RecordEditor::of(editor).writing()
@@ -176,16 +175,16 @@ impl EditorBuilder {
     fn open_for<F: Folder>(self, folder: F, name: &OsStr, wanted: Wanted) -> Result<Editor<F>> {
         if let Some(spare) = self.max_app_chunks.filter(|spare| *spare > MOST_SPARE) {
             return Err(Error::usage(format!(
-                "{spare} spare offsets: there may be up to {MOST_SPARE}"
+                "{spare} spare offsets exceed the maximum of {MOST_SPARE}"
             )));
         }
         let held = JournaledFile::open(folder, name, &self.patience)?;
-        let frame = Frame::of(held.file(), &self.limits)?;
-        frame.check_editable(wanted)?;
-        frame.check_behind(held.file(), &self.limits)?;
+        let state = FileState::of(held.file(), &self.limits)?;
+        state.check_editable(wanted)?;
+        state.check_trailing(held.file(), &self.limits)?;
         Ok(Editor {
             held,
-            frame,
+            state,
             options: self,
             known: None,
         })

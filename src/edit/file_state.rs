@@ -1,12 +1,12 @@
-//! [`Frame`]: what an editor knows of its file.
+//! [`FileState`]: what an editor knows of its file.
 
 use super::preamble::counted;
 use crate::Warning;
+use crate::checked::len_of;
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
-use crate::indexed::{Head, Index, head};
+use crate::indexed::{Index, MemberHead, head};
 use crate::recover::holds_chunks;
-use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
@@ -15,8 +15,9 @@ use bloscpack_wire::{
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(super) struct Frame {
-    pub head: Head,
+/// What an editor knows of its file.
+pub(super) struct FileState {
+    pub head: MemberHead,
     pub index: Arc<Index>,
     pub geometry: Geometry,
     /// Where the last chunk ends, its digest included.
@@ -27,11 +28,11 @@ pub(super) struct Frame {
     pub is_indexed: bool,
 }
 
-impl Frame {
+impl FileState {
     pub(super) fn of<S: ReadAt>(file: &S, limits: &Limits) -> Result<Self> {
         let index = Index::of_records(file, limits, false)?;
         let Some(head) = head(file, limits)? else {
-            return Err(Error::usage("there is no header"));
+            return Err(Error::usage("the file is empty: it has no header"));
         };
         let geometry = Geometry::of(&head.header, head.metadata_len)?;
         let is_stream = head.header.nchunks.is_none();
@@ -49,8 +50,8 @@ impl Frame {
         })
     }
 
-    /// Gets to know the file after a change. If that fails, the change is made all the same, and
-    /// nobody may go on with what was known before it.
+    /// Reads the file again after a change. If that fails, the change is made all the same, and the old state may not be
+    /// used any further.
     pub(super) fn renew<F: Folder>(
         &mut self,
         held: &mut JournaledFile<F>,
@@ -69,17 +70,19 @@ impl Frame {
                 true => "unpack and pack",
                 false => "decompress and compress",
             };
-            format!("the file is a concatenation of {members} members: {how} it to make it one")
+            format!("the file is a concatenation of {members} members; {how} it to make it one")
         } else if !matches!(
             layout,
             FormatVersion::V1 | FormatVersion::V2 | FormatVersion::V3
         ) {
-            format!("layout {layout} is only read: decompress and compress the file to change it")
+            format!(
+                "layout {layout} can only be read; decompress and compress the file to change it"
+            )
         } else if self.is_stream && self.head.header.offsets {
-            "the table of offsets has no known length: decompress and compress the file to change it"
+            "the length of the table of offsets is not known; decompress and compress the file to change it"
                 .to_owned()
         } else if self.head.header.varlen && wanted == Wanted::Content {
-            "the chunks of this file are records, which have no positions in one content: append records"
+            "the file contains records, which have no positions in one content; append records to it"
                 .to_owned()
         } else {
             return Ok(wanted.check(&self.form())?);
@@ -87,14 +90,14 @@ impl Frame {
         Err(FormatError::Unsupported { what }.into())
     }
 
-    /// What the chunks hold.
+    /// The form of the chunks.
     pub(super) fn form(&self) -> std::result::Result<Form, FormatError> {
         Form::of(&self.head.header, self.head.metadata.as_ref())
     }
 
-    /// Refuses a file with sound chunks behind its last one, which a change would cut off: somebody
-    /// may still want to recover them.
-    pub(super) fn check_behind<S: ReadAt>(&self, file: &S, limits: &Limits) -> Result<()> {
+    /// Refuses a file with sound chunks after its last one, which a change would cut off: somebody may still want to recover
+    /// them.
+    pub(super) fn check_trailing<S: ReadAt>(&self, file: &S, limits: &Limits) -> Result<()> {
         for warning in &self.index.warnings {
             if let Warning::Trailing(trailing) = warning
                 && holds_chunks(file, trailing.position.byte, limits)?
@@ -106,11 +109,11 @@ impl Frame {
         Ok(())
     }
 
-    /// From where on bytes of the file mean nothing to readers: behind the last chunk, where the
-    /// reference's append leaves stale bytes, too.
+    /// From where on readers ignore the bytes of the file: after the last chunk, where an append by the reference
+    /// implementation leaves stale bytes, too.
     pub(super) fn free_from(&self) -> Option<u64> {
-        let tolerant = self.head.header.layout == FormatVersion::V3 && self.is_indexed;
-        tolerant.then_some(self.end)
+        let is_tolerant = self.head.header.layout == FormatVersion::V3 && self.is_indexed;
+        is_tolerant.then_some(self.end)
     }
 
     /// The header with all chunks counted, which a stream's own does not.
@@ -121,13 +124,12 @@ impl Frame {
         }
         let chunks = self.index.chunks();
         let last = match chunks.checked_sub(1) {
-            Some(last) => self.index.spot(file, last)?,
+            Some(last) => self.index.span(file, last)?,
             None => None,
         };
-        let last = last.map_or(0, |spot| {
-            spot.content.end.saturating_sub(spot.content.start)
-        });
-        let last = u32::try_from(last).unwrap_or(MAX_NBYTES);
+        let last = last.map_or(0, |span| len_of(&span.content));
+        let last = u32::try_from(last)
+            .map_err(|_| Error::bug(format!("a last chunk of {last} uncompressed bytes")))?;
         Ok(counted(
             header,
             chunks,
@@ -136,15 +138,15 @@ impl Frame {
         ))
     }
 
-    /// Spare offsets for a new file with as many chunks: those that there are.
+    /// Spare offsets for a new file with the same number of chunks: as many as now.
     pub(super) fn spare_or(&self, wanted: Option<u64>) -> Option<u64> {
         let header = &self.head.header;
-        // What the header claims may lie in a hole of the file.
+        // The spare offsets that the header claims may be in a hole of the file.
         let there = header.max_app_chunks.min(MOST_SPARE);
         wanted.or_else(|| (header.offsets && !self.is_stream).then_some(there))
     }
 
-    /// Where each chunk lies, spare space included.
+    /// Where each chunk is, with its spare space.
     pub(super) fn extents<S: ReadAt>(&self, file: &S) -> Result<Vec<Range<u64>>> {
         self.index.extents(file)
     }

@@ -1,6 +1,6 @@
 //! [`Editor::set_metadata`]: other metadata.
 
-use super::file_state::Frame;
+use super::file_state::FileState;
 use super::preamble::{self, NewMetadata};
 use super::{Editor, EditorBuilder};
 use bloscpack_error::{IoSide, Result};
@@ -9,13 +9,12 @@ use bloscpack_wire::Metadata;
 use std::collections::BTreeMap;
 
 impl<F: Folder> Editor<F> {
-    /// Replaces the metadata, in its room if it fits; else the file is replaced by a new one with
-    /// room for more, which needs space for both.
+    /// Replaces the metadata: in its room if it fits; otherwise by a new file with room for more, which needs disk space for
+    /// both.
     ///
     /// # Errors
-    /// Those of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no place for
-    /// metadata; [`OverLimit`](bloscpack_error::Category::OverLimit) for more than the editor's own limits
-    /// let it read.
+    /// Returns any error of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no room for metadata;
+    /// [`OverLimit`](bloscpack_error::Category::OverLimit) for more metadata than the limits of this editor allow it to read.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.change_metadata(metadata).writing()
     }
@@ -25,33 +24,33 @@ impl<F: Folder> Editor<F> {
         if self.metadata() == Some(metadata) {
             return Ok(());
         }
-        let new = NewMetadata::of(&self.frame, metadata, &self.options)?;
-        let change = self.held.change(self.frame.free_from())?;
-        replace(change, &mut self.frame, new, &self.options)
+        let new = NewMetadata::of(&self.state, metadata, &self.options)?;
+        let change = self.held.change(self.state.free_from())?;
+        replace(change, &mut self.state, new, &self.options)
     }
 }
 
 /// Makes a change of nothing but the metadata.
 pub(super) fn replace<F: Folder>(
     mut change: Change<'_, F>,
-    frame: &mut Frame,
+    state: &mut FileState,
     new: NewMetadata,
     options: &EditorBuilder,
 ) -> Result<()> {
     let held = match new {
         NewMetadata::Same => return Ok(()),
         NewMetadata::InPlace(_) => {
-            let header = frame.head.header.clone();
-            preamble::put(&mut change, frame, header, &new)?;
+            let header = state.head.header.clone();
+            preamble::put(&mut change, state, header, &new)?;
             let len = change.size()?;
             change.commit(len)?
         }
         new => super::rewrite::all(
             change,
-            frame,
+            state,
             (new, &BTreeMap::new()),
             options.max_app_chunks,
         )?,
     };
-    frame.renew(held, &options.limits)
+    state.renew(held, &options.limits)
 }

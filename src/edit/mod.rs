@@ -1,17 +1,16 @@
 //! [`Editor`]: a file that grows and changes.
 //!
 //! ```text
-//!   frame     what is known of the file: head, chunks, where they end
-//!   front     what stands before the chunks, as it is to be
-//!   append    Appender: data behind the content
-//!   records   RecordEditor, RecordAppender: the same for records
-//!   patch     data over the content    press  chunks with new content
-//!   metadata  other metadata          reindex   offsets of -1 filled in
-//!   rewrite   a new file in place of the old one, where a change does not fit
+//!   file_state  what is known of the file: head, chunks, where they end
+//!   preamble    the bytes before the chunks, as a change leaves them
+//!   append      Appender: data after the content
+//!   records     RecordEditor, RecordAppender: the same for records
+//!   patch       data over the content      recompress  chunks with new content
+//!   metadata    other metadata             reindex     offsets of -1 filled in
+//!   rewrite     a new file in place of the old one, if a change does not fit
 //! ```
 //!
-//! Every change goes through [`storage`](bloscpack_storage)'s journal: it is made as a whole or not
-//! at all.
+//! Every change goes through the journal of [`storage`](bloscpack_storage), which makes it atomic.
 
 mod append;
 mod builder;
@@ -33,20 +32,22 @@ use super::indexed::{IndexedReader, IndexedReaderBuilder};
 use bloscpack_error::Result;
 use bloscpack_storage::{Disk, Folder, JournaledFile};
 use bloscpack_wire::{Header, Metadata};
-use file_state::Frame;
+use file_state::FileState;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Grows, changes and indexes a Bloscpack file of a single member, of layout V1, V2 or V3.
 ///
-/// As long as it lives, nobody else writes the file. Each change is made as a whole: after a crash
-/// or a power cut at any moment the file is the old one or the new one. If a change was being made
-/// just then, the next editor completes it, and a [`Snapshot`](bloscpack_storage::Snapshot) reads the
-/// file as if it had. A change that fails leaves the content as it was.
+/// While it exists, nobody else can write the file. Each change is atomic: after a crash or a power cut at any moment the
+/// file is the old one or the new one. If the change was in progress at that moment, the next editor completes it, and a
+/// [`Snapshot`](bloscpack_storage::Snapshot) reads the file as if that had happened. A change that fails leaves the content
+/// as it was.
 ///
-/// The journal lies in the file's folder, in which the user has to be allowed to create files. A
-/// file of several names (hard links) is refused, and one that is moved or replaced while it is
-/// open is not changed any more.
+/// The journal is a file in the same folder, in which the user must be allowed to create files. A file with several names
+/// (hard links) is refused, and one that is moved or replaced while it is open is not changed any more.
+///
+/// All I/O errors are on [`Side::Target`](bloscpack_error::Side::Target), also those of reading the file, except for errors
+/// of a reader that the caller passes.
 ///
 /// ```
 /// use bloscpack::{Editor, storage::Memory};
@@ -66,9 +67,9 @@ use std::sync::Arc;
 /// ```
 pub struct Editor<F: Folder = Disk> {
     held: JournaledFile<F>,
-    frame: Frame,
+    state: FileState,
     options: EditorBuilder,
-    /// How chunks of this file are made, from an earlier patch.
+    /// How the chunks of this file are made, from an earlier patch.
     known: recompress::Known,
 }
 
@@ -82,7 +83,7 @@ impl Editor {
     /// Opens the file at this path with all defaults.
     ///
     /// # Errors
-    /// As [`EditorBuilder::open_in`].
+    /// Returns the same errors as [`EditorBuilder::open_in`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         EditorBuilder::default().open(path)
     }
@@ -92,29 +93,29 @@ impl<F: Folder> Editor<F> {
     /// Opens a file of a folder with all defaults.
     ///
     /// # Errors
-    /// As [`EditorBuilder::open_in`].
+    /// Returns the same errors as [`EditorBuilder::open_in`].
     pub fn open_in(folder: F, name: &std::ffi::OsStr) -> Result<Self> {
         EditorBuilder::default().open_in(folder, name)
     }
 
     /// Uncompressed bytes.
     pub fn content_len(&self) -> u64 {
-        self.frame.index.content_len()
+        self.state.index.content_len()
     }
 
     /// Number of chunks.
     pub fn chunks(&self) -> u64 {
-        self.frame.index.chunks()
+        self.state.index.chunks()
     }
 
     /// The header.
     pub fn header(&self) -> &Header {
-        &self.frame.head.header
+        &self.state.head.header
     }
 
     /// The metadata.
     pub fn metadata(&self) -> Option<&Metadata> {
-        self.frame.head.metadata.as_ref()
+        self.state.head.metadata.as_ref()
     }
 
     /// A reader of the file as it is now.
@@ -122,7 +123,7 @@ impl<F: Folder> Editor<F> {
         let options = IndexedReaderBuilder::default()
             .limits(self.options.limits)
             .hashers(self.options.hashers);
-        options.with_index(self.held.file(), Arc::clone(&self.frame.index))
+        options.with_index(self.held.file(), Arc::clone(&self.state.index))
     }
 }
 

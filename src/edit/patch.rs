@@ -1,10 +1,11 @@
-//! [`Editor::patch`]: data over the content of a file.
+//! [`Editor::patch`]: new data over the content of a file.
 
 use super::Editor;
-use super::file_state::Frame;
+use super::file_state::FileState;
 use super::preamble::NewMetadata;
-use super::recompress::Press;
+use super::recompress::Recompressor;
 use super::rewrite;
+use crate::checked::{in_memory, len_of, widen};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::FormatVersion;
@@ -13,22 +14,22 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// A chunk as it is.
-pub(super) struct Old {
+/// A chunk before a change.
+pub(super) struct OldChunk {
     pub number: u64,
     pub at: u64,
     /// Its uncompressed bytes.
     pub content: Range<u64>,
-    /// Its bytes with its digest.
+    /// Length of its bytes with its digest.
     pub len: u64,
-    /// Bytes up to what follows; nothing for a last chunk, which may have any length.
+    /// Bytes up to the next part; nothing for a last chunk, which may have any length.
     pub room: Option<u64>,
     /// Whether spare space may follow it.
     pub may_shrink: bool,
 }
 
 /// A chunk with new content, in the journal.
-struct New {
+struct NewChunk {
     at: u64,
     staged: Range<u64>,
     hasher: Hasher,
@@ -37,25 +38,25 @@ struct New {
 /// All new chunks by number, and whether each fits into the room of the old one.
 struct Patch<'a, F: Folder> {
     change: Change<'a, F>,
-    chunks: BTreeMap<u64, New>,
+    chunks: BTreeMap<u64, NewChunk>,
     fits: bool,
     /// Where the file ends.
     end: u64,
 }
 
 impl<F: Folder> Editor<F> {
-    /// Overwrites the content from `at` on with all that the reader has, and returns how many
-    /// bytes that was. Its length stays; only the chunks that are touched are compressed anew.
+    /// Overwrites the content from `at` on with everything from the reader, and returns how many bytes it was. The length of
+    /// the content stays; only the chunks that are touched are compressed again.
     ///
-    /// A chunk that becomes shorter is filled up with zeros behind its streams, and one in a file
-    /// with spare space may become longer. Where one does not fit, the file is replaced by a new
-    /// one; that needs space for both.
+    /// A chunk that becomes shorter is filled up with zeros after its streams, and one in a file with spare space may become
+    /// longer. If a chunk does not fit, the file is replaced by a new one, which needs disk space for both.
     ///
-    /// A damaged chunk can be overwritten as a whole, and only as a whole.
+    /// A damaged chunk can only be overwritten as a whole.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) if it would reach behind the end of the content; those of
-    /// reader and file; a chunk that is touched in part and damaged. Nothing is changed then.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for a patch that extends past the end of the content; any error of
+    /// the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the file; the error of a damaged chunk that is
+    /// touched in part. Nothing is changed then.
     pub fn patch<R: Read>(&mut self, at: u64, mut data: R) -> Result<u64> {
         self.overwrite(at, &mut data).writing()
     }
@@ -66,9 +67,9 @@ impl<F: Folder> Editor<F> {
         if at > content_len {
             return Err(past_end(content_len));
         }
-        let mut press = Press::new(&self.options, &mut self.known);
+        let mut recompressor = Recompressor::new(&self.options, &mut self.known);
         let (mut piece, mut here) = (Vec::new(), at);
-        let free_from = self.frame.free_from();
+        let free_from = self.state.free_from();
         let change = self.held.change(free_from)?;
         let mut patch = Patch {
             end: change.size()?,
@@ -76,79 +77,83 @@ impl<F: Folder> Editor<F> {
             chunks: BTreeMap::new(),
             fits: true,
         };
-        while let Some(number) = self.frame.index.chunk_at(here) {
-            let old = self.frame.old_chunk(&patch.change, number)?;
-            let most = old.content.end.saturating_sub(here);
+        while let Some(number) = self.state.index.chunk_at(here) {
+            let old = self.state.old_chunk(&patch.change, number)?;
+            let most = len_of(&(here..old.content.end));
             piece.clear();
             data.by_ref().take(most).read_to_end(&mut piece).reading()?;
             if piece.is_empty() {
                 break;
             }
-            let chunk = press.press(&patch.change, &self.frame, &old, here, &piece)?;
+            let chunk = recompressor.patch(&patch.change, &self.state, &old, here, &piece)?;
             if let Some(chunk) = chunk {
                 patch.add(&old, chunk)?;
             }
-            here = here.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+            here += widen(piece.len());
         }
         if here == content_len && !is_at_end(data).reading()? {
             return Err(past_end(content_len));
         }
-        let held = patch.make(&self.frame, self.options.max_app_chunks)?;
-        self.frame.renew(held, &self.options.limits)?;
-        Ok(here.saturating_sub(at))
+        let held = patch.make(&self.state, self.options.max_app_chunks)?;
+        self.state.renew(held, &self.options.limits)?;
+        Ok(here - at)
     }
 }
 
-impl Frame {
-    /// A chunk, and how much room it has.
-    fn old_chunk<S: ReadAt>(&self, file: &S, number: u64) -> Result<Old> {
-        let spot = self.index.spot(file, number)?;
-        let next = self.index.spot(file, number.saturating_add(1))?;
-        let Some(spot) = spot else {
-            return Err(Error::usage(format!("there is no chunk {number}")));
+impl FileState {
+    /// A chunk, and the room that it has.
+    fn old_chunk<S: ReadAt>(&self, file: &S, number: u64) -> Result<OldChunk> {
+        let span = self.index.span(file, number)?;
+        let next = self.index.span(file, number + 1)?;
+        let Some(span) = span else {
+            return Err(Error::bug(format!("chunk {number} does not exist")));
         };
-        let at = spot.extent.position.byte;
+        let at = span.extent.position.byte;
         let next = next.map(|next| next.extent.position.byte);
-        // Behind the last chunk of a stream comes its end mark.
-        let next = next.or_else(|| self.is_stream.then_some(spot.extent.end));
-        Ok(Old {
+        // The last chunk of a stream is followed by its end mark.
+        let next = next.or_else(|| self.is_stream.then_some(span.extent.end));
+        Ok(OldChunk {
             number,
             at,
-            len: spot.extent.end.saturating_sub(at),
-            content: spot.content,
-            room: next.map(|next| next.saturating_sub(at)),
+            len: len_of(&(at..span.extent.end)),
+            content: span.content,
+            room: next.map(|next| len_of(&(at..next))),
             may_shrink: self.head.header.layout == FormatVersion::V2 && self.is_indexed,
         })
     }
 }
 
 impl<'a, F: Folder> Patch<'a, F> {
-    /// Takes in a new chunk with its digest.
-    fn add(&mut self, old: &Old, mut chunk: Vec<u8>) -> Result<()> {
-        let len = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+    /// Adds a new chunk with its digest.
+    fn add(&mut self, old: &OldChunk, mut chunk: Vec<u8>) -> Result<()> {
+        let len = widen(chunk.len());
         let spare = match old.room {
             Some(room) => {
                 let fits = len == room || (old.may_shrink && len < room);
                 self.fits &= fits;
-                room.saturating_sub(if fits { len } else { old.len })
+                // In a new file it keeps the spare space that it had.
+                let spare = room.checked_sub(if fits { len } else { old.len });
+                let (number, old) = (old.number, old.len);
+                spare.ok_or_else(|| {
+                    Error::bug(format!("chunk {number} of {old} bytes in a room of {room}"))
+                })?
             }
             None => {
-                let end = old.at.saturating_add(len);
-                // Spare space may lie behind the last chunk, too.
+                let end = old.at + len;
+                // Spare space may follow the last chunk, too.
                 self.end = if old.may_shrink {
                     end.max(self.end)
                 } else {
                     end
                 };
-                self.end.saturating_sub(end)
+                self.end - end
             }
         };
-        let zeros = usize::try_from(spare).unwrap_or(0);
-        chunk.resize(chunk.len().saturating_add(zeros), 0);
+        chunk.resize(chunk.len() + in_memory(spare)?, 0);
         let mut hasher = Hasher::new();
         hasher.update(&chunk);
         let staged = self.change.stage(&chunk)?;
-        let new = New {
+        let new = NewChunk {
             at: old.at,
             staged,
             hasher,
@@ -159,11 +164,11 @@ impl<'a, F: Folder> Patch<'a, F> {
 
     fn make(
         mut self,
-        frame: &Frame,
+        state: &FileState,
         max_app_chunks: Option<u64>,
     ) -> Result<&'a mut JournaledFile<F>> {
         if !self.fits {
-            return self.rewrite(frame, max_app_chunks);
+            return self.rewrite(state, max_app_chunks);
         }
         for new in self.chunks.into_values() {
             self.change.place(new.at, &new.staged, new.hasher)?;
@@ -173,13 +178,13 @@ impl<'a, F: Folder> Patch<'a, F> {
 
     fn rewrite(
         self,
-        frame: &Frame,
+        state: &FileState,
         max_app_chunks: Option<u64>,
     ) -> Result<&'a mut JournaledFile<F>> {
         let staged = self.chunks.into_iter();
         let staged = staged.map(|(number, new)| (number, new.staged)).collect();
         let what = (NewMetadata::Same, &staged);
-        rewrite::all(self.change, frame, what, max_app_chunks)
+        rewrite::all(self.change, state, what, max_app_chunks)
     }
 }
 
@@ -190,6 +195,6 @@ fn is_at_end<R: Read>(data: &mut R) -> io::Result<bool> {
 
 fn past_end(content_len: u64) -> Error {
     Error::usage(format!(
-        "that reaches behind the end of the content, which has {content_len} bytes: append what goes there"
+        "patch extends past the end of the content ({content_len} bytes); append to the file to add data"
     ))
 }

@@ -1,33 +1,37 @@
-//! What stands before the chunks, as a change leaves it: header, metadata, seal.
+//! The bytes before the chunks, as a change leaves them: header, metadata, seal.
 
 use super::EditorBuilder;
-use super::file_state::Frame;
+use super::file_state::FileState;
+use crate::checked::{in_memory, widen};
 use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
 use bloscpack_storage::internal::for_each_step;
 use bloscpack_storage::{Change, Folder, ReadAt};
-use bloscpack_wire::Limit;
-use bloscpack_wire::{FormatError, FormatVersion, Header, Metadata, MetadataPlace};
+use bloscpack_wire::{FormatError, FormatVersion, Header, Limit, Metadata, MetadataPlace};
 use crc32fast::Hasher;
 
-/// What becomes of the metadata.
+/// The metadata after a change.
 pub(super) enum NewMetadata {
-    /// It stays.
+    /// The same as before.
     Same,
     /// Other bytes in the same room.
     InPlace(Vec<u8>),
-    /// Bytes that need another room.
+    /// Bytes that need a room of another length.
     Moved(MetadataPlace, Vec<u8>),
 }
 
 impl NewMetadata {
-    /// How a file gets this metadata.
-    pub(super) fn of(frame: &Frame, metadata: &Metadata, options: &EditorBuilder) -> Result<Self> {
-        let (header, hashers) = (&frame.head.header, &options.hashers);
+    /// How this metadata gets into a file.
+    pub(super) fn of(
+        state: &FileState,
+        metadata: &Metadata,
+        options: &EditorBuilder,
+    ) -> Result<Self> {
+        let (header, hashers) = (&state.head.header, &options.hashers);
         let limit = options.limits.metadata;
-        check_limit(Limit::Metadata, metadata.text().len(), limit)?;
+        check_limit(Limit::Metadata, widen(metadata.text().len()), limit)?;
         if header.layout == FormatVersion::V3 {
-            if let Some(old) = &frame.head.section
+            if let Some(old) = &state.head.section
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
             {
                 return Ok(Self::InPlace(section));
@@ -36,9 +40,9 @@ impl NewMetadata {
             return Ok(Self::Moved(MetadataPlace::Section, section));
         }
         let (place, mut raw) = metadata.to_raw(header.layout)?;
-        let room = usize::try_from(frame.head.metadata_len).unwrap_or(usize::MAX);
+        let room = in_memory(state.head.metadata_len)?;
         if header.metadata != MetadataPlace::Absent && raw.len() <= room {
-            // White space behind a JSON value is part of the text.
+            // White space after a JSON value is part of the text.
             raw.resize(room, b' ');
             return Ok(Self::InPlace(raw));
         }
@@ -46,9 +50,9 @@ impl NewMetadata {
     }
 }
 
-/// Refuses to write what the editor itself could not read again.
-pub(super) fn check_limit(limit: Limit, found: usize, allowed: u32) -> Result<()> {
-    let (found, allowed) = (found as u64, allowed.into());
+/// Refuses to write anything that the editor itself could not read again.
+pub(super) fn check_limit(limit: Limit, found: u64, allowed: u32) -> Result<()> {
+    let allowed = allowed.into();
     if found > allowed {
         return Err(FormatError::Limit {
             limit,
@@ -60,7 +64,7 @@ pub(super) fn check_limit(limit: Limit, found: usize, allowed: u32) -> Result<()
     Ok(())
 }
 
-/// The header for so many chunks of this length, the last of which may be shorter.
+/// The header for this many chunks of this length, the last of which may be shorter.
 pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) -> Header {
     let old_chunks = header.nchunks;
     let mut header = Header {
@@ -70,8 +74,7 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
     if header.layout == FormatVersion::V1 || header.varlen {
         return header;
     }
-    // An unknown size says that the chunks are of all lengths; they are, too, if longer ones follow
-    // some of no bytes.
+    // An unknown size means that the chunks are of any length. They are as well if longer ones follow some of no bytes.
     let had_one = old_chunks == Some(1);
     let known = header
         .chunk_size
@@ -87,15 +90,15 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
     header
 }
 
-/// The bytes of a header, sealed if the old one was, over what the file has up to its chunks.
+/// The bytes of a header, sealed if the old one was, over the bytes of the file up to its chunks.
 pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) -> Result<Vec<u8>> {
     if header.seal.is_some() {
         header.seal = Some(0);
         let bytes = header.encode()?;
         let mut seal = Hasher::new();
         seal.update(&bytes);
-        let from = u64::try_from(bytes.len()).unwrap_or(chunks_at);
-        let len = chunks_at.saturating_sub(from);
+        let from = widen(bytes.len());
+        let len = chunks_at - from;
         for_each_step(file, from, len, |bytes| seal.update(bytes))?;
         header.seal = Some(seal.finalize());
     }
@@ -105,15 +108,15 @@ pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) ->
 /// Puts metadata and header in their places; the table must be put already.
 pub(super) fn put<F: Folder>(
     change: &mut Change<'_, F>,
-    frame: &Frame,
+    state: &FileState,
     header: Header,
     metadata: &NewMetadata,
 ) -> Result<()> {
     if let NewMetadata::InPlace(bytes) = metadata {
-        change.put(frame.geometry.metadata_at, bytes)?;
+        change.put(state.geometry.metadata_at, bytes)?;
     }
-    let old = frame.head.header.encode()?;
-    let new = sealed(header, change, frame.geometry.chunks_at)?;
+    let old = state.head.header.encode()?;
+    let new = sealed(header, change, state.geometry.chunks_at)?;
     if new != old {
         change.put(0, &new)?;
     }

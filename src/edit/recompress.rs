@@ -1,19 +1,20 @@
-//! [`Press`]: chunks with new content.
+//! [`Recompressor`]: existing chunks with new content.
 
 use super::EditorBuilder;
-use super::file_state::Frame;
-use super::patch::Old;
+use super::file_state::FileState;
+use super::patch::OldChunk;
+use crate::checked::{in_memory, len_of, slice_mut, widen};
 use crate::indexed::{IndexedReader, IndexedReaderBuilder};
 use blosc1::internal::pad_chunk;
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use std::sync::Arc;
 
 /// The level that is tried before a file is rewritten.
 const SMALLEST: u8 = 9;
 
-/// What makes smaller chunks that the same readers read; nothing if these are the smallest.
+/// Settings for smaller chunks that the same readers can read; nothing if these make the smallest.
 fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
     let compressor = match like.compressor {
         Compressor::Lz4 => Compressor::Lz4hc,
@@ -26,28 +27,27 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
 /// Where a chunk's header has its version, flags and typesize.
 const KIND_LEN: usize = 4;
 
-/// How the last chunk was made, and the bytes of its header that told. To find the level takes
-/// several times as long as to compress a chunk.
+/// How the last chunk was made, and the bytes of its header from which that was concluded. Finding the level takes several
+/// times as long as compressing a chunk.
 pub(super) type Known = Option<(Vec<u8>, ChunkSettings)>;
 
-/// Makes new chunks in the way of the old ones.
-pub(super) struct Press<'o> {
+/// Makes new chunks like the old ones.
+pub(super) struct Recompressor<'o> {
     options: &'o EditorBuilder,
     known: &'o mut Known,
 }
 
-impl<'o> Press<'o> {
+impl<'o> Recompressor<'o> {
     pub(super) fn new(options: &'o EditorBuilder, known: &'o mut Known) -> Self {
         Self { options, known }
     }
 
-    /// The chunk with this piece over its content from `here` on, with its digest; nothing if that
-    /// changes nothing.
-    pub(super) fn press<S: ReadAt>(
+    /// The chunk with this piece over its content from `here` on, with its digest; nothing if that changes nothing.
+    pub(super) fn patch<S: ReadAt>(
         &mut self,
         file: &S,
-        frame: &Frame,
-        old: &Old,
+        state: &FileState,
+        old: &OldChunk,
         here: u64,
         piece: &[u8],
     ) -> Result<Option<Vec<u8>>> {
@@ -55,45 +55,43 @@ impl<'o> Press<'o> {
         let builder = builder
             .limits(self.options.limits)
             .hashers(self.options.hashers);
-        let reader = builder.with_index(file, Arc::clone(&frame.index));
-        let content_len = old.content.end.saturating_sub(old.content.start);
-        let is_whole = u64::try_from(piece.len()).is_ok_and(|len| len == content_len);
+        let reader = builder.with_index(file, Arc::clone(&state.index));
+        let is_whole = widen(piece.len()) == len_of(&old.content);
         let (bytes, mut data) = match reader.chunk_with_bytes(old.number) {
             Ok((bytes, data)) => (bytes, data),
-            // Nothing of it is left, if it is this chunk: a damaged table leads into others.
+            // All of it is replaced, provided that it is this chunk: a damaged table leads into others.
             Err(error) if is_whole && error.is_format() && reader.is_placed(old.number)? => {
                 (Vec::new(), piece.to_vec())
             }
             Err(error) => return Err(error),
         };
-        let skip = usize::try_from(here.saturating_sub(old.content.start)).unwrap_or(usize::MAX);
-        let end = skip.saturating_add(piece.len());
-        let place = data.get_mut(skip..end);
-        let place = place.ok_or_else(|| Error::usage("a patch outside of its chunk"))?;
+        let skip = in_memory(len_of(&(old.content.start..here)))?;
+        let place = slice_mut(&mut data, skip..skip + piece.len())?;
         if place == piece && !bytes.is_empty() {
             return Ok(None);
         }
         place.copy_from_slice(piece);
-        let settings = self.settings_like(&bytes, frame, &reader)?;
-        self.compress(&data, settings, frame, old).map(Some)
+        let settings = self.settings_like(&bytes, state, &reader)?;
+        self.compress(&data, settings, state, old).map(Some)
     }
 
     /// How chunks like this one are made.
     fn settings_like<S: ReadAt>(
         &mut self,
         chunk: &[u8],
-        frame: &Frame,
+        state: &FileState,
         reader: &IndexedReader<S>,
     ) -> Result<ChunkSettings> {
+        // A chunk that is replaced as a whole has no bytes.
         let kind = chunk.get(..KIND_LEN).unwrap_or_default();
         if let Some((known, settings)) = &*self.known
             && known == kind
         {
             return Ok(*settings);
         }
-        let typesize = frame.head.header.typesize;
+        let typesize = state.head.header.typesize;
         let settings = if chunk.is_empty() {
-            self.options.settings_of(reader, typesize)
+            self.options.settings_of(reader, typesize)?
         } else {
             self.options.settings_like(Some(chunk), typesize)
         };
@@ -106,12 +104,13 @@ impl<'o> Press<'o> {
         &self,
         data: &[u8],
         settings: ChunkSettings,
-        frame: &Frame,
-        old: &Old,
+        state: &FileState,
+        old: &OldChunk,
     ) -> Result<Vec<u8>> {
-        let checksum = frame.head.header.checksum;
-        let digest_len = checksum.digest_len() as u64;
-        let room = old.room.map(|room| room.saturating_sub(digest_len));
+        let checksum = state.head.header.checksum;
+        // In a room that is too short for a digest, no chunk fits.
+        let room = old.room;
+        let room = room.map(|room| room.saturating_sub(widen(checksum.digest_len())));
         let mut chunk = Vec::new();
         let mut len = ChunkEncoder::new(settings)?
             .encode(data, &mut chunk)?
@@ -130,7 +129,7 @@ impl<'o> Press<'o> {
             && len < room
             && !old.may_shrink
         {
-            // What cannot be filled up does not fit.
+            // A chunk that cannot be filled up does not fit.
             let _ = pad_chunk(&mut chunk, room);
         }
         let digest = self.options.hashers.digest(checksum, &chunk);

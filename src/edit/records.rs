@@ -1,12 +1,13 @@
-//! [`RecordEditor`] and [`RecordAppender`]: records behind those of a file.
+//! [`RecordEditor`] and [`RecordAppender`]: records after those of a file.
 
 use super::append::AppendSink;
-use super::file_state::Frame;
+use super::file_state::FileState;
 use super::preamble::{NewMetadata, counted as counted_header};
 use super::{Editor, EditorBuilder};
+use crate::checked::widen;
 use crate::encoder::check_of_records;
 use crate::records::{
-    IndexedRecordReader, IndexedRecordReaderBuilder, RecordStage, ToRecord, Unpacked, VARBINARY,
+    IndexedRecordReader, IndexedRecordReaderBuilder, RecordChunker, ToRecord, Unpacked, VARBINARY,
     record_of_value,
 };
 use blosc1::MAX_NBYTES;
@@ -16,8 +17,8 @@ use bloscpack_wire::{Form, Header, Metadata, Packing, counted, declared};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Grows a file of records, as an [`Editor`] does one of content: nobody else writes it meanwhile,
-/// and each change is made as a whole or not at all.
+/// Grows a file of records, as an [`Editor`] grows one of content: nobody else can write it in the meantime, and each change
+/// is atomic.
 ///
 /// ```
 /// use bloscpack::{FormatVersion, RecordEditor, RecordWriter, storage::Memory};
@@ -45,7 +46,7 @@ impl RecordEditor {
     /// Opens the file at this path with all defaults; [`Editor::builder`] has the options.
     ///
     /// # Errors
-    /// As [`EditorBuilder::open_records_in`].
+    /// Returns the same errors as [`EditorBuilder::open_records_in`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         EditorBuilder::default().open_records(path)
     }
@@ -55,13 +56,13 @@ impl<F: Folder> RecordEditor<F> {
     /// Opens a file of a folder with all defaults.
     ///
     /// # Errors
-    /// As [`EditorBuilder::open_records_in`].
+    /// Returns the same errors as [`EditorBuilder::open_records_in`].
     pub fn open_in(folder: F, name: &std::ffi::OsStr) -> Result<Self> {
         EditorBuilder::default().open_records_in(folder, name)
     }
 
     pub(super) fn of(editor: Editor<F>) -> Result<Self> {
-        let packing = match editor.frame.form()? {
+        let packing = match editor.state.form()? {
             Form::Packed { packing, .. } => Some(packing),
             _ => None,
         };
@@ -107,20 +108,21 @@ impl<F: Folder> RecordEditor<F> {
     /// A reader of the file as it is now.
     ///
     /// # Errors
-    /// A last packed chunk that is damaged, where the metadata does not count the records, either.
+    /// Returns the error of a damaged last packed chunk if the metadata does not contain the number of records, either.
     pub fn reader(&self) -> Result<IndexedRecordReader<&F::File>> {
         let options = IndexedRecordReaderBuilder::default()
             .limits(self.editor.options.limits)
             .hashers(self.editor.options.hashers);
-        let index = Arc::clone(&self.editor.frame.index);
+        let index = Arc::clone(&self.editor.state.index);
         options.with_index(self.editor.held.file(), index).writing()
     }
 
-    /// Replaces the user's own metadata; `shape` and `packing` stay what they mean, and so does
-    /// `dtype` unless it is among it.
+    /// Replaces the user's own metadata. `shape` and `packing` keep the values that they have for records, and so does `dtype`
+    /// unless the new metadata contains it.
     ///
     /// # Errors
-    /// As for [`Editor::set_metadata`], and [`Usage`](bloscpack_error::Category::Usage) for metadata that is no JSON object.
+    /// Returns the same errors as [`Editor::set_metadata`], and [`Usage`](bloscpack_error::Category::Usage) for metadata that
+    /// is not a JSON object.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         check_of_records(metadata)?;
         let metadata = self.declared(metadata)?;
@@ -135,31 +137,31 @@ impl<F: Folder> RecordEditor<F> {
         Ok(declared?)
     }
 
-    /// Fills in a table of offsets that its writer has left at -1; false if it was filled already.
+    /// Fills in a table of offsets that its writer has left at -1. Returns false if it was filled already.
     ///
     /// # Errors
-    /// As for [`Editor::reindex`].
+    /// Returns the same errors as [`Editor::reindex`].
     pub fn reindex(&mut self) -> Result<bool> {
         self.editor.reindex()
     }
 
     /// Begins to append.
     ///
-    /// Codec, level, filter and typesize are those of the file, unless the
-    /// [builder](Editor::builder) was told otherwise. A packed chunk that has room left is packed
-    /// anew with what is appended. In V3 with offsets, as long as its table has room, only what is
-    /// new is written; V2, whose table has none, is written anew as a whole.
+    /// Compressor, level, filter and typesize are those of the file, unless they were set in the
+    /// [builder](Editor::builder). A packed chunk that has room left is packed again with the appended records. In V3 with
+    /// offsets, as long as its table has room, only the new chunks are written; V2, whose table has no spare room, is
+    /// written again as a whole.
     ///
     /// # Errors
-    /// Those of the file; a last packed chunk that is damaged.
+    /// Returns any error of the file, and that of a damaged last packed chunk.
     pub fn append(&mut self) -> Result<RecordAppender<'_, F>> {
         self.begin_append().writing()
     }
 
     fn begin_append(&mut self) -> Result<RecordAppender<'_, F>> {
         self.editor.held.check()?;
-        let recipe = self.editor.recipe()?;
-        let (mut kept, mut at) = (self.chunks(), self.editor.frame.end);
+        let options = self.editor.chunk_options()?;
+        let (mut kept, mut at) = (self.chunks(), self.editor.state.end);
         let (mut first, mut refill) = (self.len, None);
         if let (Some(packing), Some(last)) = (self.packing, self.chunks().checked_sub(1))
             && let Some((unpacked, begin)) = self.reader()?.open_chunk(last, packing)?
@@ -168,15 +170,16 @@ impl<F: Folder> RecordEditor<F> {
             refill = Some(unpacked);
         }
         let editor = &mut self.editor;
-        let change = editor.held.change(editor.frame.free_from())?;
+        let change = editor.held.change(editor.state.free_from())?;
         let mut appender = RecordAppender {
-            stage: RecordStage::new(&recipe, self.packing, first, None)?,
+            chunker: RecordChunker::new(&options, self.packing, first, None)?,
             sink: AppendSink {
                 change,
                 at,
                 starts: Vec::new(),
+                len: 0,
             },
-            frame: &mut editor.frame,
+            state: &mut editor.state,
             options: &editor.options,
             kept,
             packing: self.packing,
@@ -184,7 +187,7 @@ impl<F: Folder> RecordEditor<F> {
             buffer: Vec::new(),
         };
         for record in refill.iter().flat_map(Unpacked::records) {
-            appender.push(record)?;
+            appender.push(record?)?;
         }
         Ok(appender)
     }
@@ -199,19 +202,18 @@ impl<F: Folder> std::fmt::Debug for RecordEditor<F> {
     }
 }
 
-/// Appends records to a file; made by [`RecordEditor::append`].
+/// Appends records to a file; created by [`RecordEditor::append`].
 ///
-/// Until [`finish`](Self::finish) the file stays as it was to everybody who reads it; without
-/// `finish`, nothing has happened.
+/// Until [`finish`](Self::finish) every reader sees the file as it was; without `finish`, nothing is changed.
 pub struct RecordAppender<'a, F: Folder = Disk> {
-    stage: RecordStage,
+    chunker: RecordChunker,
     sink: AppendSink<'a, F>,
-    frame: &'a mut Frame,
+    state: &'a mut FileState,
     options: &'a EditorBuilder,
-    /// Chunks that stay as they are.
+    /// Number of chunks that stay as they are.
     kept: u64,
     packing: Option<Packing>,
-    /// Records of the file.
+    /// Number of records of the file.
     len: &'a mut u64,
     buffer: Vec<u8>,
 }
@@ -220,32 +222,32 @@ impl<F: Folder> RecordAppender<'_, F> {
     /// Appends a record.
     ///
     /// # Errors
-    /// As for [`RecordWriter::push`](crate::RecordWriter::push).
+    /// Returns the same errors as [`RecordWriter::push`](crate::RecordWriter::push).
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
-        self.stage.push(record.as_ref(), &mut self.sink).writing()
+        self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }
 
     /// Appends a value as a record.
     ///
     /// # Errors
-    /// As for [`push`](Self::push), and a value that cannot be written as one.
+    /// Returns the same errors as [`push`](Self::push), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a
+    /// value that cannot be a record.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
-        record_of_value(value, self.stage.records(), &mut self.buffer)?;
-        self.stage.push(&self.buffer, &mut self.sink).writing()
+        record_of_value(value, self.chunker.records(), &mut self.buffer)?;
+        self.chunker.push(&self.buffer, &mut self.sink).writing()
     }
 
     /// Records appended so far.
     pub fn records(&self) -> u64 {
-        self.stage.records().saturating_sub(*self.len)
+        self.chunker.records() - *self.len
     }
 
-    /// Makes what was appended part of the file, and returns how many records it were. When this
-    /// returns, a power cut does not undo it.
+    /// Makes the appended records part of the file, and returns how many there were. Once this has returned, a power cut does
+    /// not undo it.
     ///
     /// # Errors
-    /// Those of the file; [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers do not let
-    /// go of it within the [patience](EditorBuilder::patience) of the editor. The file is then as it
-    /// was.
+    /// Returns any error of the file, and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers hold the file for
+    /// longer than the [patience](EditorBuilder::patience) of the editor. The file is then as it was.
     pub fn finish(self) -> Result<u64> {
         self.commit().writing()
     }
@@ -255,31 +257,30 @@ impl<F: Folder> RecordAppender<'_, F> {
         if appended == 0 {
             return Ok(0);
         }
-        self.stage.finish(&mut self.sink)?;
-        let new = u64::try_from(self.sink.starts.len()).unwrap_or(u64::MAX);
-        let chunks = self.kept.saturating_add(new);
-        let header = counted_header(&self.frame.head.header, chunks, MAX_NBYTES, 0);
+        self.chunker.finish(&mut self.sink)?;
+        let chunks = self.kept + widen(self.sink.starts.len());
+        let header = counted_header(&self.state.head.header, chunks, MAX_NBYTES, 0);
         let metadata = self.metadata()?;
         self.sink
-            .finish(self.frame, self.kept, (header, metadata), self.options)?;
-        *self.len = self.len.saturating_add(appended);
+            .finish(self.state, self.kept, (header, metadata), self.options)?;
+        *self.len += appended;
         Ok(appended)
     }
 
     /// The metadata, with the new number of records.
     fn metadata(&self) -> Result<NewMetadata> {
-        let Some(old) = &self.frame.head.metadata else {
+        let Some(old) = &self.state.head.metadata else {
             return Ok(NewMetadata::Same);
         };
-        let count = self.stage.records();
-        // That of a stream could not say how many there are.
-        let new = if self.frame.is_stream {
+        let count = self.chunker.records();
+        // The metadata of a stream could not contain it.
+        let new = if self.state.is_stream {
             Some(declared(Some(old), VARBINARY, Some(count), self.packing)?)
         } else {
             counted(old, count)?
         };
         new.map_or(Ok(NewMetadata::Same), |new| {
-            NewMetadata::of(self.frame, &new, self.options)
+            NewMetadata::of(self.state, &new, self.options)
         })
     }
 }

@@ -8,11 +8,11 @@ use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::Offsets;
 
 impl<F: Folder> Editor<F> {
-    /// Fills in a table of offsets that its writer has left at -1; false if it was filled already.
+    /// Fills in a table of offsets that its writer has left at -1. Returns false if it was filled already.
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for a file without a table; those of the file, and a table
-    /// that does not lead to its chunks.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for a file without a table, any error of the file, and the error
+    /// of a table that does not lead to its chunks.
     pub fn reindex(&mut self) -> Result<bool> {
         self.fill_in_offsets().writing()
     }
@@ -21,23 +21,23 @@ impl<F: Folder> Editor<F> {
         self.held.check()?;
         if !self.header().offsets {
             return Err(Error::usage(
-                "the file has no table of offsets, and no place for one",
+                "the file has no table of offsets, and no room for one",
             ));
         }
-        if self.frame.is_indexed || self.chunks() == 0 {
-            // What is filled may still be wrong.
+        if self.state.is_indexed || self.chunks() == 0 {
+            // A table that is filled may still be wrong.
             Index::by_walk(self.held.file(), &self.options.limits, false)?;
             return Ok(false);
         }
-        let extents = self.frame.extents(self.held.file())?;
+        let extents = self.state.extents(self.held.file())?;
         let starts: Vec<_> = extents.iter().map(|extent| extent.start).collect();
         let mut change = self.held.change(None)?;
-        change.put(self.frame.geometry.table_at, &Offsets::encode(&starts, 0))?;
-        let header = self.frame.head.header.clone();
-        preamble::put(&mut change, &self.frame, header, &NewMetadata::Same)?;
+        change.put(self.state.geometry.table_at, &Offsets::encode(&starts, 0))?;
+        let header = self.state.head.header.clone();
+        preamble::put(&mut change, &self.state, header, &NewMetadata::Same)?;
         let len = change.size()?;
         let held = change.commit(len)?;
-        self.frame.renew(held, &self.options.limits)?;
+        self.state.renew(held, &self.options.limits)?;
         Ok(true)
     }
 }

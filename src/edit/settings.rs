@@ -1,9 +1,8 @@
-//! How new chunks are made: as those that are there, unless told otherwise.
+//! How new chunks are made: like the existing ones, except for the options that are given.
 
 use super::preamble::check_limit;
 use super::{Editor, EditorBuilder};
-use crate::DEFAULT_CHUNK_SIZE;
-use crate::encoder::Recipe;
+use crate::encoder::{ChunkOptions, DEFAULT_CHUNK_SIZE};
 use crate::indexed::IndexedReader;
 use blosc1::internal::guess_settings;
 use blosc1::{ChunkSettings, MAX_NBYTES};
@@ -11,7 +10,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::Limit;
 
-/// Records that are looked at for how they were made.
+/// Records of which one is looked at to find out how they were made.
 const MODELS: u64 = 16;
 
 impl EditorBuilder {
@@ -38,73 +37,93 @@ impl EditorBuilder {
         settings
     }
 
-    /// How the chunks of a file are made. The last one may be too short to tell much, and a
-    /// damaged one tells nothing.
+    /// How the chunks of a file are made. The last one may be too short to show much, and a damaged one shows nothing.
+    ///
+    /// # Errors
+    /// Returns any error of the file.
     pub(super) fn settings_of<S: ReadAt>(
         &self,
         reader: &IndexedReader<S>,
         typesize: Option<u8>,
-    ) -> ChunkSettings {
+    ) -> Result<ChunkSettings> {
         let chunks = reader.chunks();
         let models = [chunks.checked_sub(2), chunks.checked_sub(1)];
-        let mut models = models.into_iter().flatten();
-        let model = models.find_map(|chunk| reader.compressed_chunk(chunk).ok());
-        self.settings_like(model.as_ref().map(|(_, bytes)| bytes.as_slice()), typesize)
+        let model = first_sound(reader, models.into_iter().flatten())?;
+        Ok(self.settings_like(model.as_deref(), typesize))
     }
 
-    /// As [`settings_of`](Self::settings_of), for records: of the last ones, the longest tells most.
+    /// As [`settings_of`](Self::settings_of), for records: of the last ones, the longest shows most.
+    ///
+    /// # Errors
+    /// Returns any error of the file.
     pub(super) fn settings_of_records<S: ReadAt>(
         &self,
         reader: &IndexedReader<S>,
         typesize: Option<u8>,
-    ) -> ChunkSettings {
+    ) -> Result<ChunkSettings> {
         let chunks = reader.chunks();
-        let mut last: Vec<u64> = (chunks.saturating_sub(MODELS)..chunks).collect();
-        last.sort_by_cached_key(|chunk| std::cmp::Reverse(reader.compressed_len(*chunk)));
-        let mut models = last.into_iter();
-        let model = models.find_map(|chunk| reader.compressed_chunk(chunk).ok());
-        self.settings_like(model.as_ref().map(|(_, bytes)| bytes.as_slice()), typesize)
+        // Of a file with fewer records, all.
+        let last = chunks.saturating_sub(MODELS)..chunks;
+        let mut models = last
+            .map(|chunk| Ok((reader.compressed_len(chunk)?, chunk)))
+            .collect::<Result<Vec<_>>>()?;
+        models.sort_by_key(|(len, _)| std::cmp::Reverse(*len));
+        let model = first_sound(reader, models.into_iter().map(|(_, chunk)| chunk))?;
+        Ok(self.settings_like(model.as_deref(), typesize))
     }
+}
+
+/// The first of these chunks that is sound, if there is one.
+fn first_sound<S: ReadAt>(
+    reader: &IndexedReader<S>,
+    chunks: impl Iterator<Item = u64>,
+) -> Result<Option<Vec<u8>>> {
+    for chunk in chunks {
+        match reader.compressed_chunk(chunk) {
+            Ok((_, bytes)) => return Ok(Some(bytes)),
+            Err(error) if error.is_format() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 impl<F: Folder> Editor<F> {
     /// How appended chunks are made.
-    pub(super) fn recipe(&self) -> Result<Recipe> {
-        let header = &self.frame.head.header;
+    pub(super) fn chunk_options(&self) -> Result<ChunkOptions> {
+        let header = &self.state.head.header;
         let settings_of = match header.varlen {
             true => EditorBuilder::settings_of_records,
             false => EditorBuilder::settings_of,
         };
-        Ok(Recipe {
-            chunk: settings_of(&self.options, &self.reader(), header.typesize),
+        Ok(ChunkOptions {
+            chunk: settings_of(&self.options, &self.reader(), header.typesize)?,
             checksum: header.checksum,
             hashers: self.options.hashers,
             threads: self.options.threads,
         })
     }
 
-    /// Uncompressed bytes of every chunk but the last.
+    /// Uncompressed bytes of every chunk except the last.
     pub(super) fn chunk_size(&self) -> Result<u32> {
         if self.chunks() >= 2 {
-            // Chunks of all kinds of lengths go on with the usual one.
-            let there = self.frame.index.chunk_size().filter(|size| *size > 0);
+            // After chunks of different lengths, the usual one follows.
+            let there = self.state.index.chunk_size().filter(|size| *size > 0);
             let usual = DEFAULT_CHUNK_SIZE.min(self.options.limits.chunk).max(1);
             return Ok(there.unwrap_or(usual));
         }
-        let there = u32::try_from(self.content_len()).unwrap_or(MAX_NBYTES);
+        let len = self.content_len();
+        let there = u32::try_from(len)
+            .map_err(|_| Error::bug(format!("a single chunk of {len} uncompressed bytes")))?;
         let wanted = self.options.chunk_size;
         if wanted.is_some_and(|size| !(1..=MAX_NBYTES).contains(&size)) {
             return Err(Error::usage(format!(
-                "a chunk size that is not 1 to {MAX_NBYTES}"
+                "the chunk size is out of range: it must be 1 to {MAX_NBYTES}"
             )));
         }
         let limit = self.options.limits.chunk;
         if let Some(size) = wanted {
-            check_limit(
-                Limit::Chunk,
-                usize::try_from(size).unwrap_or(usize::MAX),
-                limit,
-            )?;
+            check_limit(Limit::Chunk, size.into(), limit)?;
         }
         let size = wanted.unwrap_or(DEFAULT_CHUNK_SIZE.min(limit));
         Ok(size.max(there).max(1))
@@ -155,7 +174,9 @@ mod tests {
         let count = Cell::new(0);
         let reader = IndexedReader::open(Counting(&file, &count)).unwrap();
         count.set(0);
-        let settings = EditorBuilder::default().settings_of_records(&reader, Some(1));
+        let settings = EditorBuilder::default()
+            .settings_of_records(&reader, Some(1))
+            .unwrap();
         assert_eq!(settings.compressor, Compressor::Zstd);
         assert!(count.get() < file.len() / 10, "{} bytes", count.get());
     }

@@ -1,40 +1,39 @@
-//! Settings that are chosen when the first data is there.
+//! [`AutoTune`]: settings that are chosen when the first data is there.
 
-use super::chunk_compressor::{Line, Recipe, Sink};
-use crate::shared_source::{Shared, in_order};
+use super::chunk_compressor::{ChunkCompressor, ChunkOptions, ChunkSink};
+use crate::checked::len_of;
+use crate::shared_source::{SharedSource, in_order};
 use blosc1::{Tuned, Tuner};
 use bloscpack_error::{IoSide, Result};
 use std::io::Read;
 use std::ops::Range;
 
-/// What a stage still has to choose.
-pub(crate) struct Auto {
+/// The choice that a chunker has still to make.
+pub(crate) struct AutoTune {
     tuner: Tuner,
-    /// How chunks are made otherwise.
-    recipe: Recipe,
+    /// All other options.
+    options: ChunkOptions,
 }
 
-impl Auto {
-    pub(super) fn new(tuner: Tuner, recipe: Recipe) -> Self {
-        Self { tuner, recipe }
+impl AutoTune {
+    pub(super) fn new(tuner: Tuner, options: ChunkOptions) -> Self {
+        Self { tuner, options }
     }
 
-    /// Chooses by data that lies in memory.
+    /// Chooses by data in memory.
     pub(super) fn by_data(&self, data: &[u8]) -> Result<Tuned> {
         Ok(self.tuner.tune(data)?)
     }
 
     /// Chooses by pieces from all over these bytes of a source.
-    pub(super) fn by_source(&self, source: &Shared, bytes: &Range<u64>) -> Result<Tuned> {
-        let len = bytes.end.saturating_sub(bytes.start);
+    pub(super) fn by_source(&self, source: &SharedSource, bytes: &Range<u64>) -> Result<Tuned> {
         let mut pieces = Vec::new();
-        for place in self.tuner.places(len) {
-            let from = |at| bytes.start.saturating_add(at);
+        for place in self.tuner.places(len_of(bytes)) {
+            let piece_at = bytes.start + place.start..bytes.start + place.end;
             let mut piece = Vec::new();
-            // It is shorter where the source ends before.
-            in_order(source, from(place.start)..from(place.end))
-                .reading()?
-                .read_to_end(&mut piece)
+            // It is shorter where the source ends early.
+            in_order(source, piece_at)
+                .and_then(|mut reader| reader.read_to_end(&mut piece))
                 .reading()?;
             pieces.push(piece);
         }
@@ -42,13 +41,17 @@ impl Auto {
         Ok(self.tuner.tune_pieces(&pieces)?)
     }
 
-    /// What makes chunks with the settings that were chosen, once the sink knows them.
-    pub(super) fn settle(&self, tuned: &Tuned, sink: &mut impl Sink) -> Result<Line> {
+    /// Reports the settings that were chosen to the sink, and returns what makes chunks with them.
+    pub(super) fn settle(
+        &self,
+        tuned: &Tuned,
+        sink: &mut impl ChunkSink,
+    ) -> Result<ChunkCompressor> {
         let chunk = *tuned.settings();
         sink.tuned(&chunk)?;
-        Line::new(&Recipe {
+        ChunkCompressor::new(&ChunkOptions {
             chunk,
-            ..self.recipe
+            ..self.options
         })
     }
 }

@@ -1,27 +1,28 @@
-//! Chunks compressed by several threads, and handed on in order.
+//! [`ChunkCompressor`]: chunks compressed by several threads, and handed on in order.
 
-use crate::chunk_buffer::Fill;
-use crate::pipeline::Pipeline;
+use crate::checked::{from_u32, slice, widen};
+use crate::chunk_buffer::ChunkBuffer;
+use crate::pipeline::{Panicked, Pipeline};
 use crate::shared_source::Fetch;
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
-use bloscpack_error::{Error, ErrorKind, IoSide, Result};
+use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_wire::{Checksum, Hashers};
 
 /// How chunks are made.
 #[derive(Clone, Copy)]
-pub(crate) struct Recipe {
+pub(crate) struct ChunkOptions {
     pub chunk: ChunkSettings,
     pub checksum: Checksum,
     pub hashers: Hashers,
     pub threads: usize,
 }
 
-/// Takes the chunks with their digests, in order.
-pub(crate) trait Sink {
-    /// Takes some chunks that lie one behind the other, and where each of them ends.
+/// Takes the compressed chunks with their digests, in order.
+pub(crate) trait ChunkSink {
+    /// Takes chunks that follow each other without a gap, and where each of them ends.
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()>;
 
-    /// Hears before the first chunk how chunks are made, where the data was to decide that.
+    /// Learns before the first chunk how chunks are made, where that was chosen by the data.
     fn tuned(&mut self, _settings: &ChunkSettings) -> Result<()> {
         Ok(())
     }
@@ -30,11 +31,11 @@ pub(crate) trait Sink {
 /// The data of some chunks on its way through a worker, with the buffer for the result.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub data: Fill,
+    pub data: ChunkBuffer,
     /// Where the worker gets the data, if it is not there.
     pub fetch: Option<Fetch>,
-    /// Where the data of each chunk but the last ends.
-    pub cuts: Vec<usize>,
+    /// Uncompressed bytes of each chunk. Together they are all of the data.
+    pub lens: Vec<usize>,
     chunks: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -43,7 +44,7 @@ impl Batch {
     fn clear(&mut self) {
         self.data.clear();
         self.fetch = None;
-        self.cuts.clear();
+        self.lens.clear();
         self.chunks.clear();
         self.ends.clear();
     }
@@ -54,51 +55,61 @@ struct Done {
     result: Result<()>,
 }
 
-pub(crate) struct Line {
+/// Compresses batches on several threads, and hands the chunks to a sink in the order of the batches.
+pub(crate) struct ChunkCompressor {
     pipeline: Pipeline<Batch, Done>,
-    /// An error has left a gap: nothing may follow it.
-    broken: bool,
+    /// An error has left a gap in the output: nothing may follow.
+    is_broken: bool,
     spare: Vec<Batch>,
+    done: Totals,
 }
 
-impl Line {
-    pub(crate) fn new(recipe: &Recipe) -> Result<Self> {
-        // Settings out of range are told here, and not chunk by chunk.
-        ChunkEncoder::new(recipe.chunk)?;
-        let Recipe {
+/// Chunks handed on so far, and their uncompressed bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub chunks: u64,
+    pub bytes: u64,
+}
+
+impl ChunkCompressor {
+    pub(crate) fn new(options: &ChunkOptions) -> Result<Self> {
+        // Settings out of range are refused here, and not chunk by chunk.
+        ChunkEncoder::new(options.chunk)?;
+        let ChunkOptions {
             chunk,
             checksum,
             hashers,
             threads,
-        } = *recipe;
+        } = *options;
         let make_worker = move || {
             let mut encoder = ChunkEncoder::new(chunk);
             move |batch| work(&mut encoder, checksum, &hashers, batch)
         };
         Ok(Self {
             pipeline: Pipeline::new(threads, make_worker),
-            broken: false,
+            is_broken: false,
             spare: Vec::new(),
+            done: Totals::default(),
         })
     }
 
-    /// Refuses to go on behind a gap.
+    /// Refuses to continue after a gap.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.broken {
+        if self.is_broken {
             return Err(Error::usage(
-                "an error has left a gap in the output: it cannot be continued",
+                "an earlier error left the output incomplete; this encoder cannot be used any further",
             ));
         }
         Ok(())
     }
 
-    /// Nothing may follow any more.
+    /// Notes that nothing may follow.
     pub(crate) fn break_off(&mut self) {
-        self.broken = true;
+        self.is_broken = true;
     }
 
     /// Sends a batch on its way, and leaves an empty one in its place.
-    pub(crate) fn submit(&mut self, batch: &mut Batch, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn submit(&mut self, batch: &mut Batch, sink: &mut impl ChunkSink) -> Result<()> {
         while self.pipeline.is_full() {
             self.take(sink)?;
         }
@@ -106,45 +117,73 @@ impl Line {
         next.clear();
         self.pipeline.submit(std::mem::replace(batch, next));
         while let Some(done) = self.pipeline.next_ready() {
-            self.put(
-                done.map_err(|_| Error::new(ErrorKind::Panicked, None)),
-                sink,
-            )?;
+            self.put(done, sink)?;
         }
         Ok(())
     }
 
     /// Waits for all that is under way, and hands it on.
-    pub(crate) fn drain(&mut self, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn drain(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         while self.take(sink)? {}
         Ok(())
     }
 
-    /// Waits for the oldest batch and hands it on; false if none is under way.
-    fn take(&mut self, sink: &mut impl Sink) -> Result<bool> {
-        let Some(done) = self.pipeline.next() else {
-            return Ok(false);
-        };
-        self.put(
-            done.map_err(|_| Error::new(ErrorKind::Panicked, None)),
-            sink,
-        )?;
-        Ok(true)
+    /// As [`drain`](Self::drain), at the end, and checks that every chunk has come out with every byte.
+    ///
+    /// # Errors
+    /// Returns any error of [`drain`](Self::drain), and a bug if other totals were handed on than these.
+    pub(crate) fn finish(&mut self, expected: Totals, sink: &mut impl ChunkSink) -> Result<()> {
+        self.drain(sink)?;
+        if self.done != expected {
+            self.break_off();
+            let done = self.done;
+            let why = format!("handed on {done:?}, where {expected:?} were taken in");
+            return Err(Error::bug(why));
+        }
+        Ok(())
     }
 
-    fn put(&mut self, done: Result<Done>, sink: &mut impl Sink) -> Result<()> {
-        // Only a batch that has arrived leaves the encoder whole.
-        self.broken = true;
-        let Done { batch, result } = done?;
+    /// Waits for the oldest batch and hands it on. Returns false if none is under way.
+    fn take(&mut self, sink: &mut impl ChunkSink) -> Result<bool> {
+        match self.pipeline.next() {
+            Some(done) => self.put(done, sink).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn put(
+        &mut self,
+        done: std::result::Result<Done, Panicked>,
+        sink: &mut impl ChunkSink,
+    ) -> Result<()> {
+        // Only a batch that has arrived leaves the output without a gap.
+        self.is_broken = true;
+        let Done { batch, result } = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
         result?;
+        check_ends(&batch.ends, batch.lens.len(), batch.chunks.len())?;
         sink.put(&batch.chunks, &batch.ends)?;
-        self.broken = false;
+        self.done.chunks += widen(batch.lens.len());
+        self.done.bytes += widen(batch.data.len());
+        self.is_broken = false;
         self.spare.push(batch);
         Ok(())
     }
 }
 
-/// What a worker does with a batch: fetch its data if it is not there, compress each chunk, then hash it.
+/// Checks that there are as many chunks as there were pieces of data, and that they are all of the bytes.
+fn check_ends(ends: &[usize], chunks: usize, len: usize) -> Result<()> {
+    let is_whole = ends.last().copied().unwrap_or(0) == len;
+    if is_whole && ends.len() == chunks && ends.is_sorted_by(|one, next| one < next) {
+        return Ok(());
+    }
+    let found = ends.len();
+    Err(Error::bug(format!(
+        "{found} ends of {chunks} chunks, the last one at {:?} of {len} bytes",
+        ends.last()
+    )))
+}
+
+/// The work on a batch: fetch its data if it is not there, compress each chunk, then hash it.
 fn work(
     encoder: &mut std::result::Result<ChunkEncoder, ChunkError>,
     checksum: Checksum,
@@ -152,31 +191,152 @@ fn work(
     mut batch: Batch,
 ) -> Done {
     let result = match encoder {
-        Ok(encoder) => press(encoder, checksum, hashers, &mut batch),
+        Ok(encoder) => compress(encoder, checksum, hashers, &mut batch),
         Err(error) => Err(error.clone().into()),
     };
     Done { batch, result }
 }
 
-fn press(
+fn compress(
     encoder: &mut ChunkEncoder,
     checksum: Checksum,
     hashers: &Hashers,
     batch: &mut Batch,
 ) -> Result<()> {
     if let Some(fetch) = batch.fetch.take() {
-        batch.data.fetch(&fetch).reading()?;
+        batch.data.fetch(&fetch)?;
     }
-    let data = batch.data.data();
-    let cuts = batch.cuts.iter().copied().chain([data.len()]);
-    let mut from = 0;
-    for to in cuts {
+    let mut rest = batch.data.data()?;
+    for len in &batch.lens {
+        let (data, behind) = rest.split_at_checked(*len).ok_or_else(|| {
+            let left = rest.len();
+            Error::bug(format!(
+                "a chunk of {len} bytes of data, where {left} are left"
+            ))
+        })?;
         let begin = batch.chunks.len();
-        encoder.encode(data.get(from..to).unwrap_or_default(), &mut batch.chunks)?;
-        let digest = hashers.digest(checksum, batch.chunks.get(begin..).unwrap_or_default());
+        let header = encoder.encode(data, &mut batch.chunks)?;
+        let chunk = slice(&batch.chunks, begin..batch.chunks.len())?;
+        if (from_u32(header.nbytes), from_u32(header.ctbytes)) != (data.len(), chunk.len()) {
+            return Err(Error::bug(format!(
+                "a chunk of {} bytes says that it has {} with {} bytes of data, where {len} went in",
+                chunk.len(),
+                header.ctbytes,
+                header.nbytes
+            )));
+        }
+        let digest = hashers.digest(checksum, chunk);
         batch.chunks.extend_from_slice(digest.as_bytes());
         batch.ends.push(batch.chunks.len());
-        from = to;
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        let left = rest.len();
+        return Err(Error::bug(format!(
+            "{left} bytes of data belong to no chunk"
+        )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes what it is given.
+    #[derive(Default)]
+    struct Taken(Vec<u8>);
+
+    impl ChunkSink for Taken {
+        fn put(&mut self, chunks: &[u8], _: &[usize]) -> Result<()> {
+            self.0.extend_from_slice(chunks);
+            Ok(())
+        }
+    }
+
+    fn compressor(threads: usize) -> ChunkCompressor {
+        ChunkCompressor::new(&ChunkOptions {
+            chunk: ChunkSettings::default(),
+            checksum: Checksum::Crc32,
+            hashers: Hashers::default(),
+            threads,
+        })
+        .unwrap()
+    }
+
+    fn batch(lens: &[usize]) -> Batch {
+        let mut batch = Batch::default();
+        batch.data.put(&[7; 1000]).unwrap();
+        batch.lens.extend_from_slice(lens);
+        batch
+    }
+
+    #[track_caller]
+    fn assert_bug(result: Result<()>) {
+        let error = result.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error:?}");
+    }
+
+    #[test]
+    fn wrong_lengths_are_bugs_after_which_nothing_follows() {
+        let wrong: [&[usize]; 6] = [
+            &[],
+            &[999],
+            &[1001],
+            &[400, 500],
+            &[400, 700],
+            &[usize::MAX, 1],
+        ];
+        for threads in [1, 2] {
+            for lens in wrong {
+                let (mut compressor, mut sink) = (compressor(threads), Taken::default());
+                let submitted = compressor.submit(&mut batch(lens), &mut sink);
+                assert_bug(submitted.and_then(|()| compressor.drain(&mut sink)));
+                assert!(sink.0.is_empty(), "{lens:?}");
+                assert!(compressor.check().is_err(), "{lens:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn right_lengths_are_none() {
+        let (mut compressor, mut sink) = (compressor(1), Taken::default());
+        compressor
+            .submit(&mut batch(&[400, 600]), &mut sink)
+            .unwrap();
+        compressor.submit(&mut batch(&[1000]), &mut sink).unwrap();
+        let (chunks, bytes) = (3, 2000);
+        compressor
+            .finish(Totals { chunks, bytes }, &mut sink)
+            .unwrap();
+    }
+
+    #[test]
+    fn wrong_totals_are_bugs_at_the_end() {
+        for (chunks, bytes) in [(1, 1000), (3, 1000), (2, 999), (2, 1001), (0, 0)] {
+            let (mut compressor, mut sink) = (compressor(1), Taken::default());
+            compressor
+                .submit(&mut batch(&[400, 600]), &mut sink)
+                .unwrap();
+            assert_bug(compressor.finish(Totals { chunks, bytes }, &mut sink));
+            assert!(compressor.check().is_err());
+        }
+    }
+
+    #[test]
+    fn ends_that_are_not_those_of_the_chunks_are_bugs() {
+        assert!(check_ends(&[10, 25], 2, 25).is_ok());
+        assert!(check_ends(&[], 0, 0).is_ok());
+        let wrong: [(&[usize], usize, usize); 6] = [
+            (&[10, 25], 2, 26),
+            (&[10, 25], 3, 25),
+            (&[25, 10], 2, 25),
+            (&[30, 25], 2, 25),
+            (&[10, 10], 2, 10),
+            (&[], 0, 1),
+        ];
+        for (ends, chunks, len) in wrong {
+            assert_bug(check_ends(ends, chunks, len));
+        }
+    }
 }

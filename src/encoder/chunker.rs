@@ -1,107 +1,134 @@
-//! From bytes to chunks of one size.
+//! [`Chunker`]: from bytes to chunks of one size.
 
-use super::auto::Auto;
-use super::chunk_compressor::{Batch, Line, Recipe, Sink};
+use super::auto::AutoTune;
+use super::chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
+use crate::checked::{from_u32, len_of, slice, slice_mut, widen};
 use crate::pipeline::BATCH;
-use crate::shared_source::{Fetch, Shared, in_order};
+use crate::shared_source::{Fetch, SharedSource, in_order};
 use blosc1::Tuned;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use std::io::{self, Read};
+use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(crate) struct Stage {
-    line: Line,
+/// Cuts data into chunks and has them compressed.
+pub(crate) struct Chunker {
+    compressor: ChunkCompressor,
     chunk_size: usize,
-    /// Data of chunks that go down the line together.
+    /// Data of chunks that are compressed together.
     batch_size: usize,
     /// Data of the chunks that are being filled.
     filling: Batch,
-    /// Bytes promised beforehand, and with that, which chunk is the last.
+    /// Bytes promised beforehand. With that it is known which chunk is the last.
     promised: Option<u64>,
     total_in: u64,
-    /// Settings that wait for the first data, and then why they are as they are.
-    auto: Option<Auto>,
-    tuned: Option<Tuned>,
+    /// A chunk shorter than the others has been sent on its way: it is the last.
+    is_closed: bool,
+    tuning: Tuning,
 }
 
-impl Stage {
-    pub(crate) fn new(recipe: &Recipe, chunk_size: u32, promised: Option<u64>) -> Result<Self> {
-        let chunk_size = usize::try_from(chunk_size).unwrap_or(usize::MAX).max(1);
-        let together = (BATCH / chunk_size).max(1);
+/// Where the settings come from.
+enum Tuning {
+    /// They were given.
+    Given,
+    /// The first data decides.
+    Pending(AutoTune),
+    /// The first data has decided.
+    Chosen(Tuned),
+}
+
+impl Chunker {
+    pub(crate) fn new(
+        options: &ChunkOptions,
+        chunk_size: u32,
+        promised: Option<u64>,
+    ) -> Result<Self> {
+        let chunk_size = from_u32(chunk_size);
+        let Some(together) = BATCH.checked_div(chunk_size) else {
+            return Err(Error::bug("chunks of no bytes"));
+        };
         Ok(Self {
-            line: Line::new(recipe)?,
+            compressor: ChunkCompressor::new(options)?,
             chunk_size,
-            batch_size: chunk_size.saturating_mul(together),
+            batch_size: chunk_size * together.max(1),
             filling: Batch::default(),
             promised,
             total_in: 0,
-            auto: None,
-            tuned: None,
+            is_closed: false,
+            tuning: Tuning::Given,
         })
     }
 
     /// The same with settings that the first data decides.
-    pub(super) fn choosing(mut self, auto: Option<Auto>) -> Self {
-        self.auto = auto;
+    pub(super) fn choosing(mut self, auto: Option<AutoTune>) -> Self {
+        self.tuning = auto.map_or(Tuning::Given, Tuning::Pending);
         self
     }
 
-    /// Chooses now, by what there is of the first chunk, if that is still to be done.
-    pub(super) fn tune(&mut self, sink: &mut impl Sink) -> Result<Option<&Tuned>> {
-        self.line.check()?;
-        self.settle(Auto::by_data, sink)?;
+    /// Chooses now, by the part of the first chunk that is there, unless the choice was made.
+    pub(super) fn tune(&mut self, sink: &mut impl ChunkSink) -> Result<Option<&Tuned>> {
+        self.compressor.check()?;
+        self.settle(AutoTune::by_data, sink)?;
         Ok(self.tuned())
     }
 
-    /// What was chosen, once the first data is there.
+    /// The choice, once the first data is there.
     pub(super) fn tuned(&self) -> Option<&Tuned> {
-        self.tuned.as_ref()
+        match &self.tuning {
+            Tuning::Chosen(tuned) => Some(tuned),
+            Tuning::Given | Tuning::Pending(_) => None,
+        }
     }
 
     pub(crate) fn total_in(&self) -> u64 {
         self.total_in
     }
 
+    /// Uncompressed bytes of every chunk except the last.
+    pub(crate) fn chunk_size(&self) -> Result<u32> {
+        let size = self.chunk_size;
+        u32::try_from(size).map_err(|_| Error::bug(format!("chunks of {size} bytes")))
+    }
+
     /// Takes some of these bytes, at least one.
-    pub(crate) fn write(&mut self, data: &[u8], sink: &mut impl Sink) -> Result<usize> {
+    pub(crate) fn write(&mut self, data: &[u8], sink: &mut impl ChunkSink) -> Result<usize> {
         self.make_room(sink)?;
-        let room = self.filling.data.room(self.batch_size);
+        let room = self.filling.data.room(self.batch_size)?;
         let len = room.len().min(data.len());
-        if let (Some(to), Some(from)) = (room.get_mut(..len), data.get(..len)) {
-            to.copy_from_slice(from);
-        }
-        self.filling.data.filled(len);
-        // No room is left only behind the last byte promised.
+        slice_mut(room, 0..len)?.copy_from_slice(slice(data, 0..len)?);
+        self.filling.data.filled(len)?;
+        // No room is left only after the last byte promised.
         self.count(len.max(1))?;
         Ok(len)
     }
 
-    /// Takes all that the reader has, without a copy in between.
+    /// Takes everything from the reader, without a copy in between.
     pub(crate) fn read_from<R: Read>(
         &mut self,
         reader: &mut R,
-        sink: &mut impl Sink,
+        sink: &mut impl ChunkSink,
     ) -> Result<u64> {
         let before = self.total_in;
         loop {
             self.make_room(sink)?;
             let mut beyond = [0];
-            let room = match self.filling.data.room(self.batch_size) {
-                // Behind the last byte promised, a look whether there is more.
-                [] => &mut beyond,
-                room => room,
-            };
+            let room = self.filling.data.room(self.batch_size)?;
+            // After the last byte promised, a look whether there is more.
+            let is_full = room.is_empty();
+            let room: &mut [u8] = if is_full { &mut beyond } else { room };
             let most = room.len();
             let len = match reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // A reader that claims more than there was room for would have the header wrong.
+                // A reader that claims more than there was room for would make the header wrong.
                 result => result.reading()?.min(most),
             };
             if len == 0 {
-                return Ok(self.total_in.saturating_sub(before));
+                return Ok(self.total_in - before);
             }
-            self.filling.data.filled(len);
+            if !is_full {
+                self.filling.data.filled(len)?;
+            }
             self.count(len)?;
             if len < most {
                 // There may be nothing more for a while.
@@ -110,41 +137,38 @@ impl Stage {
         }
     }
 
-    /// Takes these bytes of a source. The threads that compress whole chunks read them, too; what is left before
-    /// and behind those, and the last chunk, is read here.
+    /// Takes these bytes of a source. The threads that compress whole chunks also read them; the bytes before and after
+    /// those, and the last chunk, are read here.
     pub(crate) fn read_at(
         &mut self,
-        source: &Shared,
+        source: &SharedSource,
         bytes: Range<u64>,
-        sink: &mut impl Sink,
+        sink: &mut impl ChunkSink,
     ) -> Result<u64> {
         let before = self.total_in;
-        let step = u64::try_from(self.batch_size).unwrap_or(u64::MAX);
+        let step = widen(self.batch_size);
         let Range { start: mut at, end } = bytes;
-        let begun = u64::try_from(self.filling.data.len()).unwrap_or(0);
+        let begun = widen(self.filling.data.len());
         if begun == 0 && at < end {
             self.settle(|auto, _| auto.by_source(source, &(at..end)), sink)?;
         }
         if begun > 0 {
-            let border = at.saturating_add(step.saturating_sub(begun)).min(end);
-            at = at.saturating_add(self.read_part(source, at..border, sink)?);
+            let border = at + (step - begun).min(len_of(&(at..end)));
+            at += self.read_part(source, at..border, sink)?;
             if at < border {
-                return Ok(self.total_in.saturating_sub(before));
+                return Ok(self.total_in - before);
             }
             self.make_room(sink)?;
         }
         // The last chunk promised has to wait for `finish`.
         let promised = self.promised;
         let has_more = |total: u64| match promised {
-            Some(promised) => promised.saturating_sub(total) > step,
+            Some(promised) => promised.checked_sub(total).is_some_and(|left| left > step),
             None => true,
         };
-        while self.filling.data.len() == 0
-            && end.saturating_sub(at) > step
-            && has_more(self.total_in)
-        {
-            self.line.check()?;
-            let next = at.saturating_add(step);
+        while self.filling.data.len() == 0 && len_of(&(at..end)) > step && has_more(self.total_in) {
+            self.compressor.check()?;
+            let next = at + step;
             self.filling.fetch = Some(Fetch {
                 source: Arc::clone(source),
                 bytes: at..next,
@@ -154,134 +178,222 @@ impl Stage {
             at = next;
         }
         self.read_part(source, at..end, sink)?;
-        // What the threads have to say of the source is heard here, and not later.
-        self.line.drain(sink)?;
-        Ok(self.total_in.saturating_sub(before))
+        // Errors of the threads that read are reported here, and not later.
+        self.compressor.drain(sink)?;
+        Ok(self.total_in - before)
     }
 
-    /// Reads in order. An error ends it all, as one of a thread that reads does: what follows would not be where it belongs.
+    /// Reads in order. After an error nothing can follow, since it would not be where it belongs; the same holds for an
+    /// error of a thread that reads.
     fn read_part(
         &mut self,
-        source: &Shared,
+        source: &SharedSource,
         bytes: Range<u64>,
-        sink: &mut impl Sink,
+        sink: &mut impl ChunkSink,
     ) -> Result<u64> {
-        let result = self.read_from(&mut in_order(source, bytes).reading()?, sink);
+        let mut reader = in_order(source, bytes).reading()?;
+        let result = self.read_from(&mut reader, sink);
         if result.is_err() {
-            self.line.break_off();
+            self.compressor.break_off();
         }
         result
     }
 
     fn count(&mut self, len: usize) -> Result<()> {
-        self.total_in = self
-            .total_in
-            .saturating_add(u64::try_from(len).unwrap_or(0));
+        self.total_in += widen(len);
+        let given = self.total_in;
         match self.promised {
-            Some(promised) if self.total_in > promised => {
-                self.line.break_off();
-                Err(Error::new(
-                    ErrorKind::WrongSize {
-                        promised,
-                        given: self.total_in,
-                    },
-                    None,
-                ))
+            Some(promised) if given > promised => {
+                self.compressor.break_off();
+                Err(Error::new(ErrorKind::WrongSize { promised, given }, None))
             }
             _ => Ok(()),
         }
     }
 
     /// Sends full chunks on their way once there are enough of them, unless the last one promised is among them: that
-    /// waits for `finish`, so that what is dropped before never looks complete.
-    fn make_room(&mut self, sink: &mut impl Sink) -> Result<()> {
-        self.line.check()?;
+    /// waits for `finish`, so that a dropped encoder never leaves output that looks complete.
+    fn make_room(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        self.compressor.check()?;
         if self.filling.data.len() < self.batch_size || self.promised == Some(self.total_in) {
             return Ok(());
         }
         self.submit(self.batch_size, sink)
     }
 
-    /// Sends all chunks that are full on their way, but for the last one promised.
-    fn hand_on(&mut self, sink: &mut impl Sink) -> Result<()> {
-        let there = match self.promised == Some(self.total_in) {
-            true => self.filling.data.len().saturating_sub(1),
-            false => self.filling.data.len(),
-        };
-        let full = there.saturating_sub(there.checked_rem(self.chunk_size).unwrap_or(0));
+    /// Sends all chunks that are full on their way, except for the last one promised.
+    fn hand_on(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        let mut there = self.filling.data.len();
+        if self.promised == Some(self.total_in) {
+            // Of no bytes at all, none is held back.
+            there = there.saturating_sub(1);
+        }
+        let full = there - there % self.chunk_size;
         if full == 0 {
             return Ok(());
         }
-        let rest = self.filling.data.split_off(full);
+        let rest = self.filling.data.split_off(full)?;
         self.submit(full, sink)?;
-        self.filling.data.put(&rest);
-        Ok(())
+        self.filling.data.put(&rest)
     }
 
-    /// Sends on what has been filled, which is or will be so many bytes.
-    fn submit(&mut self, len: usize, sink: &mut impl Sink) -> Result<()> {
-        let cuts = (self.chunk_size..len).step_by(self.chunk_size);
-        self.filling.cuts.extend(cuts);
-        self.settle(Auto::by_data, sink)?;
-        self.line.submit(&mut self.filling, sink)
+    /// Sends on what has been filled, which is or will be this many bytes.
+    fn submit(&mut self, len: usize, sink: &mut impl ChunkSink) -> Result<()> {
+        if self.is_closed {
+            self.compressor.break_off();
+            return Err(Error::bug("a chunk after the last one"));
+        }
+        let rest = len % self.chunk_size;
+        let full = repeat_n(self.chunk_size, len / self.chunk_size);
+        self.filling.lens.extend(full);
+        if rest > 0 || len == 0 {
+            self.filling.lens.push(rest);
+            self.is_closed = true;
+        }
+        self.settle(AutoTune::by_data, sink)?;
+        self.compressor.submit(&mut self.filling, sink)
     }
 
-    /// Chooses settings by the data of the first chunk, or by whatever `choose` looks at, if that is still to be done.
+    /// Chooses settings by the data of the first chunk, or by whatever `choose` looks at, unless the choice was made.
     fn settle(
         &mut self,
-        choose: impl FnOnce(&Auto, &[u8]) -> Result<Tuned>,
-        sink: &mut impl Sink,
+        choose: impl FnOnce(&AutoTune, &[u8]) -> Result<Tuned>,
+        sink: &mut impl ChunkSink,
     ) -> Result<()> {
-        let Some(auto) = self.auto.take() else {
+        let Tuning::Pending(auto) = &self.tuning else {
             return Ok(());
         };
         // No more than one chunk: how many there are depends on how the data came.
-        let data = self.filling.data.data();
-        let tuned = choose(&auto, data.get(..self.chunk_size).unwrap_or(data));
-        let settled = tuned.and_then(|tuned| Ok((auto.settle(&tuned, sink)?, tuned)));
-        match settled {
-            Ok((line, tuned)) => {
-                self.line = line;
-                self.tuned = Some(tuned);
-                Ok(())
-            }
-            Err(error) => {
-                // What stands before the chunks may be torn.
-                self.line.break_off();
-                Err(error)
-            }
+        let data = self.filling.data.data()?;
+        let first = slice(data, 0..data.len().min(self.chunk_size))?;
+        let settled = choose(auto, first)
+            .and_then(|tuned| Ok((auto.settle(&tuned, sink)?, Tuning::Chosen(tuned))));
+        let result = settled.map(|(compressor, tuning)| {
+            self.compressor = compressor;
+            self.tuning = tuning;
+        });
+        if result.is_err() {
+            // The bytes before the chunks may be torn.
+            self.tuning = Tuning::Given;
+            self.compressor.break_off();
         }
+        result
     }
 
     /// Hands on all chunks that are full.
-    pub(crate) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
-        self.line.check()?;
+    pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        self.compressor.check()?;
         self.hand_on(sink)?;
-        self.line.drain(sink)
+        self.compressor.drain(sink)
     }
 
     /// Hands on all that is left; `may_be_empty` allows a member without any chunk.
-    pub(crate) fn finish(&mut self, may_be_empty: bool, sink: &mut impl Sink) -> Result<()> {
-        if let Some(promised) = self.promised
-            && promised != self.total_in
-        {
-            let given = self.total_in;
+    ///
+    /// # Errors
+    /// Returns any error of the sink; [`ErrorKind::WrongSize`] if fewer bytes came than were promised; a bug if not all
+    /// of them came out.
+    pub(crate) fn finish(&mut self, may_be_empty: bool, sink: &mut impl ChunkSink) -> Result<()> {
+        let given = self.total_in;
+        if let Some(promised) = self.promised.filter(|promised| *promised != given) {
             return Err(Error::new(ErrorKind::WrongSize { promised, given }, None));
         }
         self.make_room(sink)?;
-        self.settle(Auto::by_data, sink)?;
-        if self.filling.data.len() > 0 || (self.total_in == 0 && !may_be_empty) {
+        self.settle(AutoTune::by_data, sink)?;
+        let has_none = given == 0 && !may_be_empty;
+        if self.filling.data.len() > 0 || has_none {
             self.submit(self.filling.data.len(), sink)?;
         }
-        self.line.drain(sink)
+        let chunks = given.div_ceil(widen(self.chunk_size));
+        let expected = Totals {
+            chunks: if has_none { 1 } else { chunks },
+            bytes: given,
+        };
+        self.compressor.finish(expected, sink)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::Encoder;
-    use bloscpack_error::{Category, ErrorKind};
+    use blosc1::ChunkSettings;
+    use bloscpack_error::Category;
+    use bloscpack_wire::{Checksum, Hashers};
     use std::io::Write;
+
+    /// Takes chunks and forgets them.
+    struct Nowhere;
+
+    impl ChunkSink for Nowhere {
+        fn put(&mut self, _: &[u8], _: &[usize]) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn chunker(chunk_size: u32) -> Result<Chunker> {
+        let options = ChunkOptions {
+            chunk: ChunkSettings::default(),
+            checksum: Checksum::Crc32,
+            hashers: Hashers::default(),
+            threads: 1,
+        };
+        Chunker::new(&options, chunk_size, None)
+    }
+
+    #[track_caller]
+    fn assert_bug<T>(result: Result<T>) {
+        let error = result.map(|_| ()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error:?}");
+    }
+
+    #[test]
+    fn a_wrong_cut_a_wrong_length_or_a_wrong_count_is_never_finished() {
+        let plant: [fn(&mut Chunker) -> Result<()>; 6] = [
+            // A cut before the end of a chunk, and after it.
+            |chunker| chunker.submit(9, &mut Nowhere),
+            |chunker| chunker.submit(11, &mut Nowhere),
+            // A length of a chunk that is not that of its data.
+            |chunker| {
+                chunker.filling.lens.push(1);
+                Ok(())
+            },
+            // A byte too many, and one too few, in the count.
+            |chunker| {
+                chunker.total_in += 1;
+                Ok(())
+            },
+            |chunker| {
+                chunker.total_in -= 1;
+                Ok(())
+            },
+            // Data that gets lost.
+            |chunker| {
+                chunker.filling.data.clear();
+                Ok(())
+            },
+        ];
+        for plant in plant {
+            let mut chunker = chunker(10).unwrap();
+            assert_eq!(chunker.write(&[7; 25], &mut Nowhere).unwrap(), 25);
+            let planted = plant(&mut chunker);
+            let more = planted.and_then(|()| chunker.write(&[7; 25], &mut Nowhere).map(|_| ()));
+            assert_bug(more.and_then(|()| chunker.finish(true, &mut Nowhere)));
+        }
+        let mut chunker = chunker(10).unwrap();
+        chunker.write(&[7; 50], &mut Nowhere).unwrap();
+        chunker.finish(true, &mut Nowhere).unwrap();
+        assert_bug(self::chunker(0));
+    }
+
+    #[test]
+    fn nothing_follows_a_chunk_that_is_not_full() {
+        let mut chunker = chunker(10).unwrap();
+        chunker.filling.data.put(&[7; 9]).unwrap();
+        chunker.submit(9, &mut Nowhere).unwrap();
+        chunker.filling.data.put(&[7; 10]).unwrap();
+        assert_bug(chunker.submit(10, &mut Nowhere));
+        assert!(chunker.compressor.check().is_err());
+    }
 
     fn promised(bytes: u64) -> Encoder<Vec<u8>> {
         let options = Encoder::builder().chunk_size(10).size(bytes);
@@ -299,7 +411,7 @@ mod tests {
             );
             let error = promised(size).write_all(&data).unwrap_err();
             assert_eq!(
-                bloscpack_error::Error::from(error).category(),
+                Error::from(error).category(),
                 Category::Failed,
                 "{size} {given}"
             );
@@ -320,8 +432,8 @@ mod tests {
     fn a_reader_that_claims_too_much_is_not_believed() {
         /// Reads left, and how much there was room for.
         struct Boaster(u8, usize);
-        impl std::io::Read for &mut Boaster {
-            fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        impl Read for &mut Boaster {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
                 if self.0 == 0 {
                     return Ok(0);
                 }
@@ -330,7 +442,7 @@ mod tests {
                 Ok(buf.len() + 5)
             }
         }
-        let target = std::io::Cursor::new(Vec::new());
+        let target = io::Cursor::new(Vec::new());
         let options = Encoder::builder().chunk_size(10);
         let mut encoder = options.write_to_file(target).unwrap();
         let mut boaster = Boaster(3, 0);

@@ -1,6 +1,6 @@
 //! [`Encoder`] and [`SeekEncoder`]: a Bloscpack file or stream, as a writer.
 //!
-//! [`plan`] decides what the header says, [`stage`] cuts the data into chunks, [`line`] has them
+//! [`plan`] decides what the header says, [`chunker`] cuts the data into chunks, [`chunk_compressor`] has them
 //! compressed, [`stream`] and [`seek`] put them where they belong.
 
 mod auto;
@@ -10,9 +10,11 @@ mod plan;
 mod seek;
 mod stream;
 
-pub(super) use chunk_compressor::{Batch, Line, Recipe, Sink};
-pub(super) use chunker::Stage;
-pub(super) use plan::{MOST_SPARE, Plan, RecordOptions, check_of_records, default_spare};
+pub(super) use chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
+pub(super) use chunker::Chunker;
+pub(super) use plan::{
+    MOST_SPARE, Plan, RecordOptions, Total, check_of_records, default_spare, last_chunk_len,
+};
 pub use seek::SeekEncoder;
 pub(super) use seek::{Mover, SeekSink, move_up};
 pub use stream::Encoder;
@@ -23,20 +25,36 @@ use bloscpack_error::Result;
 use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata};
 use std::io::{Read, Seek, Write};
 
-/// Uncompressed bytes of a chunk, unless told otherwise: 1 MiB, as the reference has it.
+/// Uncompressed bytes of a chunk by default: 1 MiB, as in the reference implementation.
 pub const DEFAULT_CHUNK_SIZE: u32 = 1 << 20;
 
-/// Sets up an [`Encoder`] or a [`SeekEncoder`]; made by [`Encoder::builder`].
+/// Options of an [`Encoder`] or a [`SeekEncoder`]; created by [`Encoder::builder`].
 ///
-/// The last word decides what is built: [`write_to`](Self::write_to) for pipes and sockets,
-/// [`write_to_file`](Self::write_to_file) for files, [`write_to_seek`](Self::write_to_seek) for
-/// targets that seek but cannot be read.
+/// The last call decides which one is built: [`write_to`](Self::write_to) for pipes and sockets,
+/// [`write_to_file`](Self::write_to_file) for files, [`write_to_seek`](Self::write_to_seek) for targets that can seek but
+/// cannot be read.
+///
+/// ```
+/// use bloscpack::{Checksum, Compressor, Encoder, Filter};
+/// use std::io::Write;
+///
+/// let mut encoder = Encoder::builder()
+///     .compressor(Compressor::Lz4)
+///     .filter(Filter::Bit)
+///     .typesize(4)
+///     .checksum(Checksum::Sha256)
+///     .chunk_size(64 << 10)
+///     .write_to(Vec::new())?;
+/// encoder.write_all(&[1, 0, 0, 0].repeat(50_000))?;
+/// assert!(encoder.finish()?.len() < 5000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct EncoderBuilder {
     chunk: ChunkSettings,
     level: Option<u8>,
     auto: Option<Aim>,
-    /// What was given, which stays where the rest is chosen.
+    /// The settings that were given, which stay where the rest is chosen.
     tuner: Tuner,
     chunk_size: u32,
     checksum: Option<Checksum>,
@@ -97,7 +115,7 @@ impl EncoderBuilder {
         self
     }
 
-    /// Bytes an element, 1 to 255; 8 by default.
+    /// Element size in bytes, 1 to 255; 8 by default.
     #[must_use]
     pub fn typesize(mut self, typesize: u8) -> Self {
         self.chunk.typesize = typesize;
@@ -105,12 +123,12 @@ impl EncoderBuilder {
         self
     }
 
-    /// Chooses compressor, level, filter and typesize by a sample of the data, as a [`Tuner`] does; those
-    /// of them that are set, before or after this, stay as they are.
+    /// Chooses compressor, level, filter and typesize by a sample of the data, as a [`Tuner`] does. Settings that are
+    /// given, before or after this call, stay as they are.
     ///
-    /// The sample is the first chunk; where the first bytes come through `read_at`, it is from all over
-    /// what is read. The same data in the same way gives the same file. A header that goes out before any
-    /// data otherwise waits for the sample here. `tuned` tells what was chosen.
+    /// The sample is the first chunk; if the first bytes come through `read_at`, it is taken from all over the range that
+    /// is read. The same data, written in the same way, gives the same file. The header, which otherwise goes out before
+    /// any data, waits for the sample. `tuned` reports the choice.
     ///
     /// ```
     /// use bloscpack::Encoder;
@@ -137,62 +155,60 @@ impl EncoderBuilder {
         self
     }
 
-    /// The checksum behind every chunk; crc32 by default, and none in V1, which has no place for it.
+    /// The checksum after every chunk; crc32 by default, and none in V1, which has no field for it.
     #[must_use]
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.checksum = Some(checksum);
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
         self
     }
 
-    /// The layout of the header: V3 (the default), V2 or V1.
+    /// The version of the header: V3 (the default), V2 or V1.
     #[must_use]
     pub fn layout(mut self, layout: FormatVersion) -> Self {
         self.layout = layout;
         self
     }
 
-    /// Whether a target that can seek gets a table of offsets; true by default. V1 has none, and
-    /// a target that cannot seek never gets one, since it could not be filled in.
+    /// Whether a target that can seek gets a table of offsets; true by default. V1 has none, and a target that cannot
+    /// seek never gets one, since it could not be filled in.
     #[must_use]
     pub fn offsets(mut self, offsets: bool) -> Self {
         self.offsets = offsets;
         self
     }
 
-    /// User metadata. V1 has no place for it.
+    /// The user's metadata. V1 has no room for any.
     #[must_use]
     pub fn metadata(mut self, metadata: Metadata) -> Self {
         self.metadata = Some(metadata);
         self
     }
 
-    /// Spare offsets for appending later, in V3 with offsets; ten times the number of chunks, and
-    /// at least 64, by default. Where the length was not known, they are what is left of the
-    /// table's room, and at least as many as asked for.
+    /// Spare offsets for appending later, in V3 with offsets; ten times the number of chunks by default, and at least 64.
+    /// If the length was not known, they are the rest of the table's room, and at least as many as asked for.
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {
         self.max_app_chunks = Some(spare);
         self
     }
 
-    /// Zeros behind every chunk, 0 by default, so that a patched one may become longer without a new
-    /// file. Only V2 with offsets can have them, since other readers expect one chunk right behind
-    /// the other.
+    /// Zeros after every chunk, 0 by default, so that a patched chunk may become longer without a new file. Only V2 with
+    /// offsets can have them, since readers of the other versions expect each chunk right after the one before it.
     #[must_use]
     pub fn spare_space(mut self, bytes: u32) -> Self {
         self.spare_space = bytes;
         self
     }
 
-    /// The length of the data, where it is known beforehand. Another one is an error of
-    /// [`Write::write`] or `finish`.
+    /// The length of the data in bytes, if it is known beforehand. Any other length is an error of [`Write::write`] or
+    /// `finish`.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
@@ -201,45 +217,45 @@ impl EncoderBuilder {
 
     /// Threads that compress; one by default, which is the caller's own.
     ///
-    /// Peak memory is about `(threads + 3) × 2 × chunk`, beside the contexts of the compressor.
+    /// Peak memory is about `(threads + 3) × 2 × chunk`, plus the contexts of the compressor.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// An encoder for a target that only takes bytes: a pipe, a socket, standard output.
+    /// Builds an encoder for a target that only takes bytes: a pipe, a socket, standard output.
     ///
-    /// The header goes out at once, so there is no table of offsets; a length that is not known
-    /// beforehand makes it a stream that ends with an end mark.
+    /// The header goes out at once, so there is no table of offsets. If the length is not known beforehand, the output is
+    /// a stream that ends with an end mark.
     ///
     /// # Errors
-    /// Options that are out of range or that the layout cannot express (V1 needs the size), and
-    /// errors of the writer.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for options that are out of range or that the header's
+    /// version cannot express (V1 needs the size), and any error of the writer.
     pub fn write_to<W: Write>(self, writer: W) -> Result<Encoder<W>> {
         Encoder::with_plan(writer, Plan::new(self, false)?)
     }
 
-    /// An encoder for a file or anything else that can be written, read and sought: all of the
-    /// header and the table of offsets are filled in by `finish`, whatever was known beforehand.
+    /// Builds an encoder for a file or anything else that can be written, read and sought: `finish` fills in all of the
+    /// header and the table of offsets, whatever was known beforehand.
     ///
-    /// The member begins where the target stands, and should be the last thing in it: nothing is
-    /// cut off, and old bytes that reach further than the new ones make readers refuse the file.
-    /// Data is read back only to move it when the table, of a length not known beforehand, needs
-    /// more room. The file must be open for reading, too, and not in append mode.
+    /// The member begins at the target's position and should be the last thing in it: the target is not truncated, and
+    /// readers refuse a file in which old bytes reach further than the new ones. Data is read back only to move it, when
+    /// a table of a length that was not known beforehand needs more room. The file must also be open for reading, and not
+    /// in append mode.
     ///
     /// # Errors
-    /// As for [`write_to`](Self::write_to).
+    /// Returns the same errors as [`write_to`](Self::write_to).
     pub fn write_to_file<W: Read + Write + Seek>(self, file: W) -> Result<SeekEncoder<W>> {
         SeekEncoder::new(file, Plan::new(self, true)?, Some(move_up))
     }
 
-    /// An encoder for a target that can be written and sought, but not read: as
+    /// Builds an encoder for a target that can be written and sought, but not read: as
     /// [`write_to_file`](Self::write_to_file), for a length that is known beforehand.
     ///
     /// # Errors
-    /// As for [`write_to`](Self::write_to), and where [`size`](Self::size) was not given although
-    /// there are to be offsets.
+    /// Returns the same errors as [`write_to`](Self::write_to), and a [`Usage`](bloscpack_error::Category::Usage) error if
+    /// there are to be offsets and [`size`](Self::size) was not given.
     pub fn write_to_seek<W: Write + Seek>(self, target: W) -> Result<SeekEncoder<W>> {
         SeekEncoder::new(target, Plan::new(self, true)?, None)
     }

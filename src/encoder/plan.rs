@@ -1,9 +1,10 @@
-//! What an encoder is going to write: options checked, header and metadata made.
+//! [`Plan`]: what an encoder is going to write, with options checked, and header and metadata made.
 
 use super::EncoderBuilder;
-use super::auto::Auto;
-use super::chunk_compressor::Recipe;
-use super::chunker::Stage;
+use super::auto::AutoTune;
+use super::chunk_compressor::ChunkOptions;
+use super::chunker::Chunker;
+use crate::checked::widen;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
@@ -11,18 +12,22 @@ use bloscpack_wire::{
     Packing, declared, offsets::ENTRY_LEN,
 };
 
-/// Spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
+/// The most spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
 pub(crate) const MOST_SPARE: u64 = 1 << 27;
-/// Spare offsets at the least, and chunks of spare room for each chunk written.
+/// The least number of spare offsets by default.
 const LEAST_SPARE: u64 = 64;
+/// Spare offsets for each chunk by default.
 const SPARE_FACTOR: u64 = 10;
-/// What a number of records may add to metadata.
+/// Room that a number of records may take in metadata.
 const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
-/// Bytes that a table would take at the most, far more than any disk has room for; what is added
-/// to it later keeps all positions within 63 bits.
-const MOST_TABLE: u64 = 1 << 62;
+/// The most bytes of a table, far more than any disk has room for. With it, and with the additions that come later, all
+/// positions stay within 63 bits.
+const MOST_TABLE: u64 = 1 << 61;
 
-/// Refuses metadata of a user that records cannot have.
+/// Refuses metadata of the user that records cannot have.
+///
+/// # Errors
+/// Returns a [`Usage`](bloscpack_error::Category::Usage) error for metadata that is not a JSON object.
 pub(crate) fn check_of_records(own: &Metadata) -> Result<()> {
     if own.is_object() {
         return Ok(());
@@ -33,31 +38,32 @@ pub(crate) fn check_of_records(own: &Metadata) -> Result<()> {
 }
 
 /// How much there is to write.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Total {
     pub chunks: u64,
-    /// Bytes of content, or records.
+    /// Bytes of content, or number of records.
     pub amount: u64,
 }
 
-/// What a member of records says of itself.
+/// What the metadata of a member of records says.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordOptions {
     pub dtype: String,
     pub packing: Option<Packing>,
-    /// How many there will be.
+    /// The number of records, if it is known beforehand.
     pub count: Option<u64>,
 }
 
-/// What becomes chunks.
+/// The data of the chunks.
 #[derive(Clone)]
-enum Kind {
-    /// Data cut into chunks of this size.
+enum Payload {
+    /// One content, cut into chunks of this size.
     Content { chunk_size: u32 },
     /// Records, and the user's own metadata.
     Records(RecordOptions, Option<Metadata>),
 }
 
+/// All that an encoder knows of its output before the first byte of data.
 #[derive(Clone)]
 pub(crate) struct Plan {
     chunk: ChunkSettings,
@@ -65,16 +71,16 @@ pub(crate) struct Plan {
     tuner: Option<Tuner>,
     pub hashers: Hashers,
     threads: usize,
-    /// What was promised beforehand.
+    /// How much was promised beforehand.
     pub known: Option<Total>,
-    /// The metadata as it lies behind the header, perhaps nothing.
+    /// The bytes of the metadata after the header; none if there is no metadata.
     pub metadata: Vec<u8>,
     spare: Option<u64>,
-    /// Zeros behind every chunk.
+    /// Zeros after every chunk.
     pub spare_space: u32,
-    /// The header without what only `finish` may know.
+    /// The header, without the numbers that only `finish` may know.
     header: Header,
-    kind: Kind,
+    payload: Payload,
 }
 
 impl Plan {
@@ -83,12 +89,12 @@ impl Plan {
         let (chunk_size, size) = (options.chunk_size, options.size);
         if !(1..=MAX_NBYTES).contains(&chunk_size) {
             return Err(Error::usage(format!(
-                "a chunk size of {chunk_size}: it must be 1 to {MAX_NBYTES}"
+                "chunk size {chunk_size} is out of range: it must be 1 to {MAX_NBYTES}"
             )));
         }
         if options.layout == FormatVersion::V1 && size.is_none() && !seeks {
             return Err(Error::usage(
-                "layout V1 begins with the number of chunks: give the size beforehand",
+                "layout V1 begins with the number of chunks; give the size beforehand",
             ));
         }
         let mut header = header_of(&options);
@@ -99,7 +105,7 @@ impl Plan {
             amount: bytes,
         });
         let metadata = options.metadata.clone();
-        let mut plan = Self::with(options, header, known, Kind::Content { chunk_size })?;
+        let mut plan = Self::with(options, header, known, Payload::Content { chunk_size })?;
         if let Some(metadata) = metadata {
             plan.place(&metadata)?;
         }
@@ -113,8 +119,8 @@ impl Plan {
         seeks: bool,
     ) -> Result<Self> {
         if !matches!(options.layout, FormatVersion::V2 | FormatVersion::V3) {
-            let layout = options.layout;
-            return Err(Error::usage(format!("layout {layout} has no records")));
+            let version = options.layout;
+            return Err(Error::usage(format!("layout {version} has no records")));
         }
         // Chunks of many records cannot be counted beforehand.
         let count = records.count.filter(|_| records.packing.is_none());
@@ -127,11 +133,11 @@ impl Plan {
         });
         let (own, is_open) = (options.metadata.clone(), records.count.is_none());
         own.as_ref().map_or(Ok(()), check_of_records)?;
-        let kind = Kind::Records(records, own);
-        let mut plan = Self::with(options, header, known, kind)?;
+        let payload = Payload::Records(records, own);
+        let mut plan = Self::with(options, header, known, payload)?;
         plan.declare(known.map(|total| total.amount))?;
         if seeks && is_open && plan.header.layout == FormatVersion::V2 {
-            let room = plan.metadata.len().saturating_add(SHAPE_ROOM);
+            let room = plan.metadata.len() + SHAPE_ROOM;
             let open = Metadata::from_json(plan.metadata.clone())?;
             plan.place(&Metadata::from_json(padded(&open, room))?)?;
         }
@@ -142,13 +148,13 @@ impl Plan {
         options: EncoderBuilder,
         header: Header,
         known: Option<Total>,
-        kind: Kind,
+        payload: Payload,
     ) -> Result<Self> {
         let mut chunk = options.chunk;
         chunk.level = options.level.unwrap_or(chunk.compressor.default_level());
         if options.spare_space > 0 && (header.layout != FormatVersion::V2 || !header.offsets) {
             return Err(Error::usage(
-                "spare space needs layout V2, with offsets, in a file that can be sought",
+                "spare space needs layout V2 with offsets, in a file that can be sought",
             ));
         }
         let tuner = options
@@ -164,11 +170,11 @@ impl Plan {
             spare: options.max_app_chunks,
             spare_space: options.spare_space,
             header,
-            kind,
+            payload,
         })
     }
 
-    /// Puts metadata behind the header.
+    /// Puts metadata after the header.
     fn place(&mut self, metadata: &Metadata) -> Result<()> {
         if self.header.layout == FormatVersion::V3 {
             self.header.metadata = MetadataPlace::Section;
@@ -179,9 +185,9 @@ impl Plan {
         Ok(())
     }
 
-    /// Puts the metadata of records behind the header.
+    /// Puts the metadata of records after the header.
     fn declare(&mut self, count: Option<u64>) -> Result<()> {
-        let Kind::Records(records, own) = &self.kind else {
+        let Payload::Records(records, own) = &self.payload else {
             return Ok(());
         };
         let count = count.or(records.count);
@@ -189,9 +195,19 @@ impl Plan {
         self.place(&metadata)
     }
 
-    /// Lets the metadata count what was written; in the same room if it has been written already.
+    /// Puts the number of records into the metadata, in the same room if the metadata has been written already.
+    ///
+    /// # Errors
+    /// Returns a bug if more or less was written than was promised.
     pub(super) fn settle(&mut self, total: Total, has_begun: bool) -> Result<()> {
-        let Kind::Records(records, own) = &self.kind else {
+        if let Some(known) = self.known
+            && (known.chunks, known.amount) != (total.chunks, total.amount)
+        {
+            return Err(Error::bug(format!(
+                "{total:?}, where {known:?} was promised"
+            )));
+        }
+        let Payload::Records(records, own) = &self.payload else {
             return Ok(());
         };
         let count = Some(total.amount);
@@ -204,11 +220,21 @@ impl Plan {
             if let Some(old) = old.transpose()?
                 && let Some(section) = metadata.to_section_in_place_of(&old, &self.hashers)?
             {
-                self.metadata = section;
+                self.replace_metadata(section)?;
             }
             return Ok(());
         }
-        self.metadata = padded(&metadata, self.metadata.len());
+        self.replace_metadata(padded(&metadata, self.metadata.len()))
+    }
+
+    /// Replaces metadata that has been written by other metadata of the same length.
+    fn replace_metadata(&mut self, new: Vec<u8>) -> Result<()> {
+        let (old, len) = (self.metadata.len(), new.len());
+        if len != old {
+            let why = format!("{len} bytes of metadata in a room of {old}");
+            return Err(Error::bug(why));
+        }
+        self.metadata = new;
         Ok(())
     }
 
@@ -218,8 +244,8 @@ impl Plan {
         Ok(self)
     }
 
-    /// Refuses a number of chunks or of spare offsets that no header can hold, before the first of
-    /// endless entries is written.
+    /// Refuses a number of chunks or of spare offsets that no header can hold, before the first of countless entries is
+    /// written.
     fn check_table(&self) -> Result<()> {
         let chunks = self.known.map_or(0, |total| total.chunks);
         let spare = self.spare_for(chunks);
@@ -231,13 +257,13 @@ impl Plan {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "{chunks} chunks with {spare} spare offsets: there is no room for so many"
+            "no file has room for {chunks} chunks with {spare} spare offsets"
         )))
     }
 
     /// How its chunks are made.
-    pub(crate) fn recipe(&self) -> Recipe {
-        Recipe {
+    pub(crate) fn chunk_options(&self) -> ChunkOptions {
+        ChunkOptions {
             chunk: self.chunk,
             checksum: self.checksum(),
             hashers: self.hashers,
@@ -245,15 +271,14 @@ impl Plan {
         }
     }
 
-    /// What cuts the content into chunks.
-    pub(super) fn stage(&self) -> Result<Stage> {
-        let chunk_size = match self.kind {
-            Kind::Content { chunk_size } => chunk_size,
-            Kind::Records(..) => MAX_NBYTES,
+    /// Cuts the content into chunks.
+    pub(super) fn chunker(&self) -> Result<Chunker> {
+        let Payload::Content { chunk_size } = self.payload else {
+            return Err(Error::bug("records are not cut into chunks of one size"));
         };
-        let promised = self.known.map(|total| total.amount);
-        let auto = self.tuner.map(|tuner| Auto::new(tuner, self.recipe()));
-        Ok(Stage::new(&self.recipe(), chunk_size, promised)?.choosing(auto))
+        let (options, promised) = (self.chunk_options(), self.known.map(|total| total.amount));
+        let auto = self.tuner.map(|tuner| AutoTune::new(tuner, options));
+        Ok(Chunker::new(&options, chunk_size, promised)?.choosing(auto))
     }
 
     /// Whether the first data may change the header.
@@ -271,7 +296,7 @@ impl Plan {
         self.header.checksum
     }
 
-    pub(super) fn layout(&self) -> FormatVersion {
+    pub(super) fn version(&self) -> FormatVersion {
         self.header.layout
     }
 
@@ -279,14 +304,14 @@ impl Plan {
         self.header.offsets
     }
 
-    /// Spare offsets that there must be, whatever room is left.
+    /// Spare offsets that there must be, however much room is left.
     pub(super) fn least_spare(&self) -> u64 {
         self.spare.map_or(0, |_| self.spare_for(0))
     }
 
-    /// Spare offsets for so many chunks.
+    /// Spare offsets for this many chunks.
     pub(super) fn spare_for(&self, chunks: u64) -> u64 {
-        match self.layout() {
+        match self.version() {
             FormatVersion::V3 if self.has_offsets() => {
                 self.spare.unwrap_or_else(|| default_spare(chunks))
             }
@@ -294,32 +319,31 @@ impl Plan {
         }
     }
 
-    /// The header while nothing is known of the length.
+    /// The header while the length is not known.
     pub(super) fn open_header(&self) -> Header {
         self.header.clone()
     }
 
-    /// The header of a member with so much in it, and `spare` offsets.
-    pub(super) fn full_header(&self, total: Total, spare: u64) -> Header {
+    /// The header of a member with this content, and with this many spare offsets.
+    pub(super) fn full_header(&self, total: Total, spare: u64) -> Result<Header> {
         let chunks = total.chunks;
         let mut header = Header {
             nchunks: Some(chunks),
             max_app_chunks: spare,
             ..self.header.clone()
         };
-        if let (Kind::Content { chunk_size }, true) = (&self.kind, header.chunk_size.is_some()) {
-            let before = chunks
-                .saturating_sub(1)
-                .saturating_mul((*chunk_size).into());
-            let last = u32::try_from(total.amount.saturating_sub(before)).unwrap_or(*chunk_size);
+        if let (Payload::Content { chunk_size }, true) =
+            (&self.payload, header.chunk_size.is_some())
+        {
+            let last = last_chunk_len(total, *chunk_size)?;
             header.last_chunk = Some(last);
             // As the reference: a single chunk is as long as it is.
             header.chunk_size = Some(if chunks == 1 { last } else { *chunk_size });
         }
-        header
+        Ok(header)
     }
 
-    /// The bytes of a header, sealed with these metadata and offsets where its layout has a seal.
+    /// The bytes of a header, sealed with the metadata and these offsets if its version has a seal.
     pub(super) fn seal(
         &self,
         mut header: Header,
@@ -338,13 +362,32 @@ impl Plan {
         Ok(header.encode()?)
     }
 
-    /// Where the parts lie with this header.
+    /// Where the parts are with this header.
     pub(super) fn geometry(&self, header: &Header) -> Result<Geometry> {
-        Ok(Geometry::of(
-            header,
-            u64::try_from(self.metadata.len()).unwrap_or(u64::MAX),
-        )?)
+        Ok(Geometry::of(header, widen(self.metadata.len()))?)
     }
+}
+
+/// Uncompressed bytes of the last chunk of a content, whose other chunks all have this size.
+///
+/// # Errors
+/// Returns a bug if that many chunks cannot hold that many bytes.
+pub(crate) fn last_chunk_len(total: Total, chunk_size: u32) -> Result<u32> {
+    let Total { chunks, amount } = total;
+    let before = chunks
+        .saturating_sub(1)
+        .checked_mul(chunk_size.into())
+        .and_then(|before| amount.checked_sub(before));
+    let last = before.and_then(|last| u32::try_from(last).ok());
+    let fits = |last: &u32| match chunks {
+        0 => *last == 0,
+        1 => *last <= chunk_size,
+        _ => (1..=chunk_size).contains(last),
+    };
+    last.filter(fits).ok_or_else(|| {
+        let what = format!("{amount} bytes in {chunks} chunks of {chunk_size}");
+        Error::bug(what)
+    })
 }
 
 /// What the options say of the header, without any sizes.
@@ -358,20 +401,21 @@ fn header_of(options: &EncoderBuilder) -> Header {
     }
 }
 
-/// A text with white space behind it, which is part of it.
+/// A text with white space after it, which is part of the JSON.
 fn padded(metadata: &Metadata, len: usize) -> Vec<u8> {
     let mut text = metadata.text().as_bytes().to_vec();
     text.resize(len, b' ');
     text
 }
 
-/// Number of chunks for so many bytes; one, and that empty, for none.
+/// Number of chunks for this many bytes; one, which is empty, for none.
 fn chunks_of(bytes: u64, chunk_size: u32) -> u64 {
     bytes.div_ceil(chunk_size.into()).max(1)
 }
 
-/// Spare offsets for so many chunks, unless told otherwise.
+/// Spare offsets for this many chunks by default.
 pub(crate) fn default_spare(chunks: u64) -> u64 {
+    // Numbers that large are refused as more than any file has room for.
     chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE)
 }
 
@@ -381,6 +425,25 @@ mod tests {
     use bloscpack_error::Category;
     use bloscpack_wire::FormatVersion;
     use std::io::Cursor;
+
+    #[test]
+    fn a_count_that_cannot_be_is_a_bug() {
+        for (chunks, amount, last) in [
+            (0, 0, Some(0)),
+            (1, 0, Some(0)),
+            (1, 10, Some(10)),
+            (3, 21, Some(1)),
+            (3, 30, Some(10)),
+            (0, 1, None),
+            (1, 11, None),
+            (3, 20, None),
+            (3, 31, None),
+            (u64::MAX, 31, None),
+        ] {
+            let found = super::last_chunk_len(super::Total { chunks, amount }, 10);
+            assert_eq!(found.ok(), last, "{chunks} {amount}");
+        }
+    }
 
     #[test]
     fn numbers_that_no_header_holds_are_wrong_usage_before_anything_is_written() {

@@ -4,15 +4,16 @@
 //!   header (unknown: -1) | metadata | room: entries of -1 | chunk | chunk | ...
 //! ```
 //!
-//! The beginning of a member of unknown length is held back while it is small, since then its
-//! table can be made to measure. Beyond that the table gets room for [`FIRST_ROOM`] entries; when
-//! they run out, the chunks are moved up to double it.
+//! The beginning of a member of unknown length is held back while it is small, since then its table gets the right
+//! length. Beyond that the table gets room for [`FIRST_ROOM`] entries; when they run out, the chunks are moved up to
+//! double it.
 
-use super::chunk_compressor::Sink;
-use super::chunker::Stage;
+use super::chunk_compressor::ChunkSink;
+use super::chunker::Chunker;
 use super::plan::{Plan, Total};
 use super::stream::unfilled;
-use crate::shared_source::Shared;
+use crate::checked::{from_u32, in_memory, slice, slice_mut, widen};
+use crate::shared_source::SharedSource;
 use blosc1::{ChunkSettings, Tuned};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
@@ -23,22 +24,24 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Compressed bytes of a member of unknown length that are held back.
-const HOLD: usize = 256 << 10;
+const HELD_BACK: usize = 256 << 10;
 /// Entries of the first table of unknown length.
 const FIRST_ROOM: u64 = 1024;
 /// Entries of the table that are encoded at once.
 const ENTRIES_AT_ONCE: usize = 512;
 /// Bytes moved at once.
-const MOVE_LEN: usize = 1 << 20;
+const MOVE_LEN: u64 = 1 << 20;
+/// Positions up to which a member may begin. Its own length is bounded by its table and by the disk, so that no position
+/// in the target exceeds 63 bits.
+const LAST_BASE: u64 = 1 << 61;
 
 /// Moves `len` bytes from one position of a target up to another.
-pub(crate) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Result<()>;
+pub(crate) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> Result<()>;
 
-/// Writes a Bloscpack file to a target that can seek, with header and offsets filled in at the
-/// end.
+/// Writes a Bloscpack file to a target that can seek, with header and offsets filled in at the end.
 ///
-/// Until [`finish`](Self::finish), the number of chunks or the offsets are -1: what is dropped
-/// before is a file that every reader here refuses as unfinished.
+/// Until [`finish`](Self::finish), the number of chunks or the offsets are -1: an encoder that is dropped before leaves a
+/// file that every reader here refuses as unfinished.
 ///
 /// ```
 /// use bloscpack::{Encoder, Survey};
@@ -54,10 +57,11 @@ pub(crate) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> io::Resul
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SeekEncoder<W: Write + Seek> {
-    stage: Stage,
+    chunker: Chunker,
     sink: SeekSink<W>,
 }
 
+/// Writes chunks, and the parts before them when they are known.
 pub(crate) struct SeekSink<W> {
     pub target: W,
     plan: Plan,
@@ -68,35 +72,39 @@ pub(crate) struct SeekSink<W> {
     held: Option<Vec<u8>>,
     /// Entries that the table has room for.
     room: u64,
-    /// Where the chunks begin, from the beginning of the member.
+    /// Where the chunks begin, counted from the beginning of the member.
     chunks_at: u64,
-    /// Length of the chunks so far, their number, and where each begins among them.
+    /// Length of the chunks so far.
     pub len: u64,
+    /// Number of the chunks so far.
     chunks: u64,
+    /// Where each chunk begins, counted from the first, if there is to be a table.
     starts: Vec<u64>,
 }
 
 impl<W: Write + Seek> SeekEncoder<W> {
     pub(super) fn new(target: W, plan: Plan, mover: Option<Mover<W>>) -> Result<Self> {
-        let stage = plan.stage()?;
+        let chunker = plan.chunker()?;
         let sink = SeekSink::new(target, plan, mover).writing()?;
-        Ok(Self { stage, sink })
+        Ok(Self { chunker, sink })
     }
 
-    /// Compresses all that the reader has, without a copy in between; returns how many bytes that
-    /// was.
+    /// Compresses everything from the reader, without a copy in between, and returns how many bytes it was.
     ///
     /// # Errors
-    /// Those of the reader and of the target.
+    /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
+    /// [`Side::Target`](bloscpack_error::Side::Target).
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
-        self.stage.read_from(&mut reader, &mut self.sink).writing()
+        self.chunker
+            .read_from(&mut reader, &mut self.sink)
+            .writing()
     }
 
-    /// Compresses these bytes of a source that can be read at any position; returns how many that was.
+    /// Compresses these bytes of a source that can be read at any position, and returns how many it was.
     ///
-    /// The threads that compress read what they need themselves, at the same time: faster than
-    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the
-    /// kind [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
+    /// The threads that compress also read the source, at the same time, which is faster than
+    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the kind
+    /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
     ///
     /// ```
     /// use bloscpack::Encoder;
@@ -110,24 +118,27 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of the source and of the target; after one, nothing can follow, and `finish` is an error, too.
+    /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
+    /// [`Side::Target`](bloscpack_error::Side::Target). After an error nothing can follow, and `finish` fails as well.
     pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
     where
         S: ReadAt + Send + Sync + 'static,
     {
-        let source: Shared = source;
-        self.stage.read_at(&source, bytes, &mut self.sink).writing()
+        let source: SharedSource = source;
+        self.chunker
+            .read_at(&source, bytes, &mut self.sink)
+            .writing()
     }
 
-    /// Writes what is left, fills in offsets and header, flushes, and gives back the target, which
-    /// then stands at the end of the member. Nothing is synced to disk.
+    /// Writes the rest, fills in offsets and header, flushes, and returns the target, whose position is then the end of
+    /// the member. Nothing is synced to disk.
     ///
     /// # Errors
-    /// Those of the target; [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
+    /// Returns any error of the target, and [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
     /// came than were promised. The file is then unfinished.
     pub fn finish(mut self) -> Result<W> {
-        self.stage.finish(false, &mut self.sink).writing()?;
-        self.sink.finish(self.stage.total_in()).writing()?;
+        self.chunker.finish(false, &mut self.sink).writing()?;
+        self.sink.finish(self.chunker.total_in()).writing()?;
         Ok(self.sink.target)
     }
 
@@ -136,26 +147,27 @@ impl<W: Write + Seek> SeekEncoder<W> {
         &self.sink.target
     }
 
-    /// What [`auto`](super::EncoderBuilder::auto) chose and why; `None` before it has, and without it.
+    /// The settings that [`auto`](super::EncoderBuilder::auto) chose, and why; `None` before the choice, and without
+    /// `auto`.
     pub fn tuned(&self) -> Option<&Tuned> {
-        self.stage.tuned()
+        self.chunker.tuned()
     }
 
-    /// The same, but chooses now if that is still to be done, by what there is of the first chunk: before
-    /// [`finish`](Self::finish) of short data, which would choose the same.
+    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the part of the first chunk that is
+    /// there: for short data before [`finish`](Self::finish), which would choose the same.
     ///
     /// # Errors
-    /// Those of the target, to which what stands before the chunks may go now.
+    /// Returns any error of the target, to which header and metadata may go now.
     pub fn tune(&mut self) -> Result<Option<&Tuned>> {
-        self.stage.tune(&mut self.sink).writing()
+        self.chunker.tune(&mut self.sink).writing()
     }
 
-    /// Uncompressed bytes taken in.
+    /// Uncompressed bytes taken in so far.
     pub fn total_in(&self) -> u64 {
-        self.stage.total_in()
+        self.chunker.total_in()
     }
 
-    /// Bytes of all chunks so far, header and table not counted.
+    /// Bytes of all chunks written so far, without header and table.
     pub fn total_out(&self) -> u64 {
         self.sink.len
     }
@@ -166,17 +178,17 @@ impl<W: Write + Seek> Write for SeekEncoder<W> {
         if data.is_empty() {
             return Ok(0);
         }
-        Ok(self.stage.write(data, &mut self.sink)?)
+        Ok(self.chunker.write(data, &mut self.sink)?)
     }
 
     /// Writes all full chunks and flushes the target; the file stays unfinished.
     fn flush(&mut self) -> io::Result<()> {
-        self.stage.flush(&mut self.sink)?;
+        self.chunker.flush(&mut self.sink)?;
         self.sink.target.flush()
     }
 }
 
-impl<W: Write + Seek> Sink for SeekSink<W> {
+impl<W: Write + Seek> ChunkSink for SeekSink<W> {
     /// The header is written again at the end.
     fn tuned(&mut self, settings: &ChunkSettings) -> Result<()> {
         self.plan.adopt(settings);
@@ -184,11 +196,8 @@ impl<W: Write + Seek> Sink for SeekSink<W> {
     }
 
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()> {
-        if self
-            .held
-            .as_ref()
-            .is_some_and(|held| held.len().saturating_add(chunks.len()) > HOLD)
-        {
+        let held = self.held.as_ref();
+        if held.is_some_and(|held| held.len() + chunks.len() > HELD_BACK) {
             self.begin_open()?;
         }
         if self.plan.spare_space == 0 {
@@ -196,7 +205,7 @@ impl<W: Write + Seek> Sink for SeekSink<W> {
         }
         let mut from = 0;
         for to in ends {
-            let chunk = chunks.get(from..*to).unwrap_or_default();
+            let chunk = slice(chunks, from..*to)?;
             self.put_run(chunk, &[chunk.len()])?;
             self.leave_space()?;
             from = *to;
@@ -213,6 +222,10 @@ impl<W: Write + Seek> SeekSink<W> {
             ));
         }
         let base = target.stream_position()?;
+        if base > LAST_BASE {
+            let why = format!("the target is at byte {base}, and no file is that long");
+            return Err(Error::usage(why));
+        }
         let held = plan.known.is_none().then(Vec::new);
         let mut sink = Self {
             target,
@@ -232,22 +245,26 @@ impl<W: Write + Seek> SeekSink<W> {
         Ok(sink)
     }
 
-    /// Writes chunks that lie one behind the other.
+    /// Writes chunks that follow each other without a gap.
     fn put_run(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()> {
         let mut start = self.len;
         for end in ends {
             if self.plan.has_offsets() {
                 self.starts.push(start);
             }
-            let end = u64::try_from(*end).unwrap_or(u64::MAX);
-            start = self.len.saturating_add(end);
-            self.chunks = self.chunks.saturating_add(1);
+            start = self.len + widen(*end);
+            self.chunks += 1;
         }
         if self.held.is_none() {
             self.make_room()?;
         }
         self.write(chunks)?;
-        self.len = start;
+        self.len += widen(chunks.len());
+        if start != self.len {
+            let len = self.len;
+            let why = format!("chunks that end at {start}, where {len} bytes were written");
+            return Err(Error::bug(why));
+        }
         Ok(())
     }
 
@@ -259,29 +276,35 @@ impl<W: Write + Seek> SeekSink<W> {
         Ok(())
     }
 
-    /// Writes the spare space behind a chunk.
-    fn leave_space(&mut self) -> io::Result<()> {
+    /// Writes the spare space after a chunk.
+    fn leave_space(&mut self) -> Result<()> {
         let len = self.plan.spare_space;
-        self.write(&vec![0; usize::try_from(len).unwrap_or(0)])?;
-        self.len = self.len.saturating_add(len.into());
+        self.write(&vec![0; from_u32(len)])?;
+        self.len += u64::from(len);
         Ok(())
     }
 
     /// Writes the beginning of a member whose length is known: all but the offsets.
     fn begin_known(&mut self, total: Total) -> Result<()> {
         let spare = self.plan.spare_for(total.chunks);
-        let header = self.plan.full_header(total, spare);
-        // The seal belongs to the finished file; until then its word and bit are clear.
+        let header = self.plan.full_header(total, spare)?;
+        // The seal belongs to the finished file; until then its word and bit are clear. Without offsets there is no table.
         self.begin(&header.encode()?, header.table_len().unwrap_or(0))
     }
 
-    /// Writes the beginning of a member whose length is not known, and what was held back.
+    /// Writes the beginning of a member whose length is not known, and the chunks that were held back.
     fn begin_open(&mut self) -> Result<()> {
-        let spares = self.plan.layout() == FormatVersion::V3 && self.plan.has_offsets();
+        let has_spares = self.plan.version() == FormatVersion::V3 && self.plan.has_offsets();
         let header = self.plan.open_header().encode()?;
-        self.begin(&header, if spares { FIRST_ROOM } else { 0 })?;
-        let held = self.held.take().unwrap_or_default();
-        self.target.write_all(&held)?;
+        self.begin(&header, if has_spares { FIRST_ROOM } else { 0 })?;
+        self.write_held()
+    }
+
+    /// Writes the chunks that were held back. From now on they go to the target at once.
+    fn write_held(&mut self) -> Result<()> {
+        if let Some(held) = self.held.take() {
+            self.target.write_all(&held)?;
+        }
         Ok(())
     }
 
@@ -289,31 +312,26 @@ impl<W: Write + Seek> SeekSink<W> {
         self.target.write_all(header)?;
         self.target.write_all(&self.plan.metadata)?;
         self.room = room;
-        self.chunks_at = self
-            .table_at()
-            .saturating_add(room.saturating_mul(ENTRY_LEN));
-        io::copy(
-            &mut io::repeat(0xff).take(room.saturating_mul(ENTRY_LEN)),
-            &mut self.target,
-        )?;
+        self.chunks_at = self.table_at() + room * ENTRY_LEN;
+        self.write_unfilled(room)?;
         Ok(())
     }
 
-    fn table_at(&self) -> u64 {
-        let before = self
-            .plan
-            .layout()
-            .header_len()
-            .saturating_add(self.plan.metadata.len());
-        u64::try_from(before).unwrap_or(u64::MAX)
+    /// Writes this many offsets of -1.
+    fn write_unfilled(&mut self, entries: u64) -> io::Result<()> {
+        unfilled(entries).try_for_each(|piece| self.target.write_all(piece))
     }
 
-    /// Makes the table larger where it is of unknown length and used up.
+    fn table_at(&self) -> u64 {
+        widen(self.plan.version().header_len() + self.plan.metadata.len())
+    }
+
+    /// Makes the table larger if it is of unknown length and used up.
     fn make_room(&mut self) -> Result<()> {
-        let grows = self.plan.known.is_none() && self.plan.layout() == FormatVersion::V3;
+        let grows = self.plan.known.is_none() && self.plan.version() == FormatVersion::V3;
         let mut room = self.room;
         while grows && self.plan.has_offsets() && self.chunks > room {
-            room = room.saturating_mul(2).max(1);
+            room = (room * 2).max(1);
         }
         if room > self.room {
             self.grow(room)?;
@@ -325,67 +343,79 @@ impl<W: Write + Seek> SeekSink<W> {
     fn grow(&mut self, room: u64) -> Result<()> {
         let Some(mover) = self.mover else {
             return Err(Error::bug(
-                "the table of offsets is full and the target cannot be read",
+                "the table of offsets is full, and the target cannot be read",
             ));
         };
-        let added = room.saturating_sub(self.room).saturating_mul(ENTRY_LEN);
-        let from = self.base.saturating_add(self.chunks_at);
-        mover(&mut self.target, from, from.saturating_add(added), self.len)?;
+        let added = room - self.room;
+        let from = self.base + self.chunks_at;
+        mover(&mut self.target, from, from + added * ENTRY_LEN, self.len)?;
         self.target.seek(SeekFrom::Start(from))?;
-        io::copy(&mut io::repeat(0xff).take(added), &mut self.target)?;
-        self.chunks_at = self.chunks_at.saturating_add(added);
+        self.write_unfilled(added)?;
+        self.chunks_at += added * ENTRY_LEN;
         self.room = room;
-        self.seek_to_end()?;
+        self.seek_to_end()
+    }
+
+    fn seek_to_end(&mut self) -> Result<()> {
+        let end = self.base + self.chunks_at + self.len;
+        self.target.seek(SeekFrom::Start(end))?;
         Ok(())
     }
 
-    fn seek_to_end(&mut self) -> io::Result<()> {
-        let end = self
-            .base
-            .saturating_add(self.chunks_at)
-            .saturating_add(self.len);
-        self.target.seek(SeekFrom::Start(end)).map(|_| ())
-    }
-
-    /// Fills in all that is known now: first the offsets, then the header that vouches for them.
+    /// Fills in everything that is known now: first the offsets, then the header that vouches for them.
     pub(crate) fn finish(&mut self, amount: u64) -> Result<()> {
         let chunks = self.chunks;
         let total = Total { chunks, amount };
+        self.check_starts()?;
         self.plan.settle(total, self.held.is_none())?;
-        if let Some(held) = self.held.take() {
+        if self.held.is_some() {
             self.begin_known(total)?;
-            self.target.write_all(&held)?;
+            self.write_held()?;
         }
-        // What is left over is spare; more is worth moving all chunks only if it was asked for.
-        let wanted = self.plan.least_spare().saturating_add(chunks);
+        // The entries that are left over are spare; more of them are worth moving all chunks only if they were asked for.
+        let wanted = self.plan.least_spare() + chunks;
         if self.plan.has_offsets() && self.room < wanted {
             self.grow(wanted)?;
         }
-        let spare = self.room.saturating_sub(chunks);
-        let spare = if self.plan.has_offsets() { spare } else { 0 };
-        let header = self.plan.full_header(total, spare);
+        let spare = match self.plan.has_offsets() {
+            true => self.room - chunks,
+            false => 0,
+        };
+        let header = self.plan.full_header(total, spare)?;
         self.patch(header, spare)?;
         self.seek_to_end()?;
         self.target.flush()?;
         Ok(())
     }
 
-    /// Fills in the offsets of the chunks, behind which the spare entries are -1 from the beginning, and the header.
+    /// Checks that there is a beginning for each chunk, if there is to be a table.
+    fn check_starts(&self) -> Result<()> {
+        let (starts, chunks) = (widen(self.starts.len()), self.chunks);
+        let expected = if self.plan.has_offsets() { chunks } else { 0 };
+        if starts == expected && self.starts.is_sorted_by(|one, next| one < next) {
+            return Ok(());
+        }
+        let why = format!("{starts} offsets of {chunks} chunks, or not in order");
+        Err(Error::bug(why))
+    }
+
+    /// Fills in the offsets of the chunks and the header. The spare entries after the offsets are -1 from the beginning.
     fn patch(&mut self, header: Header, spare: u64) -> Result<()> {
-        let starts: &[u64] = match self.plan.has_offsets() {
-            true => &self.starts,
-            false => &[],
-        };
         let chunks_at = self.chunks_at;
+        let expected = self.plan.geometry(&header)?.chunks_at;
+        if expected != chunks_at {
+            let why = format!("chunks at byte {chunks_at}, where the header expects {expected}");
+            return Err(Error::bug(why));
+        }
+        let starts = &self.starts;
         let pieces = || {
             starts.chunks(ENTRIES_AT_ONCE).map(|starts| {
-                let offsets = starts.iter().map(|start| start.saturating_add(chunks_at));
+                let offsets = starts.iter().map(|start| start + chunks_at);
                 Offsets::encode(&offsets.collect::<Vec<_>>(), 0)
             })
         };
         if !starts.is_empty() {
-            debug_assert_eq!(self.plan.geometry(&header)?.chunks_at, chunks_at);
-            let table_at = self.base.saturating_add(self.table_at());
+            let table_at = self.base + self.table_at();
             self.target.seek(SeekFrom::Start(table_at))?;
             pieces().try_for_each(|piece| self.target.write_all(&piece))?;
         }
@@ -414,19 +444,72 @@ pub(crate) fn move_up<W: Read + Write + Seek>(
     from: u64,
     to: u64,
     len: u64,
-) -> io::Result<()> {
-    let mut buffer = vec![0; MOVE_LEN];
+) -> Result<()> {
+    let mut buffer = vec![0; in_memory(len.min(MOVE_LEN))?];
     let mut left = len;
     while left > 0 {
-        let step = buffer
-            .len()
-            .min(usize::try_from(left).unwrap_or(usize::MAX));
-        left = left.saturating_sub(u64::try_from(step).unwrap_or(left));
-        let piece = buffer.get_mut(..step).unwrap_or_default();
-        target.seek(SeekFrom::Start(from.saturating_add(left)))?;
+        let step = left.min(MOVE_LEN);
+        left -= step;
+        let piece = slice_mut(&mut buffer, 0..in_memory(step)?)?;
+        target.seek(SeekFrom::Start(from + left))?;
         target.read_exact(piece)?;
-        target.seek(SeekFrom::Start(to.saturating_add(left)))?;
+        target.seek(SeekFrom::Start(to + left))?;
         target.write_all(piece)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoder::Encoder;
+    use bloscpack_error::ErrorKind;
+    use std::io::Cursor;
+
+    /// An encoder that has taken in some chunks.
+    fn begun(size: Option<u64>) -> SeekEncoder<Cursor<Vec<u8>>> {
+        let mut options = Encoder::builder().chunk_size(10).spare_space(0);
+        options.size = size;
+        let mut encoder = options.write_to_file(Cursor::new(Vec::new())).unwrap();
+        encoder.write_all(&[7; 35]).unwrap();
+        encoder.chunker.flush(&mut encoder.sink).unwrap();
+        encoder
+    }
+
+    type Plant = fn(&mut SeekSink<Cursor<Vec<u8>>>);
+
+    #[test]
+    fn a_wrong_count_or_a_wrong_offset_is_never_finished() {
+        let plants: [Plant; 6] = [
+            |sink| sink.chunks += 1,
+            |sink| sink.chunks -= 1,
+            |sink| sink.starts.push(1 << 20),
+            |sink| sink.starts.truncate(2),
+            |sink| sink.starts.swap(0, 1),
+            |sink| sink.chunks_at += 8,
+        ];
+        for size in [Some(35), None] {
+            for (number, plant) in plants.into_iter().enumerate() {
+                let mut encoder = begun(size);
+                plant(&mut encoder.sink);
+                let error = match encoder.finish() {
+                    Err(error) => error,
+                    // Where the chunks begin is found out later.
+                    Ok(_) if size.is_none() && number == 5 => continue,
+                    Ok(_) => panic!("{size:?} {number} was finished"),
+                };
+                assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error:?}");
+            }
+            begun(size).finish().unwrap();
+        }
+    }
+
+    #[test]
+    fn ends_that_are_not_those_of_the_bytes_are_bugs() {
+        let mut encoder = begun(Some(35));
+        for ends in [&[5][..], &[20], &[]] {
+            let error = encoder.sink.put_run(&[0; 10], ends).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error:?}");
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! [`Encoder`]: for targets that only take bytes.
 
 use super::EncoderBuilder;
-use super::chunk_compressor::Sink;
-use super::chunker::Stage;
+use super::chunk_compressor::ChunkSink;
+use super::chunker::Chunker;
 use super::plan::Plan;
-use crate::shared_source::Shared;
+use crate::checked::widen;
+use crate::shared_source::SharedSource;
 use blosc1::{ChunkHeader, ChunkSettings, Tuned};
-use bloscpack_error::{IoSide, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::offsets::ENTRY_LEN;
 use std::io::{self, Read, Write};
@@ -15,12 +16,17 @@ use std::sync::Arc;
 
 /// Writes a Bloscpack stream to anything that takes bytes: a pipe, a socket, a buffer.
 ///
-/// Data is compressed chunk by chunk, on several threads if the [builder](Self::builder) is told
-/// so. There is no table of offsets. A length given beforehand makes the header complete; else it
-/// says -1, and an end mark behind the last chunk tells a whole stream from one that was cut.
+/// Data is compressed chunk by chunk, on several threads if the [builder](Self::builder) asks for them. There is no table
+/// of offsets. A length given beforehand makes the header complete; otherwise it says -1, and an end mark after the last
+/// chunk distinguishes a whole stream from one that was cut.
 ///
-/// Only [`finish`](Self::finish) completes it: a dropped encoder leaves a stream that every reader
-/// refuses as cut short.
+/// Only [`finish`](Self::finish) completes the stream: a dropped encoder leaves one that every reader refuses as cut
+/// short.
+///
+/// # Errors
+/// As a [`Write`], it fails with an [`io::Error`] that holds an [`Error`](bloscpack_error::Error), which `Error::from`
+/// gives back. Only an I/O error of the target comes as it is, without its [side](bloscpack_error::Side), which is always
+/// the target.
 ///
 /// ```
 /// use bloscpack::{Decoder, Encoder};
@@ -36,20 +42,21 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Encoder<W: Write> {
-    stage: Stage,
+    chunker: Chunker,
     plan: Plan,
     sink: StreamSink<W>,
 }
 
+/// Writes header, metadata and chunks in order.
 pub(crate) struct StreamSink<W> {
     pub writer: W,
     pub total_out: u64,
-    /// What stands before the chunks, as long as the first data may change it.
+    /// The plan for the bytes before the chunks, while the first data may change it.
     waiting: Option<Box<Plan>>,
 }
 
 impl<W: Write> StreamSink<W> {
-    /// Writes what stands before the chunks.
+    /// Writes the bytes before the chunks, unless they wait for the first data.
     pub(crate) fn begin(writer: W, plan: &Plan) -> Result<Self> {
         let mut sink = Self {
             writer,
@@ -66,42 +73,40 @@ impl<W: Write> StreamSink<W> {
 
     fn open(&mut self, plan: &Plan) -> Result<()> {
         let header = match plan.known {
-            Some(total) => plan.full_header(total, 0),
+            Some(total) => plan.full_header(total, 0)?,
             None => plan.open_header(),
         };
+        // Without offsets there is no table.
         let entries = header.table_len().unwrap_or(0);
         let header = plan.seal(header, unfilled(entries))?;
         self.write(&header)?;
         self.write(&plan.metadata)?;
-        for entries in unfilled(entries) {
-            self.write(entries)?;
-        }
-        Ok(())
+        unfilled(entries).try_for_each(|entries| self.write(entries))
     }
 
-    /// Writes the end mark, where the length was not known, and flushes.
+    /// Writes the end mark if the length was not known, and flushes.
     pub(crate) fn finish(&mut self, plan: &Plan) -> Result<()> {
+        if self.waiting.is_some() {
+            return Err(Error::bug("the end of a stream without a header"));
+        }
         if plan.known.is_none() {
             let mark = ChunkHeader::END_MARK;
             self.write(&mark)?;
             self.write(plan.hashers.digest(plan.checksum(), &mark).as_bytes())?;
         }
-        self.writer.flush()?;
-        Ok(())
+        self.writer.flush().writing()
     }
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.writer.write_all(bytes)?;
-        self.total_out = self
-            .total_out
-            .saturating_add(u64::try_from(bytes.len()).unwrap_or(0));
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.write_all(bytes).writing()?;
+        self.total_out += widen(bytes.len());
         Ok(())
     }
 }
 
-impl<W: Write> Sink for StreamSink<W> {
+impl<W: Write> ChunkSink for StreamSink<W> {
     fn put(&mut self, chunks: &[u8], _: &[usize]) -> Result<()> {
-        self.write(chunks).writing()
+        self.write(chunks)
     }
 
     fn tuned(&mut self, settings: &ChunkSettings) -> Result<()> {
@@ -116,14 +121,14 @@ impl<W: Write> Sink for StreamSink<W> {
 /// Some entries of -1.
 const ENTRIES: [u8; 1 << 12] = [0xff; 1 << 12];
 
-/// A table of offsets that cannot be filled in, piece by piece.
+/// A table of this many offsets that are not filled in, piece by piece.
 pub(super) fn unfilled(entries: u64) -> impl Iterator<Item = &'static [u8]> {
-    let mut left = entries.saturating_mul(ENTRY_LEN);
+    const ENTRIES_AT_ONCE: u64 = ENTRIES.len() as u64 / ENTRY_LEN;
+    let mut left = entries;
     std::iter::from_fn(move || {
-        let len = usize::try_from(left)
-            .unwrap_or(usize::MAX)
-            .min(ENTRIES.len());
-        left = left.saturating_sub(u64::try_from(len).unwrap_or(left));
+        let now = left.min(ENTRIES_AT_ONCE);
+        left -= now;
+        let len = usize::try_from(now * ENTRY_LEN).ok()?;
         ENTRIES.get(..len).filter(|piece| !piece.is_empty())
     })
 }
@@ -137,34 +142,40 @@ impl Encoder<io::Sink> {
 }
 
 impl<W: Write> Encoder<W> {
-    /// An encoder with all defaults, on the caller's thread, for a length that is not known.
+    /// Creates an encoder with all defaults, on the caller's thread, for a length that is not known.
     ///
     /// # Errors
-    /// Those of the writer, to which the header goes at once.
+    /// Returns any error of the writer, to which the header goes at once.
     pub fn new(writer: W) -> Result<Self> {
         EncoderBuilder::default().write_to(writer)
     }
 
     pub(super) fn with_plan(writer: W, plan: Plan) -> Result<Self> {
-        let stage = plan.stage()?;
-        let sink = StreamSink::begin(writer, &plan).writing()?;
-        Ok(Self { stage, plan, sink })
+        let chunker = plan.chunker()?;
+        let sink = StreamSink::begin(writer, &plan)?;
+        Ok(Self {
+            chunker,
+            plan,
+            sink,
+        })
     }
 
-    /// Compresses all that the reader has, without a copy in between; returns how many bytes that
-    /// was.
+    /// Compresses everything from the reader, without a copy in between, and returns how many bytes it was.
     ///
     /// # Errors
-    /// Those of the reader and of the writer.
+    /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the writer, on
+    /// [`Side::Target`](bloscpack_error::Side::Target).
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
-        self.stage.read_from(&mut reader, &mut self.sink).writing()
+        self.chunker
+            .read_from(&mut reader, &mut self.sink)
+            .writing()
     }
 
-    /// Compresses these bytes of a source that can be read at any position; returns how many that was.
+    /// Compresses these bytes of a source that can be read at any position, and returns how many it was.
     ///
-    /// The threads that compress read what they need themselves, at the same time: faster than
-    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the
-    /// kind [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
+    /// The threads that compress also read the source, at the same time, which is faster than
+    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the kind
+    /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
     ///
     /// ```
     /// use bloscpack::Encoder;
@@ -178,26 +189,28 @@ impl<W: Write> Encoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of the source and of the writer; after one, nothing can follow, and `finish` is an error, too.
+    /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the writer, on
+    /// [`Side::Target`](bloscpack_error::Side::Target). After an error nothing can follow, and `finish` fails as well.
     pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
     where
         S: ReadAt + Send + Sync + 'static,
     {
-        let source: Shared = source;
-        self.stage.read_at(&source, bytes, &mut self.sink).writing()
+        let source: SharedSource = source;
+        self.chunker
+            .read_at(&source, bytes, &mut self.sink)
+            .writing()
     }
 
-    /// Writes what is left, and the end mark where the length was not known, and gives back the
-    /// writer.
+    /// Writes the rest, and the end mark if the length was not known, and returns the writer.
     ///
     /// # Errors
-    /// Those of the writer; [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
+    /// Returns any error of the writer, and [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
     /// came than were promised. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
-        self.stage
+        self.chunker
             .finish(self.plan.known.is_none(), &mut self.sink)
             .writing()?;
-        self.sink.finish(&self.plan).writing()?;
+        self.sink.finish(&self.plan)?;
         Ok(self.sink.writer)
     }
 
@@ -206,31 +219,31 @@ impl<W: Write> Encoder<W> {
         &self.sink.writer
     }
 
-    /// The writer underneath. What is written to it gets into the stream.
+    /// The writer underneath. Anything written to it becomes part of the stream.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.sink.writer
     }
 
-    /// What [`auto`](EncoderBuilder::auto) chose and why; `None` before it has, and without it.
+    /// The settings that [`auto`](EncoderBuilder::auto) chose, and why; `None` before the choice, and without `auto`.
     pub fn tuned(&self) -> Option<&Tuned> {
-        self.stage.tuned()
+        self.chunker.tuned()
     }
 
-    /// The same, but chooses now if that is still to be done, by what there is of the first chunk: before
-    /// [`finish`](Self::finish) of short data, which would choose the same.
+    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the part of the first chunk that is
+    /// there: for short data before [`finish`](Self::finish), which would choose the same.
     ///
     /// # Errors
-    /// Those of the target, to which what stands before the chunks may go now.
+    /// Returns any error of the writer, to which header and metadata may go now.
     pub fn tune(&mut self) -> Result<Option<&Tuned>> {
-        self.stage.tune(&mut self.sink).writing()
+        self.chunker.tune(&mut self.sink).writing()
     }
 
-    /// Uncompressed bytes taken in.
+    /// Uncompressed bytes taken in so far.
     pub fn total_in(&self) -> u64 {
-        self.stage.total_in()
+        self.chunker.total_in()
     }
 
-    /// Bytes written; what is still being compressed does not count.
+    /// Bytes written so far, without chunks that are still being compressed.
     pub fn total_out(&self) -> u64 {
         self.sink.total_out
     }
@@ -241,13 +254,13 @@ impl<W: Write> Write for Encoder<W> {
         if data.is_empty() {
             return Ok(0);
         }
-        Ok(self.stage.write(data, &mut self.sink)?)
+        Ok(self.chunker.write(data, &mut self.sink)?)
     }
 
-    /// Writes all full chunks and flushes the writer; a chunk that is not full stays here, since
-    /// only the last one may be shorter.
+    /// Writes all full chunks and flushes the writer. A chunk that is not full stays here, since only the last one may be
+    /// shorter.
     fn flush(&mut self) -> io::Result<()> {
-        self.stage.flush(&mut self.sink)?;
+        self.chunker.flush(&mut self.sink)?;
         self.sink.writer.flush()
     }
 }

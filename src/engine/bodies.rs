@@ -2,7 +2,8 @@
 
 use super::Engine;
 use super::settings::Settings;
-use crate::shared_source::{Fetch, Shared};
+use crate::checked::widen;
+use crate::shared_source::{Fetch, SharedSource};
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -11,16 +12,16 @@ use std::sync::Arc;
 
 /// Shorter bodies are not worth a read of their own.
 const WORTH_FETCHING: u64 = 32 << 10;
-/// How much is read at once behind a body that was passed over: a digest and the header of the next chunk, mostly.
+/// How much is read at once after a body that was skipped: usually a digest and the header of the next chunk.
 const AHEAD: usize = 512;
 
 /// A source that is read at positions, behind the reader that gives its bytes in order.
 pub(super) struct Bodies<R> {
-    source: Shared,
+    source: SharedSource,
     /// The first byte that the reader gave, and where the source ended when the reading began.
     extent: Range<u64>,
     /// Moves the reader forward.
-    pass: fn(&mut R, u64) -> io::Result<()>,
+    skip: fn(&mut R, u64) -> io::Result<()>,
     /// How much to read at once.
     pub ahead: usize,
 }
@@ -32,15 +33,15 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
         let mut cursor = Cursor::new(Arc::clone(&source));
         cursor.seek(SeekFrom::Start(from)).reading()?;
         let mut engine = Self::new(cursor, settings);
-        let pass = |cursor: &mut Cursor<Arc<S>>, count: u64| {
+        let skip = |cursor: &mut Cursor<Arc<S>>, count: u64| {
             let here = cursor.stream_position()?;
-            let to = SeekFrom::Start(here.saturating_add(count));
-            cursor.seek(to).map(|_| ())
+            // The bytes that are skipped are bytes of the source, so that the sum is a position in it.
+            cursor.seek(SeekFrom::Start(here + count)).map(|_| ())
         };
         engine.bodies = Some(Bodies {
             source,
             extent,
-            pass,
+            skip,
             ahead: usize::MAX,
         });
         Ok(engine)
@@ -48,38 +49,38 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
 }
 
 impl<R: Read> Engine<R> {
-    /// Passes over the body of a chunk that has just begun, if its worker is to read it or nobody wants it.
-    pub(super) fn pass_body(&mut self) -> Result<()> {
+    /// Skips the body of a chunk that has just begun, if its worker is to read it or nobody wants it.
+    pub(super) fn skip_body(&mut self) -> Result<()> {
         let left = self.parser.body_left();
         let Some(bodies) = &mut self.bodies else {
             return Ok(());
         };
-        if left == 0 {
+        if left < WORTH_FETCHING {
             return Ok(());
         }
-        let unused = self.source.unused();
-        let there = u64::try_from(unused.len()).unwrap_or(u64::MAX);
-        if left < WORTH_FETCHING || there >= left {
+        let unused = self.input.unused()?;
+        let there = widen(unused.len());
+        if there >= left {
             return Ok(());
         }
         bodies.ahead = AHEAD;
-        // Where the rest of the body begins, of which all that was read is used here.
-        let begin = bodies.extent.start.saturating_add(self.source.total());
-        let rest = left.saturating_sub(there);
+        // Where the rest of the body begins: all that was read is used here.
+        let begin = bodies.extent.start + self.input.total();
+        let rest = left - there;
         let here = self.gathering.as_mut();
         if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
-            gathering.chunk.put(unused);
+            gathering.chunk.put(unused)?;
             gathering.fetch = Some(Fetch {
                 source: Arc::clone(&bodies.source),
-                bytes: begin..begin.saturating_add(rest),
+                bytes: begin..begin + rest,
             });
         }
         self.parser.skip(there);
-        self.source.keep(0);
-        // What lies behind the end was not passed over but is missing.
+        self.input.keep(0);
+        // Bytes past the end were not skipped: they are missing. A source that has grown since may be past it already.
         let far = rest.min(bodies.extent.end.saturating_sub(begin));
-        (bodies.pass)(self.source.get_mut(), far).reading()?;
-        self.source.passed(self.parser.skip(far));
+        (bodies.skip)(self.input.get_mut(), far).reading()?;
+        self.input.passed(self.parser.skip(far));
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
-//! Buffers to be used again, of which no more are kept than there is use for.
+//! [`BufferPool`]: buffers to be used again, no more of them than there is use for.
 
-use crate::chunk_buffer::Fill;
+use crate::chunk_buffer::ChunkBuffer;
 use crate::pipeline::BATCH;
 
-/// What a buffer or a chunk counts at least, so that empty ones do not pile up.
-pub(super) const LEAST: usize = 64;
+/// The least that a buffer or a chunk counts, so that empty ones do not pile up.
+pub(super) const MIN_COUNTED: usize = 64;
 
 /// Something that keeps its memory.
 pub(super) trait Buffer: Default {
@@ -18,43 +18,45 @@ impl Buffer for Vec<u8> {
     }
 }
 
-impl Buffer for Fill {
+impl Buffer for ChunkBuffer {
     fn room(&self) -> usize {
         self.capacity()
     }
 }
 
-/// Spare buffers, small ones apart from large ones: else all would become large in time, one after the other.
-pub(super) struct Spares<B> {
+/// Buffers for later use, small ones apart from large ones: otherwise all would become large in time, one after the other.
+pub(super) struct BufferPool<B> {
     small: Vec<B>,
     /// Memory of the small ones.
     bytes: usize,
     large: Vec<B>,
-    /// How many jobs are under way at the most.
+    /// The most jobs that are under way, and one more.
     jobs: usize,
 }
 
-impl<B: Buffer> Spares<B> {
+impl<B: Buffer> BufferPool<B> {
     pub(super) fn new(jobs: usize) -> Self {
         Self {
             small: Vec::new(),
             bytes: 0,
             large: Vec::new(),
+            // The number of threads, on which this depends, may be any.
             jobs: jobs.saturating_add(1),
         }
     }
 
-    /// A buffer for so many bytes, which need not have room for all of them yet.
+    /// Takes a buffer for this many bytes, which need not have room for all of them yet.
     pub(super) fn take(&mut self, wanted: usize) -> B {
         if wanted > BATCH {
             return self.large.pop().unwrap_or_default();
         }
         let buffer = self.small.pop().unwrap_or_default();
+        // A buffer that is new counts although it was never kept.
         self.bytes = self.bytes.saturating_sub(counted(&buffer));
         buffer
     }
 
-    /// Keeps a buffer, or lets it go if there are enough.
+    /// Keeps a buffer, or drops it if there are enough.
     pub(super) fn put(&mut self, buffer: B) {
         if buffer.room() > BATCH {
             if self.large.len() < self.jobs {
@@ -62,7 +64,7 @@ impl<B: Buffer> Spares<B> {
             }
             return;
         }
-        let bytes = self.bytes.saturating_add(counted(&buffer));
+        let bytes = self.bytes + counted(&buffer);
         if bytes <= self.jobs.saturating_mul(BATCH) {
             self.bytes = bytes;
             self.small.push(buffer);
@@ -71,33 +73,33 @@ impl<B: Buffer> Spares<B> {
 }
 
 fn counted<B: Buffer>(buffer: &B) -> usize {
-    buffer.room().max(LEAST)
+    buffer.room().max(MIN_COUNTED)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BATCH, Spares};
+    use super::{BATCH, BufferPool};
 
     /// Many small ones and now and then a large one must not end as many large ones.
     #[test]
     fn memory_stays_bounded_whatever_sizes_come() {
-        let mut spares = Spares::new(4);
+        let mut pool = BufferPool::new(4);
         for round in 0..50 {
             let tiny = (0..2000).map(|_| 1);
             let sizes: Vec<usize> = tiny.chain([1 << 20, BATCH, 5000]).collect();
             let each = sizes.iter().map(|&wanted| {
-                let mut buffer: Vec<u8> = spares.take(wanted);
+                let mut buffer: Vec<u8> = pool.take(wanted);
                 if buffer.len() < wanted {
                     buffer = vec![0; wanted];
                 }
                 buffer
             });
             let taken: Vec<_> = each.collect();
-            taken.into_iter().for_each(|buffer| spares.put(buffer));
-            let all = spares.small.iter().chain(&spares.large);
+            taken.into_iter().for_each(|buffer| pool.put(buffer));
+            let all = pool.small.iter().chain(&pool.large);
             let held: usize = all.map(Vec::capacity).sum();
             assert!(held <= 5 * ((1 << 20) + BATCH), "{held} after {round}");
         }
-        assert!(!spares.small.is_empty() && !spares.large.is_empty());
+        assert!(!pool.small.is_empty() && !pool.large.is_empty());
     }
 }

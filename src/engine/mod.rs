@@ -1,99 +1,114 @@
-//! From a reader to decoded chunks, in order: what [`Decoder`](super::Decoder) and
-//! [`verify`](super::verify()) share.
+//! [`Engine`]: from a reader to decoded chunks, in order. [`Decoder`](super::Decoder), the record reader and
+//! [`verify`](super::verify()) share it.
 //!
-//! The parser runs on the caller's thread and gathers the compressed bytes of a chunk as they
-//! arrive; checking the digest and decompressing is the pipeline's work. Whatever is under way is
-//! delivered before the engine waits for more input at the end of a chunk, so that a writer who
-//! flushes is heard at once.
+//! The parser runs on the caller's thread and gathers the compressed bytes of a chunk as they arrive. The pipeline checks
+//! digests and decompresses. The engine delivers everything that is under way before it waits for more input at the end
+//! of a chunk, so that data reaches the reader as soon as the writer has flushed it.
 //!
-//! Of a source that can be read at any position only what stands around the chunks passes through
-//! the parser; the workers read the [`bodies`] themselves.
+//! If the source can be read at any position, only the bytes around the chunks pass through the parser: the workers read
+//! the [`bodies`] themselves.
 
 mod bodies;
 mod buffer_pool;
+mod dispatcher;
 mod settings;
 mod worker;
 
 pub use settings::Warning;
 
-use super::buffered_input::Source;
-use super::chunk_buffer::Fill;
-use super::pipeline::{BATCH, Panicked, Pipeline};
+use super::buffered_input::BufferedInput;
+use super::checked::from_u32;
+use super::chunk_buffer::ChunkBuffer;
+use super::pipeline::{Panicked, Pipeline};
 use super::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader, internal::has_blocks};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_wire::{
-    Digest, Ending, Event, Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Parser,
-    Position, Section,
+    Digest, Ending, Event, Form, FormatError, Header, Limit, Metadata, MetadataHeader, ParseError,
+    Parser, Position, Section,
 };
 use bodies::Bodies;
-use buffer_pool::{LEAST, Spares};
+use buffer_pool::BufferPool;
+use dispatcher::Dispatcher;
 pub(super) use settings::{Settings, Wanted};
-use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
-use worker::{Done, Job, Outcome, check, decode, work_all};
-pub(super) use worker::{Piece, Place};
+pub(super) use worker::{ChunkInfo, Piece};
+use worker::{Done, Job, check, decode, work_all};
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
-const GIANT: u32 = 64 << 20;
-/// The least length of such a piece, but for the last.
+const LARGE: u32 = 64 << 20;
+/// The least length of such a piece, except for the last.
 const PIECE: u32 = 1 << 20;
+
 /// A chunk whose bytes are arriving.
 struct Gathering {
-    place: Place,
+    info: ChunkInfo,
     wanted: Range<u32>,
-    chunk: Fill,
+    chunk: ChunkBuffer,
     /// Where its bytes are, if they do not arrive here.
     fetch: Option<Fetch>,
 }
 
-/// A chunk that is delivered piece by piece; its digest has been checked.
-struct Giant {
-    place: Place,
-    chunk: Fill,
+/// A chunk that is delivered piece by piece. Its digest has been checked.
+struct LargeChunk {
+    info: ChunkInfo,
+    chunk: ChunkBuffer,
     left: Range<u32>,
 }
 
+/// How far an engine has come.
+enum State {
+    /// The input arrives.
+    Reading,
+    /// The input is used up for now, and nothing of the next chunk has been seen: chunks under way are delivered before
+    /// the engine waits for more.
+    Draining,
+    /// A large chunk is delivered piece by piece, after the chunks under way.
+    Splitting(Box<LargeChunk>),
+    /// Nothing follows the chunks under way: the end, or an error in the structure.
+    Ended(std::result::Result<(), ParseError>),
+    /// The bytes of a chunk were lost with its worker, and nothing follows.
+    Panicked,
+    /// A worker could not read the bytes of a chunk, and nothing follows.
+    Unreadable,
+}
+
+/// Reads an input and decodes its chunks.
 pub(super) struct Engine<R> {
-    source: Source<R>,
+    input: BufferedInput<R>,
     bodies: Option<Bodies<R>>,
     parser: Parser,
     settings: Settings,
-    pipeline: Pipeline<Vec<Job>, Vec<Outcome>>,
-    /// Chunks for the next worker, and how many bytes they are.
-    batch: Vec<Job>,
-    batched: usize,
-    /// Chunks done, whose turn is before those under way.
-    ready: VecDeque<Outcome>,
-    decoder: ChunkDecoder,
-    gathering: Option<Gathering>,
-    giant: Option<Giant>,
+    state: State,
+    member: CurrentMember,
     /// Uncompressed bytes of the chunks begun.
     content: u64,
-    /// Chunks begun of this member.
-    chunks: u64,
-    /// The input is used up, and nothing of the next chunk has been seen.
-    starving: bool,
-    ended: Option<std::result::Result<(), ParseError>>,
-    /// The bytes of a chunk were lost with its worker: there is no way past them.
-    panicked: bool,
-    /// The same of a chunk whose bytes a worker could not read.
-    unread: bool,
-    /// The header of this member, and what its chunks hold.
-    header: Option<Header>,
-    form: std::result::Result<Form, FormatError>,
-    spare_chunks: Spares<Fill>,
-    spare_buffers: Spares<Vec<u8>>,
-    pub(super) first: Option<First>,
+    gathering: Option<Gathering>,
+    dispatcher: Dispatcher,
+    /// Decodes large chunks.
+    decoder: ChunkDecoder,
+    chunk_buffers: BufferPool<ChunkBuffer>,
+    content_buffers: BufferPool<Vec<u8>>,
+    first: Option<FirstMember>,
     pub(super) warnings: Vec<Warning>,
 }
 
-/// What stands before the chunks of the first member.
-pub(super) struct First {
+/// The member that is being read.
+struct CurrentMember {
+    header: Option<Header>,
+    /// What its chunks hold.
+    form: std::result::Result<Form, FormatError>,
+    /// Chunks begun.
+    chunks: u64,
+}
+
+/// Header and metadata of the first member.
+pub(super) struct FirstMember {
     pub header: Header,
     pub metadata: Option<(Metadata, Option<MetadataHeader>)>,
-    complete: bool,
+    /// The chunks have begun, so that there is no metadata to come.
+    is_complete: bool,
 }
 
 impl<R> Engine<R> {
@@ -103,75 +118,72 @@ impl<R> Engine<R> {
             let mut decoder = limits.decoder();
             move |batch| work_all(&mut decoder, &hashers, batch)
         };
-        let pipeline: Pipeline<_, _> = Pipeline::new(settings.threads, make_worker);
+        let pipeline = Pipeline::new(settings.threads, make_worker);
         let jobs = pipeline.capacity();
         Self {
-            source: Source::new(reader),
+            input: BufferedInput::new(reader),
             bodies: None,
             parser: Parser::new(limits, hashers),
-            pipeline,
-            batch: Vec::new(),
-            batched: 0,
-            ready: VecDeque::new(),
-            decoder: limits.decoder(),
             settings,
-            gathering: None,
-            giant: None,
+            state: State::Reading,
+            member: CurrentMember {
+                header: None,
+                form: Ok(Form::Content),
+                chunks: 0,
+            },
             content: 0,
-            chunks: 0,
-            starving: false,
-            ended: None,
-            panicked: false,
-            unread: false,
-            header: None,
-            form: Ok(Form::Content),
-            spare_chunks: Spares::new(jobs),
-            spare_buffers: Spares::new(jobs),
+            gathering: None,
+            dispatcher: Dispatcher::new(pipeline),
+            decoder: limits.decoder(),
+            chunk_buffers: BufferPool::new(jobs),
+            content_buffers: BufferPool::new(jobs),
             first: None,
             warnings: Vec::new(),
         }
     }
 
-    pub(super) fn source(&mut self) -> &mut Source<R> {
-        &mut self.source
+    pub(super) fn get_ref(&self) -> &R {
+        self.input.get_ref()
     }
 
-    pub(super) fn get_ref(&self) -> &R {
-        self.source.get_ref()
+    pub(super) fn get_mut(&mut self) -> &mut R {
+        self.input.get_mut()
     }
 
     pub(super) fn total_in(&self) -> u64 {
-        self.source.total()
+        self.input.total()
     }
 
     pub(super) fn into_inner(self) -> R {
-        self.source.into_inner()
+        self.input.into_inner()
     }
 
     pub(super) fn members(&self) -> u64 {
         self.parser.members()
     }
 
-    /// Gives back the buffer of a piece.
+    /// Takes back the buffer of a piece.
     pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
-        self.spare_buffers.put(buffer);
+        self.content_buffers.put(buffer);
     }
 
-    fn done(&mut self, done: Done) -> Result<Piece> {
-        self.spare_chunks.put(done.chunk);
-        self.unread |= done.piece.is_err();
-        done.piece.reading()
+    fn deliver(&mut self, done: Done) -> Result<Piece> {
+        self.chunk_buffers.put(done.chunk);
+        if done.piece.is_err() {
+            self.state = State::Unreadable;
+        }
+        done.piece
     }
 
-    /// Those bytes of the chunk that begins at `content` which are wanted, if any.
+    /// The wanted part of the chunk that begins at `content`, if there is one.
     fn wanted(&self, content: u64, nbytes: u32) -> Option<Range<u32>> {
         let Some(range) = &self.settings.range else {
             return Some(0..nbytes);
         };
-        let inside = |at: u64| {
-            u32::try_from(at.saturating_sub(content))
-                .unwrap_or(nbytes)
-                .min(nbytes)
+        // Positions before the chunk are its beginning, and positions past it are its end.
+        let inside = |at: u64| match u32::try_from(at.saturating_sub(content)) {
+            Ok(at) => at.min(nbytes),
+            Err(_) => nbytes,
         };
         let wanted = inside(range.start)..inside(range.end);
         (!wanted.is_empty()).then_some(wanted)
@@ -182,73 +194,58 @@ impl<R: Read> Engine<R> {
     /// The next piece of the content, or nothing at the end of the input.
     ///
     /// # Errors
-    /// Reading failed, and may be tried again unless it was a worker who read; or the structure is broken or a worker panicked,
-    /// which stays so.
+    /// Returns any error of reading, after which the call may be tried again unless a worker was reading; an error in the
+    /// structure, or of a worker that panicked, each of which is permanent.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         loop {
-            if self.panicked {
-                return Err(Error::new(ErrorKind::Panicked, None));
-            }
-            if self.unread {
-                let gone = "a chunk could not be read, so that nothing follows";
-                return Err(io::Error::other(gone)).reading();
-            }
-            match self.ready.pop_front() {
-                Some(Ok(done)) => return self.done(done).map(Some),
+            let is_hurried = match self.state {
+                State::Panicked => return Err(Error::new(ErrorKind::Panicked, None)),
+                State::Unreadable => return Err(gone()).reading(),
+                State::Reading => false,
+                State::Draining | State::Splitting(_) | State::Ended(_) => true,
+            };
+            match self.dispatcher.next(is_hurried) {
+                Some(Ok(done)) => return self.deliver(done).map(Some),
                 Some(Err(Panicked)) => {
-                    self.panicked = true;
+                    self.state = State::Panicked;
                     continue;
                 }
                 None => {}
             }
-            let hurried = self.starving || self.giant.is_some() || self.ended.is_some();
-            if hurried {
-                self.send();
-            }
-            let done = if hurried || self.pipeline.is_full() {
-                self.pipeline.next()
-            } else {
-                self.pipeline.next_ready()
-            };
-            if let Some(done) = done {
-                self.panicked |= done.is_err();
-                self.ready = done.unwrap_or_default().into();
-                continue;
-            }
-            if let Some(giant) = self.giant.take() {
-                return Ok(Some(self.next_of(giant)));
-            }
-            match &self.ended {
-                Some(Ok(())) => return Ok(None),
-                Some(Err(error)) => return Err(error.clone().into()),
-                None => self.advance()?,
+            match &self.state {
+                State::Splitting(_) => return self.next_of_large(),
+                State::Ended(Ok(())) => return Ok(None),
+                State::Ended(Err(error)) => return Err(error.clone().into()),
+                _ => self.advance()?,
             }
         }
     }
 
     /// Reads up to the chunks of the first member.
-    pub(super) fn read_first(&mut self) -> Result<&First> {
-        while self.ended.is_none() && !self.first.as_ref().is_some_and(|first| first.complete) {
+    pub(super) fn read_first(&mut self) -> Result<&FirstMember> {
+        while !self.first.as_ref().is_some_and(|first| first.is_complete)
+            && !matches!(self.state, State::Ended(_))
+        {
             self.advance()?;
         }
-        match (&self.first, &self.ended) {
-            (Some(first), _) if first.complete => Ok(first),
-            (_, Some(Err(error))) => Err(error.clone().into()),
+        match (&self.first, &self.state) {
+            (Some(first), _) if first.is_complete => Ok(first),
+            (_, State::Ended(Err(error))) => Err(error.clone().into()),
             // Allowed to end before its first chunk.
             (Some(first), _) => Ok(first),
             (None, _) => Err(FormatError::Empty.into()),
         }
     }
 
-    /// Lets the parser tell one thing, reading once if need be.
+    /// Handles one event of the parser, reading once if need be.
     fn advance(&mut self) -> Result<()> {
-        let mut input = self.source.unused();
-        let event = self.parser.parse(&mut input);
-        let left = input.len();
+        let mut unused = self.input.unused()?;
+        let event = self.parser.parse(&mut unused);
+        let left = unused.len();
         match event {
             Ok(Event::ChunkData(data)) => {
                 let here = self.gathering.as_mut();
-                // What is fetched comes as a whole, even where the source has grown meanwhile.
+                // A chunk that is fetched is fetched whole, even if the source has grown since.
                 if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
                     gathering
                         .chunk
@@ -256,55 +253,64 @@ impl<R: Read> Engine<R> {
                 }
             }
             Ok(Event::NeedInput) => return self.read_more(),
-            Ok(Event::Header(header)) => {
-                self.form = Form::of(&header, None);
-                self.chunks = 0;
-                self.header = Some(header.clone());
-                self.first.get_or_insert(First {
-                    header,
-                    metadata: None,
-                    complete: false,
-                });
-            }
+            Ok(Event::Header(header)) => self.begin_member(header),
             Ok(Event::Metadata(metadata, header)) => {
-                if let Some(own) = &self.header {
-                    self.form = Form::of(own, Some(&metadata));
+                if let Some(own) = &self.member.header {
+                    self.member.form = Form::of(own, Some(&metadata));
                 }
-                if let Some(first) = self.first.as_mut().filter(|first| !first.complete) {
+                if let Some(first) = self.first.as_mut().filter(|first| !first.is_complete) {
                     first.metadata = Some((metadata, header));
                 }
             }
             Ok(Event::ChunksBegin) => {
                 if let Some(first) = &mut self.first {
-                    first.complete = true;
+                    first.is_complete = true;
                 }
                 self.end_of_range();
                 self.check_form();
             }
-            Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes),
+            Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes)?,
             Ok(Event::ChunkEnd(digest)) => {
                 self.end_chunk(digest)?;
-                self.end_of_range();
+                // After a large chunk, the end of the range comes with its last piece.
+                if !matches!(self.state, State::Splitting(_)) {
+                    self.end_of_range();
+                }
             }
             Ok(Event::MemberEnd) => self.check_empty(),
-            // Even where only the last word of a member is missing: another one follows it, and
-            // would be lost in silence.
+            // Also if only the end mark of a member is missing: another one follows it and would silently be lost.
             Err(error) => {
                 self.gathering = None;
-                self.ended = Some(Err(error));
+                self.state = State::Ended(Err(error));
             }
         }
-        self.source.keep(left);
-        self.pass_body()
+        self.input.keep(left);
+        self.skip_body()
+    }
+
+    fn begin_member(&mut self, header: Header) {
+        self.member = CurrentMember {
+            form: Form::of(&header, None),
+            header: Some(header.clone()),
+            chunks: 0,
+        };
+        self.first.get_or_insert(FirstMember {
+            header,
+            metadata: None,
+            is_complete: false,
+        });
     }
 
     /// Stops at a member whose chunks hold something else than is wanted.
     fn check_form(&mut self) {
-        match (self.settings.wanted.check(&self.form), &self.form) {
+        match (
+            self.settings.wanted.check(&self.member.form),
+            &self.member.form,
+        ) {
             (Err(error), _) => self.end_at_metadata(error),
             (Ok(()), Err(error)) => {
                 let error = error.clone();
-                let position = self.metadata_place();
+                let position = self.metadata_position();
                 let error = ParseError { error, position };
                 self.warnings.push(Warning::UnknownPacking(error));
             }
@@ -312,20 +318,20 @@ impl<R: Read> Engine<R> {
         }
     }
 
-    /// Refuses a member that counts records and has no chunk: whoever counts what the chunks hold
-    /// never hears of it.
+    /// Refuses a member that counts records and has no chunk: a caller that counts what the chunks hold never sees it.
     fn check_empty(&mut self) {
-        let counted = self.form.as_ref().ok().and_then(Form::count);
+        let counted = self.member.form.as_ref().ok().and_then(Form::count);
         if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =
-            (self.settings.wanted, counted, self.chunks)
+            (self.settings.wanted, counted, self.member.chunks)
         {
             self.end_at_metadata(FormatError::record_count(count, 0));
         }
     }
 
-    fn metadata_place(&self) -> Position {
+    fn metadata_position(&self) -> Position {
         Position {
             byte: self.parser.member_at(),
+            // The member has begun, so that there is at least one.
             member: self.parser.members().saturating_sub(1),
             chunk: None,
             section: Section::Metadata,
@@ -333,47 +339,45 @@ impl<R: Read> Engine<R> {
     }
 
     fn end_at_metadata(&mut self, error: FormatError) {
-        let position = self.metadata_place();
-        self.ended = Some(Err(ParseError { error, position }));
+        let position = self.metadata_position();
+        self.state = State::Ended(Err(ParseError { error, position }));
     }
 
-    /// All input is used. Before waiting for more, what is under way is delivered if the writer
-    /// may be doing the same.
+    /// Gets more input, or lets the caller take the chunks under way before it has to wait.
     fn read_more(&mut self) -> Result<()> {
-        self.source.keep(0);
+        self.input.keep(0);
         if let Some(bodies) = &mut self.bodies {
             let most = std::mem::replace(&mut bodies.ahead, usize::MAX);
-            // A file never lets anybody wait.
-            if !self.source.fill_up_to(most).reading()? {
-                let result = self.parser.finish();
-                self.end(result);
+            // Reading a file never has to wait for its writer.
+            if !self.input.fill_up_to(most).reading()? {
+                self.end_of_input();
             }
             return Ok(());
         }
-        let busy = self.pipeline.under_way() > 0 || !self.batch.is_empty();
-        if !self.starving && self.gathering.is_none() && busy {
-            self.starving = true;
+        if matches!(self.state, State::Draining) {
+            self.state = State::Reading;
+        } else if self.gathering.is_none() && self.dispatcher.is_busy() {
+            self.state = State::Draining;
             return Ok(());
         }
-        self.starving = false;
-        if !self.batch.is_empty() {
-            // Nothing tells when the rest of this chunk comes: those before it need not wait.
-            self.send();
-            self.starving = self.source.was_short();
+        if self.dispatcher.send() {
+            // The rest of this chunk may take any time: those before it need not wait.
+            if self.input.was_short() {
+                self.state = State::Draining;
+            }
             return Ok(());
         }
-        if !self.source.fill().reading()? {
-            let result = self.parser.finish();
-            self.end(result);
+        if !self.input.fill().reading()? {
+            self.end_of_input();
         }
         Ok(())
     }
 
-    fn end(&mut self, result: std::result::Result<Ending, ParseError>) {
+    fn end_of_input(&mut self) {
         self.gathering = None;
-        self.ended = Some(match result {
-            Ok(ending) => {
-                self.warnings.extend(ending.trailing.map(Warning::Trailing));
+        self.state = State::Ended(match self.parser.finish() {
+            Ok(Ending { trailing, .. }) => {
+                self.warnings.extend(trailing.map(Warning::Trailing));
                 Ok(())
             }
             Err(error) if self.settings.allow_unterminated && error.error.is_unended() => {
@@ -384,43 +388,55 @@ impl<R: Read> Engine<R> {
         });
     }
 
-    /// Stops where nothing that is wanted comes any more.
+    /// Stops after the last byte that is wanted.
     fn end_of_range(&mut self) {
         let range = self.settings.range.as_ref();
         if range.is_some_and(|range| range.end <= self.content) {
-            self.ended = Some(Ok(()));
+            self.state = State::Ended(Ok(()));
         }
     }
 
-    fn begin_chunk(&mut self, header: ChunkHeader, bytes: &[u8]) {
-        let content = self.content;
-        self.content = content.saturating_add(header.nbytes.into());
-        self.chunks = self.chunks.saturating_add(1);
-        let Some(wanted) = self.wanted(content, header.nbytes) else {
-            return;
+    fn begin_chunk(&mut self, header: ChunkHeader, bytes: &[u8]) -> Result<()> {
+        let begin = self.content;
+        let end = begin.checked_add(header.nbytes.into());
+        self.content = end.ok_or_else(|| self.too_long())?;
+        self.member.chunks += 1;
+        let Some(wanted) = self.wanted(begin, header.nbytes) else {
+            return Ok(());
         };
-        let room = usize::try_from(header.ctbytes).unwrap_or(usize::MAX);
-        let mut chunk = self.spare_chunks.take(room);
+        let mut chunk = self.chunk_buffers.take(from_u32(header.ctbytes));
         chunk.clear();
-        chunk.put(bytes);
-        let place = Place {
+        chunk.put(bytes)?;
+        let info = ChunkInfo {
             position: self.parser.position(),
-            content: content..self.content,
+            content: begin..self.content,
             header,
-            form: self.form.as_ref().ok().copied(),
-            first: true,
+            form: self.member.form.as_ref().ok().copied(),
+            is_first_piece: true,
         };
         self.gathering = Some(Gathering {
-            place,
+            info,
             wanted,
             chunk,
             fetch: None,
         });
+        Ok(())
+    }
+
+    /// The error for headers that count more bytes than there are positions.
+    fn too_long(&self) -> Error {
+        let error = FormatError::Limit {
+            limit: Limit::Total,
+            found: u64::MAX,
+            allowed: self.settings.limits.total,
+        };
+        let position = self.parser.position();
+        ParseError { error, position }.into()
     }
 
     fn end_chunk(&mut self, digest: Digest) -> Result<()> {
         let Some(Gathering {
-            place,
+            info,
             wanted,
             chunk,
             fetch,
@@ -429,99 +445,73 @@ impl<R: Read> Engine<R> {
             return Ok(());
         };
         let checksum = self.parser.header().checksum;
-        let len = wanted.end.saturating_sub(wanted.start);
-        let giant = len > GIANT;
-        let room = usize::try_from(len).unwrap_or(usize::MAX);
-        let buffer = self.spare_buffers.take(room);
+        let len = wanted.end - wanted.start;
         let mut job = Job {
-            place,
+            info,
             checksum,
             digest,
             chunk,
             fetch,
             failed: None,
             wanted,
-            buffer,
+            buffer: self.content_buffers.take(from_u32(len)),
         };
-        if !giant {
-            self.add(job);
+        if len <= LARGE {
+            self.dispatcher.add(job);
             return Ok(());
         }
         if let Err(error) = job.fetch() {
-            // Told in its turn; to try once more might go well, and nobody would decode what came of it.
+            // Reported in its turn. A second try might succeed, and nobody would decode the result.
             job.failed = Some(error);
-            self.add(job);
+            self.dispatcher.add(job);
             return Ok(());
         }
-        match check(&self.settings.hashers, &job) {
+        match check(&self.settings.hashers, &job)? {
             Ok(()) => {
-                self.giant = Some(Giant {
-                    place: job.place,
+                self.state = State::Splitting(Box::new(LargeChunk {
+                    info: job.info,
                     chunk: job.chunk,
                     left: job.wanted,
-                })
+                }));
             }
             Err(_) => {
-                // The pipeline will say the same; there is no need to have room for its bytes.
+                // The worker will find the same; there is no need for room for the bytes.
                 job.wanted.end = job.wanted.start;
-                self.add(job);
+                self.dispatcher.add(job);
             }
         }
         Ok(())
     }
 
-    /// Puts a chunk among those for the next worker, and sends them once they are worth it.
-    fn add(&mut self, job: Job) {
-        let header = &job.place.header;
-        let bytes = usize::try_from(header.nbytes.max(header.ctbytes)).unwrap_or(usize::MAX);
-        self.batched = self.batched.saturating_add(bytes.max(LEAST));
-        self.batch.push(job);
-        if self.batched >= BATCH {
-            self.send();
-        }
-    }
-
-    /// Sends the chunks that are there to a worker.
-    fn send(&mut self) {
-        if !self.batch.is_empty() {
-            self.pipeline.submit(std::mem::take(&mut self.batch));
-        }
-        self.batched = 0;
-    }
-
-    /// Decodes the next piece of a giant, whole blocks if it can be.
-    fn next_of(&mut self, giant: Giant) -> Piece {
-        let Giant {
-            mut place,
-            chunk,
-            left,
-        } = giant;
-        let step = match place.header.blocksize {
-            0 => PIECE,
-            _ if !has_blocks(chunk.data()) => PIECE,
-            block => block.saturating_mul(PIECE.div_ceil(block)),
+    /// Decodes the next piece of a large chunk, in whole blocks if possible.
+    fn next_of_large(&mut self) -> Result<Option<Piece>> {
+        let State::Splitting(mut large) = std::mem::replace(&mut self.state, State::Reading) else {
+            return Err(Error::bug("a piece of a large chunk, where there is none"));
         };
-        let to_border = step - left.start % step;
-        let end = left.start.saturating_add(to_border).min(left.end);
-        let len = end.saturating_sub(left.start);
-        let room = usize::try_from(len).unwrap_or(usize::MAX);
-        let buffer = self.spare_buffers.take(room);
-        let mut piece = decode(
-            &mut self.decoder,
-            place.clone(),
-            chunk.data(),
-            left.start..end,
-            buffer,
-        );
-        piece.place.content.start = piece.place.content.start.saturating_add(left.start.into());
-        place.first = false;
-        if end < left.end && piece.result.is_ok() {
-            self.giant = Some(Giant {
-                place,
-                chunk,
-                left: end..left.end,
-            });
+        let chunk = large.chunk.data()?;
+        let step = match large.info.header.blocksize {
+            0 => PIECE,
+            _ if !has_blocks(chunk) => PIECE,
+            block => block * PIECE.div_ceil(block),
+        };
+        let Range { start, end } = large.left;
+        let to = start + (step - start % step).min(end - start);
+        let buffer = self.content_buffers.take(from_u32(to - start));
+        let info = large.info.clone();
+        let mut piece = decode(&mut self.decoder, info, chunk, start..to, buffer)?;
+        piece.info.content.start += u64::from(start);
+        if to < end && piece.result.is_ok() {
+            large.info.is_first_piece = false;
+            large.left = to..end;
+            self.state = State::Splitting(large);
+        } else {
+            self.end_of_range();
         }
-        piece
+        Ok(Some(piece))
     }
+}
+
+/// Why nothing follows a chunk that a worker could not read.
+fn gone() -> io::Error {
+    io::Error::other("an earlier chunk could not be read; this reader cannot be used any further")
 }

@@ -1,4 +1,4 @@
-//! How an engine reads, and what it may have to say.
+//! How an engine reads, and its warnings.
 
 use bloscpack_wire::{Form, FormatError, Hashers, Limits, ParseError, Trailing};
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Refuses chunks that hold something else, or that nothing tells the form of.
+    /// Refuses chunks that hold something else, or that are in an unknown form.
     pub(crate) fn check(self, form: &Result<Form, FormatError>) -> Result<(), FormatError> {
         match (self, form) {
             (Self::Content, Ok(form)) => form.check_content(),
@@ -33,7 +33,7 @@ pub(crate) struct Settings {
     pub threads: usize,
     pub limits: Limits,
     pub hashers: Hashers,
-    /// Of the uncompressed bytes of all members, those that are wanted.
+    /// The part of the uncompressed bytes of all members that is wanted.
     pub range: Option<Range<u64>>,
     pub allow_unterminated: bool,
     pub wanted: Wanted,
@@ -52,28 +52,24 @@ impl Default for Settings {
     }
 }
 
-/// Something odd that does not keep the data from being right.
+/// Something unusual in an input that does not make the data wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Bytes behind the last chunk, as the reference's append leaves them.
+    /// Bytes after the last chunk, as an append by the reference implementation leaves them.
     Trailing(Trailing),
-    /// The writer's last word is missing, which was allowed.
+    /// The writer did not finish the stream or file, which was allowed.
     Unended(ParseError),
-    /// The chunks hold records that are packed in a way that is not known here: they were checked
-    /// as chunks, and the records in them were not.
+    /// The chunks hold records that are packed in an unknown way: the chunks were checked, but not the records in them.
     UnknownPacking(ParseError),
 }
 
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Trailing(trailing) => {
-                write!(
-                    f,
-                    "{}: {} bytes that belong to nothing were passed over",
-                    trailing.position, trailing.len
-                )
+            Self::Trailing(Trailing { position, len }) => {
+                let bytes = if *len == 1 { "byte" } else { "bytes" };
+                write!(f, "{position}: ignored {len} trailing {bytes}")
             }
             Self::Unended(error) => error.fmt(f),
             Self::UnknownPacking(error) => {

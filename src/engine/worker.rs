@@ -1,66 +1,67 @@
-//! What is done with one chunk: check its digest, decode it.
+//! The work on one chunk: check its digest, decode it.
 
-use crate::chunk_buffer::Fill;
+use crate::checked::{from_u32, slice, slice_mut, widen};
+use crate::chunk_buffer::ChunkBuffer;
 use crate::pipeline::Panicked;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader};
+use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
-use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Where a chunk lies, in the input and in the content.
+/// A chunk, and where it is in the input and in the content.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ChunkInfo {
     pub position: Position,
-    /// Its uncompressed bytes, counted over all members; from a later piece on those that are left.
+    /// Its uncompressed bytes, counted over all members. From a later piece on, those that are left.
     pub content: Range<u64>,
     pub header: ChunkHeader,
-    /// What the chunks of its member hold, where that is known.
+    /// What the chunks of its member hold, if that is known.
     pub form: Option<Form>,
     /// False for all but the first piece of a chunk that comes in several.
-    pub first: bool,
+    pub is_first_piece: bool,
 }
 
 /// Decoded bytes, or why there are none.
 pub(crate) struct Piece {
-    pub place: Place,
+    pub info: ChunkInfo,
     /// The bytes are the first `len` of these.
     pub buffer: Vec<u8>,
     pub len: usize,
-    pub result: Result<(), FormatError>,
+    pub result: std::result::Result<(), FormatError>,
 }
 
 impl Piece {
     /// Whether no further piece of its chunk follows.
     pub(crate) fn is_last(&self) -> bool {
-        let len = u64::try_from(self.len).unwrap_or(u64::MAX);
-        self.place.content.start.saturating_add(len) >= self.place.content.end
+        let content = &self.info.content;
+        content.start + widen(self.len) >= content.end
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.buffer.get(..self.len).unwrap_or_default()
+    pub(crate) fn bytes(&self) -> Result<&[u8]> {
+        slice(&self.buffer, 0..self.len)
     }
 }
 
 /// A chunk that is to be checked and decoded.
 pub(super) struct Job {
-    pub place: Place,
+    pub info: ChunkInfo,
     pub checksum: Checksum,
     pub digest: Digest,
-    pub chunk: Fill,
+    pub chunk: ChunkBuffer,
     /// Where the rest of the chunk is, if it is not there.
     pub fetch: Option<Fetch>,
-    /// Why the rest could not be read, when that was tried already.
-    pub failed: Option<io::Error>,
-    /// Those of its uncompressed bytes that are wanted.
+    /// Why the rest could not be read, if that was tried already.
+    pub failed: Option<Error>,
+    /// The part of its uncompressed bytes that is wanted.
     pub wanted: Range<u32>,
     pub buffer: Vec<u8>,
 }
 
 impl Job {
-    /// Fetches what is not there.
-    pub(super) fn fetch(&mut self) -> io::Result<()> {
+    /// Reads the rest of the chunk, if it is not there.
+    pub(super) fn fetch(&mut self) -> Result<()> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -73,15 +74,15 @@ impl Job {
 
 /// A job done, with its buffers to be used again.
 pub(super) struct Done {
-    pub chunk: Fill,
-    /// Without bytes if these are not to be had.
-    pub piece: io::Result<Piece>,
+    pub chunk: ChunkBuffer,
+    /// An error if the bytes of the chunk could not be read.
+    pub piece: Result<Piece>,
 }
 
-/// What came of a chunk.
-pub(super) type Outcome = Result<Done, Panicked>;
+/// The result of the work on a chunk.
+pub(super) type Outcome = std::result::Result<Done, Panicked>;
 
-/// What a worker does with some chunks. Behind one that it panicked over there is nothing, but before it all is there.
+/// The work on several chunks. If one makes the worker panic, it is the last in the result.
 pub(super) fn work_all(
     decoder: &mut ChunkDecoder,
     hashers: &Hashers,
@@ -99,65 +100,93 @@ pub(super) fn work_all(
     outcomes
 }
 
-/// What a worker does with a chunk: fetch what is not there, check, then decode.
+/// The work on a chunk: read the rest of it, check it, then decode it.
 fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
-    if let Err(error) = job.fetch() {
-        return Done {
-            chunk: job.chunk,
-            piece: Err(error),
-        };
-    }
-    let checked = check(hashers, &job);
-    let Job {
-        place,
-        chunk,
-        wanted,
-        buffer,
-        ..
-    } = job;
-    let piece = match checked {
-        Ok(()) => decode(decoder, place, chunk.data(), wanted, buffer),
-        Err(error) => Piece {
-            place,
-            buffer,
+    let piece = match job.fetch().and_then(|()| check(hashers, &job)) {
+        Err(error) => Err(error),
+        Ok(Err(error)) => Ok(Piece {
+            info: job.info,
+            buffer: job.buffer,
             len: 0,
             result: Err(error),
-        },
+        }),
+        Ok(Ok(())) => job
+            .chunk
+            .data()
+            .and_then(|chunk| decode(decoder, job.info, chunk, job.wanted, job.buffer)),
     };
     Done {
-        chunk,
-        piece: Ok(piece),
+        chunk: job.chunk,
+        piece,
     }
 }
 
-pub(super) fn check(hashers: &Hashers, job: &Job) -> Result<(), FormatError> {
-    let computed = hashers.digest(job.checksum, job.chunk.data());
-    FormatError::check_digest(job.checksum, job.digest, computed)
+/// Whether the digest of a chunk is right; the outer error is a bug.
+pub(super) fn check(hashers: &Hashers, job: &Job) -> Result<std::result::Result<(), FormatError>> {
+    let computed = hashers.digest(job.checksum, job.chunk.data()?);
+    Ok(FormatError::check_digest(
+        job.checksum,
+        job.digest,
+        computed,
+    ))
 }
 
+/// Decodes the wanted part of a chunk into an old buffer.
 pub(super) fn decode(
     decoder: &mut ChunkDecoder,
-    place: Place,
+    info: ChunkInfo,
     chunk: &[u8],
     wanted: Range<u32>,
     mut buffer: Vec<u8>,
-) -> Piece {
-    let len = usize::try_from(wanted.end.saturating_sub(wanted.start)).unwrap_or(usize::MAX);
+) -> Result<Piece> {
+    let len = from_u32(wanted.end - wanted.start);
     if buffer.len() < len {
         // Fresh zeroed memory costs nothing until it is written to.
         buffer = vec![0; len];
     }
-    let room = buffer.get_mut(..len).unwrap_or_default();
-    let whole = wanted == (0..place.header.nbytes);
-    let decoded = if whole {
+    let room = slice_mut(&mut buffer, 0..len)?;
+    let is_whole = wanted == (0..info.header.nbytes);
+    let decoded = if is_whole {
         decoder.decode(chunk, room)
     } else {
         decoder.decode_range(chunk, wanted.start, room)
     };
-    Piece {
-        place,
+    Ok(Piece {
+        info,
         buffer,
         len,
         result: decoded.map(|_| ()).map_err(FormatError::from),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bloscpack_error::ErrorKind;
+    use bloscpack_wire::Section;
+
+    #[test]
+    fn a_piece_of_another_length_than_its_bytes_is_a_bug() {
+        let header = ChunkHeader::END_MARK;
+        let info = ChunkInfo {
+            position: Position {
+                byte: 0,
+                member: 0,
+                chunk: None,
+                section: Section::Chunk,
+            },
+            content: 0..10,
+            header: ChunkHeader::parse(&header).unwrap(),
+            form: None,
+            is_first_piece: true,
+        };
+        let piece = Piece {
+            info,
+            buffer: vec![0; 9],
+            len: 10,
+            result: Ok(()),
+        };
+        let error = piece.bytes().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! [`IndexedReaderBuilder`]: how an indexed reader reads.
+//! [`IndexedReaderBuilder`]: the options of an indexed reader.
 
 use super::IndexedReader;
 use super::cache::Cache;
@@ -6,14 +6,13 @@ use super::fetch::Fetcher;
 use super::index::Index;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::Limit;
-use bloscpack_wire::{FormatError, Hashers, Limits};
+use bloscpack_wire::{FormatError, Hashers, Limit, Limits};
 use std::sync::{Arc, Mutex};
 
-/// Bytes of decoded chunks that are kept, unless told otherwise.
+/// Bytes of decoded chunks that are kept by default.
 const CACHE: usize = 16 << 20;
 
-/// Sets up an [`IndexedReader`]; made by [`IndexedReader::builder`].
+/// Options of an [`IndexedReader`]; created by [`IndexedReader::builder`].
 #[derive(Debug, Clone)]
 pub struct IndexedReaderBuilder {
     pub(super) limits: Limits,
@@ -36,46 +35,47 @@ impl Default for IndexedReaderBuilder {
 }
 
 impl IndexedReaderBuilder {
-    /// What the input may ask for.
+    /// How much memory and work the input may demand.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
         self
     }
 
-    /// Bytes of decoded chunks to keep; 16 MiB by default, and 0 keeps none.
+    /// Bytes of decoded chunks to keep: 16 MiB by default; 0 keeps none.
     #[must_use]
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = bytes;
         self
     }
 
-    /// Whether a chunk's digest is checked before anything of it is decoded; true by default.
+    /// Whether the digest of a chunk is checked before any part of the chunk is decoded; true by default.
     #[must_use]
     pub fn check_digests(mut self, check: bool) -> Self {
         self.check_digests = check;
         self
     }
 
-    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    /// Accepts input that its writer did not finish, as
+    /// [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
     #[must_use]
     pub fn allow_unterminated(mut self, allow: bool) -> Self {
         self.allow_unterminated = allow;
         self
     }
 
-    /// Opens a source: reads its header, and finds its chunks by the table of offsets or, where
-    /// that does not tell all, by one pass over the headers of the chunks.
+    /// Opens a source: reads its header, and finds its chunks by the table of offsets or, if that is not sufficient, by one
+    /// pass over the headers of the chunks.
     ///
     /// # Errors
-    /// Those of the source, and whatever is wrong with the structure of the input.
+    /// Returns any error of the source, and whatever is wrong with the structure of the input.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
         let index = Index::of(&source, &self.limits, self.allow_unterminated).reading()?;
         index.check_content()?;
@@ -96,7 +96,7 @@ impl IndexedReaderBuilder {
         Ok(())
     }
 
-    /// A reader for a source of which it is known where everything lies.
+    /// Builds a reader of a source whose index is known.
     pub(crate) fn with_index<S>(self, source: S, index: Arc<Index>) -> IndexedReader<S> {
         IndexedReader {
             source,

@@ -1,14 +1,14 @@
-//! A few decoded chunks, kept for those who come back.
+//! [`Cache`]: a few decoded chunks, kept for the next call.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Chunks by number, the one used last in front, up to so many bytes.
+/// Chunks by number, the one used last in front, within a bound of bytes.
 pub(super) struct Cache {
     chunks: VecDeque<(u64, Arc<[u8]>)>,
     bytes: usize,
     bound: usize,
-    /// The chunk that was last asked for in part and not kept.
+    /// The chunk of which a part was asked for last and which was not kept.
     missed: Option<u64>,
 }
 
@@ -33,20 +33,19 @@ impl Cache {
         Some(data)
     }
 
-    /// Whether a chunk of this length is worth decoding whole: it fits, and it is asked for twice
-    /// in a row.
+    /// Whether a chunk of this length is worth decoding whole: it fits, and it is asked for twice in a row.
     pub(super) fn is_worth(&mut self, chunk: u64, len: usize) -> bool {
         let again = self.missed.replace(chunk) == Some(chunk);
         again && len <= self.bound
     }
 
     pub(super) fn put(&mut self, chunk: u64, data: Arc<[u8]>) {
-        self.bytes = self.bytes.saturating_add(data.len());
+        self.bytes += data.len();
         self.chunks.push_front((chunk, data));
         while self.bytes > self.bound
             && let Some((_, old)) = self.chunks.pop_back()
         {
-            self.bytes = self.bytes.saturating_sub(old.len());
+            self.bytes -= old.len();
         }
     }
 }

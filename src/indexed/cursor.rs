@@ -1,14 +1,16 @@
 //! [`ContentCursor`]: the content of a file, read and sought.
 
 use super::IndexedReader;
+use crate::checked::widen;
 use bloscpack_storage::ReadAt;
 use bloscpack_storage::internal::seek_target;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them.
+/// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them; created by
+/// [`IndexedReader::cursor`].
 ///
-/// A chunk larger than the reader's cache is read and checked anew by every call, so that large
-/// chunks want large buffers or a [larger cache](crate::IndexedReaderBuilder::cache).
+/// Every call reads and checks a chunk again if it is larger than the reader's cache, so large chunks need large buffers or
+/// a [larger cache](crate::IndexedReaderBuilder::cache).
 ///
 /// ```
 /// use bloscpack::IndexedReader;
@@ -34,9 +36,9 @@ impl<'a, S> ContentCursor<'a, S> {
 
 impl<S: ReadAt> Read for ContentCursor<'_, S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        // One chunk at a time, so that damage in the next does not keep back what is sound.
+        // One chunk at a time, so that damage in the next one does not hide this one.
         let len = self.reader.read_in_chunk(self.at, buf)?;
-        self.at = self.at.saturating_add(u64::try_from(len).unwrap_or(0));
+        self.at += widen(len);
         Ok(len)
     }
 }

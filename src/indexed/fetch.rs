@@ -1,12 +1,12 @@
 //! [`Fetcher`]: single chunks, read, checked and decoded.
 
-use super::index::{Extent, Spot};
+use super::index::{ChunkExtent, ChunkSpan};
+use crate::checked::{from_u32, in_memory, len_of, slice, widen};
 use blosc1::{ChunkDecoder, ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Digest, FormatError, Hashers, Limits, ParseError};
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A chunk longer than this is not read before its header has been.
 const PEEK: usize = 1 << 20;
@@ -30,38 +30,36 @@ impl Fetcher {
         }
     }
 
-    /// The bytes of a chunk of the content, its neighbours and its digest checked.
-    pub(crate) fn fetch<S: ReadAt>(&self, source: &S, spot: &Spot) -> Result<Vec<u8>> {
-        let len = u32::try_from(len_of(&spot.content)).unwrap_or(u32::MAX);
-        self.fetch_extent(source, &spot.extent, Some(len))
-            .map(|(_, bytes)| bytes)
+    /// Reads a chunk of the content, and checks its header, its length and its digest.
+    pub(crate) fn fetch<S: ReadAt>(&self, source: &S, span: &ChunkSpan) -> Result<Vec<u8>> {
+        let nbytes = Some(nbytes_of(span)?);
+        let (_, bytes) = self.fetch_extent(source, &span.extent, nbytes)?;
+        Ok(bytes)
     }
 
-    /// The header and the bytes of a chunk, of which it may be known how many uncompressed bytes it
-    /// has.
+    /// Reads a chunk, and returns its header and its bytes. `nbytes` is the number of its uncompressed bytes, if known.
     pub(crate) fn fetch_extent<S: ReadAt>(
         &self,
         source: &S,
-        extent: &Extent,
+        extent: &ChunkExtent,
         nbytes: Option<u32>,
     ) -> Result<(ChunkHeader, Vec<u8>)> {
         let (at, end) = (extent.position.byte, extent.end);
-        let len = len_of(&(at..end));
+        let len = in_memory(len_of(&(at..end)))?;
         let mut bytes = vec![0; len.min(HEADER_LEN)];
         if len > PEEK {
             source.read_exact_at(at, &mut bytes)?;
             check_header(extent, &bytes, nbytes)?;
         }
-        // Both ends lie in the file, so this is no more memory than that.
+        // Both ends are in the file, so that this is no more memory than the file is long.
         bytes.resize(len, 0);
         source.read_exact_at(at, &mut bytes)?;
         let header = check_header(extent, &bytes, nbytes)?;
-        let ctbytes = usize::try_from(header.ctbytes).unwrap_or(usize::MAX);
+        let ctbytes = from_u32(header.ctbytes);
         if self.check_digests {
-            let digest_end = ctbytes.saturating_add(extent.checksum.digest_len());
-            let digest = bytes.get(ctbytes..digest_end).unwrap_or_default();
-            let found = Digest::from_bytes(digest).unwrap_or(Digest::EMPTY);
-            let chunk = bytes.get(..ctbytes).unwrap_or_default();
+            let chunk = slice(&bytes, 0..ctbytes)?;
+            let digest = slice(&bytes, ctbytes..ctbytes + extent.checksum.digest_len())?;
+            let found = digest_of(digest)?;
             let computed = self.hashers.digest(extent.checksum, chunk);
             FormatError::check_digest(extent.checksum, found, computed)
                 .map_err(|error| wrong(extent, error))?;
@@ -70,108 +68,108 @@ impl Fetcher {
         Ok((header, bytes))
     }
 
-    /// Decodes a part of a chunk of the content, `skip` bytes behind its beginning.
+    /// Decodes a part of a chunk of the content, which begins `skip` bytes after the chunk's beginning.
     pub(crate) fn decode(
         &self,
-        spot: &Spot,
+        span: &ChunkSpan,
         bytes: &[u8],
         skip: usize,
         part: &mut [u8],
     ) -> Result<()> {
-        let whole = skip == 0 && part.len() == len_of(&spot.content);
-        let skip = (!whole).then_some(skip);
-        self.decode_part(&spot.extent, bytes, skip, part)
+        let is_whole = skip == 0 && widen(part.len()) == len_of(&span.content);
+        let skip = (!is_whole).then_some(skip);
+        self.decode_part(&span.extent, bytes, skip, part)
     }
 
-    /// Decodes all of a chunk, or a part of it that begins `skip` bytes behind its beginning.
+    /// Decodes all of a chunk, or a part of it that begins `skip` bytes after its beginning.
     pub(crate) fn decode_part(
         &self,
-        extent: &Extent,
+        extent: &ChunkExtent,
         bytes: &[u8],
         skip: Option<usize>,
         part: &mut [u8],
     ) -> Result<()> {
-        let idle = self
-            .decoders
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let skip = skip.map(u32::try_from).transpose();
+        let skip = skip.map_err(|_| Error::bug("a part of a chunk that begins past 4 GiB"))?;
+        let idle = self.decoders().pop();
         let mut decoder = idle.unwrap_or_else(|| self.limits.decoder());
         let result = match skip {
             None => decoder.decode(bytes, part),
-            Some(skip) => {
-                decoder.decode_range(bytes, u32::try_from(skip).unwrap_or(u32::MAX), part)
-            }
+            Some(skip) => decoder.decode_range(bytes, skip, part),
         };
-        self.decoders
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(decoder);
+        self.decoders().push(decoder);
         result
             .map(|_| ())
             .map_err(|error| wrong(extent, error.into()))
     }
+
+    fn decoders(&self) -> MutexGuard<'_, Vec<ChunkDecoder>> {
+        self.decoders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Whether a chunk, or something whose header says that it ends where the next one begins, lies at its place.
+/// Whether a chunk, or something whose header says that it ends where the next one begins, is in its place.
 ///
 /// # Errors
-/// Those of the source.
-pub(crate) fn is_in_place<S: ReadAt>(source: &S, spot: &Spot) -> Result<bool> {
+/// Returns any error of the source.
+pub(crate) fn is_in_place<S: ReadAt>(source: &S, span: &ChunkSpan) -> Result<bool> {
     let mut bytes = [0; HEADER_LEN];
-    match source.read_exact_at(spot.extent.position.byte, &mut bytes) {
+    match source.read_exact_at(span.extent.position.byte, &mut bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
         result => result?,
     }
-    let nbytes = u32::try_from(len_of(&spot.content)).ok();
-    Ok(check_header(&spot.extent, &bytes, nbytes).is_ok())
+    let nbytes = nbytes_of(span)?;
+    Ok(check_header(&span.extent, &bytes, Some(nbytes)).is_ok())
 }
 
-/// Parses the header of a chunk, and compares it with what is known of it.
-fn check_header(extent: &Extent, bytes: &[u8], nbytes: Option<u32>) -> Result<ChunkHeader> {
+/// Parses the header of a chunk, and compares it with what is known of the chunk.
+fn check_header(extent: &ChunkExtent, bytes: &[u8], nbytes: Option<u32>) -> Result<ChunkHeader> {
     let header = bytes.first_chunk().ok_or(FormatError::Cut {
         found: 0,
         expected: 16,
     });
     let header = header.map_err(|error| wrong(extent, error))?;
     let header = ChunkHeader::parse(header).map_err(|error| wrong(extent, error.into()))?;
+    let position = &extent.position;
+    // Chunks have numbers; only other sections have none.
+    let number = position.chunk.unwrap_or(0);
     if header.is_end_mark() {
-        let found = extent.position.chunk.unwrap_or(0);
-        let expected = found.saturating_add(1);
+        let (found, expected) = (number, number + 1);
         return Err(wrong(extent, FormatError::EarlyEndMark { found, expected }));
     }
     if let Some(expected) = nbytes.filter(|nbytes| *nbytes != header.nbytes) {
         let found = header.nbytes;
         return Err(wrong(extent, FormatError::ChunkSize { found, expected }));
     }
-    let position = &extent.position;
-    let end = position
-        .byte
-        .saturating_add(header.ctbytes.into())
-        .saturating_add(extent.checksum.digest_len() as u64);
+    let end = position.byte + u64::from(header.ctbytes) + widen(extent.checksum.digest_len());
     let ends_here = end == extent.end || (extent.allows_spare && end < extent.end);
     if !ends_here {
-        let expected = format!("{end}, where the chunk before it ends");
-        let entry = position.chunk.unwrap_or(0).saturating_add(1);
-        let found = i64::try_from(extent.end).unwrap_or(-1);
-        return Err(wrong(
-            extent,
-            FormatError::Offset {
-                entry,
-                found: found.into(),
-                expected,
-            },
-        ));
+        let error = FormatError::Offset {
+            entry: number + 1,
+            found: extent.end.into(),
+            expected: format!("{end}, where the chunk before it ends"),
+        };
+        return Err(wrong(extent, error));
     }
     Ok(header)
 }
 
-fn wrong(extent: &Extent, error: FormatError) -> Error {
+fn wrong(extent: &ChunkExtent, error: FormatError) -> Error {
     let position = extent.position;
     ParseError { error, position }.into()
 }
 
-/// Length of a range, which is that of a chunk or less.
-pub(super) fn len_of(range: &Range<u64>) -> usize {
-    usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
+/// Uncompressed bytes of a chunk.
+fn nbytes_of(span: &ChunkSpan) -> Result<u32> {
+    let content = &span.content;
+    u32::try_from(len_of(content)).map_err(|_| {
+        let why = format!("a chunk with the bytes {content:?} of the content");
+        Error::bug(why)
+    })
+}
+
+/// A digest that was stored as these bytes.
+pub(crate) fn digest_of(bytes: &[u8]) -> Result<Digest> {
+    Digest::from_bytes(bytes)
+        .ok_or_else(|| Error::bug(format!("a digest of {} bytes", bytes.len())))
 }

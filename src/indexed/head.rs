@@ -1,23 +1,23 @@
-//! What stands before the table and the chunks of the first member.
+//! [`MemberHead`]: the parts before the table and the chunks of the first member.
 
 use crate::walk::Walk;
 use bloscpack_error::Result;
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, MetadataPlace};
 
-/// What lies before the table and the chunks of the first member.
-pub(crate) struct Head {
+/// Header and metadata of the first member.
+pub(crate) struct MemberHead {
     pub header: Header,
     pub metadata: Option<Metadata>,
     /// The header of the metadata, in V3.
     pub section: Option<MetadataHeader>,
-    /// How long the metadata is in the file.
+    /// Bytes of the metadata in the file.
     pub metadata_len: u64,
 }
 
-/// The head of the first member, if there is one.
-pub(crate) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Head>> {
-    let mut head: Option<Head> = None;
+/// Reads the head of the first member, if there is a member.
+pub(crate) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<MemberHead>> {
+    let mut head: Option<MemberHead> = None;
     let mut walk = Walk::of_file(Cursor::new(source), limits)?;
     walk.run_until(|event, _| match (event, &mut head) {
         (Event::Header(header), _) => {
@@ -26,7 +26,7 @@ pub(crate) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Head
                 _ => 0,
             };
             let is_all = header.metadata == MetadataPlace::Absent;
-            head = Some(Head {
+            head = Some(MemberHead {
                 header,
                 metadata: None,
                 section: None,

@@ -1,66 +1,72 @@
-//! Where every chunk of an input lies, in the input and in the content.
+//! [`Index`]: where every chunk of an input is, in the input and in the content.
 //!
-//! A single V3 member with a filled table of offsets and chunks of one size needs no index: its
-//! table is read entry by entry as chunks are asked for, so that opening costs the same for ten
-//! chunks and for ten million. Everything else is walked once, from chunk header to chunk header.
+//! A single V3 member with a filled table of offsets and chunks of one size needs no index in memory: its table is read
+//! entry by entry as chunks are asked for, so that opening costs the same for ten chunks and for ten million. Everything
+//! else is walked once, from chunk header to chunk header.
 
-use super::head::{Head, head};
-use super::table::{Entries, bad_offset, chunk_header, nothing_behind, seal_holds, table_end};
+use super::head::{MemberHead, head};
+use super::table::{
+    OffsetTable, bad_offset, chunk_header, harmless_trailing, seal_holds, table_end,
+};
+use crate::checked::{in_memory, len_of, widen};
 use crate::engine::Warning;
 use crate::walk::Walk;
-use blosc1::HEADER_LEN;
+use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Checksum, Event, Form, FormatError, FormatVersion, Geometry, Header, Limits, Metadata,
-    Position, Section, offsets::ENTRY_LEN,
+    Checksum, Event, Form, FormatError, FormatVersion, Geometry, Header, Limit, Limits, Metadata,
+    Parser, Position, Section, offsets::ENTRY_LEN,
 };
 use std::ops::Range;
 
-/// Where a chunk lies in the input.
+/// Where a chunk is in the input.
 #[derive(Debug, Clone)]
-pub(crate) struct Extent {
+pub(crate) struct ChunkExtent {
     pub position: Position,
-    /// Where what follows it begins: no byte of chunk or digest lies there or behind.
+    /// Where the next part begins. Chunk and digest end there or before.
     pub end: u64,
     pub checksum: Checksum,
-    /// Whether spare space may lie behind it.
+    /// Whether spare space may follow it.
     pub allows_spare: bool,
 }
 
-/// Where a chunk lies, in the input and in the content.
+/// Where a chunk is, in the input and in the content.
 #[derive(Debug, Clone)]
-pub(crate) struct Spot {
-    pub extent: Extent,
+pub(crate) struct ChunkSpan {
+    pub extent: ChunkExtent,
     /// Its uncompressed bytes, counted over all members.
     pub content: Range<u64>,
 }
 
 /// A member, and how its chunks are found.
-struct Part {
+struct IndexedMember {
     header: Header,
     form: std::result::Result<Form, FormatError>,
     chunks: Chunks,
-    /// Chunks up to its end, those of the members before it included.
+    /// Number of the chunks up to its end, with those of the members before it.
     chunks_end: u64,
     /// Where it ends in the content of all members.
     content_end: u64,
 }
 
 enum Chunks {
-    /// By the table of offsets, which is filled and lies here in the input. Records have no common
-    /// size, and so no positions in one content.
+    /// By the table of offsets, which is filled. Records have no common size, and so no positions in one content.
     Table {
-        entries: Entries,
+        entries: OffsetTable,
         chunk_size: Option<u64>,
+        /// Where the last chunk ends.
         end: u64,
     },
     /// By a walk: ascending in the input and in the content.
-    Walked { member: u64, chunks: Vec<Walked> },
+    Walked {
+        member: u64,
+        chunks: Vec<WalkedChunk>,
+    },
 }
 
-/// What a walk has to keep of a chunk, which itself may be no longer than this.
-struct Walked {
+/// What a walk has to keep of a chunk. The chunk itself may be no longer than this.
+struct WalkedChunk {
     at: u64,
     ctbytes: u32,
     nbytes: u32,
@@ -68,8 +74,10 @@ struct Walked {
     content_end: u64,
 }
 
+/// Where every chunk of an input is.
+#[derive(Default)]
 pub(crate) struct Index {
-    parts: Vec<Part>,
+    parts: Vec<IndexedMember>,
     pub metadata: Option<Metadata>,
     pub warnings: Vec<Warning>,
 }
@@ -86,8 +94,7 @@ impl Index {
         }
     }
 
-    /// As [`of`](Self::of), for chunks that are only asked for by number: those of records may have
-    /// no place in the content.
+    /// As [`of`](Self::of), for chunks that are only asked for by number: those of records need no position in a content.
     pub(crate) fn of_records<S: ReadAt>(
         source: &S,
         limits: &Limits,
@@ -99,9 +106,9 @@ impl Index {
         }
     }
 
-    /// The index of a single member whose table tells all, and of which nothing is missing.
+    /// The index of a single complete member whose table is sufficient.
     fn by_table<S: ReadAt>(source: &S, limits: &Limits, records: bool) -> Result<Option<Self>> {
-        let Some(Head {
+        let Some(MemberHead {
             header,
             metadata,
             metadata_len,
@@ -116,21 +123,21 @@ impl Index {
             Some((size, _)) if !header.varlen && size > 0 && size <= limits.chunk => Some(size),
             _ => return Ok(None),
         };
-        // Spare space may lie behind the chunks of V2: without a seal, an entry that leads to another
-        // chunk would not be noticed.
+        // Spare space may follow the chunks of V2: without a seal, an entry that leads to another chunk would not be
+        // noticed.
         let is_known =
             header.layout == FormatVersion::V3 || (header.varlen && header.seal.is_some());
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };
-        if header.seal.is_some() && count.saturating_mul(ENTRY_LEN) > limits.offsets {
+        if header.seal.is_some() && count > limits.offsets / ENTRY_LEN {
             return Ok(None);
         }
         let geometry = Geometry::of(&header, metadata_len)?;
         let Some(end) = table_end(source, &header, &geometry)? else {
             return Ok(None);
         };
-        let Some(trailing) = nothing_behind(source, end)? else {
+        let Some(trailing) = harmless_trailing(source, end)? else {
             return Ok(None);
         };
         if header.layout == FormatVersion::V2 && trailing.is_some() {
@@ -140,11 +147,11 @@ impl Index {
             return Ok(None);
         }
         let chunks = Chunks::Table {
-            entries: Entries::new(geometry.table_at, count, header.varlen),
+            entries: OffsetTable::new(geometry.table_at, count, header.varlen)?,
             chunk_size: size.map(u64::from),
             end,
         };
-        let part = Part {
+        let part = IndexedMember {
             form: Form::of(&header, metadata.as_ref()),
             header,
             chunks,
@@ -158,60 +165,25 @@ impl Index {
         }))
     }
 
-    /// The index as the chunks have it; a table that says otherwise is an error.
+    /// The index by the chunks themselves. A table that contradicts them is an error.
     pub(crate) fn by_walk<S: ReadAt>(
         source: &S,
         limits: &Limits,
         allow_unterminated: bool,
     ) -> Result<Self> {
-        let mut index = Self {
-            parts: Vec::new(),
-            metadata: None,
-            warnings: Vec::new(),
-        };
-        let (mut content, mut count, mut begun) = (0u64, 0u64, None);
-        let outcome =
-            Walk::of_file(Cursor::new(source), limits)?.run(|event, parser| match event {
-                Event::Header(header) => {
-                    index.parts.push(Part {
-                        form: Form::of(&header, None),
-                        header,
-                        chunks: Chunks::Walked {
-                            member: parser.position().member,
-                            chunks: Vec::new(),
-                        },
-                        chunks_end: count,
-                        content_end: content,
-                    });
-                }
-                Event::Metadata(metadata, _) => {
-                    if let Some(part) = index.parts.last_mut() {
-                        part.form = Form::of(&part.header, Some(&metadata));
-                    }
-                    if index.parts.len() == 1 {
-                        index.metadata = Some(metadata);
-                    }
-                }
-                Event::Chunk(header, _) => begun = Some((parser.position().byte, header)),
-                Event::ChunkEnd(_) => {
-                    let (Some((at, header)), Some(part)) = (begun.take(), index.parts.last_mut())
-                    else {
-                        return;
-                    };
-                    let end = content.saturating_add(header.nbytes.into());
-                    if let Chunks::Walked { chunks, .. } = &mut part.chunks {
-                        chunks.push(Walked {
-                            at,
-                            ctbytes: header.ctbytes,
-                            nbytes: header.nbytes,
-                            content_end: end,
-                        });
-                    }
-                    (content, count) = (end, count.saturating_add(1));
-                    (part.content_end, part.chunks_end) = (content, count);
-                }
-                _ => {}
-            })?;
+        let mut found = Found::default();
+        let mut walk = Walk::of_file(Cursor::new(source), limits)?;
+        let outcome = walk.run(|event, parser| found.take(event, parser))?;
+        if found.is_too_long {
+            let (limit, found, allowed) = (Limit::Total, u64::MAX, limits.total);
+            return Err(FormatError::Limit {
+                limit,
+                found,
+                allowed,
+            }
+            .into());
+        }
+        let mut index = found.index;
         match outcome {
             Ok(ending) => index
                 .warnings
@@ -224,7 +196,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Refuses members whose chunks are no bytes of a content.
+    /// Refuses members whose chunks are not the bytes of one content.
     pub(crate) fn check_content(&self) -> Result<()> {
         for (_, form) in self.forms() {
             form.clone()?.check_content()?;
@@ -256,10 +228,10 @@ impl Index {
             .parts
             .partition_point(|part| part.content_end <= content);
         let within = self.parts.get(number)?.chunk_at(content);
-        Some(self.chunks_before(number).saturating_add(within))
+        Some(self.chunks_before(number) + within)
     }
 
-    /// What the chunks of each member hold.
+    /// For each member the number of chunks up to its end, and what its chunks hold.
     pub(crate) fn forms(
         &self,
     ) -> impl Iterator<Item = (u64, &std::result::Result<Form, FormatError>)> {
@@ -267,33 +239,33 @@ impl Index {
         parts.map(|part| (part.chunks_end, &part.form))
     }
 
-    /// Where a chunk lies in the input, by its number over all members; nothing behind the last.
-    pub(crate) fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Extent>> {
+    /// Where a chunk is in the input, by its number over all members; nothing after the last.
+    pub(crate) fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<ChunkExtent>> {
         let Some((part, within)) = self.part_of(chunk) else {
             return Ok(None);
         };
         part.extent(source, within).map(Some)
     }
 
-    /// Where a chunk lies, by its number over all members; nothing behind the last. A record found
-    /// by its number alone has the content that it is itself.
-    pub(crate) fn spot<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<Spot>> {
+    /// Where a chunk is, by its number over all members; nothing after the last. A record that is found by its number alone
+    /// is its own content.
+    pub(crate) fn span<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<ChunkSpan>> {
         let Some((part, within)) = self.part_of(chunk) else {
             return Ok(None);
         };
         let extent = part.extent(source, within)?;
         let content = part.content(source, within, &extent)?;
-        Ok(Some(Spot { extent, content }))
+        Ok(Some(ChunkSpan { extent, content }))
     }
 
     /// The member that has a chunk, and its number there.
-    fn part_of(&self, chunk: u64) -> Option<(&Part, u64)> {
+    fn part_of(&self, chunk: u64) -> Option<(&IndexedMember, u64)> {
         let number = self.parts.partition_point(|part| part.chunks_end <= chunk);
-        let within = chunk.saturating_sub(self.chunks_before(number));
+        let within = chunk - self.chunks_before(number);
         self.parts.get(number).map(|part| (part, within))
     }
 
-    /// Uncompressed bytes of every chunk of a single member but the last, if they are all as long.
+    /// Uncompressed bytes of every chunk of a single member except the last, if they all have the same number.
     pub(crate) fn chunk_size(&self) -> Option<u32> {
         match self.parts.first().map(|part| (&part.chunks, &part.header)) {
             Some((Chunks::Walked { chunks, .. }, _)) => {
@@ -306,7 +278,7 @@ impl Index {
         }
     }
 
-    /// Where each chunk of a single member lies, with its digest and the spare space behind it.
+    /// Where each chunk of a single member is, with its digest and the spare space after it.
     pub(crate) fn extents<S: ReadAt>(&self, source: &S) -> Result<Vec<Range<u64>>> {
         let Some(part) = self.parts.first() else {
             return Ok(Vec::new());
@@ -314,12 +286,8 @@ impl Index {
         let (mut starts, end) = match &part.chunks {
             Chunks::Table { entries, end, .. } => (entries.all(source)?, *end),
             Chunks::Walked { chunks, .. } => {
-                let digest_len = part.header.checksum.digest_len() as u64;
-                let end = chunks.last().map_or(0, |last| {
-                    last.at
-                        .saturating_add(last.ctbytes.into())
-                        .saturating_add(digest_len)
-                });
+                let checksum = part.header.checksum;
+                let end = chunks.last().map_or(0, |last| last.end(checksum));
                 (chunks.iter().map(|chunk| chunk.at).collect(), end)
             }
         };
@@ -328,41 +296,100 @@ impl Index {
         Ok(extents.map(|(from, to)| *from..*to).collect())
     }
 
-    /// Chunks of the members before this one.
+    /// Number of the chunks of the members before this one.
     fn chunks_before(&self, member: usize) -> u64 {
         let before = member.checked_sub(1).and_then(|at| self.parts.get(at));
         before.map_or(0, |part| part.chunks_end)
     }
 }
 
-impl Part {
+/// What a walk has found so far.
+#[derive(Default)]
+struct Found {
+    index: Index,
+    /// Uncompressed bytes of the chunks so far, and the number of these.
+    content: u64,
+    chunks: u64,
+    /// Position and header of the chunk that has begun.
+    begun: Option<(u64, ChunkHeader)>,
+    /// The headers of the chunks count more bytes than there are positions.
+    is_too_long: bool,
+}
+
+impl Found {
+    fn take(&mut self, event: Event<'_>, parser: &Parser) {
+        let index = &mut self.index;
+        match event {
+            Event::Header(header) => index.parts.push(IndexedMember {
+                form: Form::of(&header, None),
+                header,
+                chunks: Chunks::Walked {
+                    member: parser.position().member,
+                    chunks: Vec::new(),
+                },
+                chunks_end: self.chunks,
+                content_end: self.content,
+            }),
+            Event::Metadata(metadata, _) => {
+                if let Some(part) = index.parts.last_mut() {
+                    part.form = Form::of(&part.header, Some(&metadata));
+                }
+                if index.parts.len() == 1 {
+                    index.metadata = Some(metadata);
+                }
+            }
+            Event::Chunk(header, _) => self.begun = Some((parser.position().byte, header)),
+            Event::ChunkEnd(_) => self.end_chunk(),
+            _ => {}
+        }
+    }
+
+    fn end_chunk(&mut self) {
+        let (Some((at, header)), Some(part)) = (self.begun.take(), self.index.parts.last_mut())
+        else {
+            return;
+        };
+        let Some(end) = self.content.checked_add(header.nbytes.into()) else {
+            self.is_too_long = true;
+            return;
+        };
+        if let Chunks::Walked { chunks, .. } = &mut part.chunks {
+            chunks.push(WalkedChunk {
+                at,
+                ctbytes: header.ctbytes,
+                nbytes: header.nbytes,
+                content_end: end,
+            });
+        }
+        self.content = end;
+        self.chunks += 1;
+        (part.content_end, part.chunks_end) = (self.content, self.chunks);
+    }
+}
+
+impl IndexedMember {
     /// The number within the member of the chunk that holds this byte, which is in the member.
     fn chunk_at(&self, content: u64) -> u64 {
         match &self.chunks {
-            Chunks::Table { chunk_size, .. } => {
-                let size = chunk_size.unwrap_or(0);
-                content.checked_div(size).unwrap_or(0)
-            }
+            // Without a size there are no positions in a content, and nobody asks for any.
+            Chunks::Table { chunk_size, .. } => chunk_size.map_or(0, |size| content / size),
             Chunks::Walked { chunks, .. } => {
-                let before = chunks.partition_point(|chunk| chunk.content_end <= content);
-                u64::try_from(before).unwrap_or(u64::MAX)
+                widen(chunks.partition_point(|chunk| chunk.content_end <= content))
             }
         }
     }
 
-    fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Extent> {
+    fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<ChunkExtent> {
         let (checksum, header) = (self.header.checksum, &self.header);
         let allows_spare = header.layout == FormatVersion::V2 && header.offsets;
         let (position, end) = match &self.chunks {
-            Chunks::Table { entries, end, .. } => self.place(source, chunk, entries, *end)?,
+            Chunks::Table { entries, end, .. } => self.by_table(source, chunk, entries, *end)?,
             Chunks::Walked { member, chunks } => {
-                let walked = usize::try_from(chunk).ok().and_then(|at| chunks.get(at));
-                let walked =
-                    walked.ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")))?;
-                walked.place(*member, chunk, checksum)
+                let walked = walked(chunks, chunk)?;
+                (walked.position(*member, chunk), walked.end(checksum))
             }
         };
-        Ok(Extent {
+        Ok(ChunkExtent {
             position,
             end,
             checksum,
@@ -370,42 +397,48 @@ impl Part {
         })
     }
 
-    /// Which bytes of the content a chunk holds.
-    fn content<S: ReadAt>(&self, source: &S, chunk: u64, extent: &Extent) -> Result<Range<u64>> {
-        let from = match &self.chunks {
+    /// The bytes of the content that a chunk holds.
+    fn content<S: ReadAt>(
+        &self,
+        source: &S,
+        chunk: u64,
+        extent: &ChunkExtent,
+    ) -> Result<Range<u64>> {
+        match &self.chunks {
             Chunks::Table {
                 chunk_size: Some(size),
                 ..
             } => {
-                let from = chunk.saturating_mul(*size);
-                return Ok(from..from.saturating_add(*size).min(self.content_end));
+                // All chunks before it are full, and the content ends at a position.
+                let from = chunk * size;
+                Ok(from..from + len_of(&(from..self.content_end)).min(*size))
             }
             Chunks::Table { .. } => {
                 let header = chunk_header(source, extent.position.byte)?;
-                return Ok(0..header.map_or(0, |header| header.nbytes.into()));
+                Ok(0..header.map_or(0, |header| header.nbytes.into()))
             }
             Chunks::Walked { chunks, .. } => {
-                usize::try_from(chunk).ok().and_then(|at| chunks.get(at))
+                let WalkedChunk {
+                    content_end,
+                    nbytes,
+                    ..
+                } = walked(chunks, chunk)?;
+                Ok(content_end - u64::from(*nbytes)..*content_end)
             }
-        };
-        let range = |chunk: &Walked| {
-            let begin = chunk.content_end.saturating_sub(chunk.nbytes.into());
-            begin..chunk.content_end
-        };
-        Ok(from.map_or(0..0, range))
+        }
     }
 
-    /// Where a chunk begins and what follows it, by a table.
-    fn place<S: ReadAt>(
+    /// Where a chunk begins, and where the next part does, by a table.
+    fn by_table<S: ReadAt>(
         &self,
         source: &S,
         chunk: u64,
-        entries: &Entries,
+        entries: &OffsetTable,
         end: u64,
     ) -> Result<(Position, u64)> {
-        let entry_at = entries.place(chunk);
+        let entry_at = entries.position_of(chunk);
         // It is the only member, so that its numbers are those over all members.
-        let is_last = chunk.saturating_add(1) == self.chunks_end;
+        let is_last = chunk + 1 == self.chunks_end;
         let [at, next] = entries.two(source, chunk)?;
         let next = if is_last { Some(end) } else { next };
         let position = Position {
@@ -414,24 +447,24 @@ impl Part {
             chunk: None,
             section: Section::Offsets,
         };
-        let least = HEADER_LEN as u64 + self.header.checksum.digest_len() as u64;
+        let least = widen(HEADER_LEN + self.header.checksum.digest_len());
         let Some(at) = at else {
             return Err(bad_offset(position, chunk, at, "filled, since others are"));
         };
         let Some(next) = next else {
-            let after = chunk.saturating_add(1);
             let position = Position {
-                byte: entry_at.saturating_add(ENTRY_LEN),
+                byte: entry_at + ENTRY_LEN,
                 ..position
             };
             return Err(bad_offset(
                 position,
-                after,
+                chunk + 1,
                 next,
                 "filled, since others are",
             ));
         };
-        if next < at.saturating_add(least) || next > end {
+        // Offsets have 63 bits.
+        if next < at + least || next > end {
             return Err(bad_offset(
                 position,
                 chunk,
@@ -449,19 +482,25 @@ impl Part {
     }
 }
 
-impl Walked {
-    /// Where it begins, and where its digest ends.
-    fn place(&self, member: u64, chunk: u64, checksum: Checksum) -> (Position, u64) {
-        let position = Position {
+/// A chunk by its number within the member.
+fn walked(chunks: &[WalkedChunk], chunk: u64) -> Result<&WalkedChunk> {
+    let found = chunks.get(in_memory(chunk)?);
+    found.ok_or_else(|| Error::bug(format!("chunk {chunk} of {}", chunks.len())))
+}
+
+impl WalkedChunk {
+    /// Where it begins.
+    fn position(&self, member: u64, chunk: u64) -> Position {
+        Position {
             byte: self.at,
             member,
             chunk: Some(chunk),
             section: Section::Chunk,
-        };
-        let end = self
-            .at
-            .saturating_add(self.ctbytes.into())
-            .saturating_add(checksum.digest_len() as u64);
-        (position, end)
+        }
+    }
+
+    /// Where its digest ends, which was read or skipped within the input.
+    fn end(&self, checksum: Checksum) -> u64 {
+        self.at + u64::from(self.ctbytes) + widen(checksum.digest_len())
     }
 }

@@ -10,34 +10,33 @@ mod table;
 
 pub use builder::IndexedReaderBuilder;
 pub use cursor::ContentCursor;
-pub(super) use fetch::Fetcher;
-pub(super) use head::{Head, head};
-pub(super) use index::{Extent, Index, Spot};
+pub(super) use fetch::{Fetcher, digest_of};
+pub(super) use head::{MemberHead, head};
+pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 
+use super::checked::{in_memory, len_of, slice, slice_mut, widen};
 use super::engine::Warning;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Header, Metadata};
 use cache::Cache;
-use fetch::{is_in_place, len_of};
+use fetch::is_in_place;
 use std::io::Write;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The longest part of a chunk that is copied at once.
-const PIECE: usize = 64 << 20;
+const PIECE: u64 = 64 << 20;
 
 /// Reads any part of a Bloscpack file, of any layout and any number of members.
 ///
-/// It is shared by reference: several threads may read at once. Of the chunks that a range
-/// touches, the bytes are read and their digests checked, and only the blocks that it touches are
-/// decompressed. A part of a chunk that is asked for twice in a row decodes it whole, and keeps it
-/// in a small cache.
+/// It is shared by reference: several threads may read at once. It reads the chunks that a range touches, checks their
+/// digests, and decompresses only the blocks that the range touches. The second of two reads in a row from one chunk decodes
+/// the whole chunk and keeps it in a small cache.
 ///
-/// The source must not change meanwhile. Open a file that others may change at the same time as a
-/// [`Snapshot`](bloscpack_storage::Snapshot), which keeps an [`Editor`](crate::Editor) from it: read
-/// from a plain `File`, old bytes and new ones may come together, and where there are no checksums
-/// that may give wrong data without an error.
+/// The source must not change in the meantime. Open a file that others may change as a
+/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::Editor) wait: read from a plain `File`, old
+/// and new bytes may be mixed, and without checksums that may give wrong data without an error.
 ///
 /// ```
 /// use bloscpack::IndexedReader;
@@ -67,12 +66,11 @@ impl IndexedReader<Vec<u8>> {
 }
 
 impl<S: ReadAt> IndexedReader<S> {
-    /// Opens a source with all defaults: a `File`, a [`Snapshot`](bloscpack_storage::Snapshot) of one
-    /// that others may change, a slice, a `Vec`, or anything that seeks in a
-    /// [`Seekable`](bloscpack_storage::Seekable).
+    /// Opens a source with all defaults: a `File`, a [`Snapshot`](bloscpack_storage::Snapshot) of a file that others may
+    /// change, a slice, a `Vec`, or anything that seeks in a [`Seekable`](bloscpack_storage::Seekable).
     ///
     /// # Errors
-    /// As [`IndexedReaderBuilder::open`].
+    /// Returns the same errors as [`IndexedReaderBuilder::open`].
     pub fn open(source: S) -> Result<Self> {
         IndexedReaderBuilder::default().open(source)
     }
@@ -102,44 +100,44 @@ impl<S: ReadAt> IndexedReader<S> {
         self.index.metadata.as_ref()
     }
 
-    /// What was odd on opening without being wrong.
+    /// Things that were unusual on opening but not wrong.
     pub fn warnings(&self) -> &[Warning] {
         &self.index.warnings
     }
 
-    /// Which bytes of the content a chunk holds; nothing behind the last chunk.
+    /// The bytes of the content that a chunk holds; nothing after the last chunk.
     ///
     /// # Errors
-    /// Those of the source, and an offset that cannot be.
+    /// Returns any error of the source, and an offset that cannot be right.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
-        let spot = self.index.spot(&self.source, chunk).reading()?;
-        Ok(spot.map(|spot| spot.content))
+        let span = self.index.span(&self.source, chunk).reading()?;
+        Ok(span.map(|span| span.content))
     }
 
     /// The uncompressed bytes of a chunk, by its number over all members.
     ///
     /// # Errors
-    /// A [`Usage`](bloscpack_error::Category::Usage) error behind the last chunk; those of the source;
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error after the last chunk, any error of the source, and
     /// whatever is wrong with the chunk.
     pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
         let (_, data) = self.chunk_with_bytes(chunk).reading()?;
         Ok(data)
     }
 
-    /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many
-    /// it were: fewer only at the end of the content.
+    /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many there were: fewer only
+    /// at the end of the content.
     ///
     /// # Errors
-    /// Those of the source, and whatever is wrong with the chunks touched.
+    /// Returns any error of the source, and whatever is wrong with the chunks that are read.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
-        let mut done = 0;
+        let (mut at, mut done) = (at, 0);
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            let here = at.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
-            let len = self.read_in_chunk(here, rest).reading()?;
+            let len = self.read_in_chunk(at, rest).reading()?;
             if len == 0 {
                 break;
             }
-            done = done.saturating_add(len);
+            done += len;
+            at += widen(len);
         }
         Ok(done)
     }
@@ -149,119 +147,125 @@ impl<S: ReadAt> IndexedReader<S> {
         let Some(chunk) = self.index.chunk_at(at).filter(|_| !buf.is_empty()) else {
             return Ok(0);
         };
-        let spot = self.spot(chunk)?;
-        let len = len_of(&(at..spot.content.end)).min(buf.len());
-        let part = buf.get_mut(..len).unwrap_or_default();
-        self.read_part(chunk, &spot, at, part)?;
+        let span = self.span(chunk)?;
+        let len = in_memory(len_of(&(at..span.content.end)).min(widen(buf.len())))?;
+        self.read_part(chunk, &span, at, slice_mut(buf, 0..len)?)?;
         Ok(len)
     }
 
     /// Fills `buf` with the content from `at` on.
     ///
     /// # Errors
-    /// A [`Usage`](bloscpack_error::Category::Usage) error if the content ends before, and those of
-    /// [`read_at`](Self::read_at).
+    /// Returns the same errors as [`read_at`](Self::read_at), and a [`Usage`](bloscpack_error::Category::Usage) error if the
+    /// content ends before.
     pub fn read_exact_at(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         let len = self.read_at(at, buf)?;
         if len < buf.len() {
-            let message = format!(
-                "{} bytes at {at} of the content, which has {}",
-                buf.len(),
-                self.content_len()
-            );
-            return Err(Error::usage(message));
+            let (wanted, there) = (buf.len(), self.content_len());
+            return Err(Error::usage(format!(
+                "the content ends at byte {there}: it has no {wanted} bytes at {at}"
+            )));
         }
         Ok(())
     }
 
-    /// Writes a range of the content, chunk by chunk, and returns how many bytes there were of it:
-    /// fewer only where it reaches past the end.
+    /// Writes a range of the content, chunk by chunk, and returns how many bytes it was: fewer than the range only if it
+    /// reaches past the end.
     ///
     /// # Errors
-    /// As for [`read_at`](Self::read_at), and those of the writer.
+    /// Returns the same errors as [`read_at`](Self::read_at), and any error of the writer, on
+    /// [`Side::Target`](bloscpack_error::Side::Target).
     pub fn copy_range<W: Write + ?Sized>(&self, range: Range<u64>, writer: &mut W) -> Result<u64> {
         let (mut at, mut buf) = (range.start, Vec::new());
         while at < range.end
             && let Some(chunk) = self.index.chunk_at(at)
         {
-            let spot = self.spot(chunk).reading()?;
-            let end = spot.content.end.min(range.end);
-            let len = len_of(&(at..end)).min(PIECE);
+            let span = self.span(chunk).reading()?;
+            let end = span.content.end.min(range.end);
+            let len = in_memory(len_of(&(at..end)).min(PIECE))?;
             if buf.len() < len {
                 buf = vec![0; len];
             }
-            if len == len_of(&(at..end)) {
-                let part = buf.get_mut(..len).unwrap_or_default();
-                self.read_part(chunk, &spot, at, part).reading()?;
+            if widen(len) == len_of(&(at..end)) {
+                let part = slice_mut(&mut buf, 0..len)?;
+                self.read_part(chunk, &span, at, part).reading()?;
                 writer.write_all(part).writing()?;
             } else {
-                self.copy_giant(&spot, at..end, &mut buf, writer)?;
+                self.copy_large(&span, at..end, &mut buf, writer)?;
             }
             at = end;
         }
-        Ok(at.saturating_sub(range.start))
+        Ok(len_of(&(range.start..at)))
     }
 
-    /// Writes more of a chunk than is decoded at once; the chunk is read and checked once.
-    fn copy_giant<W: Write + ?Sized>(
+    /// Writes more of a chunk than is decoded at once. The chunk is read and checked once.
+    fn copy_large<W: Write + ?Sized>(
         &self,
-        spot: &Spot,
+        span: &ChunkSpan,
         range: Range<u64>,
         buf: &mut [u8],
         writer: &mut W,
     ) -> Result<()> {
-        let bytes = self.fetcher.fetch(&self.source, spot).reading()?;
+        let bytes = self.fetcher.fetch(&self.source, span).reading()?;
         let mut at = range.start;
         while at < range.end {
-            let len = len_of(&(at..range.end)).min(buf.len());
-            let part = buf.get_mut(..len).unwrap_or_default();
-            self.fetcher
-                .decode(spot, &bytes, len_of(&(spot.content.start..at)), part)?;
+            let len = in_memory(len_of(&(at..range.end)).min(widen(buf.len())))?;
+            let part = slice_mut(buf, 0..len)?;
+            let skip = in_memory(len_of(&(span.content.start..at)))?;
+            self.fetcher.decode(span, &bytes, skip, part)?;
             writer.write_all(part).writing()?;
-            at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+            at += widen(len);
         }
         Ok(())
     }
 
-    /// The content as something that reads and seeks.
+    /// The content as a [`Read`](std::io::Read) and [`Seek`](std::io::Seek).
     pub fn cursor(&self) -> ContentCursor<'_, S> {
         ContentCursor::new(self)
     }
 
-    /// Where a chunk lies, and its bytes, checked against its digest.
-    pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(Spot, Vec<u8>)> {
-        let spot = self.spot(chunk)?;
-        let bytes = self.fetcher.fetch(&self.source, &spot)?;
-        Ok((spot, bytes))
+    /// Where a chunk is, and its bytes, checked against its digest.
+    pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(ChunkSpan, Vec<u8>)> {
+        let span = self.span(chunk)?;
+        let bytes = self.fetcher.fetch(&self.source, &span)?;
+        Ok((span, bytes))
     }
 
-    /// How many bytes of the input a chunk has at the most; none where nothing tells.
-    pub(super) fn compressed_len(&self, chunk: u64) -> u64 {
-        let extent = self.index.extent(&self.source, chunk).ok().flatten();
-        extent.map_or(0, |extent| extent.end.saturating_sub(extent.position.byte))
+    /// The most bytes of the input that a chunk may have; none if its offset is damaged.
+    ///
+    /// # Errors
+    /// Returns any error of the source.
+    pub(super) fn compressed_len(&self, chunk: u64) -> Result<u64> {
+        match self.index.extent(&self.source, chunk) {
+            Ok(Some(extent)) => Ok(len_of(&(extent.position.byte..extent.end))),
+            Ok(None) => Ok(0),
+            Err(error) if error.is_format() => Ok(0),
+            Err(error) => Err(error),
+        }
     }
 
     /// The content of a chunk that was read.
-    pub(super) fn decoded(&self, spot: &Spot, bytes: &[u8]) -> Result<Vec<u8>> {
-        let mut data = vec![0; len_of(&spot.content)];
-        self.fetcher.decode(spot, bytes, 0, &mut data)?;
+    pub(super) fn decoded(&self, span: &ChunkSpan, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut data = vec![0; in_memory(len_of(&span.content))?];
+        self.fetcher.decode(span, bytes, 0, &mut data)?;
         Ok(data)
     }
 
     /// A chunk's bytes and its content.
     pub(super) fn chunk_with_bytes(&self, chunk: u64) -> Result<(Vec<u8>, Vec<u8>)> {
-        let (spot, bytes) = self.compressed_chunk(chunk)?;
-        let data = self.decoded(&spot, &bytes)?;
+        let (span, bytes) = self.compressed_chunk(chunk)?;
+        let data = self.decoded(&span, &bytes)?;
         Ok((bytes, data))
     }
 
-    /// Whether the place of a chunk is sure, however damaged the chunk is: by its own header, or by the chunks at both sides.
+    /// Whether the position of a chunk is certain, however damaged the chunk is: by its own header, or by the chunks on both
+    /// sides.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Returns any error of the source.
     pub(super) fn is_placed(&self, chunk: u64) -> Result<bool> {
-        let in_place = |chunk: u64| match self.index.spot(&self.source, chunk) {
-            Ok(Some(spot)) => is_in_place(&self.source, &spot),
+        let in_place = |chunk: u64| match self.index.span(&self.source, chunk) {
+            Ok(Some(span)) => is_in_place(&self.source, &span),
             Err(error) if !error.is_format() => Err(error),
             _ => Ok(false),
         };
@@ -272,43 +276,46 @@ impl<S: ReadAt> IndexedReader<S> {
             Some(before) => in_place(before)?,
             None => true,
         };
-        let behind = chunk.saturating_add(1);
-        Ok(begins && (behind >= self.chunks() || in_place(behind)?))
+        let next = chunk + 1;
+        Ok(begins && (next >= self.chunks() || in_place(next)?))
     }
 
-    fn spot(&self, chunk: u64) -> Result<Spot> {
-        let spot = self.index.spot(&self.source, chunk)?;
+    fn span(&self, chunk: u64) -> Result<ChunkSpan> {
+        let span = self.index.span(&self.source, chunk)?;
         let chunks = self.chunks();
-        spot.ok_or_else(|| {
+        span.ok_or_else(|| {
             Error::usage(format!(
-                "there is no chunk {chunk}: there are {chunks}, from 0"
+                "there is no chunk {chunk}: the file has {chunks}, counted from 0"
             ))
         })
     }
 
-    /// Reads a part of one chunk: from the cache, or else by decoding no more than is worth it.
-    fn read_part(&self, chunk: u64, spot: &Spot, at: u64, part: &mut [u8]) -> Result<()> {
-        let skip = len_of(&(spot.content.start..at));
-        let whole = len_of(&spot.content);
-        let (kept, worth) = {
-            let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Reads a part of one chunk: from the cache, or by decoding no more than is worth it.
+    fn read_part(&self, chunk: u64, span: &ChunkSpan, at: u64, part: &mut [u8]) -> Result<()> {
+        let skip = in_memory(len_of(&(span.content.start..at)))?;
+        let whole = in_memory(len_of(&span.content))?;
+        let (kept, is_worth) = {
+            let mut cache = self.cache();
             let kept = cache.get(chunk);
-            let partial = kept.is_none() && part.len() < whole;
-            (kept, partial && cache.is_worth(chunk, whole))
+            let is_partial = kept.is_none() && part.len() < whole;
+            (kept, is_partial && cache.is_worth(chunk, whole))
         };
         if let Some(data) = kept {
             return copy_part(&data, skip, part);
         }
-        let bytes = self.fetcher.fetch(&self.source, spot)?;
-        if !worth {
-            return self.fetcher.decode(spot, &bytes, skip, part);
+        let bytes = self.fetcher.fetch(&self.source, span)?;
+        if !is_worth {
+            return self.fetcher.decode(span, &bytes, skip, part);
         }
         let mut data = vec![0; whole];
-        self.fetcher.decode(spot, &bytes, 0, &mut data)?;
+        self.fetcher.decode(span, &bytes, 0, &mut data)?;
         copy_part(&data, skip, part)?;
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.put(chunk, Arc::from(data));
+        self.cache().put(chunk, Arc::from(data));
         Ok(())
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -322,7 +329,8 @@ impl<S> std::fmt::Debug for IndexedReader<S> {
 }
 
 fn copy_part(data: &[u8], skip: usize, part: &mut [u8]) -> Result<()> {
-    let from = data.get(skip..).and_then(|data| data.get(..part.len()));
-    part.copy_from_slice(from.ok_or_else(|| Error::usage("a part outside of its chunk"))?);
+    let end = skip.checked_add(part.len());
+    let end = end.ok_or_else(|| Error::bug("a part that ends past all memory"))?;
+    part.copy_from_slice(slice(data, skip..end)?);
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! The table of offsets of a single member, read as it is needed.
+//! [`OffsetTable`]: the table of offsets of a single member, read as it is needed.
 
+use crate::checked::{in_memory, widen};
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -11,64 +12,65 @@ use std::sync::OnceLock;
 
 /// Entries of a table that are kept together.
 const PAGE: u64 = 512;
-/// Entries of a table of which all may be kept: 16 MiB.
+/// The most entries of a table that is kept whole: 16 MiB.
 const MOST_KEPT: u64 = 2 << 20;
 
-/// The filled entries of a table, read as they are asked for and kept unless there are too many.
-pub(super) struct Entries {
+/// The filled entries of a table, read as they are asked for, and kept unless there are too many.
+///
+/// A geometry was computed for the table, so that all its entries have positions of 63 bits.
+pub(super) struct OffsetTable {
     at: u64,
     count: u64,
     pages: Vec<OnceLock<Box<[u64]>>>,
 }
 
-impl Entries {
-    /// The table of `count` entries that lies here. Records are so short that reading their entries
-    /// one by one would take half the time of getting them; for others only what is needed is read.
-    pub(super) fn new(at: u64, count: u64, is_kept: bool) -> Self {
+impl OffsetTable {
+    /// The table of `count` entries at this position. Records are so short that reading their entries one by one would take
+    /// half of the time that reading them takes, so their table is kept; otherwise only the entries that are needed are
+    /// read.
+    pub(super) fn new(at: u64, count: u64, is_kept: bool) -> Result<Self> {
         let kept = if is_kept && count <= MOST_KEPT {
             count
         } else {
             0
         };
-        let pages = usize::try_from(kept.div_ceil(PAGE)).unwrap_or(0);
+        let pages = in_memory(kept.div_ceil(PAGE))?;
         let pages = std::iter::repeat_with(OnceLock::new).take(pages);
-        Self {
+        Ok(Self {
             at,
             count,
             pages: pages.collect(),
-        }
+        })
     }
 
-    /// Where an entry lies.
-    pub(super) fn place(&self, entry: u64) -> u64 {
-        self.at.saturating_add(entry.saturating_mul(ENTRY_LEN))
+    /// The position of an entry.
+    pub(super) fn position_of(&self, entry: u64) -> u64 {
+        self.at + entry * ENTRY_LEN
     }
 
-    /// An entry and the one behind it; nothing for -1, and behind the last.
+    /// An entry and the one after it; nothing for -1, and after the last.
     pub(super) fn two<S: ReadAt>(&self, source: &S, entry: u64) -> Result<[Option<u64>; 2]> {
         if self.pages.is_empty() {
-            return two_entries(source, self.place(entry));
+            return two_entries(source, self.position_of(entry));
         }
-        let next = entry.saturating_add(1);
-        Ok([self.one(source, entry)?, self.one(source, next)?])
+        Ok([self.one(source, entry)?, self.one(source, entry + 1)?])
     }
 
     fn one<S: ReadAt>(&self, source: &S, entry: u64) -> Result<Option<u64>> {
         let page = entry / PAGE;
-        let Some(kept) = usize::try_from(page).ok().and_then(|at| self.pages.get(at)) else {
+        let Some(kept) = self.pages.get(in_memory(page)?) else {
             return Ok(None);
         };
         let entries = match kept.get() {
             Some(entries) => entries,
             None => {
-                let first = page.saturating_mul(PAGE);
-                let count = self.count.saturating_sub(first).min(PAGE);
-                let read = read_entries(source, self.place(first), count)?;
+                let first = page * PAGE;
+                let count = (self.count - first).min(PAGE);
+                let read = read_entries(source, self.position_of(first), count)?;
                 kept.get_or_init(|| read)
             }
         };
-        let within = usize::try_from(entry % PAGE).unwrap_or(usize::MAX);
-        let entry = entries.get(within).copied();
+        let entry = entries.get(in_memory(entry % PAGE)?).copied();
         Ok(entry.filter(|entry| i64::try_from(*entry).is_ok()))
     }
 
@@ -78,10 +80,9 @@ impl Entries {
     }
 }
 
-/// Entries as they are, one behind the other.
+/// Entries as they are stored.
 fn read_entries<S: ReadAt>(source: &S, at: u64, count: u64) -> Result<Box<[u64]>> {
-    let len = count.saturating_mul(ENTRY_LEN);
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    let mut bytes = vec![0; in_memory(count * ENTRY_LEN)?];
     source.read_exact_at(at, &mut bytes)?;
     let entries = bytes.as_chunks().0.iter();
     Ok(entries.map(|entry| u64::from_le_bytes(*entry)).collect())
@@ -99,7 +100,7 @@ fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
     }
 }
 
-/// An entry and the one behind it.
+/// An entry and the one after it.
 fn two_entries<S: ReadAt>(source: &S, at: u64) -> Result<[Option<u64>; 2]> {
     let mut bytes = [[0; 8]; 2];
     match source.read_exact_at(at, bytes.as_flattened_mut()) {
@@ -118,13 +119,12 @@ const BATCH: u64 = 8192;
 fn table<S: ReadAt>(source: &S, at: u64, count: u64) -> Result<Vec<u64>> {
     let (mut starts, mut number) = (Vec::new(), 0u64);
     while number < count {
-        let batch = count.saturating_sub(number).min(BATCH);
-        let len = batch.saturating_mul(ENTRY_LEN);
-        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
-        let here = at.saturating_add(number.saturating_mul(ENTRY_LEN));
+        let batch = (count - number).min(BATCH);
+        let mut bytes = vec![0; in_memory(batch * ENTRY_LEN)?];
+        let here = at + number * ENTRY_LEN;
         source.read_exact_at(here, &mut bytes)?;
         for (entry, bytes) in (number..).zip(bytes.as_chunks().0) {
-            let least = starts.last().map_or(0, |last: &u64| last.saturating_add(1));
+            let least = starts.last().map_or(0, |last: &u64| last + 1);
             let found = u64::try_from(i64::from_le_bytes(*bytes)).ok();
             let position = Position {
                 byte: here,
@@ -132,29 +132,28 @@ fn table<S: ReadAt>(source: &S, at: u64, count: u64) -> Result<Vec<u64>> {
                 chunk: None,
                 section: Section::Offsets,
             };
-            let expected = "behind the one before it";
+            let expected = "after the one before it";
             let start = found.filter(|start| *start >= least);
             starts.push(start.ok_or_else(|| bad_offset(position, entry, found, expected))?);
         }
-        number = number.saturating_add(batch);
+        number += batch;
     }
     Ok(starts)
 }
 
-/// Where the last chunk of a member with a filled table ends, its digest included; nothing if the
-/// table or the chunks at both ends are not what the header says, which is for the walk to judge.
+/// Where the last chunk of a member with a filled table ends, its digest included. Nothing if the table or the chunks at
+/// both ends are not as the header says, which is for the walk to judge.
 ///
-/// No digest stands over a header of V3: with a flipped bit in its sizes, every position of the
-/// content would be wrong.
+/// No digest covers a header of V3: with a flipped bit in its sizes, every position of the content would be wrong.
 pub(super) fn table_end<S: ReadAt>(
     source: &S,
     header: &Header,
     geometry: &Geometry,
 ) -> Result<Option<u64>> {
-    let others = header.nchunks.unwrap_or(0).saturating_sub(1);
-    let last_entry = geometry
-        .table_at
-        .saturating_add(others.saturating_mul(ENTRY_LEN));
+    let Some(others) = header.nchunks.and_then(|chunks| chunks.checked_sub(1)) else {
+        return Ok(None);
+    };
+    let last_entry = geometry.table_at + others * ENTRY_LEN;
     let (first_at, last_at) = (
         entry(source, geometry.table_at)?,
         entry(source, last_entry)?,
@@ -177,20 +176,20 @@ pub(super) fn table_end<S: ReadAt>(
     if !fits && !header.varlen {
         return Ok(None);
     }
-    let digest_len = header.checksum.digest_len() as u64;
-    let end = last_at
-        .saturating_add(last.ctbytes.into())
-        .saturating_add(digest_len);
+    let end = last_at + u64::from(last.ctbytes) + widen(header.checksum.digest_len());
     Ok(Some(end))
 }
 
-/// What lies behind the last chunk, if that cannot mean anything: nothing, or zeros first, where
-/// somebody is appending just now. Anything else is for the walk to judge.
-pub(super) fn nothing_behind<S: ReadAt>(source: &S, end: u64) -> Result<Option<Option<Trailing>>> {
+/// The bytes after the last chunk, if they cannot mean anything: none, or some that begin with zeros, as while an append is
+/// in progress. Anything else is for the walk to judge.
+pub(super) fn harmless_trailing<S: ReadAt>(
+    source: &S,
+    end: u64,
+) -> Result<Option<Option<Trailing>>> {
     let Some(len) = source.size()?.checked_sub(end) else {
         return Ok(None);
     };
-    let mut first = vec![0; usize::try_from(len.min(GAP)).unwrap_or(0)];
+    let mut first = vec![0; in_memory(len.min(GAP))?];
     source.read_exact_at(end, &mut first)?;
     if first.iter().any(|byte| *byte != 0) {
         return Ok(None);
@@ -204,8 +203,8 @@ pub(super) fn nothing_behind<S: ReadAt>(source: &S, end: u64) -> Result<Option<O
     Ok(Some((len > 0).then_some(Trailing { position, len })))
 }
 
-/// Whether the seal of a header, if it has one, fits what stands before the chunks; the parser tells
-/// what is wrong where it does not.
+/// Whether the seal of a header, if it has one, fits the bytes before the chunks. If it does not, the parser reports what
+/// is wrong.
 pub(super) fn seal_holds<S: ReadAt>(
     source: &S,
     header: &Header,
@@ -219,7 +218,7 @@ pub(super) fn seal_holds<S: ReadAt>(
     let mut seal = crc32fast::Hasher::new();
     seal.update(&Header::sealed_bytes(&front));
     let from = geometry.metadata_at;
-    let len = geometry.chunks_at.saturating_sub(from);
+    let len = geometry.chunks_at - from;
     for_each_step(source, from, len, |bytes| seal.update(bytes))?;
     Ok(seal.finalize() == found)
 }
@@ -240,9 +239,9 @@ pub(super) fn bad_offset(
     found: Option<u64>,
     expected: &str,
 ) -> Error {
-    let found = found
-        .and_then(|found| i64::try_from(found).ok())
-        .unwrap_or(-1);
+    let found = found.and_then(|found| i64::try_from(found).ok());
+    // An offset that is not filled in is -1.
+    let found = found.unwrap_or(-1);
     let error = FormatError::Offset {
         entry,
         found: found.into(),

@@ -1,4 +1,4 @@
-//! [`RecordWriterBuilder`]: how records are written.
+//! [`RecordWriterBuilder`]: the options of a writer of records.
 
 use super::writer::{RecordWriter, SeekRecordWriter};
 use crate::encoder::{Encoder, EncoderBuilder, Plan, RecordOptions, move_up};
@@ -7,14 +7,13 @@ use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata, Packing};
 use std::io::{Read, Seek, Write};
 
-/// The `dtype` of records of any bytes.
+/// The `dtype` of records that are any bytes.
 pub(crate) const VARBINARY: &str = "varbinary";
 
-/// Sets up a [`RecordWriter`] or a [`SeekRecordWriter`]; made by [`RecordWriter::builder`].
+/// Options of a [`RecordWriter`] or a [`SeekRecordWriter`]; created by [`RecordWriter::builder`].
 ///
-/// By default each record is a chunk of its own, in layout V2 as the proposal for variable-length
-/// data has it, and sealed. [`small`](Self::small) and [`quick`](Self::quick) are two settings for
-/// many small records.
+/// By default each record is a chunk of its own, in layout V2 as in the proposal for variable-length data, and sealed.
+/// [`small`](Self::small) and [`quick`](Self::quick) are two settings for many small records.
 ///
 /// ```
 /// use bloscpack::{IndexedRecordReader, RecordWriter};
@@ -53,23 +52,22 @@ impl Default for RecordWriterBuilder {
 }
 
 impl RecordWriterBuilder {
-    /// Packs many records into a chunk of up to this many uncompressed bytes, 64 to 16 MiB, which
-    /// costs 1 to 4 bytes a record instead of some 28. A record too large for that gets a chunk of
-    /// its own.
+    /// Packs many records into a chunk of up to this many uncompressed bytes, 64 to 16 MiB. That costs 1 to 4 bytes for each
+    /// record instead of about 28. A record too large for it gets a chunk of its own.
     #[must_use]
     pub fn packed(mut self, chunk_size: u32) -> Self {
         self.packed = Some(chunk_size);
         self
     }
 
-    /// The setting *small*, for little space: chunks of 1 MiB of records, Zstd at level 6.
-    /// `docs/records.md` has figures.
+    /// The setting *small*, which saves space: chunks of 1 MiB of records, Zstd at level 6. `docs/records.md` contains
+    /// measurements.
     #[must_use]
     pub fn small(self) -> Self {
         self.packed(1 << 20).compressor(Compressor::Zstd).level(6)
     }
 
-    /// The setting *quick*, for reading single records fast: chunks of 4 KiB of records, LZ4.
+    /// The setting *quick*, which makes reading single records fast: chunks of 4 KiB of records, LZ4.
     #[must_use]
     pub fn quick(self) -> Self {
         self.packed(4 << 10).compressor(Compressor::Lz4)
@@ -90,52 +88,51 @@ impl RecordWriterBuilder {
         self
     }
 
-    /// The filter; none by default, since records are of single bytes.
+    /// The filter; none by default, since records consist of single bytes.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.options = self.options.filter(filter);
         self
     }
 
-    /// Bytes an element of the records, 1 to 255; 1 by default.
+    /// Element size of the records in bytes, 1 to 255; 1 by default.
     #[must_use]
     pub fn typesize(mut self, typesize: u8) -> Self {
         self.options = self.options.typesize(typesize);
         self
     }
 
-    /// The checksum behind every chunk; crc32 by default.
+    /// The checksum after every chunk; crc32 by default.
     #[must_use]
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.options = self.options.checksum(checksum);
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.options = self.options.hashers(hashers);
         self
     }
 
-    /// The layout of the header: V2 (the default), or V3 for a file that records are appended to
-    /// often, since it has room for further offsets.
+    /// The version of the header: V2 (the default), or V3 for a file that grows often, since it has room for further
+    /// offsets.
     #[must_use]
     pub fn layout(mut self, layout: FormatVersion) -> Self {
         self.options = self.options.layout(layout);
         self
     }
 
-    /// Whether there is a table of offsets; true by default. A target that cannot seek gets one, of
-    /// -1, only where the number of chunks is known beforehand.
+    /// Whether there is a table of offsets; true by default. A target that cannot seek gets one, of -1, only if the number
+    /// of chunks is known beforehand.
     #[must_use]
     pub fn offsets(mut self, offsets: bool) -> Self {
         self.options = self.options.offsets(offsets);
         self
     }
 
-    /// Spare offsets for appending later, in V3; ten times the number of chunks, and at least 64, by
-    /// default.
+    /// Spare offsets for appending later, in V3; ten times the number of chunks by default, and at least 64.
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {
         self.options = self.options.max_app_chunks(spare);
@@ -150,16 +147,15 @@ impl RecordWriterBuilder {
         self
     }
 
-    /// Further metadata: a JSON object, whose keys `shape` and `packing` are replaced by what they
-    /// mean for records.
+    /// Further metadata: a JSON object, whose keys `shape` and `packing` are replaced by the values that they have for
+    /// records.
     #[must_use]
     pub fn metadata(mut self, metadata: Metadata) -> Self {
         self.options = self.options.metadata(metadata);
         self
     }
 
-    /// The number of records, where it is known beforehand. Another one is an error of `push` or
-    /// `finish`.
+    /// The number of records, if it is known beforehand. Any other number is an error of `push` or `finish`.
     #[must_use]
     pub fn count(mut self, records: u64) -> Self {
         self.records.count = Some(records);
@@ -173,40 +169,40 @@ impl RecordWriterBuilder {
         self
     }
 
-    /// A writer for a target that only takes bytes: a pipe, a socket, standard output.
+    /// Builds a writer for a target that only takes bytes: a pipe, a socket, standard output.
     ///
-    /// The header goes out at once. Where the number of records is not known beforehand, or they are
-    /// packed, there is no table of offsets, and an end mark tells a whole stream from one that was
-    /// cut. A number known beforehand gives a table of -1, which
-    /// [`RecordEditor::reindex`](crate::RecordEditor::reindex) can fill in later.
+    /// The header goes out at once. If the number of records is not known beforehand, or if they are packed, there is no
+    /// table of offsets, and an end mark distinguishes a whole stream from one that was cut. A number that is known
+    /// beforehand gives a table of -1, which [`RecordEditor::reindex`](crate::RecordEditor::reindex) can fill in later.
     ///
     /// # Errors
-    /// Options that are out of range or that the layout cannot express, metadata that is no object,
-    /// and errors of the writer.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for options that are out of range or that the header's
+    /// version cannot express, and for metadata that is not an object; any error of the writer.
     pub fn write_to<W: Write>(self, writer: W) -> Result<RecordWriter<W>> {
         let (plan, records) = self.plan(false)?;
         RecordWriter::with_plan(writer, plan, &records)
     }
 
-    /// A writer for a file or anything else that can be written, read and sought: header, metadata
-    /// and table of offsets are filled in by `finish`, whatever was known beforehand.
+    /// Builds a writer for a file or anything else that can be written, read and sought: `finish` fills in header, metadata
+    /// and table of offsets, whatever was known beforehand.
     ///
-    /// As for [`EncoderBuilder::write_to_file`](crate::EncoderBuilder::write_to_file), the member
-    /// begins where the target stands and should be the last thing in it. In V2, whose table has no
-    /// spare entries, all chunks are moved once at the end where their number was not known.
+    /// As with [`EncoderBuilder::write_to_file`](crate::EncoderBuilder::write_to_file), the member begins at the target's
+    /// position and should be the last thing in it. In V2, whose table has no spare entries, all chunks are moved once at
+    /// the end if their number was not known.
     ///
     /// # Errors
-    /// As for [`write_to`](Self::write_to).
+    /// Returns the same errors as [`write_to`](Self::write_to).
     pub fn write_to_file<W: Read + Write + Seek>(self, file: W) -> Result<SeekRecordWriter<W>> {
         let (plan, records) = self.plan(true)?;
         SeekRecordWriter::with_plan(file, plan, &records, Some(move_up))
     }
 
-    /// A writer for a target that can be written and sought, but not read: as
-    /// [`write_to_file`](Self::write_to_file), for unpacked records of a number known beforehand.
+    /// Builds a writer for a target that can be written and sought, but not read: as
+    /// [`write_to_file`](Self::write_to_file), for unpacked records whose number is known beforehand.
     ///
     /// # Errors
-    /// As for [`write_to`](Self::write_to), and where there are to be offsets in an unknown number.
+    /// Returns the same errors as [`write_to`](Self::write_to), and a [`Usage`](bloscpack_error::Category::Usage) error if
+    /// there are to be offsets and their number is not known.
     pub fn write_to_seek<W: Write + Seek>(self, target: W) -> Result<SeekRecordWriter<W>> {
         let (plan, records) = self.plan(true)?;
         SeekRecordWriter::with_plan(target, plan, &records, None)
@@ -219,7 +215,7 @@ impl RecordWriterBuilder {
             records.packing = Some(packing.ok_or_else(|| {
                 let most = Packing::MAX_CHUNK_SIZE;
                 Error::usage(format!(
-                    "packed chunks of {chunk_size} bytes: they have 64 to {most}"
+                    "packed chunks of {chunk_size} bytes are out of range: they have 64 to {most} bytes"
                 ))
             })?);
         }

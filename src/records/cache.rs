@@ -1,11 +1,12 @@
-//! Packed chunks, taken apart and kept for those who come back.
+//! [`Unpacked`] and [`Cache`]: packed chunks, taken apart and kept for the next call.
 
+use bloscpack_error::Error;
 use bloscpack_wire::{FormatError, PackHead, Packing};
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// A packed chunk and where each of its records lies in it.
+/// A packed chunk, and where each of its records is in it.
 pub(crate) struct Unpacked {
     pub head: PackHead,
     bounds: Vec<u32>,
@@ -32,9 +33,15 @@ impl Unpacked {
     }
 
     /// All records.
-    pub(crate) fn records(&self) -> impl Iterator<Item = Bytes> + '_ {
+    ///
+    /// # Errors
+    /// An item is a bug if a record is not within the content.
+    pub(crate) fn records(&self) -> impl Iterator<Item = bloscpack_error::Result<Bytes>> + '_ {
         let numbers = self.head.first..self.head.end();
-        numbers.filter_map(|number| self.record(number))
+        numbers.map(|number| {
+            let record = self.record(number);
+            record.ok_or_else(|| Error::bug(format!("record {number} is not in its chunk")))
+        })
     }
 
     /// Whether another record may have room in the chunk.
@@ -42,24 +49,22 @@ impl Unpacked {
         u32::try_from(self.content.len()).is_ok_and(|len| len < packing.chunk_size())
     }
 
-    /// Bytes of memory. A chunk of one byte takes far more of it than that.
+    /// Bytes of memory. A chunk of one byte takes far more than that.
     fn size(&self) -> usize {
-        let bounds = self.bounds.len().saturating_mul(size_of::<u32>());
-        let own = self.content.len().saturating_add(SLOT);
-        own.saturating_add(bounds)
+        self.content.len() + SLOT + self.bounds.len() * size_of::<u32>()
     }
 }
 
-/// What a chunk costs beside its bytes: itself, two allocations, and its place among the others.
+/// The cost of a chunk apart from its bytes: itself, two allocations, and its entry in the cache.
 const SLOT: usize = 256;
 
 struct Slot {
     chunk: Arc<Unpacked>,
-    /// Asked for since the last time that room was needed.
+    /// It was asked for since the last time that room was needed.
     used: bool,
 }
 
-/// Chunks by number, up to so many bytes; those not asked for lately go first.
+/// Chunks by number, within a bound of bytes. Those that were not asked for lately go first.
 pub(super) struct Cache {
     slots: HashMap<u64, Slot>,
     ring: VecDeque<u64>,
@@ -88,13 +93,13 @@ impl Cache {
         if size > self.bound || self.slots.contains_key(&number) {
             return;
         }
-        while self.bytes.saturating_add(size) > self.bound && self.evict() {}
-        self.bytes = self.bytes.saturating_add(size);
+        while self.bytes + size > self.bound && self.evict() {}
+        self.bytes += size;
         self.slots.insert(number, Slot { chunk, used: false });
         self.ring.push_back(number);
     }
 
-    /// Lets one chunk go, or passes over one that was used; false if there is none.
+    /// Drops one chunk, or spares one that was used. Returns false if there is none.
     fn evict(&mut self) -> bool {
         let Some(number) = self.ring.pop_front() else {
             return false;
@@ -104,7 +109,7 @@ impl Cache {
         {
             self.ring.push_back(number);
         } else if let Some(slot) = self.slots.remove(&number) {
-            self.bytes = self.bytes.saturating_sub(slot.chunk.size());
+            self.bytes -= slot.chunk.size();
         }
         true
     }

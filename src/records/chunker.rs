@@ -1,6 +1,7 @@
-//! From records to chunks: one each, or many of them in one.
+//! [`RecordChunker`]: from records to chunks, one for each record or one for many.
 
-use crate::encoder::{Batch, Line, Recipe, Sink};
+use crate::checked::widen;
+use crate::encoder::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 use crate::pipeline::BATCH;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, ErrorKind, Result};
@@ -9,38 +10,45 @@ use bloscpack_wire::{
     records::packing::{Pack, most_packed},
 };
 
-/// Chunks that go through a worker together at the most, however small they are.
+/// The most chunks that go through a worker together, however small they are.
 const BATCH_CHUNKS: usize = 4096;
 
-pub(crate) struct RecordStage {
-    line: Line,
+/// Makes chunks of records and has them compressed.
+pub(crate) struct RecordChunker {
+    compressor: ChunkCompressor,
     packing: Option<Packing>,
     /// Records of a chunk that may get more of them.
     pack: Pack,
     /// Chunks that wait for others.
     batch: Batch,
-    waiting: usize,
-    /// Records so far.
+    /// All chunks that were made, those that wait included.
+    made: Totals,
+    /// The number of the first record, and that of the next.
+    first: u64,
     records: u64,
+    /// Records in chunks.
+    in_chunks: u64,
     /// Records promised beforehand.
     promised: Option<u64>,
 }
 
-impl RecordStage {
-    /// A stage whose first record has the number `first`.
+impl RecordChunker {
+    /// A chunker whose first record has the number `first`.
     pub(crate) fn new(
-        recipe: &Recipe,
+        options: &ChunkOptions,
         packing: Option<Packing>,
         first: u64,
         promised: Option<u64>,
     ) -> Result<Self> {
         Ok(Self {
-            line: Line::new(recipe)?,
+            compressor: ChunkCompressor::new(options)?,
             packing,
             pack: Pack::default(),
             batch: Batch::default(),
-            waiting: 0,
+            made: Totals::default(),
+            first,
             records: first,
+            in_chunks: 0,
             promised,
         })
     }
@@ -50,13 +58,14 @@ impl RecordStage {
         self.records
     }
 
-    pub(crate) fn push(&mut self, record: &[u8], sink: &mut impl Sink) -> Result<()> {
-        self.line.check()?;
+    pub(crate) fn push(&mut self, record: &[u8], sink: &mut impl ChunkSink) -> Result<()> {
+        self.compressor.check()?;
         let length = self.length_of(record)?;
-        let number = self.records.saturating_add(1);
-        if let Some(promised) = self.promised.filter(|promised| number > *promised) {
-            self.line.break_off();
-            let given = number;
+        let Some(given) = self.records.checked_add(1) else {
+            return Err(Error::usage("no number is left for another record"));
+        };
+        if let Some(promised) = self.promised.filter(|promised| given > *promised) {
+            self.compressor.break_off();
             return Err(Error::new(ErrorKind::WrongCount { promised, given }, None));
         }
         if let Some(packing) = self.packing {
@@ -65,11 +74,11 @@ impl RecordStage {
             }
             self.pack.push(record, length);
         } else {
-            // The last one waits for `finish`, so that what is dropped before never looks complete.
-            self.make_room(record.len(), self.promised == Some(number), sink)?;
-            self.add(|data| data.extend_from_slice(record));
+            // The last one waits for `finish`, so that a dropped writer never leaves output that looks complete.
+            self.make_room(record.len(), self.promised == Some(given), sink)?;
+            self.add(record.len(), 1, |data| data.extend_from_slice(record))?;
         }
-        self.records = number;
+        self.records = given;
         Ok(())
     }
 
@@ -79,52 +88,59 @@ impl RecordStage {
         length.filter(|length| *length <= most).ok_or_else(|| {
             let (number, len) = (self.records, record.len());
             Error::usage(format!(
-                "record {number} of {len} bytes: one may have up to {most}"
+                "record {number} has {len} bytes and exceeds the maximum record length of {most} bytes"
             ))
         })
     }
 
     /// Makes a chunk of the records that were gathered for it.
-    fn close(&mut self, sink: &mut impl Sink) -> Result<()> {
-        let count = u64::try_from(self.pack.count()).unwrap_or(0);
-        let first = self.records.saturating_sub(count);
+    fn close(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        let count = widen(self.pack.count());
+        let first = self.first + self.in_chunks;
         let pack = std::mem::take(&mut self.pack);
         self.make_room(pack.len(), false, sink)?;
-        self.add(|data| pack.encode(first, data));
+        self.add(pack.len(), count, |data| pack.encode(first, data))?;
         self.pack = pack;
         self.pack.clear();
         Ok(())
     }
 
-    /// Adds a chunk to those that wait.
-    fn add(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
-        if self.waiting > 0 {
-            self.batch.cuts.push(self.batch.data.len());
-        }
+    /// Adds a chunk of `len` bytes with this many records to those that wait.
+    fn add(&mut self, len: usize, records: u64, append: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        let before = self.batch.data.len();
         self.batch.data.append(append);
-        self.waiting = self.waiting.saturating_add(1);
+        let added = self.batch.data.len() - before;
+        if added != len {
+            self.compressor.break_off();
+            let why = format!("{records} records take {added} bytes of a chunk instead of {len}");
+            return Err(Error::bug(why));
+        }
+        self.batch.lens.push(len);
+        self.made.chunks += 1;
+        self.made.bytes += widen(len);
+        self.in_chunks += records;
+        Ok(())
     }
 
-    /// Sends what waits on its way if another chunk would be too much, or is to go alone.
-    fn make_room(&mut self, len: usize, alone: bool, sink: &mut impl Sink) -> Result<()> {
-        let is_full = self.batch.data.len().saturating_add(len) > BATCH;
-        if alone || is_full || self.waiting >= BATCH_CHUNKS {
+    /// Sends the waiting chunks on their way if another one would be too much, or is to go alone.
+    fn make_room(&mut self, len: usize, is_alone: bool, sink: &mut impl ChunkSink) -> Result<()> {
+        let is_full = self.batch.data.len() + len > BATCH;
+        if is_alone || is_full || self.batch.lens.len() >= BATCH_CHUNKS {
             self.send(sink)?;
         }
         Ok(())
     }
 
-    fn send(&mut self, sink: &mut impl Sink) -> Result<()> {
-        if self.waiting > 0 {
-            self.waiting = 0;
-            self.line.submit(&mut self.batch, sink)?;
+    fn send(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        if self.batch.lens.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.compressor.submit(&mut self.batch, sink)
     }
 
-    /// Hands on all that was pushed, but for the last of a promised number.
-    pub(crate) fn flush(&mut self, sink: &mut impl Sink) -> Result<()> {
-        self.line.check()?;
+    /// Hands on all records that were pushed, except for the last of a promised number.
+    pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        self.compressor.check()?;
         if !self.pack.is_empty() {
             self.close(sink)?;
         }
@@ -132,17 +148,97 @@ impl RecordStage {
         if !is_last {
             self.send(sink)?;
         }
-        self.line.drain(sink)
+        self.compressor.drain(sink)
     }
 
     /// Hands on all that is left.
-    pub(crate) fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
-        if let Some(promised) = self.promised.filter(|promised| *promised != self.records) {
-            let given = self.records;
+    ///
+    /// # Errors
+    /// Returns any error of the sink; [`ErrorKind::WrongCount`] if fewer records came than were promised; a bug if not
+    /// all of them came out.
+    pub(crate) fn finish(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        let given = self.records;
+        if let Some(promised) = self.promised.filter(|promised| *promised != given) {
             return Err(Error::new(ErrorKind::WrongCount { promised, given }, None));
         }
         self.flush(sink)?;
         self.send(sink)?;
-        self.line.drain(sink)
+        if self.first + self.in_chunks != given {
+            self.compressor.break_off();
+            let (first, found) = (self.first, self.in_chunks);
+            let why = format!("{found} records from {first} on are in chunks, and {given} is next");
+            return Err(Error::bug(why));
+        }
+        self.compressor.finish(self.made, sink)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blosc1::ChunkSettings;
+    use bloscpack_wire::{Checksum, Hashers};
+
+    /// Takes chunks and forgets them.
+    struct Nowhere;
+
+    impl ChunkSink for Nowhere {
+        fn put(&mut self, _: &[u8], _: &[usize]) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn begun(packing: Option<Packing>) -> RecordChunker {
+        let options = ChunkOptions {
+            chunk: ChunkSettings::default(),
+            checksum: Checksum::Crc32,
+            hashers: Hashers::default(),
+            threads: 1,
+        };
+        let mut chunker = RecordChunker::new(&options, packing, 5, None).unwrap();
+        for record in ["one", "", "three"] {
+            chunker.push(record.as_bytes(), &mut Nowhere).unwrap();
+        }
+        chunker
+    }
+
+    #[test]
+    fn a_wrong_cut_a_wrong_length_or_a_wrong_count_is_never_finished() {
+        let plants: [fn(&mut RecordChunker); 6] = [
+            |chunker| chunker.records += 1,
+            |chunker| chunker.in_chunks += 1,
+            |chunker| chunker.made.chunks += 1,
+            |chunker| chunker.made.bytes += 1,
+            |chunker| chunker.batch.lens.push(3),
+            |chunker| chunker.batch.data.clear(),
+        ];
+        for packing in [None, Packing::new(64)] {
+            for (number, plant) in plants.into_iter().enumerate() {
+                let mut chunker = begun(packing);
+                chunker.pack.push(&[7; 60], 60);
+                if packing.is_some() {
+                    chunker.records += 1;
+                    chunker.close(&mut Nowhere).unwrap();
+                } else {
+                    chunker.pack.clear();
+                }
+                plant(&mut chunker);
+                let error = chunker.finish(&mut Nowhere).unwrap_err();
+                assert!(
+                    matches!(error.kind(), ErrorKind::Bug(_)),
+                    "{number}: {error:?}"
+                );
+                assert!(chunker.compressor.check().is_err(), "{number}");
+            }
+            begun(packing).finish(&mut Nowhere).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_chunk_of_another_length_than_its_records_is_a_bug() {
+        let mut chunker = begun(None);
+        let error = chunker.add(3, 1, |data| data.extend_from_slice(b"four"));
+        assert!(matches!(error.unwrap_err().kind(), ErrorKind::Bug(_)));
+        assert!(chunker.finish(&mut Nowhere).is_err());
     }
 }

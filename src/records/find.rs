@@ -1,9 +1,10 @@
-//! Which packed chunk has a record.
+//! [`Finder`]: which packed chunk has a record.
 //!
-//! Each chunk says what its first record is, so that a file needs no table of them. Where chunks have
-//! about as many records, the first guess is near; what a guess has shown is kept, so that a reader
-//! that has been everywhere needs no more guesses.
+//! Each chunk contains the number of its first record, so that a file needs no table of them. If chunks have about the same
+//! number of records, the first guess is near. Every number that was read is kept, so that a reader that has been everywhere
+//! needs no more guesses.
 
+use crate::checked::{in_memory, len_of, widen};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, PackHead, Packing};
 use std::cmp::Ordering;
@@ -11,42 +12,43 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What no first record has as its number.
+/// A number that no first record has.
 const UNKNOWN: u64 = u64::MAX;
-/// Guesses by number before the stretch that is left is halved at every other one.
+/// Guesses by number, before every other step halves the range that is left.
 const GUESSES: u32 = 4;
 
-/// Chunks on each side of a damaged one that are asked instead of it.
+/// Chunks on each side of a damaged one that are tried in its place.
 const BESIDE: usize = 64;
 
+/// Finds the packed chunk that has a record.
 pub(super) struct Finder {
-    /// The first record of each chunk, as far as known, and behind them the number of records.
+    /// The first record of each chunk, as far as known, and after them the number of records.
     firsts: Vec<AtomicU64>,
-    /// Records of a chunk at the most.
+    /// The most records of a chunk.
     most: u64,
 }
 
 impl Finder {
-    pub(super) fn new(chunks: u64, records: u64, packing: Packing) -> Self {
+    pub(super) fn new(chunks: u64, records: u64, packing: Packing) -> Result<Self> {
         let most = packing.most_records().into();
-        let chunks = usize::try_from(chunks).unwrap_or(usize::MAX);
-        let mut firsts = Vec::with_capacity(chunks.saturating_add(1));
+        let chunks = in_memory(chunks)?;
+        let mut firsts = Vec::with_capacity(chunks + 1);
         firsts.resize_with(chunks, || AtomicU64::new(UNKNOWN));
         firsts.push(AtomicU64::new(records));
         if let Some(first) = firsts.first() {
             first.store(0, Relaxed);
         }
-        Self { firsts, most }
+        Ok(Self { firsts, most })
     }
 
-    /// The chunk with this record, which is in the file; `open` reads the head of a chunk.
+    /// Finds the chunk with this record, which is in the file; `open` reads the head of a chunk.
     pub(super) fn find(&self, record: u64, open: impl Fn(u64) -> Result<PackHead>) -> Result<u64> {
-        let (mut low, mut high) = (0, self.firsts.len().saturating_sub(1));
+        let (mut low, mut high) = (0, self.chunks());
         let mut step = 0;
-        while high.saturating_sub(low) > 1 {
+        while high > low + 1 {
             let guess = match step {
                 GUESSES.. if step % 2 == 0 => low.midpoint(high),
-                _ => self.guess(record, low, high),
+                _ => self.guess(record, low, high)?,
             };
             let (chunk, side) = match self.side(record, guess, &open) {
                 Ok(side) => (guess, side),
@@ -54,15 +56,15 @@ impl Finder {
             };
             match side {
                 Ordering::Less => high = chunk,
-                Ordering::Equal => return Ok(u64::try_from(chunk).unwrap_or(u64::MAX)),
-                Ordering::Greater => low = chunk.saturating_add(1),
+                Ordering::Equal => return Ok(widen(chunk)),
+                Ordering::Greater => low = chunk + 1,
             }
-            step = step.saturating_add(1);
+            step += 1;
         }
-        Ok(u64::try_from(low).unwrap_or(u64::MAX))
+        Ok(widen(low))
     }
 
-    /// Whether a record stands before a chunk, in it, or behind it.
+    /// Whether a record is before a chunk, in it, or after it.
     fn side(
         &self,
         record: u64,
@@ -79,8 +81,8 @@ impl Finder {
         })
     }
 
-    /// What sound chunks beside a damaged one tell of a record: which of them, and where it stands. If
-    /// it can only be in damaged ones, that is the error.
+    /// Asks sound chunks beside a damaged one for a record: returns the chunk, and where the record is from there. If the
+    /// record can only be in damaged chunks, that is the error.
     fn beside(
         &self,
         record: u64,
@@ -92,23 +94,27 @@ impl Finder {
         if !error.is_format() {
             return Err(error);
         }
-        let behind = damaged.saturating_add(1)..within.end;
+        let after = damaged + 1..within.end;
         let sound = |chunk| Some((chunk, self.side(record, chunk, &open).ok()?));
         match (within.start..damaged).rev().take(BESIDE).find_map(sound) {
             Some((_, Ordering::Greater)) | None => {}
             Some(found) => return Ok(found),
         }
-        match behind.take(BESIDE).find_map(sound) {
+        match after.take(BESIDE).find_map(sound) {
             Some((_, Ordering::Less)) | None => Err(error),
             Some(found) => Ok(found),
         }
     }
 
-    /// The number of chunks, and that of records.
-    fn ends(&self) -> (u64, u64) {
-        let chunks = self.firsts.len().saturating_sub(1);
-        let records = self.known(chunks).unwrap_or(u64::MAX);
-        (u64::try_from(chunks).unwrap_or(u64::MAX), records)
+    /// The number of chunks. The last entry is the number of records.
+    fn chunks(&self) -> usize {
+        self.firsts.len() - 1
+    }
+
+    /// The number of records.
+    fn records(&self) -> u64 {
+        // It may be the number that stands for an unknown one: then no record is beyond it.
+        self.known(self.chunks()).unwrap_or(u64::MAX)
     }
 
     fn known(&self, chunk: usize) -> Option<u64> {
@@ -116,68 +122,68 @@ impl Finder {
         Some(first).filter(|first| *first != UNKNOWN)
     }
 
-    /// A chunk from `low` on and before `high`, where the record should be if all between them have
-    /// as many.
-    fn guess(&self, record: u64, low: usize, high: usize) -> usize {
+    /// A chunk from `low` on and before `high`, where the record would be if all between them had the same number.
+    fn guess(&self, record: u64, low: usize, high: usize) -> Result<usize> {
+        // Nothing is known of these at first.
         let from = self.known(low).unwrap_or(0);
-        let to = self.known(high).unwrap_or(u64::MAX).max(from);
-        let chunks = u128::try_from(high.saturating_sub(low)).unwrap_or(0);
-        let before = u128::from(record.saturating_sub(from)).saturating_mul(chunks);
-        let all = u128::from(to.saturating_sub(from)).max(1);
-        let skip = usize::try_from(before.checked_div(all).unwrap_or(0)).unwrap_or(usize::MAX);
-        low.saturating_add(skip).min(high.saturating_sub(1))
+        let to = self.known(high).unwrap_or(u64::MAX);
+        let chunks = u128::from(widen(high - low));
+        let before = u128::from(len_of(&(from..record))) * chunks;
+        let all = u128::from(len_of(&(from..to))).max(1);
+        // A record past the last one that is known leads to the last chunk.
+        let skip = (before / all).min(chunks - 1);
+        let skip = usize::try_from(skip).map_err(|_| Error::bug("a guess past the last chunk"))?;
+        Ok(low + skip)
     }
 
     /// The first record of a chunk, and that of the next.
     fn bounds(&self, chunk: usize, open: impl Fn(u64) -> Result<PackHead>) -> Result<(u64, u64)> {
-        let next = chunk.saturating_add(1);
-        if let (Some(first), Some(end)) = (self.known(chunk), self.known(next)) {
+        if let (Some(first), Some(end)) = (self.known(chunk), self.known(chunk + 1)) {
             return Ok((first, end));
         }
-        let head = open(u64::try_from(chunk).unwrap_or(u64::MAX))?;
+        let head = open(widen(chunk))?;
         Ok((head.first, head.end()))
     }
 
-    /// Keeps what the head of a chunk tells.
+    /// Keeps the numbers in the head of a chunk.
     ///
     /// # Errors
-    /// [`FormatError::Packing`] if other chunks tell otherwise.
+    /// Returns [`FormatError::Packing`] if they contradict other chunks.
     pub(super) fn learn(
         &self,
         chunk: u64,
         head: &PackHead,
     ) -> std::result::Result<(), FormatError> {
-        let (chunks, records) = self.ends();
+        let (chunks, records) = (widen(self.chunks()), self.records());
+        let (first, end) = (head.first, head.end());
         // Every other chunk has a record of its own, too.
-        let behind = chunks.saturating_sub(chunk).saturating_sub(1);
-        // A few bytes would count more records than anybody could ask for.
-        let is_beyond = chunk.saturating_mul(self.most) < head.first;
-        if is_beyond || head.first < chunk || records.saturating_sub(behind) < head.end() {
-            let why = format!(
-                "as chunk {chunk} of {chunks} it cannot have the records {} to {} of {records}",
-                head.first,
-                head.end()
-            );
-            return Err(FormatError::Packing { why });
+        let after = len_of(&(chunk + 1..chunks));
+        // A few bytes would count more records than anybody could ask for. Numbers of chunks have far fewer bits than the
+        // product.
+        let is_beyond = chunk.saturating_mul(self.most) < first;
+        let leaves_none = records.checked_sub(after).is_none_or(|last| last < end);
+        if is_beyond || first < chunk || leaves_none {
+            return Err(FormatError::Packing {
+                why: format!(
+                    "as chunk {chunk} of {chunks} it cannot have the records {first} to {end} of {records}"
+                ),
+            });
         }
-        let chunk = usize::try_from(chunk).unwrap_or(usize::MAX);
-        let places = [(chunk, head.first), (chunk.saturating_add(1), head.end())];
-        for (at, found) in places {
-            match self.known(at) {
-                Some(expected) if expected != found => {
-                    let why = format!(
-                        "it has the records {} to {}, but by its neighbours {expected} should stand for {found}",
-                        head.first,
-                        head.end()
-                    );
-                    return Err(FormatError::Packing { why });
-                }
-                Some(_) => {}
-                None => {
-                    if let Some(place) = self.firsts.get(at) {
-                        place.store(found, Relaxed);
-                    }
-                }
+        let at = usize::try_from(chunk).ok();
+        let Some(places) = at.and_then(|at| self.firsts.get(at..at + 2)) else {
+            let why = format!("it is chunk {chunk} of {chunks}");
+            return Err(FormatError::Packing { why });
+        };
+        for (place, found) in places.iter().zip([first, end]) {
+            let expected = place.load(Relaxed);
+            if expected == UNKNOWN {
+                place.store(found, Relaxed);
+            } else if expected != found {
+                return Err(FormatError::Packing {
+                    why: format!(
+                        "it has the records {first} to {end}, but its neighbors require {expected} in place of {found}"
+                    ),
+                });
             }
         }
         Ok(())
@@ -194,7 +200,7 @@ mod tests {
     }
 
     fn finder(chunks: u64, records: u64) -> Finder {
-        Finder::new(chunks, records, packing())
+        Finder::new(chunks, records, packing()).unwrap()
     }
 
     fn head(first: u64, count: u32) -> PackHead {
@@ -285,7 +291,7 @@ mod tests {
     fn no_chunk_stands_behind_more_records_than_those_before_it_have_room_for() {
         // 64 bytes: a head of 16, and 48 lengths of records without a byte.
         for (first, is_possible) in [(96, true), (97, false), (u64::MAX - 2, false)] {
-            let finder = Finder::new(3, first + 1, Packing::new(64).unwrap());
+            let finder = Finder::new(3, first + 1, Packing::new(64).unwrap()).unwrap();
             let learned = finder.learn(2, &head(first, 1));
             assert_eq!(learned.is_ok(), is_possible, "{first}");
         }

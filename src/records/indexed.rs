@@ -4,14 +4,14 @@ use super::cache::{Cache, Unpacked};
 use super::find::Finder;
 use super::indexed_builder::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
+use crate::checked::{from_u32, slice_mut};
 use crate::engine::Warning;
-use crate::indexed::{Extent, Fetcher, Index};
+use crate::indexed::{ChunkExtent, Fetcher, Index};
 use blosc1::{ChunkHeader, internal::has_blocks};
 use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::Limit;
 use bloscpack_wire::{
-    FormatError, Header, Limits, Metadata, PackHead, Packing, ParseError,
+    FormatError, Header, Limit, Limits, Metadata, PackHead, Packing, ParseError,
     records::packing::PACK_HEAD_LEN,
 };
 use bytes::Bytes;
@@ -20,20 +20,20 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A chunk of more uncompressed bytes than this is decoded piece by piece.
-const GIANT: u32 = 64 << 20;
-/// So many damaged chunks are remembered, several times as many as are looked at for one record.
-const MOST_DAMAGED: usize = 1024;
-/// The least length of such a piece, but for the last.
+const LARGE: u32 = 64 << 20;
+/// The least length of such a piece, except for the last.
 const PIECE: usize = 1 << 20;
+/// The most damaged chunks that are remembered, several times as many as are tried for one record.
+const MOST_DAMAGED: usize = 1024;
 
-/// Reads any record of a file by its number, which needs its chunk and no other.
+/// Reads any record of a file by its number, without any other chunk than its own.
 ///
-/// It is shared by reference: several threads may read at once. Each digest is checked. A record
-/// that is a chunk of its own is read by one access, two if it is longer than 1 MiB, and one to the
-/// table of offsets where that part of it was not read before. Packed chunks are kept in a cache, and
-/// records share their memory as [`Bytes`]: a record keeps all of its chunk as long as it lives.
+/// It is shared by reference: several threads may read at once. Every digest is checked. To read a record that is a chunk of
+/// its own takes one access, two if it is longer than 1 MiB, and one more if its part of the table of offsets was not read
+/// before. Packed chunks are kept in a cache, and records share their memory as [`Bytes`]: a record keeps all of its chunk
+/// as long as it lives.
 ///
-/// The source must not change meanwhile; see [`IndexedReader`](crate::IndexedReader).
+/// The source must not change in the meantime; see [`IndexedReader`](crate::IndexedReader).
 ///
 /// ```
 /// use bloscpack::{IndexedRecordReader, RecordWriter};
@@ -60,18 +60,18 @@ pub struct IndexedRecordReader<S> {
     packed: Option<Packed>,
 }
 
-/// What packed chunks need.
+/// What is needed to read packed chunks.
 struct Packed {
     packing: Packing,
     finder: Finder,
     cache: Mutex<Cache>,
-    /// The last chunks that were found damaged: who asks for each of their records in spite of it is
-    /// not to read them each time, nor all those beside them.
+    /// The last chunks that were found damaged, so that they, and all those beside them, are not read again for each of
+    /// their records.
     damaged: Mutex<BTreeMap<u64, ParseError>>,
 }
 
 impl<S: ReadAt> IndexedRecordReader<S> {
-    /// A reader of records that are chunks of their own; packed ones have to [`begin`](Self::begin).
+    /// Builds a reader of records that are chunks of their own. For packed ones, [`begin`](Self::begin) must follow.
     pub(super) fn plain(source: S, index: Arc<Index>, fetcher: Fetcher, limits: Limits) -> Self {
         Self {
             source,
@@ -96,7 +96,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// Opens a source with all defaults.
     ///
     /// # Errors
-    /// As [`IndexedRecordReaderBuilder::open`].
+    /// Returns the same errors as [`IndexedRecordReaderBuilder::open`].
     pub fn open(source: S) -> Result<Self> {
         IndexedRecordReaderBuilder::default().open(source)
     }
@@ -131,7 +131,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.index.metadata.as_ref()
     }
 
-    /// What was odd on opening without being wrong.
+    /// Things that were unusual on opening but not wrong.
     pub fn warnings(&self) -> &[Warning] {
         &self.index.warnings
     }
@@ -139,15 +139,14 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// A record, by its number from 0.
     ///
     /// # Errors
-    /// A [`Usage`](bloscpack_error::Category::Usage) error behind the last record; those of the source;
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error after the last record, any error of the source, and
     /// whatever is wrong with the chunk.
     pub fn get(&self, record: u64) -> Result<Bytes> {
         if record >= self.len {
-            let message = format!(
-                "there is no record {record}: there are {}, from 0",
-                self.len
-            );
-            return Err(Error::usage(message));
+            let len = self.len;
+            return Err(Error::usage(format!(
+                "there is no record {record}: the file has {len}, counted from 0"
+            )));
         }
         let Some(packed) = &self.packed else {
             let (extent, header, bytes) = self.fetch(record).reading()?;
@@ -164,8 +163,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// A record as a value.
     ///
     /// # Errors
-    /// As for [`get`](Self::get), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) if it is no such
-    /// value.
+    /// Returns the same errors as [`get`](Self::get), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) if it is
+    /// not a value of this type.
     pub fn get_as<T: FromRecord>(&self, record: u64) -> Result<T> {
         value_of_record(self.get(record)?, record)
     }
@@ -175,8 +174,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.range(0..self.len)
     }
 
-    /// Some records, in order: those of the range that there are. Behind an error, the next record
-    /// follows.
+    /// The records of a range, in order, as far as they exist. After an error, the next record follows.
     pub fn range(&self, records: Range<u64>) -> impl Iterator<Item = Result<Bytes>> + '_ {
         let end = records.end.min(self.len);
         let mut unpacked: Option<Arc<Unpacked>> = None;
@@ -195,7 +193,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         })
     }
 
-    /// Some records as values.
+    /// The records of a range as values; see [`range`](Self::range).
     pub fn range_as<T: FromRecord>(
         &self,
         records: Range<u64>,
@@ -205,7 +203,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         found.map(|(found, record)| value_of_record(found?, record))
     }
 
-    /// The numbers of the records in a chunk, which is counted from 0; nothing behind the last chunk.
+    /// The numbers of the records in a chunk, which is counted from 0; nothing after the last chunk.
     ///
     /// ```
     /// use bloscpack::{IndexedRecordReader, RecordWriter};
@@ -221,13 +219,13 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Those of the source; whatever is wrong with the chunk, if it is a packed one.
+    /// Returns any error of the source, and whatever is wrong with the chunk if it is packed.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
         if chunk >= self.chunks() {
             return Ok(None);
         }
         let Some(packed) = &self.packed else {
-            return Ok(Some(chunk..chunk.saturating_add(1)));
+            return Ok(Some(chunk..chunk + 1));
         };
         let kept = packed.cache().get(chunk).map(Arc::clone);
         let unpacked = kept.map_or_else(|| self.unpack(packed, chunk), Ok);
@@ -235,7 +233,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(Some(unpacked.head.first..unpacked.head.end()))
     }
 
-    /// Gets to know packed chunks by the last of them, which tells how many records there are.
+    /// Prepares to read packed chunks, by the last of them, which shows how many records there are.
     pub(super) fn begin(
         &mut self,
         packing: Packing,
@@ -251,10 +249,10 @@ impl<S: ReadAt> IndexedRecordReader<S> {
                     self.len = unpacked.head.end();
                     last = Some((number, unpacked));
                 }
-                // The metadata tells it, too, unless it counts more than the chunks have room for.
+                // The metadata contains the number, too, unless it exceeds the room of the chunks.
                 (Err(error), Some(count))
                     if error.category() == Category::Damaged
-                        && count <= chunks.saturating_mul(packing.most_records().into()) =>
+                        && count.div_ceil(packing.most_records().into()) <= chunks =>
                 {
                     self.len = count;
                 }
@@ -264,7 +262,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         check_count(&self.index, count, self.len)?;
         let packed = Packed {
             packing,
-            finder: Finder::new(chunks, self.len, packing),
+            finder: Finder::new(chunks, self.len, packing)?,
             cache: Mutex::new(Cache::new(cache)),
             damaged: Mutex::default(),
         };
@@ -310,14 +308,14 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let learned = packed.finder.learn(chunk, &unpacked.head);
         if let Err(error) = learned {
             let extent = self.extent(chunk)?;
-            return Err(wrong(&extent, error));
+            return Err(damaged(&extent, error));
         }
         let unpacked = Arc::new(unpacked);
         packed.cache().put(chunk, Arc::clone(&unpacked));
         Ok(unpacked)
     }
 
-    /// A packed chunk and where it lies, if it has room left.
+    /// A packed chunk and its position, if it has room left.
     pub(crate) fn open_chunk(
         &self,
         chunk: u64,
@@ -332,25 +330,25 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let (extent, header, bytes) = self.fetch(chunk)?;
         let nbytes = header.nbytes;
         if nbytes > packing.chunk_size() {
-            // Only a single record may need so much.
+            // Only a chunk of a single record may be that long.
             let mut head = [0; PACK_HEAD_LEN];
             self.fetcher
                 .decode_part(&extent, &bytes, Some(0), &mut head)?;
-            PackHead::decode(&head, nbytes, packing).map_err(|error| wrong(&extent, error))?;
+            PackHead::decode(&head, nbytes, packing).map_err(|error| damaged(&extent, error))?;
         }
         let content = self.decode(&extent, &header, &bytes)?;
         let head = PackHead::decode(&content, nbytes, packing);
         head.and_then(|head| Unpacked::new(head, content))
-            .map_err(|error| wrong(&extent, error))
+            .map_err(|error| damaged(&extent, error))
     }
 
-    fn extent(&self, chunk: u64) -> Result<Extent> {
-        let extent = self.index.extent(&self.source, chunk)?;
-        extent.ok_or_else(|| Error::usage(format!("there is no chunk {chunk}")))
+    fn extent(&self, chunk: u64) -> Result<ChunkExtent> {
+        let (extent, chunks) = (self.index.extent(&self.source, chunk)?, self.chunks());
+        extent.ok_or_else(|| Error::bug(format!("chunk {chunk} of {chunks}")))
     }
 
-    /// Where a chunk lies, its header, and the chunk itself, checked.
-    fn fetch(&self, chunk: u64) -> Result<(Extent, ChunkHeader, Vec<u8>)> {
+    /// Where a chunk is, its header, and the chunk itself, checked.
+    fn fetch(&self, chunk: u64) -> Result<(ChunkExtent, ChunkHeader, Vec<u8>)> {
         let extent = self.extent(chunk)?;
         let (header, bytes) = self.fetcher.fetch_extent(&self.source, &extent, None)?;
         if header.nbytes > self.limits.chunk {
@@ -359,34 +357,40 @@ impl<S: ReadAt> IndexedRecordReader<S> {
                 found: header.nbytes.into(),
                 allowed: self.limits.chunk.into(),
             };
-            return Err(wrong(&extent, exceeded));
+            return Err(damaged(&extent, exceeded));
         }
         Ok((extent, header, bytes))
     }
 
-    fn decode(&self, extent: &Extent, header: &ChunkHeader, bytes: &[u8]) -> Result<Vec<u8>> {
-        if header.nbytes > GIANT {
-            return self.decode_giant(extent, header, bytes);
+    fn decode(&self, extent: &ChunkExtent, header: &ChunkHeader, bytes: &[u8]) -> Result<Vec<u8>> {
+        if header.nbytes > LARGE {
+            return self.decode_large(extent, header, bytes);
         }
-        let mut content = vec![0; usize::try_from(header.nbytes).unwrap_or(usize::MAX)];
+        let mut content = vec![0; from_u32(header.nbytes)];
         self.fetcher
             .decode_part(extent, bytes, None, &mut content)?;
         Ok(content)
     }
 
     /// Takes memory as blocks turn out to be sound: a few bytes can claim to be 2 GiB.
-    fn decode_giant(&self, extent: &Extent, header: &ChunkHeader, bytes: &[u8]) -> Result<Vec<u8>> {
-        let nbytes = usize::try_from(header.nbytes).unwrap_or(usize::MAX);
-        let block = match usize::try_from(header.blocksize) {
-            Ok(block @ 1..) if has_blocks(bytes) => block.min(nbytes),
+    fn decode_large(
+        &self,
+        extent: &ChunkExtent,
+        header: &ChunkHeader,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
+        let nbytes = from_u32(header.nbytes);
+        let block = match from_u32(header.blocksize) {
+            block @ 1.. if has_blocks(bytes) => block.min(nbytes),
             _ => PIECE,
         };
-        let step = block.saturating_mul(PIECE.div_ceil(block));
+        let step = block * PIECE.div_ceil(block);
         let mut content = Vec::new();
         while content.len() < nbytes {
             let from = content.len();
-            content.resize(from.saturating_add(step).min(nbytes), 0);
-            let part = content.get_mut(from..).unwrap_or_default();
+            let to = from + step.min(nbytes - from);
+            content.resize(to, 0);
+            let part = slice_mut(&mut content, from..to)?;
             self.fetcher.decode_part(extent, bytes, Some(from), part)?;
         }
         Ok(content)
@@ -407,12 +411,12 @@ fn record_of(unpacked: &Unpacked, record: u64) -> Result<Bytes> {
     let found = unpacked.record(record);
     found.ok_or_else(|| {
         let (first, end) = (unpacked.head.first, unpacked.head.end());
-        let why = format!("record {record} should be among its records {first} to {end}");
+        let why = format!("record {record} is not among its records {first} to {end}");
         FormatError::Packing { why }.into()
     })
 }
 
-fn wrong(extent: &Extent, error: FormatError) -> Error {
+fn damaged(extent: &ChunkExtent, error: FormatError) -> Error {
     let position = extent.position;
     ParseError { error, position }.into()
 }

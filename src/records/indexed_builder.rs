@@ -1,4 +1,4 @@
-//! [`IndexedRecordReaderBuilder`]: how records are opened to be read by number.
+//! [`IndexedRecordReaderBuilder`]: the options of a reader of records by number.
 
 use super::indexed::IndexedRecordReader;
 use crate::engine::Warning;
@@ -8,10 +8,10 @@ use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Form, FormatError, Hashers, Limits};
 use std::sync::Arc;
 
-/// Bytes of unpacked chunks that are kept, unless told otherwise.
+/// Bytes of unpacked chunks that are kept by default.
 const CACHE: usize = 64 << 20;
 
-/// Sets up an [`IndexedRecordReader`]; made by [`IndexedRecordReader::builder`].
+/// Options of an [`IndexedRecordReader`]; created by [`IndexedRecordReader::builder`].
 #[derive(Debug, Clone)]
 pub struct IndexedRecordReaderBuilder {
     limits: Limits,
@@ -32,49 +32,49 @@ impl Default for IndexedRecordReaderBuilder {
 }
 
 impl IndexedRecordReaderBuilder {
-    /// What the input may ask for.
+    /// How much memory and work the input may demand.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
         self
     }
 
-    /// Bytes of unpacked chunks to keep; 64 MiB by default, and 0 keeps none. Records that are
-    /// chunks of their own are not kept.
+    /// Bytes of unpacked chunks to keep: 64 MiB by default; 0 keeps none. Records that are chunks of their own are not
+    /// kept.
     #[must_use]
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = bytes;
         self
     }
 
-    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    /// Accepts input that its writer did not finish, as
+    /// [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
     #[must_use]
     pub fn allow_unterminated(mut self, allow: bool) -> Self {
         self.allow_unterminated = allow;
         self
     }
 
-    /// Opens a source: reads its header and, where a table of offsets does not tell all, passes once
-    /// over the headers of its chunks. The seal of V2 is checked, which reads the table.
+    /// Opens a source: reads its header and, if a table of offsets is not sufficient, passes once over the headers of its
+    /// chunks. The seal of V2 is checked, which reads the table.
     ///
     /// # Errors
-    /// Those of the source; whatever is wrong with the structure of the input; a damaged last chunk
-    /// of packed records where the metadata does not say, either, how many there are;
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for chunks that hold no records, records packed
-    /// in an unknown way, and concatenations with packed members.
+    /// Returns any error of the source; whatever is wrong with the structure of the input; a damaged last chunk of packed
+    /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
+    /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
         let index = Index::of_records(&source, &self.limits, self.allow_unterminated).reading()?;
         self.with_index(source, index.into()).reading()
     }
 
-    /// A reader for a source of which it is known where everything lies.
+    /// Builds a reader of a source whose index is known.
     pub(crate) fn with_index<S: ReadAt>(
         self,
         source: S,
@@ -90,32 +90,29 @@ impl IndexedRecordReaderBuilder {
     }
 }
 
-/// What all chunks hold.
+/// The form of all chunks.
 fn common_form(index: &Index) -> Result<Form> {
     let (mut common, mut before) = (None, 0);
     for (chunks_end, form) in index.forms() {
         let form = form.clone()?;
         form.check_records()?;
         if let Form::Records { count } = form {
-            check_count(index, count, chunks_end.saturating_sub(before))?;
+            check_count(index, count, chunks_end - before)?;
         }
         before = chunks_end;
         let is_first = common.is_none();
         let found = *common.get_or_insert(form);
         let is_packed = |form: Form| matches!(form, Form::Packed { .. });
         if !is_first && (is_packed(found) || is_packed(form)) {
-            let what = "packed records of several members are only read in order: unpack and pack them to make them one";
-            return Err(FormatError::Unsupported {
-                what: what.to_owned(),
-            }
-            .into());
+            let what = "packed records of several members can only be read in order; unpack and pack them into one member";
+            let what = what.to_owned();
+            return Err(FormatError::Unsupported { what }.into());
         }
     }
     common.ok_or_else(|| FormatError::Empty.into())
 }
 
-/// Compares a number of records with what the metadata says, unless it was allowed that some are
-/// missing.
+/// Compares a number of records with the metadata, unless some are allowed to be missing.
 pub(super) fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
     let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
     match count {

@@ -1,9 +1,9 @@
 //! Records: objects of any length, each found by its number.
 //!
 //! ```text
-//!   RecordWriter, SeekRecordWriter ─► stage (one to a chunk, or many) ─► encoder's line ─► Write
-//!   Read ─► engine ─► RecordReader, in order
-//!   ReadAt ─► index ─► IndexedRecordReader, by number
+//!   RecordWriter, SeekRecordWriter ─► RecordChunker (one to a chunk, or many) ─► ChunkCompressor ─► Write
+//!   Read ─► Engine ─► RecordReader, in order
+//!   ReadAt ─► Index ─► IndexedRecordReader, by number
 //! ```
 
 mod builder;
@@ -20,11 +20,11 @@ mod writer;
 pub use builder::RecordWriterBuilder;
 pub(super) use builder::VARBINARY;
 pub(super) use cache::Unpacked;
-pub(super) use chunker::RecordStage;
+pub(super) use chunker::RecordChunker;
 pub use indexed::IndexedRecordReader;
 pub use indexed_builder::IndexedRecordReaderBuilder;
 pub use reader::{RecordReader, RecordReaderBuilder};
-pub(super) use tally::{Numbers, Tally};
+pub(super) use tally::{Numbers, RecordTally};
 pub(super) use typed::record_of_value;
 pub use typed::{FromRecord, ToRecord, ValueError};
 #[cfg(feature = "serde")]

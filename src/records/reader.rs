@@ -1,6 +1,7 @@
 //! [`RecordReader`]: records in order, from anything that gives bytes.
 
 use super::typed::{FromRecord, value_of_record};
+use crate::checked::{from_u32, in_memory, slice};
 use crate::engine::{Engine, Piece, Settings, Wanted, Warning};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
@@ -9,7 +10,7 @@ use bloscpack_wire::{
 use bytes::Bytes;
 use std::io::{self, Read};
 
-/// Sets up a [`RecordReader`]; made by [`RecordReader::builder`].
+/// Options of a [`RecordReader`]; created by [`RecordReader::builder`].
 #[derive(Debug, Clone)]
 pub struct RecordReaderBuilder {
     settings: Settings,
@@ -27,36 +28,37 @@ impl Default for RecordReaderBuilder {
 }
 
 impl RecordReaderBuilder {
-    /// Threads that check and decompress chunks; one by default, which is the caller's own. More of
-    /// them help where chunks have 4 KiB or more, as packed ones do.
+    /// Threads that check and decompress chunks; one by default, which is the caller's own. More threads help if chunks have
+    /// 4 KiB or more, as packed ones do.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings.threads = threads;
         self
     }
 
-    /// What the input may ask for.
+    /// How much memory and work the input may demand.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.settings.hashers = hashers;
         self
     }
 
-    /// As [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
+    /// Accepts input that its writer did not finish, as
+    /// [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
     #[must_use]
     pub fn allow_unterminated(mut self, allow: bool) -> Self {
         self.settings.allow_unterminated = allow;
         self
     }
 
-    /// A reader of this input. Nothing is read yet.
+    /// Builds a reader of this input. Nothing is read yet.
     pub fn read_from<R: Read>(self, input: R) -> RecordReader<R> {
         RecordReader {
             engine: Engine::new(input, self.settings),
@@ -72,14 +74,14 @@ impl RecordReaderBuilder {
     }
 }
 
-/// Reads the records of a Bloscpack input in order: of a pipe, a socket, a file; of any number of
-/// concatenated members, packed or not.
+/// Reads the records of a Bloscpack input in order: from a pipe, a socket or a file, of any number of concatenated members,
+/// packed or not.
 ///
-/// Only records whose chunk's digest was checked are handed on. As an [`Iterator`] it gives each
-/// record as [`Bytes`], which share the memory of their chunk and keep all of it as long as one of
-/// them lives; [`next_record`](Self::next_record) lends them one by one instead.
+/// It delivers a record only after the digest of its chunk was checked. As an [`Iterator`] it returns each record as
+/// [`Bytes`], which share the memory of their chunk and keep all of it as long as one of them lives;
+/// [`next_record`](Self::next_record) lends them one by one instead.
 ///
-/// What a writer has flushed is delivered before the reader waits for more.
+/// It delivers everything that a writer has flushed before it waits for more.
 ///
 /// ```
 /// use bloscpack::{RecordReader, RecordWriter};
@@ -99,7 +101,7 @@ impl RecordReaderBuilder {
 /// ```
 pub struct RecordReader<R> {
     engine: Engine<R>,
-    open: Option<Open>,
+    open: Option<OpenChunk>,
     /// The record that was lent last.
     current: Bytes,
     /// The member whose records are being read, and what its chunks hold.
@@ -108,30 +110,44 @@ pub struct RecordReader<R> {
     /// The number of the next record in its member, and the records of the members before it.
     next: u64,
     before: u64,
-    /// What could not be decoded: there is no way past it.
+    /// The error of a chunk that could not be decoded: nothing follows it.
     damage: Option<ParseError>,
     has_failed: bool,
 }
 
 /// A packed chunk that is being taken apart.
-struct Open {
+struct OpenChunk {
     content: Bytes,
     head: PackHead,
-    /// Records handed on.
+    /// Records delivered.
     taken: u32,
     /// Where the next record begins.
     at: usize,
 }
 
-impl Open {
-    fn next(&mut self) -> Option<Bytes> {
-        let length = self.head.length(&self.content, self.taken)?;
-        let end = self.at.saturating_add(usize::try_from(length).ok()?);
-        // The lengths were checked to add up to the content.
-        let record = (end <= self.content.len()).then(|| self.content.slice(self.at..end))?;
-        self.taken = self.taken.saturating_add(1);
+impl OpenChunk {
+    /// The next record; nothing after the last.
+    ///
+    /// # Errors
+    /// Returns a bug if the lengths of the records, which were checked, are not those of the content.
+    fn next(&mut self) -> Result<Option<Bytes>> {
+        let Some(length) = self.head.length(&self.content, self.taken) else {
+            return match (self.taken, self.head.count) {
+                (taken, count) if taken == count => Ok(None),
+                (taken, count) => Err(Error::bug(format!("{taken} lengths of {count} records"))),
+            };
+        };
+        let end = self.at + from_u32(length);
+        if end > self.content.len() {
+            let (at, len) = (self.at, self.content.len());
+            return Err(Error::bug(format!(
+                "a record at {at} to {end} of {len} bytes"
+            )));
+        }
+        let record = self.content.slice(self.at..end);
+        self.taken += 1;
         self.at = end;
-        Some(record)
+        Ok(Some(record))
     }
 }
 
@@ -144,23 +160,23 @@ impl RecordReader<io::Empty> {
 }
 
 impl<R: Read> RecordReader<R> {
-    /// A reader on the caller's thread, with the default [`Limits`].
+    /// Creates a reader on the caller's thread, with the default [`Limits`].
     pub fn new(input: R) -> Self {
         RecordReaderBuilder::default().read_from(input)
     }
 
-    /// Reads as far as the first chunk and gives the header of the first member.
+    /// Reads as far as the first chunk, and returns the header of the first member.
     ///
     /// # Errors
-    /// As for [`next_record`](Self::next_record).
+    /// Returns the same errors as [`next_record`](Self::next_record).
     pub fn read_header(&mut self) -> Result<&Header> {
         Ok(&self.engine.read_first()?.header)
     }
 
-    /// Reads as far as the first chunk and gives the metadata of the first member.
+    /// Reads as far as the first chunk, and returns the metadata of the first member.
     ///
     /// # Errors
-    /// As for [`next_record`](Self::next_record).
+    /// Returns the same errors as [`next_record`](Self::next_record).
     pub fn read_metadata(&mut self) -> Result<Option<&Metadata>> {
         let first = self.engine.read_first()?;
         Ok(first.metadata.as_ref().map(|(metadata, _)| metadata))
@@ -169,8 +185,8 @@ impl<R: Read> RecordReader<R> {
     /// The next record, or nothing at the end.
     ///
     /// # Errors
-    /// Those of the reader; whatever is wrong with the bytes;
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that holds no records, or records
+    /// Returns any error of the input; whatever is wrong with its bytes;
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that does not hold records, or records that are
     /// packed in an unknown way.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>> {
         let last = std::mem::take(&mut self.current);
@@ -187,8 +203,8 @@ impl<R: Read> RecordReader<R> {
     /// The next record as a value, or nothing at the end.
     ///
     /// # Errors
-    /// As for [`next_record`](Self::next_record), and
-    /// [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a record that is no such value.
+    /// Returns the same errors as [`next_record`](Self::next_record), and
+    /// [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a record that is not a value of this type.
     pub fn next_as<T: FromRecord>(&mut self) -> Result<Option<T>> {
         let number = self.records();
         let Some(record) = self.next_bytes()? else {
@@ -200,25 +216,26 @@ impl<R: Read> RecordReader<R> {
     fn next_bytes(&mut self) -> Result<Option<Bytes>> {
         loop {
             if let Some(open) = &mut self.open {
-                if let Some(record) = open.next() {
-                    self.next = self.next.saturating_add(1);
+                if let Some(record) = open.next()? {
+                    self.next += 1;
                     return Ok(Some(record));
                 }
-                let used = self.open.take().map(|open| open.content);
-                self.recycle(used.unwrap_or_default());
+                if let Some(used) = self.open.take() {
+                    self.recycle(used.content);
+                }
             }
-            let Some((place, content)) = self.next_chunk()? else {
+            let Some((head, content)) = self.next_chunk()? else {
                 self.end_member()?;
                 return Ok(None);
             };
-            match place {
+            match head {
                 None => {
-                    self.next = self.next.saturating_add(1);
+                    self.next += 1;
                     return Ok(Some(content));
                 }
                 Some(head) => {
-                    let at = content.len().saturating_sub(head.values_len(&content));
-                    self.open = Some(Open {
+                    let at = in_memory(head.values_at())?;
+                    self.open = Some(OpenChunk {
                         content,
                         head,
                         taken: 0,
@@ -237,64 +254,61 @@ impl<R: Read> RecordReader<R> {
         let Some(piece) = self.engine.next()? else {
             return Ok(None);
         };
-        let position = piece.place.position;
-        if piece.place.position.member != self.member || self.form.is_none() {
+        let position = piece.info.position;
+        if position.member != self.member || self.form.is_none() {
             self.end_member()?;
-            (self.member, self.form) = (position.member, piece.place.form);
-            self.before = self.before.saturating_add(self.next);
+            (self.member, self.form) = (position.member, piece.info.form);
+            self.before += self.next;
             self.next = 0;
         }
         let result = self.gather(piece);
         result.map(Some).map_err(|error| match error {
-            Wrong::Here(error) => {
+            GatherError::Damage(error) => {
                 let damage = ParseError { error, position };
                 self.damage = Some(damage.clone());
                 damage.into()
             }
-            Wrong::Elsewhere(error) => error,
+            GatherError::Other(error) => error,
         })
     }
 
     /// All of a chunk, of which this is the first piece.
-    fn gather(&mut self, piece: Piece) -> std::result::Result<(Option<PackHead>, Bytes), Wrong> {
-        let nbytes = piece.place.header.nbytes;
+    fn gather(
+        &mut self,
+        piece: Piece,
+    ) -> std::result::Result<(Option<PackHead>, Bytes), GatherError> {
+        let nbytes = piece.info.header.nbytes;
         let packing = match self.form {
             Some(Form::Packed { packing, .. }) => Some(packing),
             _ => None,
         };
         let mut is_last = piece.is_last();
-        piece.result.map_err(Wrong::Here)?;
-        let head = packing.map(|packing| {
-            PackHead::decode(
-                piece.buffer.get(..piece.len).unwrap_or_default(),
-                nbytes,
-                packing,
-            )
-        });
-        let head = head.transpose().map_err(Wrong::Here)?;
+        piece.result.clone()?;
+        let head = match packing {
+            Some(packing) => Some(PackHead::decode(piece.bytes()?, nbytes, packing)?),
+            None => None,
+        };
         let (mut content, mut len) = (piece.buffer, piece.len);
         while !is_last {
-            let Some(more) = self.engine.next().map_err(Wrong::Elsewhere)? else {
-                break;
-            };
+            let more = self.engine.next()?;
+            let more = more.ok_or_else(|| Error::bug("a chunk without its last piece"))?;
             is_last = more.is_last();
             content.truncate(len);
-            content.extend_from_slice(more.bytes());
+            content.extend_from_slice(more.bytes()?);
             len = content.len();
             let result = more.result;
             self.engine.recycle(more.buffer);
-            result.map_err(Wrong::Here)?;
+            result?;
         }
         if let Some(head) = &head {
-            let content = content.get(..len).unwrap_or_default();
-            head.check(content, self.next).map_err(Wrong::Here)?;
+            head.check(slice(&content, 0..len)?, self.next)?;
         }
         let mut content = Bytes::from(content);
         content.truncate(len);
         Ok((head, content))
     }
 
-    /// Compares the number of records with what the metadata says.
+    /// Compares the number of records with the metadata.
     fn end_member(&self) -> Result<()> {
         let Some(count) = self.form.and_then(|form| form.count()) else {
             return Ok(());
@@ -313,7 +327,7 @@ impl<R: Read> RecordReader<R> {
         Err(ParseError { error, position }.into())
     }
 
-    /// Gives memory back to the engine, if nobody else has it.
+    /// Returns memory to the engine, if nobody else uses it.
     fn recycle(&mut self, used: Bytes) {
         if let Ok(buffer) = used.try_into_mut() {
             self.engine.recycle(buffer.into());
@@ -322,10 +336,10 @@ impl<R: Read> RecordReader<R> {
 
     /// Records read so far, over all members.
     pub fn records(&self) -> u64 {
-        self.before.saturating_add(self.next)
+        self.before + self.next
     }
 
-    /// What was odd in the input without being wrong; complete at its end.
+    /// Things in the input that are unusual but not wrong; complete at its end.
     pub fn warnings(&self) -> &[Warning] {
         &self.engine.warnings
     }
@@ -340,19 +354,33 @@ impl<R: Read> RecordReader<R> {
         self.engine.get_ref()
     }
 
-    /// Gives back the input; what was read ahead of the records is lost.
+    /// Returns the input. Bytes that were read ahead of the records are lost.
     pub fn into_inner(self) -> R {
         self.engine.into_inner()
     }
 }
 
-/// What is wrong: this chunk, or what keeps the engine from going on.
-enum Wrong {
-    Here(FormatError),
-    Elsewhere(Error),
+/// Why a chunk could not be gathered.
+enum GatherError {
+    /// The chunk is damaged.
+    Damage(FormatError),
+    /// Anything else, which has its own position.
+    Other(Error),
 }
 
-/// Each record; after an error, nothing more.
+impl From<FormatError> for GatherError {
+    fn from(error: FormatError) -> Self {
+        Self::Damage(error)
+    }
+}
+
+impl From<Error> for GatherError {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// Returns each record. After an error it returns nothing more.
 impl<R: Read> Iterator for RecordReader<R> {
     type Item = Result<Bytes>;
 
@@ -369,7 +397,7 @@ impl<R: Read> Iterator for RecordReader<R> {
 impl<R> std::fmt::Debug for RecordReader<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RecordReader")
-            .field("records", &self.before.saturating_add(self.next))
+            .field("records", &(self.before + self.next))
             .field("total_in", &self.engine.total_in())
             .finish_non_exhaustive()
     }

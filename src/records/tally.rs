@@ -1,6 +1,7 @@
-//! [`Tally`]: the records of chunks that are read in order, counted past damaged ones.
+//! [`RecordTally`]: the records of chunks that are read in order, counted past damaged ones.
 
-use crate::engine::Place;
+use crate::checked::len_of;
+use crate::engine::ChunkInfo;
 use bloscpack_wire::{Form, FormatError, PackHead, ParseError, Position, Section};
 use std::ops::Range;
 
@@ -9,43 +10,43 @@ pub(crate) type Numbers = Range<u64>;
 
 /// Counts the records of chunks, and checks how they are packed.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct RecordTally {
     /// The member of the last chunk, and what its chunks hold.
     member: Option<(u64, Form)>,
-    /// Records of the members before.
+    /// Records of the members before it.
     before: u64,
     /// The number of the next record in its member.
     next: u64,
     /// Records of the last chunk, if it is sound.
     last: Numbers,
-    /// Packed chunks are damaged, and nothing has told yet how many records they had.
+    /// Packed chunks are damaged, and it is not known yet how many records they had.
     is_open: bool,
     /// Records in sound chunks.
     pub(crate) records: u64,
 }
 
-impl Tally {
-    /// Whether the chunk at this place is the first of another member, which ends the one before.
-    pub(crate) fn is_new(&self, place: &Place) -> bool {
+impl RecordTally {
+    /// Whether a chunk is the first of another member, which ends the one before it.
+    pub(crate) fn is_new(&self, info: &ChunkInfo) -> bool {
         let member = self.member.map(|(member, _)| member);
-        member.is_some_and(|member| member != place.position.member)
+        member.is_some_and(|member| member != info.position.member)
     }
 
-    /// Takes in a sound chunk, of which `content` is the first piece, and gives the records that are
-    /// lost before it.
+    /// Counts a sound chunk, of which `content` is the first piece, and returns the records that are lost before it.
     ///
     /// # Errors
-    /// [`FormatError::Packing`]: it is not sound after all.
+    /// Returns [`FormatError::Packing`] if it is not sound after all.
     pub(crate) fn sound(
         &mut self,
-        place: &Place,
+        info: &ChunkInfo,
         content: &[u8],
     ) -> Result<Option<Numbers>, FormatError> {
-        let (first, end) = match self.form(place) {
+        let (first, end) = match self.form(info) {
             Form::Content => return Ok(None),
+            // The head of a damaged chunk may say any number, up to the last.
             Form::Records { .. } => (self.next, self.next.saturating_add(1)),
             Form::Packed { packing, .. } => {
-                let nbytes = place.header.nbytes;
+                let nbytes = info.header.nbytes;
                 let head = PackHead::decode(content, nbytes, packing)?;
                 if !self.is_open || head.first < self.next {
                     head.check_first(self.next)?;
@@ -57,13 +58,13 @@ impl Tally {
         let lost = self.close(first);
         self.last = self.numbers(first..end);
         self.next = end;
-        self.records = self.records.saturating_add(end.saturating_sub(first));
+        self.records += len_of(&(first..end));
         Ok(lost)
     }
 
-    /// Takes in a damaged chunk, and gives its records, where that is known by now.
-    pub(crate) fn damaged(&mut self, place: &Place) -> Option<Numbers> {
-        match self.form(place) {
+    /// Counts a damaged chunk, and returns its records if they are known by now.
+    pub(crate) fn damaged(&mut self, info: &ChunkInfo) -> Option<Numbers> {
+        match self.form(info) {
             Form::Content => None,
             Form::Packed { .. } => {
                 self.is_open = true;
@@ -77,19 +78,18 @@ impl Tally {
         }
     }
 
-    /// Takes back the last chunk, which begins soundly but is damaged further on.
-    pub(crate) fn spoilt(&mut self) -> Option<Numbers> {
+    /// Takes back the last chunk, whose beginning is sound but which is damaged further on.
+    pub(crate) fn take_back(&mut self) -> Option<Numbers> {
         let numbers = std::mem::take(&mut self.last);
-        let count = numbers.end.saturating_sub(numbers.start);
-        self.records = self.records.saturating_sub(count);
+        let count = len_of(&numbers);
+        self.records -= count;
         (count > 0).then_some(numbers)
     }
 
-    /// Ends the member, all of whose chunks were there, and gives the records that are lost at its
-    /// end.
+    /// Ends the member, all of whose chunks were there, and returns the records that are lost at its end.
     ///
     /// # Errors
-    /// [`FormatError::MetadataData`] if its metadata counts other than there are.
+    /// Returns [`FormatError::MetadataData`] if its metadata has another count.
     pub(crate) fn end(&mut self) -> Result<Option<Numbers>, ParseError> {
         let Some((member, form)) = self.member.take() else {
             return Ok(None);
@@ -101,6 +101,7 @@ impl Tally {
         };
         let wrong = count.filter(|count| is_wrong(*count));
         let lost = self.close(count.unwrap_or(found).max(found));
+        // Numbers that damaged or hostile heads claim may reach the last one.
         self.before = self.before.saturating_add(self.next);
         self.next = 0;
         match wrong {
@@ -118,13 +119,14 @@ impl Tally {
         }
     }
 
-    fn form(&mut self, place: &Place) -> Form {
-        let form = place.form.unwrap_or(Form::Content);
-        self.member = Some((place.position.member, form));
+    fn form(&mut self, info: &ChunkInfo) -> Form {
+        // Chunks of an unknown form are only checked as chunks.
+        let form = info.form.unwrap_or(Form::Content);
+        self.member = Some((info.position.member, form));
         form
     }
 
-    /// The records before `first` that damaged chunks had.
+    /// The records before `first` that were in damaged chunks.
     fn close(&mut self, first: u64) -> Option<Numbers> {
         let is_open = std::mem::take(&mut self.is_open);
         let lost = self.next..first;

@@ -1,10 +1,10 @@
-//! Records as values: text, bytes without a copy, and what `serde` can write.
+//! Records as values: text, bytes without a copy, and values of `serde`.
 
 use bloscpack_error::ErrorKind;
 use bytes::Bytes;
 use std::error::Error;
 
-/// Why a record is not the value that it should be, or a value no record.
+/// Why a record does not hold a value of the wanted type, or why a value cannot be a record.
 pub type ValueError = Box<dyn Error + Send + Sync>;
 
 /// A value that can be written as a record.
@@ -24,23 +24,23 @@ pub type ValueError = Box<dyn Error + Send + Sync>;
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub trait ToRecord {
-    /// Appends the bytes of the record, which is empty before.
+    /// Appends the bytes of the record to an empty buffer.
     ///
     /// # Errors
-    /// The value cannot be written.
+    /// Returns the reason if the value cannot be a record.
     fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError>;
 }
 
-/// A value that a record can be read as.
+/// A value that can be read from a record.
 pub trait FromRecord: Sized {
-    /// Takes the bytes of a record, which share the memory of a whole chunk.
+    /// Converts the bytes of a record, which share the memory of a whole chunk.
     ///
     /// # Errors
-    /// The bytes are no such value.
+    /// Returns the reason if the bytes are not a value of this type.
     fn from_record(record: Bytes) -> Result<Self, ValueError>;
 }
 
-/// The record of a value, which is to be the one of this number, into an old buffer.
+/// Writes the record of a value, which will have this number, into an old buffer.
 pub(crate) fn record_of_value<T: ToRecord + ?Sized>(
     value: &T,
     record: u64,
@@ -81,7 +81,7 @@ impl FromRecord for Vec<u8> {
     }
 }
 
-/// Text, which has to be UTF-8.
+/// Text, which must be UTF-8.
 impl FromRecord for String {
     fn from_record(record: Bytes) -> Result<Self, ValueError> {
         Ok(Self::from_utf8(record.into())?)
@@ -117,7 +117,7 @@ impl<T: serde_core::de::DeserializeOwned> FromRecord for Json<T> {
     }
 }
 
-/// A value of `serde`, written as MessagePack with the names of fields.
+/// A value of `serde`, written as MessagePack with field names.
 ///
 /// ```
 /// use bloscpack::{IndexedRecordReader, MessagePack, RecordWriter};
@@ -146,6 +146,6 @@ impl<T: serde_core::de::DeserializeOwned> FromRecord for MessagePack<T> {
         if rest.is_empty() {
             return Ok(Self(value));
         }
-        Err(format!("{} bytes lie behind the value", rest.len()).into())
+        Err(format!("the value is followed by {} more bytes", rest.len()).into())
     }
 }

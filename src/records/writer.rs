@@ -1,7 +1,7 @@
 //! [`RecordWriter`] and [`SeekRecordWriter`]: records to a stream, and to a file.
 
 use super::builder::RecordWriterBuilder;
-use super::chunker::RecordStage;
+use super::chunker::RecordChunker;
 use super::typed::{ToRecord, record_of_value};
 use crate::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
 use bloscpack_error::{IoSide, Result};
@@ -9,8 +9,7 @@ use std::io::{self, Seek, Write};
 
 /// Writes records to anything that takes bytes: a pipe, a socket, a buffer.
 ///
-/// Only [`finish`](Self::finish) completes it: a dropped writer leaves a stream that every reader
-/// refuses as cut short.
+/// Only [`finish`](Self::finish) completes the stream: a dropped writer leaves one that every reader refuses as cut short.
 ///
 /// ```
 /// use bloscpack::{RecordReader, RecordWriter};
@@ -25,7 +24,7 @@ use std::io::{self, Seek, Write};
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub struct RecordWriter<W: Write> {
-    stage: RecordStage,
+    chunker: RecordChunker,
     plan: Plan,
     sink: StreamSink<W>,
     buffer: Vec<u8>,
@@ -40,74 +39,73 @@ impl RecordWriter<io::Sink> {
 }
 
 impl<W: Write> RecordWriter<W> {
-    /// A writer with all defaults, on the caller's thread, for a number that is not known.
+    /// Creates a writer with all defaults, on the caller's thread, for an unknown number of records.
     ///
     /// # Errors
-    /// Those of the target, to which the header goes at once.
+    /// Returns any error of the target, to which the header goes at once.
     pub fn new(target: W) -> Result<Self> {
         RecordWriterBuilder::default().write_to(target)
     }
 
     pub(super) fn with_plan(target: W, plan: Plan, records: &RecordOptions) -> Result<Self> {
-        let stage = RecordStage::new(&plan.recipe(), records.packing, 0, records.count)?;
+        let chunker = RecordChunker::new(&plan.chunk_options(), records.packing, 0, records.count)?;
         let sink = StreamSink::begin(target, &plan).writing()?;
         Ok(Self {
-            stage,
+            chunker,
             plan,
             sink,
             buffer: Vec::new(),
         })
     }
 
-    /// Writes a record: anything that is bytes, none and up to 2 GiB of them.
+    /// Writes a record: any bytes, from none to 2 GiB.
     ///
-    /// It may stay here until others have come, or [`flush`](Self::flush).
+    /// It may wait here for others, up to the next [`flush`](Self::flush).
     ///
     /// # Errors
-    /// [`Usage`](bloscpack_error::Category::Usage) for a record that is too long, which is left out; those of
-    /// the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) for more records than
-    /// were promised.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for a record that is too long, which is left out; any error
+    /// of the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) for more records than were promised.
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
-        self.stage.push(record.as_ref(), &mut self.sink).writing()
+        self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }
 
     /// Writes a value as a record.
     ///
     /// # Errors
-    /// As for [`push`](Self::push), and a value that cannot be written as one.
+    /// Returns the same errors as [`push`](Self::push), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a
+    /// value that cannot be a record.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
-        record_of_value(value, self.stage.records(), &mut self.buffer)?;
-        self.stage.push(&self.buffer, &mut self.sink).writing()
+        record_of_value(value, self.chunker.records(), &mut self.buffer)?;
+        self.chunker.push(&self.buffer, &mut self.sink).writing()
     }
 
-    /// Writes all records that were pushed and flushes the target, so that who reads from it has
-    /// them. Of a number that was promised, the last stays here: it makes the stream complete.
+    /// Writes all records that were pushed and flushes the target, so that its reader can read them. The last one of a
+    /// promised number stays here, since it completes the stream.
     ///
     /// # Errors
-    /// Those of the target.
+    /// Returns any error of the target.
     pub fn flush(&mut self) -> Result<()> {
-        self.stage.flush(&mut self.sink).writing()?;
+        self.chunker.flush(&mut self.sink).writing()?;
         self.sink.writer.flush().writing()
     }
 
-    /// Writes what is left, and the end mark where the number was not known, and gives back the
-    /// target.
+    /// Writes the rest, and the end mark if the number was not known, and returns the target.
     ///
     /// # Errors
-    /// Those of the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) if fewer records
+    /// Returns any error of the target, and [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) if fewer records
     /// came than were promised. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
-        self.stage.finish(&mut self.sink).writing()?;
+        self.chunker.finish(&mut self.sink).writing()?;
         self.sink.finish(&self.plan).writing()?;
         Ok(self.sink.writer)
     }
 
-    /// Records taken in.
+    /// Records taken in so far.
     pub fn records(&self) -> u64 {
-        self.stage.records()
+        self.chunker.records()
     }
 
-    /// Bytes written; what is still being compressed does not count.
+    /// Bytes written so far, without chunks that are still being compressed.
     pub fn total_out(&self) -> u64 {
         self.sink.total_out
     }
@@ -127,10 +125,10 @@ impl<W: Write> std::fmt::Debug for RecordWriter<W> {
     }
 }
 
-/// Writes records to a file, with a table of offsets that finds each of them at once.
+/// Writes records to a file, with a table of offsets through which each of them is found at once.
 ///
-/// Until [`finish`](Self::finish) all offsets are -1: what is dropped before is a file that every
-/// reader here refuses as unfinished.
+/// Until [`finish`](Self::finish) all offsets are -1: a writer that is dropped before leaves a file that every reader here
+/// refuses as unfinished.
 ///
 /// ```
 /// use bloscpack::{IndexedRecordReader, RecordWriter};
@@ -148,7 +146,7 @@ impl<W: Write> std::fmt::Debug for RecordWriter<W> {
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub struct SeekRecordWriter<W: Write + Seek> {
-    stage: RecordStage,
+    chunker: RecordChunker,
     sink: SeekSink<W>,
     buffer: Vec<u8>,
 }
@@ -160,10 +158,10 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
         records: &RecordOptions,
         mover: Option<Mover<W>>,
     ) -> Result<Self> {
-        let stage = RecordStage::new(&plan.recipe(), records.packing, 0, records.count)?;
+        let chunker = RecordChunker::new(&plan.chunk_options(), records.packing, 0, records.count)?;
         let sink = SeekSink::new(target, plan, mover).writing()?;
         Ok(Self {
-            stage,
+            chunker,
             sink,
             buffer: Vec::new(),
         })
@@ -172,46 +170,47 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
     /// Writes a record, as [`RecordWriter::push`].
     ///
     /// # Errors
-    /// As for [`RecordWriter::push`].
+    /// Returns the same errors as [`RecordWriter::push`].
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
-        self.stage.push(record.as_ref(), &mut self.sink).writing()
+        self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }
 
     /// Writes a value as a record.
     ///
     /// # Errors
-    /// As for [`push`](Self::push), and a value that cannot be written as one.
+    /// Returns the same errors as [`push`](Self::push), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a
+    /// value that cannot be a record.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
-        record_of_value(value, self.stage.records(), &mut self.buffer)?;
-        self.stage.push(&self.buffer, &mut self.sink).writing()
+        record_of_value(value, self.chunker.records(), &mut self.buffer)?;
+        self.chunker.push(&self.buffer, &mut self.sink).writing()
     }
 
     /// Writes all records that were pushed and flushes the target; the file stays unfinished.
     ///
     /// # Errors
-    /// Those of the target.
+    /// Returns any error of the target.
     pub fn flush(&mut self) -> Result<()> {
-        self.stage.flush(&mut self.sink).writing()?;
+        self.chunker.flush(&mut self.sink).writing()?;
         self.sink.target.flush().writing()
     }
 
-    /// Writes what is left, fills in offsets, metadata and header, flushes, and gives back the
-    /// target, which then stands at the end of the member. Nothing is synced to disk.
+    /// Writes the rest, fills in offsets, metadata and header, flushes, and returns the target, whose position is then the
+    /// end of the member. Nothing is synced to disk.
     ///
     /// # Errors
-    /// As for [`RecordWriter::finish`]. The file is then unfinished.
+    /// Returns the same errors as [`RecordWriter::finish`]. The file is then unfinished.
     pub fn finish(mut self) -> Result<W> {
-        self.stage.finish(&mut self.sink).writing()?;
-        self.sink.finish(self.stage.records()).writing()?;
+        self.chunker.finish(&mut self.sink).writing()?;
+        self.sink.finish(self.chunker.records()).writing()?;
         Ok(self.sink.target)
     }
 
-    /// Records taken in.
+    /// Records taken in so far.
     pub fn records(&self) -> u64 {
-        self.stage.records()
+        self.chunker.records()
     }
 
-    /// Bytes of all chunks so far, header and table not counted.
+    /// Bytes of all chunks written so far, without header and table.
     pub fn total_out(&self) -> u64 {
         self.sink.len
     }

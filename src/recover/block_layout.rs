@@ -1,74 +1,74 @@
-//! What the bytes of a chunk, beyond its header, say of its length.
+//! [`BlockLayout`]: the length of a chunk by its blocks.
 //!
-//! `ctbytes` alone says how long a chunk is, and a damaged one leads anywhere. But the blocks of a
-//! chunk say it again: one of them ends where the chunk does. In a pure copy `nbytes` says it.
+//! Only `ctbytes` contains the length of a chunk, and a damaged one leads anywhere. But the blocks of a chunk confirm it: one
+//! of them ends where the chunk does. In a pure copy `nbytes` confirms it.
 
 use blosc1::ChunkHeader;
 
-/// What was found of the blocks of a chunk.
+/// The ends of the blocks of a chunk.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct BlockLayout {
     /// A block ends exactly where the chunk does by its header.
-    pub tight: bool,
+    pub ends_exactly: bool,
     /// A block reaches past the bytes there are, and not past the chunk.
-    pub cut: bool,
+    pub is_cut: bool,
     /// A block lies outside of the chunk.
-    pub broken: bool,
+    pub is_broken: bool,
 }
 
-/// The word of an extended header that ends with its last byte, of which three bits tell of special
-/// values.
+/// The position of the word of an extended header that ends with the last byte, of which three bits mark special values.
 const FLAGS_AT: u64 = 28;
 const SPECIAL: u32 = 0x7000_0000;
 
-/// Looks at these blocks of a chunk of which `available` bytes are there; `word` gives the u32 at a
-/// position within the chunk.
-pub(super) fn shape<E>(
+/// Looks at these blocks of a chunk of which `available` bytes are there; `word` returns the u32 at a position within the
+/// chunk.
+pub(super) fn block_layout<E>(
     header: &ChunkHeader,
     blocks: impl Iterator<Item = u32>,
     available: u64,
     mut word: impl FnMut(u64) -> Result<Option<u32>, E>,
-) -> Result<Shape, E> {
-    let mut shape = Shape::default();
+) -> Result<BlockLayout, E> {
+    let mut layout = BlockLayout::default();
     let end = u64::from(header.ctbytes);
     if header.is_extended() {
         match word(FLAGS_AT)? {
             None => {
-                shape.cut = true;
-                return Ok(shape);
+                layout.is_cut = true;
+                return Ok(layout);
             }
-            // Special values have no blocks, and their header was checked to have their length.
+            // Special values have no blocks, and their header was checked to have the right length.
             Some(flags) if flags & SPECIAL != 0 => {
-                shape.tight = true;
-                return Ok(shape);
+                layout.ends_exactly = true;
+                return Ok(layout);
             }
             Some(_) => {}
         }
     }
     let table_at = header.len() as u64;
-    let table_end = table_at.saturating_add(u64::from(header.nblocks()).saturating_mul(4));
+    // All these sums are of a few numbers of 32 bits.
+    let table_end = table_at + u64::from(header.nblocks()) * 4;
     for block in blocks {
-        let slot = table_at.saturating_add(u64::from(block).saturating_mul(4));
+        let slot = table_at + u64::from(block) * 4;
         let Some(start) = word(slot)? else {
-            shape.cut = true;
+            layout.is_cut = true;
             continue;
         };
         if u64::from(start) < table_end || u64::from(start) >= end {
-            shape.broken = true;
+            layout.is_broken = true;
             continue;
         }
         match block_end(header, block, start.into(), available, &mut word)? {
-            // Its length cannot be seen any more.
-            None => shape.cut = true,
-            Some(at) if at > end => shape.broken = true,
-            Some(at) if at > available => shape.cut = true,
-            Some(at) => shape.tight |= at == end,
+            // The length of the block is not there.
+            None => layout.is_cut = true,
+            Some(at) if at > end => layout.is_broken = true,
+            Some(at) if at > available => layout.is_cut = true,
+            Some(at) => layout.ends_exactly |= at == end,
         }
     }
-    Ok(shape)
+    Ok(layout)
 }
 
-/// Where the streams of a block end, if the lengths of all of them can be seen.
+/// Where the streams of a block end, if the lengths of all of them are there.
 fn block_end<E>(
     header: &ChunkHeader,
     block: u32,
@@ -78,13 +78,13 @@ fn block_end<E>(
 ) -> Result<Option<u64>, E> {
     let mut at = start;
     for _ in 0..streams(header, block) {
-        if at.saturating_add(4) > available {
+        if at + 4 > available {
             return Ok(None);
         }
         let Some(len) = word(at)? else {
             return Ok(None);
         };
-        at = at.saturating_add(4).saturating_add(stored_len(header, len));
+        at += 4 + stored_len(header, len);
         if at > u64::from(header.ctbytes) {
             break;
         }
@@ -92,7 +92,7 @@ fn block_end<E>(
     Ok(Some(at))
 }
 
-/// Bytes behind a stream's length. One byte over and over takes none or, if it is not zero, a token.
+/// Bytes after a stream's length. One repeated byte takes none or, if it is not zero, a token.
 fn stored_len(header: &ChunkHeader, len: u32) -> u64 {
     if header.is_extended() && len > MAX_LEN {
         1
@@ -104,9 +104,9 @@ fn stored_len(header: &ChunkHeader, len: u32) -> u64 {
 /// The longest stream of Blosc 2, where lengths are signed.
 const MAX_LEN: u32 = 0x7FFF_FFFF;
 
-/// Streams of a block: one for each byte of an element if blocks are split, but for a short one.
+/// Streams of a block: one for each byte of an element if blocks are split, except for a short block.
 fn streams(header: &ChunkHeader, block: u32) -> u8 {
-    let is_last = block.saturating_add(1) == header.nblocks();
+    let is_last = block + 1 == header.nblocks();
     let is_short = is_last && !header.nbytes.is_multiple_of(header.blocksize.max(1));
     if header.is_split() && !is_short {
         header.typesize
@@ -121,7 +121,7 @@ mod tests {
     use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
     use std::convert::Infallible;
 
-    fn shape_of(chunk: &[u8], ctbytes: u32) -> Shape {
+    fn layout_of(chunk: &[u8], ctbytes: u32) -> BlockLayout {
         let mut header = ChunkHeader::parse(chunk.first_chunk().unwrap()).unwrap();
         header.ctbytes = ctbytes;
         let word = |at: u64| {
@@ -131,7 +131,7 @@ mod tests {
             Ok::<_, Infallible>(bytes.map(|bytes| u32::from_le_bytes(*bytes)))
         };
         let all = 0..header.nblocks();
-        shape(&header, all, chunk.len() as u64, word).unwrap()
+        block_layout(&header, all, chunk.len() as u64, word).unwrap()
     }
 
     #[test]
@@ -149,14 +149,17 @@ mod tests {
                 let mut encoder = ChunkEncoder::new(settings).unwrap();
                 let header = encoder.encode(&data, &mut chunk).unwrap();
                 assert!(!header.is_pure_copy(), "{compressor} {typesize}");
-                let sound = shape_of(&chunk, header.ctbytes);
-                assert!(sound.tight && !sound.cut && !sound.broken, "{sound:?}");
-                let longer = shape_of(&chunk, header.ctbytes + 1);
-                assert!(!longer.tight && !longer.cut, "{longer:?}");
-                let shorter = shape_of(&chunk, header.ctbytes - 1);
-                assert!(!shorter.tight && shorter.broken, "{shorter:?}");
-                let cut = shape_of(&chunk[..chunk.len() - 1], header.ctbytes);
-                assert!(cut.cut && !cut.tight, "{cut:?}");
+                let sound = layout_of(&chunk, header.ctbytes);
+                assert!(
+                    sound.ends_exactly && !sound.is_cut && !sound.is_broken,
+                    "{sound:?}"
+                );
+                let longer = layout_of(&chunk, header.ctbytes + 1);
+                assert!(!longer.ends_exactly && !longer.is_cut, "{longer:?}");
+                let shorter = layout_of(&chunk, header.ctbytes - 1);
+                assert!(!shorter.ends_exactly && shorter.is_broken, "{shorter:?}");
+                let cut = layout_of(&chunk[..chunk.len() - 1], header.ctbytes);
+                assert!(cut.is_cut && !cut.ends_exactly, "{cut:?}");
             }
         }
     }

@@ -1,27 +1,29 @@
-//! How much work may be spent on what turns out to be nothing.
+//! [`WorkBudget`]: a bound for work in vain.
 
-/// Bytes that may be spent in vain wherever one is in the source.
+/// Bytes that may be spent in vain at any position in the source.
 const BASE: u64 = 64 << 20;
 /// Bytes that may be spent in vain for each byte of the source up to there.
 const FACTOR: u64 = 8;
 
 /// Bytes hashed, decoded or looked at without finding a sound chunk.
 ///
-/// Whoever writes sixteen plausible bytes everywhere, each time with a length up to the end, would
-/// have the source hashed once for every byte of it. A damaged chunk costs its own length once, so
-/// that files that came to harm by accident stay far below the bound.
+/// A hostile file with sixteen plausible bytes everywhere, each time with a length up to the end, would have the source
+/// hashed once for each of its bytes. A damaged chunk costs its own length once, so that files that were damaged by accident
+/// stay far below the bound.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct WorkBudget {
     wasted: u64,
 }
 
-impl Work {
+impl WorkBudget {
     /// Whether there is anything left to spend on a chunk that may begin at `at`.
     pub(super) fn allows(&self, at: u64) -> bool {
+        // A bound past all numbers is one that nothing reaches.
         self.wasted <= BASE.saturating_add(at.saturating_mul(FACTOR))
     }
 
     pub(super) fn spend(&mut self, bytes: u64) {
+        // Past the bound, the amount no longer matters.
         self.wasted = self.wasted.saturating_add(bytes);
     }
 }

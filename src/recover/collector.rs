@@ -1,36 +1,37 @@
-//! What is done with what a salvage finds: it is counted, reported, and written.
+//! [`Collector`]: counts, reports and writes what a salvage finds.
 
+use super::at;
 use super::content::Gap;
-use super::kind::Kind;
+use super::kind::MemberKind;
 use super::report::Recovery;
-use super::salvage::{Pending, Taker};
-use super::{at, window};
-use crate::verify::Damage;
-use bloscpack_error::Result;
+use super::salvage::{PendingChunk, SalvageSink};
+use crate::checked::{from_u32, in_memory, len_of, slice, widen};
+use crate::damage::Damage;
+use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, PackHead, Section, offsets::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
-/// Empty records in packed chunks that may stand for lost ones, beside so many for each byte of the
-/// source: a chunk says by itself how many are lost before it.
+/// The most empty records that take the place of lost ones in packed chunks, in addition to [`EMPTY_FACTOR`] for each byte of
+/// the source: by its own numbers, a chunk may claim that any number of records is lost before it.
 const MOST_EMPTY: u64 = 16 << 20;
 const EMPTY_FACTOR: u64 = 16;
 
-/// Where content or records go.
-pub(super) trait Output {
+/// Takes content or records.
+pub(super) trait ContentOutput {
     /// The next bytes of one content.
     fn content(&mut self, bytes: &[u8]) -> Result<()>;
-    /// As many zeros of it.
+    /// This many zeros of the content.
     fn zeros(&mut self, count: u64) -> Result<()>;
     /// The next record.
     fn record(&mut self, record: &[u8]) -> Result<()>;
-    /// As many empty records.
+    /// This many empty records.
     fn empty(&mut self, count: u64) -> Result<()>;
 }
 
-/// Nowhere.
-pub(super) struct Nothing;
+/// Discards everything.
+pub(super) struct Discard;
 
-impl Output for Nothing {
+impl ContentOutput for Discard {
     fn content(&mut self, _: &[u8]) -> Result<()> {
         Ok(())
     }
@@ -48,14 +49,14 @@ impl Output for Nothing {
     }
 }
 
-pub(super) struct Taking<O> {
+/// Counts and reports everything, and hands content and records to an output.
+pub(super) struct Collector<O> {
     pub output: O,
     pub recovery: Recovery,
-    kinds: Vec<Kind>,
-    /// Whether records are taken and content left out, or the other way round; nothing if all is
-    /// taken.
+    kinds: Vec<MemberKind>,
+    /// Whether records are taken and content is left out, or the other way round; nothing if all is taken.
     wants_records: Option<bool>,
-    /// Zeros that may still be written in place of what is lost.
+    /// Zeros that may still be written in place of lost content.
     most_zeros: u64,
     /// Bytes of the source.
     size: u64,
@@ -63,16 +64,16 @@ pub(super) struct Taking<O> {
     chunk: Vec<u8>,
     /// The number of the next record in its member.
     next: u64,
-    /// The number of the next record in what is written.
+    /// The number of the next record in the output.
     at: u64,
-    /// Empty records so far.
+    /// Number of empty records so far.
     empty: u64,
-    /// Damage was all there is since the last sound chunk, and these records were lost with it.
+    /// There was nothing but damage since the last sound chunk, and these records were lost with it.
     run: Option<Option<Range<u64>>>,
 }
 
-impl<O: Output> Taking<O> {
-    pub(super) fn new(output: O, recovery: Recovery, kinds: Vec<Kind>, size: u64) -> Self {
+impl<O: ContentOutput> Collector<O> {
+    pub(super) fn new(output: O, recovery: Recovery, kinds: Vec<MemberKind>, size: u64) -> Self {
         Self {
             output,
             recovery,
@@ -100,14 +101,14 @@ impl<O: Output> Taking<O> {
     }
 
     fn has_records(&self, member: usize) -> bool {
-        self.kinds.get(member).is_some_and(Kind::has_records)
+        self.kinds.get(member).is_some_and(MemberKind::has_records)
     }
 
     /// Takes the records of a chunk.
-    fn records(&mut self, pending: &Pending) -> Result<()> {
+    fn records(&mut self, pending: &PendingChunk) -> Result<()> {
         let chunk = std::mem::take(&mut self.chunk);
         let taken = match self.kinds.get(pending.member) {
-            Some(Kind::Packed { .. }) => self.unpack(pending, &chunk)?,
+            Some(MemberKind::Packed { .. }) => self.unpack(pending, &chunk)?,
             _ => {
                 self.output.record(&chunk)?;
                 self.took(1);
@@ -120,7 +121,7 @@ impl<O: Output> Taking<O> {
             Ok(()) => {
                 self.run = None;
                 self.recovery.win(pending.found.nbytes.into());
-                self.recovery.chunks = self.recovery.chunks.saturating_add(1);
+                self.recovery.chunks += 1;
                 Ok(())
             }
             Err(error) => self.gap(pending.member, pending.gap(error)),
@@ -129,10 +130,10 @@ impl<O: Output> Taking<O> {
 
     fn unpack(
         &mut self,
-        pending: &Pending,
+        pending: &PendingChunk,
         chunk: &[u8],
     ) -> Result<std::result::Result<(), FormatError>> {
-        let Some(Kind::Packed { links, packing, .. }) = self.kinds.get(pending.member) else {
+        let Some(MemberKind::Packed { links, packing, .. }) = self.kinds.get(pending.member) else {
             return Ok(Ok(()));
         };
         let nbytes = pending.found.nbytes;
@@ -140,7 +141,7 @@ impl<O: Output> Taking<O> {
             let wrong = PackHead::decode(chunk, nbytes, *packing);
             return Ok(Err(match wrong.map(|head| head.check_first(self.next)) {
                 Ok(Err(error)) | Err(error) => error,
-                // It has the right number, and the chunks behind it have the same.
+                // It has the right number, and the chunks after it have the same.
                 Ok(Ok(())) => FormatError::Packing {
                     why: "its records are those of other chunks".to_owned(),
                 },
@@ -150,26 +151,34 @@ impl<O: Output> Taking<O> {
             return Ok(Err(error));
         }
         self.skip_to(&head, pending)?;
-        let mut from = usize::try_from(head.values_at()).unwrap_or(usize::MAX);
+        let mut from = in_memory(head.values_at())?;
+        let mut count = 0;
         for length in head.lengths(chunk) {
-            let end = from.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
-            self.output
-                .record(chunk.get(from..end).unwrap_or_default())?;
+            let end = from + from_u32(length);
+            self.output.record(slice(chunk, from..end)?)?;
             from = end;
+            count += 1;
         }
-        self.took(head.count.into());
+        if count != u64::from(head.count) || from != chunk.len() {
+            let (expected, len) = (head.count, chunk.len());
+            return Err(Error::bug(format!(
+                "{count} records of {expected} in the first {from} bytes of {len}"
+            )));
+        }
+        self.took(count);
         Ok(Ok(()))
     }
 
-    /// Loses the records that should lie between two chunks that follow one another.
-    fn skip_to(&mut self, head: &PackHead, pending: &Pending) -> Result<()> {
+    /// Reports the records as lost that should be between two consecutive chunks.
+    fn skip_to(&mut self, head: &PackHead, pending: &PendingChunk) -> Result<()> {
         let Err(error) = head.check_first(self.next) else {
             return Ok(());
         };
         if self.run.is_none() {
             let place = pending.found.at;
             let error = at(error, place, pending.member, pending.number, Section::Chunk);
-            let missing = head.first.saturating_sub(self.next);
+            // A number that was there before is not lost.
+            let missing = len_of(&(self.next..head.first));
             let records = self.lose(pending.member, Some(missing), 0)?;
             self.recovery.chunks_lost = None;
             self.damage(error, Some(place..place), records);
@@ -179,31 +188,33 @@ impl<O: Output> Taking<O> {
     }
 
     fn took(&mut self, records: u64) {
+        // Heads of packed chunks may claim any numbers.
         self.next = self.next.saturating_add(records);
-        self.at = self.at.saturating_add(records);
-        self.recovery.records = self.recovery.records.saturating_add(records);
+        self.at += records;
+        self.recovery.records += records;
     }
 
     /// How many records are lost in a gap.
     fn missing(&self, member: usize, gap: &Gap) -> Option<u64> {
-        let Some(Kind::Packed { links, count, .. }) = self.kinds.get(member) else {
+        let Some(MemberKind::Packed { links, count, .. }) = self.kinds.get(member) else {
             return gap.chunks;
         };
         let from = gap.bytes.start;
         let before = if gap.bytes.is_empty() {
+            // No chunk begins at the first byte of a source.
             from.saturating_sub(1)
         } else {
             from
         };
-        match links.first_behind(before).or(*count) {
-            Some(next) => Some(next.saturating_sub(self.next)),
+        match links.first_after(before).or(*count) {
+            Some(next) => Some(len_of(&(self.next..next))),
             None => gap.chunks.filter(|chunks| *chunks == 0),
         }
     }
 
     fn record_gap(&mut self, member: usize, gap: Gap) -> Result<()> {
         let missing = self.missing(member, &gap);
-        let is_packed = matches!(self.kinds.get(member), Some(Kind::Packed { .. }));
+        let is_packed = matches!(self.kinds.get(member), Some(MemberKind::Packed { .. }));
         let is_nothing = match gap.error {
             FormatError::MissingChunks { .. } => gap.bytes.is_empty(),
             FormatError::Spare { .. } => true,
@@ -212,17 +223,18 @@ impl<O: Output> Taking<O> {
         if is_packed && is_nothing && missing == Some(0) {
             return Ok(());
         }
-        // Of damages without a sound chunk between them, the first has lost all.
+        // Of several damages without a sound chunk between them, the first one has lost all records.
         let (records, chunks) = match self.run.clone() {
             Some(records) if is_packed => (records, gap.chunks),
             _ => {
-                let len = gap.bytes.end.saturating_sub(gap.bytes.start);
+                let len = len_of(&gap.bytes);
                 let most = (len / CHUNK_HEADER_LEN).max(gap.chunks.unwrap_or(0));
                 let records = self.lose(member, missing, most)?;
                 let chunks = gap.chunks.or(missing.filter(|missing| *missing == 0));
                 (records, chunks)
             }
         };
+        // A damaged count may be any number.
         self.next = self.next.saturating_add(missing.unwrap_or(0));
         self.run = Some(records.clone());
         self.recovery.lose_chunks(chunks);
@@ -231,16 +243,16 @@ impl<O: Output> Taking<O> {
         Ok(())
     }
 
-    /// Puts empty records in the place of lost ones, of up to `chunks` chunks, and gives their
-    /// numbers, where those are known.
+    /// Puts empty records in the place of lost ones, of up to `chunks` chunks, and returns their numbers, if they are known.
     fn lose(
         &mut self,
         member: usize,
         missing: Option<u64>,
         chunks: u64,
     ) -> Result<Option<Range<u64>>> {
-        let most = match self.kinds.get(member).and_then(Kind::packing) {
+        let most = match self.kinds.get(member).and_then(MemberKind::packing) {
             None => self.size,
+            // All of these are bounds: one past all numbers is one that nothing reaches.
             Some(packing) => {
                 let all = self.size.saturating_mul(EMPTY_FACTOR);
                 let chunks = chunks.max(1).saturating_mul(packing.chunk_size().into());
@@ -249,7 +261,7 @@ impl<O: Output> Taking<O> {
                     .min(chunks.saturating_add(self.empty))
             }
         };
-        let left = most.saturating_sub(self.empty);
+        let left = len_of(&(self.empty..most));
         let count = missing.filter(|missing| *missing <= left);
         if count == Some(0) {
             return Ok(None);
@@ -257,19 +269,14 @@ impl<O: Output> Taking<O> {
         let is_certain = self.recovery.records_lost.is_some();
         let count_or_none = count.unwrap_or(0);
         self.output.empty(count_or_none)?;
-        self.empty = self.empty.saturating_add(count_or_none);
-        let records = count.map(|count| self.at..self.at.saturating_add(count));
+        self.empty += count_or_none;
+        let records = count.map(|count| self.at..self.at + count);
         self.recovery.lose_records(self.at, records.clone());
-        self.at = self.at.saturating_add(count_or_none);
+        self.at += count_or_none;
         Ok(records.filter(|_| is_certain))
     }
 
-    fn damage(
-        &mut self,
-        error: bloscpack_error::Error,
-        bytes: Option<Range<u64>>,
-        records: Option<Range<u64>>,
-    ) {
+    fn damage(&mut self, error: Error, bytes: Option<Range<u64>>, records: Option<Range<u64>>) {
         self.recovery.damage(Damage {
             error,
             bytes,
@@ -279,15 +286,15 @@ impl<O: Output> Taking<O> {
     }
 }
 
-impl<O: Output> Taker for Taking<O> {
+impl<O: ContentOutput> SalvageSink for Collector<O> {
     fn takes(&mut self, member: usize, bytes: Range<u64>) -> bool {
         let Some(wanted) = self.wants_records else {
             return true;
         };
         let what = match self.kinds.get(member) {
-            Some(Kind::Unknown(error)) => format!("this member is left out: {error}"),
+            Some(MemberKind::Unknown(error)) => format!("this member is left out: {error}"),
             Some(kind) if kind.has_records() == wanted => return true,
-            _ if wanted => "this member is left out: its chunks are no records".to_owned(),
+            _ if wanted => "this member is left out: its chunks are not records".to_owned(),
             _ => "this member is left out: its chunks are records".to_owned(),
         };
         let error = FormatError::Unsupported { what };
@@ -308,15 +315,15 @@ impl<O: Output> Taker for Taking<O> {
             return Ok(());
         }
         self.output.content(bytes)?;
-        self.recovery.win(window::to_u64(bytes.len()));
+        self.recovery.win(widen(bytes.len()));
         Ok(())
     }
 
-    fn chunk(&mut self, pending: &Pending) -> Result<()> {
+    fn chunk(&mut self, pending: &PendingChunk) -> Result<()> {
         if self.has_records(pending.member) {
             return self.records(pending);
         }
-        self.recovery.chunks = self.recovery.chunks.saturating_add(1);
+        self.recovery.chunks += 1;
         Ok(())
     }
 
@@ -328,14 +335,20 @@ impl<O: Output> Taker for Taking<O> {
         self.output.zeros(zeros)
     }
 
-    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError) {
-        self.recovery.flaw(member, bytes, section, error);
+    fn part_damage(
+        &mut self,
+        member: usize,
+        bytes: Range<u64>,
+        section: Section,
+        error: FormatError,
+    ) {
+        self.recovery.part_damage(member, bytes, section, error);
     }
 
     fn uncounted(&mut self, member: usize) {
         match self.kinds.get(member) {
-            // They say by themselves which records they have.
-            Some(Kind::Packed { .. }) => return,
+            // They contain the numbers of their records.
+            Some(MemberKind::Packed { .. }) => return,
             Some(kind) if kind.has_records() => self.recovery.lose_records(self.at, None),
             _ => {}
         }
@@ -344,7 +357,7 @@ impl<O: Output> Taker for Taking<O> {
     }
 
     fn end(&mut self, member: usize, bytes: Range<u64>) -> Result<()> {
-        if let Some(Kind::Packed {
+        if let Some(MemberKind::Packed {
             count: Some(count), ..
         }) = self.kinds.get(member)
             && *count > self.next
@@ -352,7 +365,7 @@ impl<O: Output> Taker for Taking<O> {
             let (count, found) = (*count, self.next);
             let error = FormatError::record_count(count, found);
             let error = at(error, bytes.start, member, None, Section::Metadata);
-            let records = self.lose(member, Some(count.saturating_sub(found)), 0)?;
+            let records = self.lose(member, Some(count - found), 0)?;
             self.damage(error, None, records);
         }
         (self.next, self.run) = (0, None);

@@ -1,38 +1,38 @@
-//! From what a scan found to the content: which chunks there are, what is lost between them, and
-//! where that was.
+//! From the items of a scan to the content: which chunks there are, and how much is lost between them, and where.
 
-use super::member::{Bad, Item, Member};
-use super::probe::Found;
+use super::member::{DamagedRange, FoundMember, Item};
+use super::probe::SoundChunk;
+use crate::checked::{len_of, widen};
 use bloscpack_wire::{Checksum, FormatError, FormatVersion, Section, offsets::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
-/// A stretch of a member's content.
+/// A part of a member's content.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(super) enum Stretch {
     /// A sound chunk.
-    Chunk(Found),
-    /// Nothing that is sound.
+    Chunk(SoundChunk),
+    /// No sound chunk.
     Gap(Box<Gap>),
 }
 
-/// Bytes of the source that hold no sound chunk, or chunks that are missing.
+/// Bytes of the source without a sound chunk, or missing chunks.
 #[derive(Debug)]
 pub(super) struct Gap {
     pub bytes: Range<u64>,
-    /// The number of its first chunk, where that is known.
+    /// The number of its first chunk, if it is known.
     pub number: Option<u64>,
-    /// How many chunks are lost, where that is known or can be inferred.
+    /// How many chunks are lost, if that is known or can be inferred.
     pub chunks: Option<u64>,
     /// Uncompressed bytes of those.
     pub len: Option<u64>,
-    /// Bytes are missing here, and with them perhaps whole chunks.
+    /// Bytes are missing here, and whole chunks may be missing with them.
     pub is_short: bool,
     pub section: Section,
     pub error: FormatError,
 }
 
 impl Gap {
-    fn of(bad: Bad) -> Self {
+    fn of(bad: DamagedRange) -> Self {
         Self {
             bytes: bad.bytes,
             number: None,
@@ -45,37 +45,37 @@ impl Gap {
     }
 }
 
-/// The pieces of a member's content, in order.
-pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
+/// The stretches of a member's content, in order.
+pub(super) fn stretches(member: &mut FoundMember, size: u64) -> Vec<Stretch> {
     let items = without_data(member);
-    let mut pieces: Vec<_> = items.into_iter().map(Piece::of).collect();
-    let is_open = ends_open(member, &pieces, size);
+    let mut stretches: Vec<_> = items.into_iter().map(Stretch::of).collect();
+    let is_open = ends_open(member, &stretches, size);
     if is_open || member.count.is_some() {
-        let tail = tail(member, &pieces, size);
-        pieces.push(Piece::Gap(Box::new(tail)));
+        let tail = tail(member, &stretches, size);
+        stretches.push(Stretch::Gap(Box::new(tail)));
     }
-    close_small_gaps(member, &mut pieces);
+    close_small_gaps(member, &mut stretches);
     let doubtful = match member.count {
-        Some(count) if accounted(&pieces) >= count => {
-            torn(member, &pieces, &by_table(member, &pieces))
+        Some(count) if accounted(&stretches) >= count => {
+            torn(member, &stretches, &by_table(member, &stretches))
         }
         _ => Vec::new(),
     };
-    count_by_table(member, &mut pieces);
-    count_by_header(member, &mut pieces, is_open);
-    open(&mut pieces, &doubtful);
-    measure(member, &mut pieces);
-    number(&mut pieces);
+    count_by_table(member, &mut stretches);
+    count_by_header(member, &mut stretches, is_open);
+    open(&mut stretches, &doubtful);
+    measure(member, &mut stretches);
+    number(&mut stretches);
     let is_real = |gap: &Gap| !gap.bytes.is_empty() || gap.chunks != Some(0);
-    pieces.retain(|piece| !matches!(piece, Piece::Gap(gap) if !is_real(gap)));
-    pieces
+    stretches.retain(|stretch| !matches!(stretch, Stretch::Gap(gap) if !is_real(gap)));
+    stretches
 }
 
-/// What may be missing behind the last byte.
-pub(super) fn tail(member: &Member, pieces: &[Piece], size: u64) -> Gap {
-    let end = match pieces.last() {
-        Some(Piece::Chunk(found)) => found.bytes(member.checksum.unwrap_or(Checksum::None)).end,
-        Some(Piece::Gap(gap)) => gap.bytes.end,
+/// The gap after the last byte, in which chunks may be missing.
+pub(super) fn tail(member: &FoundMember, stretches: &[Stretch], size: u64) -> Gap {
+    let end = match stretches.last() {
+        Some(Stretch::Chunk(found)) => found.bytes(member.checksum.unwrap_or(Checksum::None)).end,
+        Some(Stretch::Gap(gap)) => gap.bytes.end,
         None => member.first_at.min(size),
     };
     let found = member.sound;
@@ -95,74 +95,77 @@ pub(super) fn tail(member: &Member, pieces: &[Piece], size: u64) -> Gap {
     }
 }
 
-/// Whether something may be missing behind the last item.
-fn ends_open(member: &Member, pieces: &[Piece], size: u64) -> bool {
+/// Whether chunks may be missing after the last item.
+fn ends_open(member: &FoundMember, stretches: &[Stretch], size: u64) -> bool {
     let last_chunk = member.header.as_ref().and_then(|header| header.last_chunk);
     let differs = |nbytes: u64| last_chunk.is_some_and(|last| u64::from(last) != nbytes);
     if member.is_ended {
         return false;
     }
     let count = member.count;
-    match pieces.last() {
+    match stretches.last() {
         _ if count.is_none() => true,
         None => count != Some(0),
-        Some(Piece::Chunk(found)) => match member.table.number_at(found.at) {
-            Some(number) => count != Some(number.saturating_add(1)),
+        Some(Stretch::Chunk(found)) => match member.table.number_at(found.at) {
+            Some(number) => count != Some(number + 1),
             None => differs(found.nbytes.into()),
         },
-        Some(Piece::Gap(gap)) => {
+        Some(Stretch::Gap(gap)) => {
             let is_cut = gap.bytes.end == size && matches!(gap.error, FormatError::Cut { .. });
             gap.chunks.is_some() && (is_cut || gap.len.is_some_and(differs))
         }
     }
 }
 
-/// What is shorter than any chunk was none, and neither was a head of usual length.
-pub(super) fn close_small_gaps(member: &Member, pieces: &mut [Piece]) {
-    let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
-    let heads = [0, 8, 16, 32].map(|len| member.at.saturating_add(len));
+/// Gaps that are shorter than any chunk were not chunks, and neither was a head of usual length.
+pub(super) fn close_small_gaps(member: &FoundMember, stretches: &mut [Stretch]) {
+    let least = CHUNK_HEADER_LEN + member.digest_len();
+    let heads = [0, 8, 16, 32].map(|len| member.at + len);
     let is_lost = member.header.is_none();
-    for (index, piece) in pieces.iter_mut().enumerate() {
-        let Piece::Gap(gap) = piece else { continue };
-        let len = gap.bytes.end.saturating_sub(gap.bytes.start);
+    for (index, stretch) in stretches.iter_mut().enumerate() {
+        let Stretch::Gap(gap) = stretch else { continue };
+        let len = len_of(&gap.bytes);
         let is_head = index == 0 && is_lost && (heads.contains(&gap.bytes.end) || len == 0);
         let is_small = len > 0 && len < least;
         if gap.chunks.is_none() && (is_small || is_head) {
             gap.chunks = Some(0);
-            // Still, what is missing may have been here.
+            // Still, missing chunks may have been here.
             gap.is_short |= is_small && !is_head;
         }
     }
 }
 
-/// The number of each chunk that begins where the table says.
-fn by_table(member: &Member, pieces: &[Piece]) -> Vec<Option<u64>> {
-    let number = |piece: &Piece| match piece {
-        Piece::Chunk(found) => member.table.number_at(found.at),
-        Piece::Gap(_) => None,
+/// The number of each chunk that begins at its entry in the table.
+fn by_table(member: &FoundMember, stretches: &[Stretch]) -> Vec<Option<u64>> {
+    let number = |stretch: &Stretch| match stretch {
+        Stretch::Chunk(found) => member.table.number_at(found.at),
+        Stretch::Gap(_) => None,
     };
-    pieces.iter().map(number).collect()
+    stretches.iter().map(number).collect()
 }
 
-/// Where all chunks that are counted were found, and a table says of some what their `numbers` are:
-/// the gaps that may be chunks all the same. Where nothing has moved before and behind, but chunks
-/// and damage between, these chunks are in the place of others, as when one part of a file was
-/// written over another.
-pub(super) fn torn(member: &Member, pieces: &[Piece], numbers: &[Option<u64>]) -> Vec<usize> {
-    let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
+/// For a member of which all counted chunks were found, and for some of which a table gives their `numbers`: the gaps that may
+/// be chunks all the same. If nothing has moved before and after, but chunks and damage between, these chunks are in the place
+/// of others, as if one part of a file was written over another.
+pub(super) fn torn(
+    member: &FoundMember,
+    stretches: &[Stretch],
+    numbers: &[Option<u64>],
+) -> Vec<usize> {
+    let least = CHUNK_HEADER_LEN + member.digest_len();
     let (mut torn, mut gaps, mut has_moved) = (Vec::new(), Vec::new(), false);
-    for (index, (piece, number)) in pieces.iter().zip(numbers).enumerate() {
-        match (piece, number) {
-            (Piece::Chunk(_), Some(_)) => {
+    for (index, (stretch, number)) in stretches.iter().zip(numbers).enumerate() {
+        match (stretch, number) {
+            (Stretch::Chunk(_), Some(_)) => {
                 if has_moved {
                     torn.append(&mut gaps);
                 }
                 gaps.clear();
                 has_moved = false;
             }
-            (Piece::Chunk(_), None) => has_moved = true,
-            (Piece::Gap(gap), _) => {
-                let len = gap.bytes.end.saturating_sub(gap.bytes.start);
+            (Stretch::Chunk(_), None) => has_moved = true,
+            (Stretch::Gap(gap), _) => {
+                let len = len_of(&gap.bytes);
                 if gap.chunks.is_none() && len >= least {
                     gaps.push(index);
                 }
@@ -172,45 +175,47 @@ pub(super) fn torn(member: &Member, pieces: &[Piece], numbers: &[Option<u64>]) -
     torn
 }
 
-/// Takes back how many chunks these gaps are.
-pub(super) fn open(pieces: &mut [Piece], gaps: &[usize]) {
+/// Marks the number of chunks in these gaps as unknown.
+pub(super) fn open(stretches: &mut [Stretch], gaps: &[usize]) {
     for index in gaps {
-        if let Some(gap) = pieces.get_mut(*index).and_then(Piece::gap_mut) {
+        if let Some(gap) = stretches.get_mut(*index).and_then(Stretch::gap_mut) {
             gap.chunks = None;
         }
     }
 }
 
-/// Between two chunks of the table lie as many as their numbers say.
-fn count_by_table(member: &Member, pieces: &mut [Piece]) {
-    // If none is missing, a table that disagrees is wrong.
-    let is_all = member.count.is_some_and(|count| accounted(pieces) >= count);
+/// The chunks between two chunks of the table are counted by their numbers.
+fn count_by_table(member: &FoundMember, stretches: &mut [Stretch]) {
+    // If none is missing, a table that contradicts that is wrong.
+    let is_all = member
+        .count
+        .is_some_and(|count| accounted(stretches) >= count);
     if member.table.len() == 0 || is_all {
         return;
     }
     let mut next_number = Some(0);
     let mut from = 0;
-    for at in 0..=pieces.len() {
-        let number = match pieces.get(at) {
-            Some(Piece::Gap(_)) => continue,
-            Some(Piece::Chunk(found)) => member.table.number_at(found.at),
+    for at in 0..=stretches.len() {
+        let number = match stretches.get(at) {
+            Some(Stretch::Gap(_)) => continue,
+            Some(Stretch::Chunk(found)) => member.table.number_at(found.at),
             None => member.count,
         };
         if let (Some(first), Some(number)) = (next_number, number)
-            && let Some(gaps) = pieces.get_mut(from..at)
+            && let Some(gaps) = stretches.get_mut(from..at)
         {
-            share(gaps, number.saturating_sub(first));
+            share(gaps, len_of(&(first..number)));
         }
-        next_number = number.map(|number| number.saturating_add(1));
-        from = at.saturating_add(1);
+        next_number = number.map(|number| number + 1);
+        from = at + 1;
     }
 }
 
-/// Gives the one open gap among these what the others leave of so many chunks.
-fn share(gaps: &mut [Piece], chunks: u64) {
+/// Attributes to the one open gap among these the chunks that the others do not account for.
+fn share(gaps: &mut [Stretch], chunks: u64) {
     let known: u64 = gaps.iter().filter_map(chunks_lost).sum();
-    let mut open = gaps.iter_mut().filter_map(|piece| match piece {
-        Piece::Gap(gap) if gap.chunks.is_none() => Some(gap),
+    let mut open = gaps.iter_mut().filter_map(|stretch| match stretch {
+        Stretch::Gap(gap) if gap.chunks.is_none() => Some(gap),
         _ => None,
     });
     if let (Some(gap), None, Some(left)) = (open.next(), open.next(), chunks.checked_sub(known)) {
@@ -218,49 +223,49 @@ fn share(gaps: &mut [Piece], chunks: u64) {
     }
 }
 
-fn chunks_lost(piece: &Piece) -> Option<u64> {
-    match piece {
-        Piece::Gap(gap) => gap.chunks,
-        Piece::Chunk(_) => Some(0),
+fn chunks_lost(stretch: &Stretch) -> Option<u64> {
+    match stretch {
+        Stretch::Gap(gap) => gap.chunks,
+        Stretch::Chunk(_) => Some(0),
     }
 }
 
 /// Chunks that are sound, or lost in known number.
-pub(super) fn accounted(pieces: &[Piece]) -> u64 {
-    let chunks = pieces.iter().map(|piece| match piece {
-        Piece::Chunk(_) => 1,
-        Piece::Gap(gap) => gap.chunks.unwrap_or(0),
+pub(super) fn accounted(stretches: &[Stretch]) -> u64 {
+    let chunks = stretches.iter().map(|stretch| match stretch {
+        Stretch::Chunk(_) => 1,
+        Stretch::Gap(gap) => gap.chunks.unwrap_or(0),
     });
     chunks.sum()
 }
 
-/// What is missing by the header's count is what the open gaps have lost.
-fn count_by_header(member: &Member, pieces: &mut [Piece], is_open: bool) {
+/// The chunks that are missing by the header's count are lost in the open gaps.
+fn count_by_header(member: &FoundMember, stretches: &mut [Stretch], is_open: bool) {
     let Some(count) = member.count else {
         return;
     };
-    let missing = count.saturating_sub(accounted(pieces));
+    let missing = len_of(&(accounted(stretches)..count));
     let is_tail = |gap: &Gap| gap.bytes.is_empty();
-    let gaps = pieces.iter().filter_map(|piece| match piece {
-        Piece::Gap(gap) if gap.chunks.is_none() => Some(gap),
+    let gaps = stretches.iter().filter_map(|stretch| match stretch {
+        Stretch::Gap(gap) if gap.chunks.is_none() => Some(gap),
         _ => None,
     });
     let gaps: Vec<_> = gaps.map(|gap| is_tail(gap)).collect();
     let inner = gaps.iter().filter(|is_tail| !**is_tail).count();
-    if missing > 0 && inner == 0 && !is_open && hides(pieces, missing) {
+    if missing > 0 && inner == 0 && !is_open && hides(stretches, missing) {
         return;
     }
-    // Where the end is where it should be, the tail counts only if nothing else is open.
+    // If the end is where it should be, the tail counts only if nothing else is open.
     let counts_tail = gaps.contains(&true) && (is_open || inner == 0);
-    let open = inner.saturating_add(usize::from(counts_tail));
-    let each = match u64::try_from(open).unwrap_or(u64::MAX) {
+    let open = inner + usize::from(counts_tail);
+    let each = match widen(open) {
         _ if missing == 0 => Some(0),
         1 => Some(missing),
         open if open == missing => Some(1),
         _ => None,
     };
-    for piece in pieces {
-        if let Piece::Gap(gap) = piece
+    for stretch in stretches {
+        if let Stretch::Gap(gap) = stretch
             && gap.chunks.is_none()
         {
             gap.chunks = if is_tail(gap) && !counts_tail {
@@ -272,43 +277,46 @@ fn count_by_header(member: &Member, pieces: &mut [Piece], is_open: bool) {
     }
 }
 
-/// Where all else is closed, whole chunks are missing where bytes are, or else where any damage is,
-/// if that is one place.
-fn hides(pieces: &mut [Piece], missing: u64) -> bool {
-    let is_short = |piece: &Piece| matches!(piece, Piece::Gap(gap) if gap.is_short);
-    let is_damage = |piece: &Piece| matches!(piece, Piece::Gap(gap) if !gap.bytes.is_empty());
-    let Some(short) = one_place(pieces, is_short).or_else(|| one_place(pieces, is_damage)) else {
+/// If everything else is closed, whole chunks are missing where bytes are, or otherwise where any damage is, if that is one
+/// place.
+fn hides(stretches: &mut [Stretch], missing: u64) -> bool {
+    let is_short = |stretch: &Stretch| matches!(stretch, Stretch::Gap(gap) if gap.is_short);
+    let is_damage =
+        |stretch: &Stretch| matches!(stretch, Stretch::Gap(gap) if !gap.bytes.is_empty());
+    let Some(short) = one_place(stretches, is_short).or_else(|| one_place(stretches, is_damage))
+    else {
         return false;
     };
-    for (index, piece) in pieces.iter_mut().enumerate() {
-        match piece {
-            Piece::Gap(gap) if index == short => {
+    for (index, stretch) in stretches.iter_mut().enumerate() {
+        match stretch {
+            Stretch::Gap(gap) if index == short => {
+                // A damaged header may count any number.
                 gap.chunks = gap.chunks.map(|chunks| chunks.saturating_add(missing));
                 gap.len = None;
             }
-            Piece::Gap(gap) if gap.chunks.is_none() => gap.chunks = Some(0),
+            Stretch::Gap(gap) if gap.chunks.is_none() => gap.chunks = Some(0),
             _ => {}
         }
     }
     true
 }
 
-/// Where the first of these pieces is, if no chunk lies between them.
-fn one_place(pieces: &[Piece], wanted: impl Fn(&Piece) -> bool) -> Option<usize> {
-    let first = pieces.iter().position(&wanted)?;
-    let last = pieces.iter().rposition(&wanted)?;
-    let is_chunk = |piece: &Piece| matches!(piece, Piece::Chunk(_));
-    let are_apart = pieces.get(first..last)?.iter().any(is_chunk);
+/// The index of the first of these stretches, if there is no chunk between them.
+fn one_place(stretches: &[Stretch], wanted: impl Fn(&Stretch) -> bool) -> Option<usize> {
+    let first = stretches.iter().position(&wanted)?;
+    let last = stretches.iter().rposition(&wanted)?;
+    let is_chunk = |stretch: &Stretch| matches!(stretch, Stretch::Chunk(_));
+    let are_apart = stretches.get(first..last)?.iter().any(is_chunk);
     (!are_apart).then_some(first)
 }
 
-/// Finds the lengths of lost chunks, where all but the last are of one size.
-fn measure(member: &Member, pieces: &mut [Piece]) {
-    let size = uniform_size(member, pieces);
+/// Finds the lengths of lost chunks, if all except the last have one size.
+fn measure(member: &FoundMember, stretches: &mut [Stretch]) {
+    let size = uniform_size(member, stretches);
     let last = member.header.as_ref().and_then(|header| header.last_chunk);
     let mut holds_last = member.count.is_some();
-    for piece in pieces.iter_mut().rev() {
-        let Piece::Gap(gap) = piece else {
+    for stretch in stretches.iter_mut().rev() {
+        let Stretch::Gap(gap) = stretch else {
             holds_last = false;
             continue;
         };
@@ -340,12 +348,11 @@ fn measure(member: &Member, pieces: &mut [Piece]) {
     }
 }
 
-/// The length of all chunks but the last, by the header or, where that is lost or wrong, by the
-/// chunks.
-fn uniform_size(member: &Member, pieces: &[Piece]) -> Option<u32> {
-    let mut sizes = pieces.iter().filter_map(|piece| match piece {
-        Piece::Chunk(found) => Some(found.nbytes),
-        Piece::Gap(_) => None,
+/// The length of all chunks except the last, by the header or, if that is lost or wrong, by the chunks.
+fn uniform_size(member: &FoundMember, stretches: &[Stretch]) -> Option<u32> {
+    let mut sizes = stretches.iter().filter_map(|stretch| match stretch {
+        Stretch::Chunk(found) => Some(found.nbytes),
+        Stretch::Gap(_) => None,
     });
     let claimed = member.header.as_ref().and_then(|header| header.chunk_size);
     let claimed = claimed.filter(|size| *size > 0);
@@ -361,43 +368,43 @@ fn uniform_size(member: &Member, pieces: &[Piece]) -> Option<u32> {
     }
 }
 
-/// Numbers the gaps, as far as nothing uncertain lies before them.
-pub(super) fn number(pieces: &mut [Piece]) {
+/// Numbers the gaps, as far as nothing before them is uncertain.
+pub(super) fn number(stretches: &mut [Stretch]) {
     let mut next = Some(0);
-    for piece in pieces {
-        if let Piece::Gap(gap) = piece {
+    for stretch in stretches {
+        if let Stretch::Gap(gap) = stretch {
             gap.number = next.filter(|_| gap.chunks != Some(0));
         }
-        next = piece.number_behind(next);
+        next = stretch.number_after(next);
     }
 }
 
-/// The first entry of the table that leads elsewhere than to its chunk, which is sound.
-pub(super) fn wrong_entry(member: &Member, pieces: &[Piece]) -> Option<FormatError> {
+/// The first entry of the table that does not lead to its chunk, which is sound.
+pub(super) fn wrong_entry(member: &FoundMember, stretches: &[Stretch]) -> Option<FormatError> {
     let mut next = Some(0);
-    for piece in pieces {
+    for stretch in stretches {
         let number = next?;
-        if let Piece::Chunk(found) = piece
+        if let Stretch::Chunk(found) = stretch
             && let Some(at) = member.table.place_of(number)
             && at != found.at
         {
-            let offset = |at: u64| at.saturating_sub(member.at);
+            let offset = |at: u64| len_of(&(member.at..at));
             return Some(FormatError::Offset {
                 entry: number,
                 found: offset(at).into(),
-                expected: format!("{}, where its chunk lies", offset(found.at)),
+                expected: format!("{}, where its chunk begins", offset(found.at)),
             });
         }
-        next = piece.number_behind(next);
+        next = stretch.number_after(next);
     }
     None
 }
 
-impl Piece {
+impl Stretch {
     pub(super) fn of(item: Item) -> Self {
         match item {
             Item::Sound(found) => Self::Chunk(found),
-            Item::Bad(bad) => Self::Gap(Box::new(Gap::of(*bad))),
+            Item::DamagedRange(bad) => Self::Gap(Box::new(Gap::of(*bad))),
         }
     }
 
@@ -408,22 +415,22 @@ impl Piece {
         }
     }
 
-    /// The number of the chunk behind this piece, by that of the first in it.
-    pub(super) fn number_behind(&self, first: Option<u64>) -> Option<u64> {
+    /// The number of the chunk after this stretch, by that of the first in it.
+    pub(super) fn number_after(&self, first: Option<u64>) -> Option<u64> {
         let chunks = match self {
             Self::Chunk(_) => Some(1),
             Self::Gap(gap) => gap.chunks,
         };
         first
             .zip(chunks)
+            // A damaged header may count any number.
             .map(|(first, chunks)| first.saturating_add(chunks))
     }
 }
 
-/// The items of a member without those that can only be data of a damaged chunk: where there are
-/// more chunks than the header counts, and one would be missing without those that lie between
-/// damage of unknown extent, it is that one whose data they are.
-pub(super) fn without_data(member: &mut Member) -> Vec<Item> {
+/// The items of a member without those that can only be data of a damaged chunk. If there are more chunks than the header
+/// counts, and one would be missing without those between damage of unknown extent, they are data of that one.
+pub(super) fn without_data(member: &mut FoundMember) -> Vec<Item> {
     let items = without_misfits(member);
     let Some(count) = member.count else {
         return items;
@@ -431,9 +438,9 @@ pub(super) fn without_data(member: &mut Member) -> Vec<Item> {
     if is_possible(&items, count, member) {
         return items;
     }
-    let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
+    let least = CHUNK_HEADER_LEN + member.digest_len();
     let is_open = |item: &Item| match item {
-        Item::Bad(bad) => bad.is_open() && bad.bytes.end.saturating_sub(bad.bytes.start) >= least,
+        Item::DamagedRange(bad) => bad.is_open() && len_of(&bad.bytes) >= least,
         Item::Sound(_) => false,
     };
     let first = items.iter().position(is_open);
@@ -451,24 +458,24 @@ pub(super) fn without_data(member: &mut Member) -> Vec<Item> {
     let dropped = dropped
         .filter(|item| matches!(item, Item::Sound(_)))
         .count();
-    // What stays counts every chunk, with or without one for the damage in between: else what would
-    // go may be chunks after all.
+    // The items that stay must account for every chunk, with or without one for the damage in between: otherwise the items
+    // that would go may be chunks after all.
     let outside = items
         .get(..first)
         .into_iter()
-        .chain(items.get(last.saturating_add(1)..))
+        .chain(items.get(last + 1..))
         .flatten();
     let outside: u64 = outside.map(|item| counted(item, least)).sum();
-    if outside != count && outside.saturating_add(1) != count {
+    if outside != count && outside + 1 != count {
         return items;
     }
-    member.sound = member
-        .sound
-        .saturating_sub(u64::try_from(dropped).unwrap_or(0));
+    member.sound -= widen(dropped);
     let mut kept: Vec<Item> = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         match (item, kept.last_mut()) {
-            (Item::Bad(bad), Some(Item::Bad(before))) if index > first && index <= last => {
+            (Item::DamagedRange(bad), Some(Item::DamagedRange(before)))
+                if index > first && index <= last =>
+            {
                 before.bytes.end = bad.bytes.end;
                 before.chunks = None;
                 before.nbytes = None;
@@ -480,22 +487,22 @@ pub(super) fn without_data(member: &mut Member) -> Vec<Item> {
     kept
 }
 
-/// The items without chunks of another size than the others have, between damage on both sides.
-fn without_misfits(member: &mut Member) -> Vec<Item> {
+/// The items without chunks of an unusual size with damage on both sides.
+fn without_misfits(member: &mut FoundMember) -> Vec<Item> {
     let mut items = std::mem::take(&mut member.items);
     let claimed = member.header.as_ref().and_then(|header| header.chunk_size);
     let last_chunk = member.header.as_ref().and_then(|header| header.last_chunk);
     let usual = |item: &&Item| matches!(item, Item::Sound(found) if Some(found.nbytes) == claimed);
-    let confirming = u64::try_from(items.iter().filter(usual).count()).unwrap_or(0);
+    let confirming = widen(items.iter().filter(usual).count());
     let last = items
         .iter()
         .rposition(|item| matches!(item, Item::Sound(_)));
-    if confirming < 2 || confirming.saturating_mul(2) < member.sound {
+    if confirming < 2 || confirming * 2 < member.sound {
         return items;
     }
     let is_bad = |index: Option<usize>| {
         let item = index.and_then(|index| items.get(index));
-        matches!(item, Some(Item::Bad(_)))
+        matches!(item, Some(Item::DamagedRange(_)))
     };
     let misfits: Vec<_> = (0..items.len())
         .filter(|index| {
@@ -517,10 +524,10 @@ fn without_misfits(member: &mut Member) -> Vec<Item> {
     for (index, item) in items.drain(..).enumerate() {
         let is_misfit = misfits.next_if_eq(&index).is_some();
         match (item, kept.last_mut()) {
-            // It goes to the damage before it.
-            (Item::Sound(found), Some(Item::Bad(before))) if is_misfit => {
+            // It becomes part of the damage before it.
+            (Item::Sound(found), Some(Item::DamagedRange(before))) if is_misfit => {
                 before.bytes.end = found.bytes(checksum).end;
-                member.sound = member.sound.saturating_sub(1);
+                member.sound -= 1;
             }
             (item, _) => kept.push(item),
         }
@@ -528,25 +535,25 @@ fn without_misfits(member: &mut Member) -> Vec<Item> {
     kept
 }
 
-/// Whether so many chunks can be counted among the items.
-fn is_possible(items: &[Item], count: u64, member: &Member) -> bool {
-    let least = CHUNK_HEADER_LEN.saturating_add(member.digest_len());
+/// Whether the items can be this many chunks.
+fn is_possible(items: &[Item], count: u64, member: &FoundMember) -> bool {
+    let least = CHUNK_HEADER_LEN + member.digest_len();
     items.iter().map(|item| counted(item, least)).sum::<u64>() <= count
 }
 
-/// How many chunks an item is, or is at the least.
+/// How many chunks an item is, or the least number.
 fn counted(item: &Item, least: u64) -> u64 {
     match item {
         Item::Sound(_) => 1,
-        Item::Bad(bad) => bad.chunks.unwrap_or_else(|| {
-            let len = bad.bytes.end.saturating_sub(bad.bytes.start);
+        Item::DamagedRange(bad) => bad.chunks.unwrap_or_else(|| {
+            let len = len_of(&bad.bytes);
             u64::from(len >= least)
         }),
     }
 }
 
-/// Whether bytes behind the last chunk may be there, as the reference's append leaves them.
-pub(super) fn tolerates_trailing(member: &Member) -> bool {
+/// Whether trailing bytes are allowed, as an append by the reference implementation leaves them.
+pub(super) fn tolerates_trailing(member: &FoundMember) -> bool {
     member.header.as_ref().is_some_and(|header| {
         header.layout == FormatVersion::V3 && (header.offsets || header.checksum == Checksum::None)
     })

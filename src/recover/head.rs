@@ -1,8 +1,8 @@
-//! What lies before the chunks of a member, read as far as it can be.
+//! [`Head`]: the parts before the chunks of a member, as far as they can be read.
 
 use super::probe::Probe;
 use super::table::{Entry, Table};
-use super::window::{len_of, to_u64};
+use crate::checked::{in_memory, len_of, widen};
 use crate::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::{Cursor, ReadAt};
@@ -14,24 +14,24 @@ use serde_core::de::IgnoredAny;
 use std::io;
 use std::ops::Range;
 
-/// The longest header, and the bytes behind it that tell two layouts apart.
+/// The longest header, and the bytes after it by which two layouts are distinguished.
 const LOOK_LEN: usize = 40;
-/// How far from the beginning of a lost header its metadata begins at the most.
+/// The most bytes from the beginning of a lost header to its metadata.
 const MOST_HEAD: usize = 128;
-/// Text behind a lost header that is looked at.
+/// Text after a lost header that is searched.
 const MOST_TEXT: usize = 64 << 10;
-/// What stands instead of the magic's first byte while a change is being made.
+/// The first byte of the magic while a change is in progress.
 const CHANGING: u8 = b'!';
 
-/// Something wrong with the parts before the chunks.
+/// Damage to a part before the chunks.
 #[derive(Debug)]
-pub(super) struct Flaw {
+pub(super) struct PartDamage {
     pub bytes: Range<u64>,
     pub section: Section,
     pub error: FormatError,
 }
 
-/// A header that can be decoded, and what follows from it.
+/// A header that can be decoded, and the parts to which it leads.
 pub(super) struct Head {
     pub at: u64,
     pub header: Header,
@@ -41,17 +41,16 @@ pub(super) struct Head {
     pub table: Table,
     /// The entries of the table are all -1.
     pub is_unfilled: bool,
-    /// Where the chunks begin by header and metadata, if those tell.
+    /// Where the chunks begin by header and metadata, if these are sufficient.
     pub chunks_at: Option<u64>,
-    /// Where they can begin at the earliest.
+    /// The first position where they can begin.
     pub earliest: u64,
     pub is_changing: bool,
-    pub flaws: Vec<Flaw>,
+    pub damages: Vec<PartDamage>,
 }
 
 impl Head {
-    /// Reads the head of a member at this position; `whatever_magic` takes any four bytes for the
-    /// magic.
+    /// Reads the head of a member at this position; `whatever_magic` accepts any four bytes as the magic.
     pub(super) fn read<S: ReadAt>(
         probe: &mut Probe<'_, S>,
         at: u64,
@@ -59,7 +58,7 @@ impl Head {
     ) -> Result<std::result::Result<Self, FormatError>> {
         let mut bytes = probe.window.look(at, LOOK_LEN)?.to_vec();
         let is_changing = at == 0 && bytes.starts_with(&[CHANGING, b'l', b'p', b'k']);
-        let mut flaws = Vec::new();
+        let mut damages = Vec::new();
         if let Some(magic) = bytes.first_chunk_mut()
             && *magic != MAGIC
             && (is_changing || whatever_magic)
@@ -71,8 +70,8 @@ impl Head {
                 let found = magic.to_vec();
                 FormatError::Magic { found }
             };
-            let bytes = at..at.saturating_add(4);
-            flaws.push(Flaw {
+            let bytes = at..at + 4;
+            damages.push(PartDamage {
                 bytes,
                 section: Section::Header,
                 error,
@@ -95,9 +94,9 @@ impl Head {
             table: Table::default(),
             is_unfilled: false,
             chunks_at: None,
-            earliest: at.saturating_add(to_u64(bytes.len())),
+            earliest: at + widen(bytes.len()),
             is_changing,
-            flaws,
+            damages,
             header,
         };
         head.read_metadata(probe, &bytes)?;
@@ -113,11 +112,11 @@ impl Head {
             MetadataPlace::Section => section_len(probe, self.earliest)?,
         };
         if self.header.metadata != MetadataPlace::Absent {
-            let most = probe.size().saturating_sub(self.earliest);
+            let most = len_of(&(self.earliest..probe.size()));
             probe.spend(len.unwrap_or(0).min(most).min(probe.limits.metadata.into()));
             match metadata(probe, self.at, bytes)? {
                 Ok(found) => self.metadata = Some(found),
-                Err(error) => self.flaws.push(Flaw {
+                Err(error) => self.damages.push(PartDamage {
                     bytes: self.earliest..self.earliest.saturating_add(len.unwrap_or(32)),
                     section: Section::Metadata,
                     error,
@@ -132,7 +131,7 @@ impl Head {
         Ok(())
     }
 
-    /// Reads the counted entries of the table, of which the source has to have the bytes.
+    /// Reads the counted entries of the table, as far as the source has bytes for them.
     fn read_table<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>) -> Result<()> {
         let (Some(chunks_at), true) = (self.chunks_at, self.header.offsets) else {
             return Ok(());
@@ -142,13 +141,14 @@ impl Head {
             self.chunks_at = Some(skip_unfilled(probe, chunks_at)?);
             return Ok(());
         };
-        let table_at = chunks_at.saturating_sub(len.saturating_mul(ENTRY_LEN));
+        // The geometry of the header has room for all entries.
+        let table_at = chunks_at - len * ENTRY_LEN;
         let counted = self.header.nchunks.unwrap_or(0);
         let most = counted
             .min(probe.limits.offsets / ENTRY_LEN)
-            .min(probe.size().saturating_sub(table_at) / ENTRY_LEN);
-        let table = table_at..table_at.saturating_add(most.saturating_mul(ENTRY_LEN));
-        probe.spend(table.end.saturating_sub(table.start));
+            .min(len_of(&(table_at..probe.size())) / ENTRY_LEN);
+        let table = table_at..table_at + most * ENTRY_LEN;
+        probe.spend(len_of(&table));
         let words = words(probe, table.clone())?;
         self.is_unfilled = counted > 0 && words.iter().all(|word| *word == -1);
         let member_at = self.at;
@@ -159,7 +159,7 @@ impl Head {
         self.table = Table::new(entries, &(self.earliest..probe.size()));
         let error = self.wrong_entry(&words, probe.size());
         if let Some(error) = error.filter(|_| !self.is_unfilled) {
-            self.flaws.push(Flaw {
+            self.damages.push(PartDamage {
                 bytes: table,
                 section: Section::Offsets,
                 error,
@@ -172,8 +172,9 @@ impl Head {
     fn wrong_entry(&self, words: &[i64], size: u64) -> Option<FormatError> {
         let mut numbers = words.iter().zip(0..);
         let (found, entry) = numbers.find(|(word, number)| {
+            // An entry that leads past all positions leads past the end.
             let at = u64::try_from(**word).map(|offset| self.at.saturating_add(offset));
-            // What lies behind the end was cut off, which is said elsewhere.
+            // Chunks past the end were cut off, which is reported elsewhere.
             !at.is_ok_and(|at| at >= size || self.table.number_at(at) == Some(*number))
         })?;
         Some(FormatError::Offset {
@@ -183,17 +184,17 @@ impl Head {
         })
     }
 
-    /// Metadata without a digest of its own is vouched for by the seal.
+    /// Checks the seal, which vouches for metadata without a digest of its own.
     fn check_seal<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>, bytes: &[u8]) -> Result<()> {
         let (Some(found), Some(chunks_at)) = (self.header.seal, self.chunks_at) else {
             return Ok(());
         };
-        let from = self.at.saturating_add(to_u64(bytes.len()));
+        let from = self.at + widen(bytes.len());
         if chunks_at > probe.size() {
             self.hint = self.metadata.take();
             return Ok(());
         }
-        probe.spend(chunks_at.saturating_sub(from));
+        probe.spend(len_of(&(from..chunks_at)));
         let mut seal = crc32fast::Hasher::new();
         seal.update(&Header::sealed_bytes(bytes));
         probe
@@ -202,7 +203,7 @@ impl Head {
         let expected = seal.finalize();
         if found != expected {
             self.hint = self.metadata.take();
-            self.flaws.push(Flaw {
+            self.damages.push(PartDamage {
                 bytes: self.at..chunks_at,
                 section: Section::Header,
                 error: FormatError::Seal { found, expected },
@@ -227,12 +228,12 @@ fn metadata<S: ReadAt>(
     at: u64,
     header: &[u8],
 ) -> Result<std::result::Result<Metadata, FormatError>> {
-    let source = Headed {
+    let source = WithHeader {
         source: probe.window.source(),
         at,
         header,
     };
-    // The table is read elsewhere, and no more of it than there is.
+    // The table is read elsewhere, and only as much of it as there is.
     let limits = Limits {
         offsets: u64::MAX,
         ..probe.limits
@@ -259,8 +260,8 @@ fn metadata<S: ReadAt>(
     }
 }
 
-/// The metadata section of V3 behind a header that is lost, and where it ends.
-pub(super) fn metadata_behind_lost<S: ReadAt>(
+/// The metadata section of V3 after a header that is lost, and where it ends.
+pub(super) fn metadata_after_lost<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     at: u64,
 ) -> Result<Option<(Metadata, u64)>> {
@@ -269,7 +270,7 @@ pub(super) fn metadata_behind_lost<S: ReadAt>(
         ..Header::new(FormatVersion::V3)
     };
     let bytes = header.encode().map_err(Error::from)?;
-    let section_at = at.saturating_add(to_u64(bytes.len()));
+    let section_at = at + widen(bytes.len());
     let Some(len) = section_len(probe, section_at)?.filter(|_| probe.allows(at)) else {
         return Ok(None);
     };
@@ -278,8 +279,8 @@ pub(super) fn metadata_behind_lost<S: ReadAt>(
     Ok(metadata.map(|metadata| (metadata, section_at.saturating_add(len))))
 }
 
-/// What may be the metadata of V2 behind a header that is lost.
-pub(super) fn text_behind_lost<S: ReadAt>(
+/// Text that may be the metadata of V2 after a header that is lost.
+pub(super) fn text_after_lost<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     at: u64,
 ) -> Result<Option<Metadata>> {
@@ -296,24 +297,26 @@ pub(super) fn text_behind_lost<S: ReadAt>(
     Ok(text.and_then(|text| Metadata::from_json(text).ok()))
 }
 
-/// The table of a V3 member at the source's first byte whose header is lost: it ends where the
-/// first chunk begins, and its first entry says so.
+/// The table of a V3 member at the source's first byte whose header is lost. It ends where the first chunk begins, and its
+/// first entry contains that position.
 pub(super) fn table_before<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     first_chunk: u64,
 ) -> Result<Option<(Table, u64)>> {
-    let least = to_u64(FormatVersion::V3.header_len());
-    let entries = first_chunk.saturating_sub(least) / ENTRY_LEN;
+    let least = widen(FormatVersion::V3.header_len());
+    let entries = len_of(&(least..first_chunk)) / ENTRY_LEN;
     let most = entries.min(probe.limits.offsets / ENTRY_LEN);
-    let from = first_chunk.saturating_sub(most.saturating_mul(ENTRY_LEN));
+    let from = first_chunk - most * ENTRY_LEN;
     let words = words(probe, from..first_chunk)?;
-    let first = i64::try_from(first_chunk).unwrap_or(i64::MAX);
+    let Ok(first) = i64::try_from(first_chunk) else {
+        return Ok(None);
+    };
     let Some(begin) = words.iter().position(|word| *word == first) else {
         return Ok(None);
     };
-    let rest = words.get(begin..).unwrap_or_default();
-    let filled = rest.partition_point(|word| *word != -1);
-    let (filled, spare) = rest.split_at_checked(filled).unwrap_or_default();
+    // The table begins at one of the words, and all of its spare entries follow those that are filled in.
+    let (_, rest) = words.split_at(begin);
+    let (filled, spare) = rest.split_at(rest.partition_point(|word| *word != -1));
     let ascends = filled.is_sorted_by(|one, next| one < next);
     if !ascends || spare.iter().any(|word| *word != -1) {
         return Ok(None);
@@ -323,13 +326,13 @@ pub(super) fn table_before<S: ReadAt>(
         Some(Entry { at, number })
     });
     let table = Table::new(entries, &(first_chunk..probe.size()));
-    Ok(Some((table, to_u64(filled.len()))))
+    Ok(Some((table, widen(filled.len()))))
 }
 
-/// The i64 of a range of the source.
+/// A range of the source as words of 64 bits.
 fn words<S: ReadAt>(probe: &Probe<'_, S>, range: Range<u64>) -> Result<Vec<i64>> {
-    let mut words = Vec::with_capacity(len_of(&range) / 8);
-    // Pieces are of whole entries, but for the last.
+    let mut words = Vec::with_capacity(in_memory(len_of(&range) / 8)?);
+    // Pieces consist of whole entries, except for the last.
     probe.window.each(range, |piece| {
         let (entries, _) = piece.as_chunks();
         words.extend(entries.iter().map(|entry| i64::from_le_bytes(*entry)));
@@ -337,33 +340,35 @@ fn words<S: ReadAt>(probe: &Probe<'_, S>, range: Range<u64>) -> Result<Vec<i64>>
     Ok(words)
 }
 
-/// Passes over the entries of -1 of a table whose length is unknown.
+/// Skips the entries of -1 of a table whose length is unknown.
 fn skip_unfilled<S: ReadAt>(probe: &mut Probe<'_, S>, mut at: u64) -> Result<u64> {
     while probe.window.look(at, 8)? == [0xff; 8] {
-        at = at.saturating_add(8);
+        at += 8;
     }
     Ok(at)
 }
 
 /// A source from a position on, with other bytes as its first.
-struct Headed<'a, S> {
+struct WithHeader<'a, S> {
     source: &'a S,
     at: u64,
     header: &'a [u8],
 }
 
-impl<S: ReadAt> ReadAt for Headed<'_, S> {
+impl<S: ReadAt> ReadAt for WithHeader<'_, S> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         match usize::try_from(at)
             .ok()
             .and_then(|at| self.header.get(at..))
         {
             Some(rest) if !rest.is_empty() => io::Read::read(&mut &*rest, buf),
+            // Positions past the end of the source, however large, are answered with the end.
             _ => self.source.read_at(self.at.saturating_add(at), buf),
         }
     }
 
     fn size(&self) -> io::Result<u64> {
+        // A source that has become shorter has nothing left.
         Ok(self.source.size()?.saturating_sub(self.at))
     }
 }

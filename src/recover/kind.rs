@@ -1,13 +1,12 @@
-//! What the chunks of a damaged member hold: pieces of one content, a record each, or many.
+//! [`MemberKind`]: what the chunks of a damaged member hold: parts of one content, one record each, or many.
 //!
-//! Header and metadata tell, where they can be believed. Where they are lost, the chunks tell:
-//! packed ones have a head that nothing else looks like, and chunks of one content are all of one
-//! length but for the last. Records of one length, one to a chunk, look like content without their
-//! header and metadata, and are taken for it.
+//! Header and metadata decide if they can be believed. If they are lost, the chunks decide: packed ones have a head that cannot
+//! be mistaken, and chunks of one content all have the same length except for the last. Records of one length, one to a chunk,
+//! look like content without their header and metadata, and are treated as content.
 
-use super::head::Flaw;
+use super::head::PartDamage;
 use super::links::{Links, are_packed};
-use super::member::Member;
+use super::member::FoundMember;
 use super::probe::Probe;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
@@ -17,9 +16,9 @@ use bloscpack_wire::{
 
 /// What the chunks of a member hold.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum MemberKind {
     Content,
-    /// Records in a way that is not known.
+    /// Records in an unknown form.
     Unknown(FormatError),
     Records,
     Packed {
@@ -29,7 +28,7 @@ pub(super) enum Kind {
     },
 }
 
-impl Kind {
+impl MemberKind {
     pub(super) fn has_records(&self) -> bool {
         matches!(self, Self::Records | Self::Packed { .. })
     }
@@ -42,14 +41,14 @@ impl Kind {
     }
 }
 
-/// What is known before all chunks are looked at.
-enum Told {
+/// What is known before all chunks are read.
+enum Evidence {
     Content,
     Unknown(FormatError),
     Records {
         count: Option<u64>,
     },
-    /// Nothing vouches for the packing, if it is told.
+    /// Nothing vouches for the packing, if there is one.
     Packed {
         hint: Option<Packing>,
     },
@@ -60,35 +59,35 @@ enum Told {
     },
 }
 
-/// Finds out what all members hold, and lets members of records count them.
+/// Finds out what all members hold, and counts the records of members that hold records.
 ///
 /// # Errors
-/// Those of the source.
+/// Returns any error of the source.
 pub(super) fn kinds<S: ReadAt>(
     probe: &mut Probe<'_, S>,
-    members: &mut [Member],
-) -> Result<Vec<Kind>> {
+    members: &mut [FoundMember],
+) -> Result<Vec<MemberKind>> {
     let mut all = Vec::new();
     for member in members.iter() {
-        all.push(told(probe, member)?);
+        all.push(evidence(probe, member)?);
     }
-    let is_of_records = |(member, told): (&Member, &Told)| {
-        member.header.is_some() && !matches!(told, Told::Content | Told::Unknown(_))
+    let is_of_records = |(member, evidence): (&FoundMember, &Evidence)| {
+        member.header.is_some() && !matches!(evidence, Evidence::Content | Evidence::Unknown(_))
     };
     let has_records = members.iter().zip(&all).any(is_of_records);
     let mut kinds = Vec::new();
-    for (member, told) in members.iter_mut().zip(all) {
+    for (member, evidence) in members.iter_mut().zip(all) {
         let is_like_others = has_records && member.header.is_none();
-        let kind = match told {
-            Told::Unknown(error) => Kind::Unknown(error),
-            Told::Content if is_like_others => Kind::Records,
-            Told::Content => Kind::Content,
-            Told::Records { count } => {
+        let kind = match evidence {
+            Evidence::Unknown(error) => MemberKind::Unknown(error),
+            Evidence::Content if is_like_others => MemberKind::Records,
+            Evidence::Content => MemberKind::Content,
+            Evidence::Records { count } => {
                 settle_count(member, count);
-                Kind::Records
+                MemberKind::Records
             }
-            Told::Packed { hint } => packed(probe, member, hint)?,
-            Told::Declared { packing, count } => Kind::Packed {
+            Evidence::Packed { hint } => packed(probe, member, hint)?,
+            Evidence::Declared { packing, count } => MemberKind::Packed {
                 packing,
                 links: Links::read(probe, member, packing, count)?,
                 count,
@@ -103,10 +102,10 @@ pub(super) fn kinds<S: ReadAt>(
     Ok(kinds)
 }
 
-/// The header says nothing of records where there are some.
-fn note_flipped_bit(member: &mut Member) {
+/// The header does not mention records although there are some.
+fn note_flipped_bit(member: &mut FoundMember) {
     if member.header.as_ref().is_some_and(|header| !header.varlen) {
-        member.flaws.push(Flaw {
+        member.damages.push(PartDamage {
             bytes: member.at..member.first_at,
             section: Section::Header,
             error: FormatError::Field {
@@ -118,9 +117,8 @@ fn note_flipped_bit(member: &mut Member) {
     }
 }
 
-/// The header has no digest in V3, but metadata does; where they contradict each other, what is
-/// there decides.
-fn settle_count(member: &mut Member, count: Option<u64>) {
+/// The header has no digest in V3, but metadata does. If they contradict each other, the chunks that are there decide.
+fn settle_count(member: &mut FoundMember, count: Option<u64>) {
     let is_by_header = member.count == Some(member.known);
     if let Some(count) = count.filter(|_| !is_by_header) {
         member.count = Some(count);
@@ -128,7 +126,7 @@ fn settle_count(member: &mut Member, count: Option<u64>) {
     if let (Some(header), Some(metadata)) = (&member.header, &member.metadata)
         && let Err(error) = Form::of(header, Some(metadata))
     {
-        member.flaws.push(Flaw {
+        member.damages.push(PartDamage {
             bytes: member.at..member.first_at,
             section: Section::Metadata,
             error,
@@ -138,119 +136,124 @@ fn settle_count(member: &mut Member, count: Option<u64>) {
 
 fn packed<S: ReadAt>(
     probe: &mut Probe<'_, S>,
-    member: &Member,
+    member: &FoundMember,
     hint: Option<Packing>,
-) -> Result<Kind> {
+) -> Result<MemberKind> {
     let Some(any) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
-        return Ok(Kind::Records);
+        return Ok(MemberKind::Records);
     };
     let links = Links::read(probe, member, any, None)?;
     let fits = |packing: &Packing| packing.chunk_size() >= links.largest();
-    Ok(Kind::Packed {
+    Ok(MemberKind::Packed {
         packing: hint.filter(fits).or(links.packing()).unwrap_or(any),
         links,
         count: None,
     })
 }
 
-fn told<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
+fn evidence<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<Evidence> {
     let Some(header) = &member.header else {
         return without_header(probe, member);
     };
-    let is_doubtful = !member.flaws.is_empty() || member.begins_badly();
+    let is_doubtful = !member.damages.is_empty() || member.begins_badly();
     if !header.varlen && !member.varies {
         return match Form::of(header, member.metadata.as_ref()) {
             // The bit for records was flipped.
             Err(_) if are_packed(probe, member)? => Ok(by_metadata(member.metadata.as_ref())),
             _ if is_doubtful && header.chunk_size != member.usual => by_chunks(probe, member),
-            _ => Ok(Told::Content),
+            _ => Ok(Evidence::Content),
         };
     }
     if let Some(metadata) = &member.metadata {
-        let told = by_metadata(Some(metadata));
-        let is_named = match &told {
-            Told::Records { count } => *count == header.nchunks,
+        let evidence = by_metadata(Some(metadata));
+        let is_named = match &evidence {
+            Evidence::Records { count } => *count == header.nchunks,
             _ => true,
         };
         let is_one = header.varlen || is_doubtful || is_named;
-        return Ok(if is_one { told } else { Told::Content });
+        return Ok(if is_one { evidence } else { Evidence::Content });
     }
     if is_doubtful && are_packed(probe, member)? {
         let hint = hint(member);
-        return Ok(Told::Packed { hint });
+        return Ok(Evidence::Packed { hint });
     }
     if let Some(metadata) = &member.hint
-        && !matches!(by_metadata(Some(metadata)), Told::Records { .. })
+        && !matches!(by_metadata(Some(metadata)), Evidence::Records { .. })
     {
-        let what = "the metadata, which is damaged, tells of packed records, but the chunks are not packed as it says";
+        let what = "the metadata, which is damaged, describes packed records, but the chunks are not packed that way";
         let what = what.to_owned();
-        return Ok(Told::Unknown(FormatError::Unsupported { what }));
+        return Ok(Evidence::Unknown(FormatError::Unsupported { what }));
     }
     Ok(if header.varlen || is_doubtful {
-        Told::Records { count: None }
+        Evidence::Records { count: None }
     } else {
-        Told::Content
+        Evidence::Content
     })
 }
 
-/// What the chunks alone tell.
-fn by_chunks<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
+/// What the chunks alone show.
+fn by_chunks<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<Evidence> {
     if are_packed(probe, member)? {
         return Ok(match by_metadata(member.metadata.as_ref()) {
-            told @ Told::Declared { .. } => told,
-            _ => Told::Packed { hint: hint(member) },
+            evidence @ Evidence::Declared { .. } => evidence,
+            _ => Evidence::Packed { hint: hint(member) },
         });
     }
-    // Without a digest, what decodes by accident is of any length.
+    // Without a digest, bytes that decode by accident have any length.
     let has_digests = member.checksum.is_some_and(|kind| kind != Checksum::None);
     Ok(if has_digests && member.is_ragged() {
-        Told::Records { count: None }
+        Evidence::Records { count: None }
     } else {
-        Told::Content
+        Evidence::Content
     })
 }
 
-fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<Told> {
-    let told = by_chunks(probe, member)?;
-    if matches!(told, Told::Packed { .. } | Told::Declared { .. }) {
-        return Ok(told);
+fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<Evidence> {
+    let evidence = by_chunks(probe, member)?;
+    if matches!(
+        evidence,
+        Evidence::Packed { .. } | Evidence::Declared { .. }
+    ) {
+        return Ok(evidence);
     }
     let vouched = member.metadata.as_ref();
     let metadata = vouched.or(member.hint.as_ref());
     let count = match metadata.map(|metadata| by_metadata(Some(metadata))) {
-        Some(Told::Records { count }) => count,
+        Some(Evidence::Records { count }) => count,
         _ => None,
     };
     let is_array = metadata.is_some_and(|metadata| !matches!(NumpyArray::of(metadata), Ok(None)));
     let chunks = member.count.unwrap_or(member.known);
     let is_counted = !is_array && chunks > 1 && count == Some(chunks);
-    Ok(if is_counted || matches!(told, Told::Records { .. }) {
-        let count = vouched.and(count);
-        Told::Records { count }
-    } else {
-        Told::Content
-    })
+    Ok(
+        if is_counted || matches!(evidence, Evidence::Records { .. }) {
+            let count = vouched.and(count);
+            Evidence::Records { count }
+        } else {
+            Evidence::Content
+        },
+    )
 }
 
-/// What metadata says of records, whatever the header counts.
-fn by_metadata(metadata: Option<&Metadata>) -> Told {
+/// What metadata says about records, whatever the header counts.
+fn by_metadata(metadata: Option<&Metadata>) -> Evidence {
     let header = Header {
         varlen: true,
         ..Header::new(FormatVersion::V3)
     };
     match Form::of(&header, metadata) {
-        Ok(Form::Packed { packing, count }) => Told::Declared { packing, count },
-        Ok(form) => Told::Records {
+        Ok(Form::Packed { packing, count }) => Evidence::Declared { packing, count },
+        Ok(form) => Evidence::Records {
             count: form.count(),
         },
-        Err(error) => Told::Unknown(error),
+        Err(error) => Evidence::Unknown(error),
     }
 }
 
 /// The packing by metadata that nothing vouches for.
-fn hint(member: &Member) -> Option<Packing> {
+fn hint(member: &FoundMember) -> Option<Packing> {
     match by_metadata(member.hint.as_ref()) {
-        Told::Declared { packing, .. } => Some(packing),
+        Evidence::Declared { packing, .. } => Some(packing),
         _ => None,
     }
 }

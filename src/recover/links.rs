@@ -1,16 +1,17 @@
-//! Packed chunks as a row: each says which records it has, and those that contradict the most
-//! others are left out.
+//! [`Links`]: packed chunks as a row. Each contains the numbers of its records, and those that contradict the most others are
+//! left out.
 
-use super::member::Member;
-use super::probe::{Found, Probe};
+use super::member::FoundMember;
+use super::probe::{Probe, SoundChunk};
+use crate::checked::in_memory;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{PackHead, Packing, records::packing::PACK_HEAD_LEN};
 
-/// Chunks that are looked at to find out whether all are packed.
+/// The most chunks that are looked at to find out whether all are packed.
 const SAMPLE: usize = 8;
 
-/// A chunk and the records that it says it has.
+/// A chunk, and the numbers of its records according to its head.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {
     pub at: u64,
@@ -26,7 +27,7 @@ impl Links {
     /// Reads the heads of all sound chunks; no record may have a number of `count` or above.
     pub(super) fn read<S: ReadAt>(
         probe: &mut Probe<'_, S>,
-        member: &Member,
+        member: &FoundMember,
         packing: Packing,
         count: Option<u64>,
     ) -> Result<Self> {
@@ -49,10 +50,10 @@ impl Links {
         Some(self.0.get(index)?.head)
     }
 
-    /// The first record of the next chunk behind `at`.
-    pub(super) fn first_behind(&self, at: u64) -> Option<u64> {
-        let behind = self.0.partition_point(|link| link.at <= at);
-        Some(self.0.get(behind)?.head.first)
+    /// The first record of the next chunk after `at`.
+    pub(super) fn first_after(&self, at: u64) -> Option<u64> {
+        let next = self.0.partition_point(|link| link.at <= at);
+        Some(self.0.get(next)?.head.first)
     }
 
     /// Bytes of the largest chunk with more than one record.
@@ -61,33 +62,35 @@ impl Links {
         several.map(|link| link.nbytes).max().unwrap_or(0)
     }
 
-    /// The likely packing into such chunks: their sizes are powers of two as a rule.
+    /// The likely packing into such chunks: their sizes are usually powers of two.
     pub(super) fn packing(&self) -> Option<Packing> {
         Packing::new(self.largest().next_power_of_two().max(64))
     }
 }
 
-/// Whether most of a member's sound chunks, by the first few, are packed: that one looks so by
-/// accident is out of the question.
-pub(super) fn are_packed<S: ReadAt>(probe: &mut Probe<'_, S>, member: &Member) -> Result<bool> {
+/// Whether most of a member's sound chunks are packed, judging by the first few. A chunk cannot look packed by accident.
+pub(super) fn are_packed<S: ReadAt>(
+    probe: &mut Probe<'_, S>,
+    member: &FoundMember,
+) -> Result<bool> {
     let Some(packing) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
         return Ok(false);
     };
     let (mut looked, mut packed) = (0usize, 0usize);
     for found in member.sound_chunks().take(SAMPLE) {
-        looked = looked.saturating_add(1);
+        looked += 1;
         let is_packed = match head_of(probe, found, packing)? {
             Some(head) => adds_up(probe, found, head)?,
             None => false,
         };
-        packed = packed.saturating_add(usize::from(is_packed));
+        packed += usize::from(is_packed);
     }
-    Ok(packed.saturating_mul(2) > looked)
+    Ok(packed * 2 > looked)
 }
 
 fn head_of<S: ReadAt>(
     probe: &mut Probe<'_, S>,
-    found: Found,
+    found: SoundChunk,
     packing: Packing,
 ) -> Result<Option<PackHead>> {
     let begin = probe.beginning(found, PACK_HEAD_LEN)?;
@@ -95,9 +98,8 @@ fn head_of<S: ReadAt>(
 }
 
 /// Whether the lengths of the records are those of the chunk.
-fn adds_up<S: ReadAt>(probe: &mut Probe<'_, S>, found: Found, head: PackHead) -> Result<bool> {
-    let len = usize::try_from(head.values_at()).unwrap_or(usize::MAX);
-    let begin = probe.beginning(found, len)?;
+fn adds_up<S: ReadAt>(probe: &mut Probe<'_, S>, found: SoundChunk, head: PackHead) -> Result<bool> {
+    let begin = probe.beginning(found, in_memory(head.values_at())?)?;
     Ok(begin.is_some_and(|begin| head.check_lengths(&begin, found.nbytes).is_ok()))
 }
 
@@ -107,8 +109,8 @@ fn longest_row(links: Vec<Link>) -> Vec<Link> {
     if is_row {
         return links;
     }
-    // For each length, the link with the least end that closes a row of it; and for each link the
-    // one before it in its row.
+    // For each length, the link with the least end that closes a row of that length; and for each link the one before it in
+    // its row.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(links.len());
     let end = |index: usize| links.get(index).map_or(0, |link| link.head.end());

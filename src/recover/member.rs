@@ -1,84 +1,86 @@
-//! A member as it comes out of the scan: what lies where, sound or not.
+//! [`FoundMember`]: a member with the items that a scan has found, sound or not.
 
-use super::head::{Flaw, Head};
-use super::probe::{Found, end_of};
+use super::head::{Head, PartDamage};
+use super::probe::{SoundChunk, end_of};
 use super::table::Table;
+use crate::checked::widen;
 use blosc1::ChunkHeader;
 use bloscpack_wire::{Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray};
 use std::ops::Range;
 
-/// So many chunks of one length make that the length of all, where no header says it.
+/// This many chunks of one length make it the length of all, if there is no header.
 const LIKE_SIZES: u64 = 3;
 
-/// A stretch of the source between head and end of a member.
+/// A range of the source between the head and the end of a member.
 #[derive(Debug)]
 pub(super) enum Item {
-    Sound(Found),
-    Bad(Box<Bad>),
+    Sound(SoundChunk),
+    DamagedRange(Box<DamagedRange>),
 }
 
 impl Item {
-    fn sound(&self) -> Option<Found> {
+    fn sound(&self) -> Option<SoundChunk> {
         match self {
             Self::Sound(found) => Some(*found),
-            Self::Bad(_) => None,
+            Self::DamagedRange(_) => None,
         }
     }
 }
 
-/// Bytes that are no sound chunk.
+/// Bytes that are not a sound chunk.
 #[derive(Debug)]
-pub(super) struct Bad {
+pub(super) struct DamagedRange {
     pub bytes: Range<u64>,
-    /// How many chunks they are, where that is known.
+    /// How many chunks they are, if that is known.
     pub chunks: Option<u64>,
     /// For a single chunk, its uncompressed bytes.
     pub nbytes: Option<u32>,
-    /// What follows begins before the chunk should end: bytes are missing in it, or it is itself
-    /// data of one that was cut there.
+    /// The next item begins before the chunk should end: bytes are missing in it, or it is itself data of a chunk that was cut
+    /// there.
     pub is_short: bool,
     pub error: FormatError,
 }
 
-impl Bad {
-    /// Whether what lies on its sides need not belong together.
+impl DamagedRange {
+    /// Whether the items on its two sides need not belong together.
     pub(super) fn is_open(&self) -> bool {
         self.chunks.is_none() || self.is_short
     }
 }
 
+/// A member as far as a scan has found it.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct FoundMember {
     pub at: u64,
-    /// Nothing where it is lost.
+    /// Nothing if it is lost.
     pub header: Option<Header>,
-    /// By which chunks hold, once it is known.
+    /// The checksum by which chunks are sound, once it is known.
     pub checksum: Option<Checksum>,
     pub metadata: Option<Metadata>,
     /// Metadata that can be read, but that nothing vouches for.
     pub hint: Option<Metadata>,
-    /// Its chunks are of no one size, by what can be read of its head: as records are.
+    /// Its chunks have no common size, as records have none, according to the readable part of its head.
     pub varies: bool,
-    /// Its chunks hold records, by all that was found.
+    /// Its chunks hold records, according to everything that was found.
     pub has_records: bool,
     pub table: Table,
-    /// How many chunks there should be, by the header or, where it is lost, by the table.
+    /// How many chunks there should be, by the header or, if it is lost, by the table.
     pub count: Option<u64>,
     pub is_unfilled: bool,
     pub is_changing: bool,
-    /// Where chunks begin by the head, or could begin at the earliest.
+    /// Where chunks begin by the head, or the first position where they could begin.
     pub first_at: u64,
-    /// What a chunk that nothing leads to may hold at the most.
+    /// The most bytes that a chunk to which nothing leads may hold.
     pub chunk_size: Option<u32>,
     pub items: Vec<Item>,
-    pub flaws: Vec<Flaw>,
+    pub damages: Vec<PartDamage>,
     /// Its end mark was seen.
     pub is_ended: bool,
-    /// Bytes behind it that belong to nothing.
+    /// Trailing bytes after it.
     pub trailing: Option<Range<u64>>,
-    /// Chunks so far that are sound, or damaged but of known extent.
+    /// Number of chunks so far that are sound, or damaged but of known extent.
     pub known: u64,
-    /// Sound chunks so far.
+    /// Number of sound chunks so far.
     pub sound: u64,
     /// Uncompressed bytes of the first sound chunk.
     pub usual: Option<u32>,
@@ -87,7 +89,7 @@ pub(super) struct Member {
     size_is_claimed: bool,
 }
 
-impl Member {
+impl FoundMember {
     /// A member whose header is lost.
     pub(super) fn lost(at: u64) -> Self {
         Self {
@@ -105,7 +107,7 @@ impl Member {
             first_at: at,
             chunk_size: None,
             items: Vec::new(),
-            flaws: Vec::new(),
+            damages: Vec::new(),
             is_ended: false,
             trailing: None,
             known: 0,
@@ -116,11 +118,11 @@ impl Member {
         }
     }
 
-    /// A member by its head; `trusted` says whether its checksum may be believed, `leads` whether it
-    /// leads to a chunk, and so its sizes, too.
+    /// A member by its head. `trusted` says whether its checksum may be believed; `leads`, whether it leads to a chunk, so that
+    /// its sizes may be believed as well.
     pub(super) fn of(head: Head, trusted: bool, leads: bool) -> Self {
         let header = &head.header;
-        // "None" may also be a flipped bit: the first chunk tells.
+        // "None" may also be a flipped bit: the first chunk decides.
         let is_sure = header.checksum != Checksum::None
             || matches!(header.layout, FormatVersion::V0 | FormatVersion::V1);
         // A single chunk of Bloscpack 0.2 has a chunk size of 0.
@@ -137,7 +139,7 @@ impl Member {
             is_unfilled: head.is_unfilled,
             is_changing: head.is_changing,
             table: head.table,
-            flaws: head.flaws,
+            damages: head.damages,
             chunk_size,
             size_is_claimed: varies || chunk_size.is_some(),
             header: Some(head.header),
@@ -145,13 +147,13 @@ impl Member {
         }
     }
 
-    /// Whether all of its chunks are behind us.
+    /// Whether all of its chunks were found.
     pub(super) fn is_complete(&self) -> bool {
         self.is_ended || self.count.is_some_and(|count| self.known >= count)
     }
 
     pub(super) fn digest_len(&self) -> u64 {
-        self.checksum.unwrap_or(Checksum::None).digest_len() as u64
+        widen(self.checksum.unwrap_or(Checksum::None).digest_len())
     }
 
     /// Where a chunk with this header ends, digest included.
@@ -165,8 +167,7 @@ impl Member {
         self.chunk_size.is_none_or(|size| size == nbytes) || last == Some(nbytes)
     }
 
-    /// Whether it is the length of other chunks, by the header or by the chunks themselves, if any of
-    /// these tells.
+    /// Whether it is the length of other chunks, by the header or by the chunks themselves, if either gives one.
     pub(super) fn has_usual_size(&self, nbytes: u32) -> bool {
         let header = self.header.as_ref();
         let sizes = [
@@ -178,8 +179,8 @@ impl Member {
         self.varies || sizes.contains(&Some(nbytes)) || sizes.iter().all(Option::is_none)
     }
 
-    /// Adds a sound chunk; what its digest vouches for wins over what the header says.
-    pub(super) fn push(&mut self, found: Found, checksum: Checksum) {
+    /// Adds a sound chunk. Facts that its digest vouches for overrule the header.
+    pub(super) fn push(&mut self, found: SoundChunk, checksum: Checksum) {
         self.checksum = Some(checksum);
         self.usual.get_or_insert(found.nbytes);
         // Without a header, they may also be records that happen to be of one length.
@@ -187,18 +188,18 @@ impl Member {
         let is_shorter = self.chunk_size.is_some_and(|size| found.nbytes < size);
         let is_longer = self.chunk_size.is_some_and(|size| found.nbytes > size);
         if is_longer || (self.short && self.sound > 0) {
-            // They are of no one size, or the header has another.
+            // They have no common size, or the header has another one.
             (self.chunk_size, self.size_is_claimed) = (None, true);
         } else if !self.size_is_claimed && self.sound >= least && self.usual == Some(found.nbytes) {
             (self.chunk_size, self.size_is_claimed) = (Some(found.nbytes), true);
         }
         self.short |= is_shorter;
-        (self.known, self.sound) = (self.known.saturating_add(1), self.sound.saturating_add(1));
+        (self.known, self.sound) = (self.known + 1, self.sound + 1);
         self.items.push(Item::Sound(found));
     }
 
-    pub(super) fn push_bad(&mut self, bad: Bad) {
-        if let Some(Item::Bad(before)) = self.items.last_mut()
+    pub(super) fn push_bad(&mut self, bad: DamagedRange) {
+        if let Some(Item::DamagedRange(before)) = self.items.last_mut()
             && before.chunks.is_none()
             && bad.chunks.is_none()
             && before.bytes.end == bad.bytes.start
@@ -206,21 +207,22 @@ impl Member {
             before.bytes.end = bad.bytes.end;
             return;
         }
-        self.known = self.known.saturating_add(bad.chunks.unwrap_or(0));
-        self.items.push(Item::Bad(Box::new(bad)));
+        // Of an unknown number, none is known.
+        self.known += bad.chunks.unwrap_or(0);
+        self.items.push(Item::DamagedRange(Box::new(bad)));
     }
 
-    /// Takes all items behind this one, which is damage, for more of the same up to `end`.
-    pub(super) fn forget_behind(&mut self, index: usize, end: u64) {
-        for item in self.items.drain(index.saturating_add(1)..) {
+    /// Treats all items after this one, which is damage, as more of the same up to `end`.
+    pub(super) fn forget_after(&mut self, index: usize, end: u64) {
+        for item in self.items.drain(index + 1..) {
             let (known, sound) = match item {
                 Item::Sound(_) => (1, 1),
-                Item::Bad(bad) => (bad.chunks.unwrap_or(0), 0),
+                Item::DamagedRange(bad) => (bad.chunks.unwrap_or(0), 0),
             };
-            self.known = self.known.saturating_sub(known);
-            self.sound = self.sound.saturating_sub(sound);
+            self.known -= known;
+            self.sound -= sound;
         }
-        if let Some(Item::Bad(bad)) = self.items.last_mut() {
+        if let Some(Item::DamagedRange(bad)) = self.items.last_mut() {
             bad.bytes.end = end;
         }
     }
@@ -231,16 +233,15 @@ impl Member {
         is_whole && (self.is_ended || self.count == Some(0))
     }
 
-    /// Takes it for one without chunks.
+    /// Treats it as one without chunks.
     pub(super) fn empty(&mut self) {
         self.items.clear();
-        self.flaws.clear();
+        self.damages.clear();
         self.trailing = None;
         self.count = Some(0);
     }
 
-    /// Says that its chunks are of no one size if metadata, of a header that is lost, tells of
-    /// records.
+    /// Notes that its chunks have no common size if the metadata after a lost header describes records.
     pub(super) fn look_for_records(&mut self) {
         let header = Header {
             varlen: true,
@@ -260,15 +261,15 @@ impl Member {
 
     /// Whether there is damage where its first chunk should be.
     pub(super) fn begins_badly(&self) -> bool {
-        matches!(self.items.first(), Some(Item::Bad(_)))
+        matches!(self.items.first(), Some(Item::DamagedRange(_)))
     }
 
-    pub(super) fn sound_chunks(&self) -> impl Iterator<Item = Found> + '_ {
+    pub(super) fn sound_chunks(&self) -> impl Iterator<Item = SoundChunk> + '_ {
         self.items.iter().filter_map(Item::sound)
     }
 
-    /// Whether of chunks that follow one another any but the last is of another length than the
-    /// first, or the last is longer: chunks of one content are never so.
+    /// Whether, of consecutive chunks, any except the last has another length than the first, or the last is longer. This never
+    /// holds for chunks of one content.
     pub(super) fn is_ragged(&self) -> bool {
         let mut size = None;
         let mut was_short = false;
@@ -286,10 +287,13 @@ impl Member {
         false
     }
 
-    /// Whether its header may name a wrong checksum: no chunk holds by it, or it is none although it
-    /// could be one, and not all chunks are sound.
+    /// Whether its header may name a wrong checksum: no chunk is sound by it, or it is none although it could be one, and not
+    /// all chunks are sound.
     pub(super) fn is_doubtful(&self) -> bool {
-        let is_damaged = self.items.iter().any(|item| matches!(item, Item::Bad(_)));
+        let is_damaged = self
+            .items
+            .iter()
+            .any(|item| matches!(item, Item::DamagedRange(_)));
         let is_barren = self.header.is_some() && self.sound == 0;
         let is_bare = self.header.as_ref().is_some_and(|header| {
             header.checksum == Checksum::None
@@ -299,7 +303,7 @@ impl Member {
         is_damaged && (is_barren || is_bare)
     }
 
-    /// What its header names instead of the checksum by which its chunks hold.
+    /// The checksum in its header, if it is not the one by which its chunks are sound.
     pub(super) fn wrong_checksum_id(&self) -> Option<u8> {
         let named = self.header.as_ref()?.checksum;
         let found = self.checksum.filter(|_| self.sound > 0)?;
@@ -311,7 +315,7 @@ impl Member {
         self.checksum.filter(|_| self.names_checksum())
     }
 
-    /// Whether its layout has a place for a checksum.
+    /// Whether its layout has a field for a checksum.
     fn names_checksum(&self) -> bool {
         let layout = self.header.as_ref().map(|header| header.layout);
         let has_none = matches!(layout, Some(FormatVersion::V0 | FormatVersion::V1));
@@ -319,7 +323,7 @@ impl Member {
         !has_none && (layout.is_some() || self.checksum != Some(Checksum::None))
     }
 
-    pub(super) fn first_sound(&self) -> Option<(&Self, Found)> {
+    pub(super) fn first_sound(&self) -> Option<(&Self, SoundChunk)> {
         self.sound_chunks().next().map(|found| (self, found))
     }
 
@@ -328,14 +332,14 @@ impl Member {
         self.sound_chunks().map(|found| found.nbytes).max()
     }
 
-    /// Whether spare space may lie between chunks.
+    /// Whether there may be spare space between chunks.
     pub(super) fn allows_spare(&self) -> bool {
         let header = self.header.as_ref();
         header.is_some_and(|header| header.layout == FormatVersion::V2 && header.offsets)
     }
 }
 
-/// Whether a header counts chunks without a size of them.
+/// Whether a header counts chunks without giving their size.
 fn has_no_size(header: &Header) -> bool {
     let has_fields = matches!(header.layout, FormatVersion::V2 | FormatVersion::V3);
     let is_counted = header.nchunks.is_some_and(|count| count > 0);

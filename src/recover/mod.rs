@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   ReadAt ─► scan (members, sound chunks, damage) ─► kind (content or records)
-//!          ─► content, numbering (what is lost, and where) ─► salvage (check, decode)
-//!          ─► taker (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
+//!          ─► content, numbering (losses and their positions) ─► salvage (check, decode)
+//!          ─► collector (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
 //! ```
 
 mod block_layout;
@@ -30,26 +30,26 @@ mod window;
 pub use report::{Lost, Recovery};
 pub(super) use trailing::holds_chunks;
 
+use super::checked::widen;
 use super::walk::Walk;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Checksum, Event, FormatError, Hashers, Limits, NumpyArray, ParseError, Position, Section,
 };
-use collector::{Nothing, Taking};
-use content::Piece;
-use kind::{Kind, kinds};
-use member::Member;
-use output::Target;
+use collector::{Collector, Discard};
+use content::Stretch;
+use kind::{MemberKind, kinds};
+use member::FoundMember;
+use output::OutputFile;
 use probe::Probe;
-use salvage::{Salvage, Taker};
+use salvage::{Salvage, SalvageSink};
 use std::io::{Read, Seek, Write};
 
-/// Zeros written for each byte of the source, at the most: a header of 32 bytes may count any number
-/// of chunks.
+/// The most zeros that are written for each byte of the source: a header of 32 bytes may count any number of chunks.
 const MOST_ZEROS: u64 = 1 << 16;
 
-/// How [`recover`] works.
+/// Options of [`recover`].
 ///
 /// ```
 /// use bloscpack::RecoverOptions;
@@ -76,62 +76,55 @@ impl Default for RecoverOptions {
 }
 
 impl RecoverOptions {
-    /// Whether zeros take the place of lost content, so that the rest keeps its positions; false by
-    /// default. Records keep their numbers in any case. What is lost at an unknown length is not filled, and neither is more than 64 KiB for
-    /// each byte of the source.
+    /// Whether zeros take the place of lost content, so that the rest keeps its positions; false by default. Records keep
+    /// their numbers in any case. A loss of unknown length is not filled, and neither is one of more than 64 KiB for each
+    /// byte of the source.
     pub fn fill(mut self, fill: bool) -> Self {
         self.fill = fill;
         self
     }
 
-    /// Threads that decode and compress; one by default, which is the caller's own. The scan is
-    /// done by one in any case.
+    /// Threads that decode and compress; one by default, which is the caller's own. The scan always uses one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// What the source may ask for. A chunk over a limit is lost.
+    /// How much memory and work the source may demand. A chunk over a limit is lost.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// What computes digests.
+    /// The implementations that compute digests.
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
         self
     }
 }
 
-/// Writes a new file with the content of every sound chunk of a damaged one, in the order in which
-/// they lie.
+/// Writes a new file with the content of every sound chunk of a damaged one, in the order of their positions.
 ///
-/// A chunk is sound if its digest holds and it decodes, or, where there is no digest, if it decodes
-/// and its lengths agree. Sound chunks are found behind damaged headers, metadata, tables and
-/// chunks, by their headers and digests; what lies inside of a sound chunk is data, even if it
-/// looks like a file. The new file has layout V3 with offsets, and chunk size, typesize, filter,
-/// compressor, checksum and metadata of the old one as far as those could be read. Of a
-/// concatenation, the contents follow each other, and the first metadata is kept.
+/// A chunk is sound if its digest is right and it decodes, or, without a digest, if it decodes and its lengths agree. Sound
+/// chunks are found after damaged headers, metadata, tables and chunks, by their headers and digests. The bytes inside of a
+/// sound chunk are data, even if they look like a file. The new file has layout V3 with offsets, and chunk size, typesize,
+/// filter, compressor, checksum and metadata of the old one as far as those could be read. Of a concatenation, the contents
+/// follow each other, and the first metadata is kept.
 ///
-/// Of a file of records, a new one is made with the records under their numbers: in the place of
-/// each lost record stands an empty one, which [`Lost::records`] names. Packed chunks say which
-/// records they have; where each record is a chunk, table and count of the old file tell. Where
-/// nothing tells how many are lost, those behind may get lower numbers, and
-/// [`Recovery::records_lost`] is nothing. The new file is of layout V3, too, and as packed as the old
-/// one. Where header and metadata are lost, packed chunks are still known for what they are, and so
-/// are records of different lengths; records that are all of one length look like one content, and
-/// become it, with [`header_lost`](Recovery::header_lost). Members of a concatenation that hold no
-/// records where the first ones do, or the other way round, are left out and reported.
+/// From a file of records, it makes a new one with the records under their numbers: each lost record is replaced by an empty
+/// one, which [`Lost::records`] names. Packed chunks contain the numbers of their records; if each record is a chunk, table
+/// and count of the old file give the numbers. If it is not known how many records are lost, later ones may be renumbered,
+/// and [`Recovery::records_lost`] is nothing. The new file is of layout V3, too, and packed like the old one. If header and
+/// metadata are lost, packed chunks are still recognized, and so are records of different lengths; records that all have the
+/// same length look like one content and become one, with [`header_lost`](Recovery::header_lost). Members of a concatenation
+/// that do not hold records although the first ones do, or the other way round, are left out and reported.
 ///
-/// Metadata that describes a NumPy array goes with the whole array only: where the content is not
-/// as long as the shape says, that metadata is dropped, since readers would give wrong arrays.
-/// [`fill`](RecoverOptions::fill) keeps the length.
+/// Metadata that describes a NumPy array is only kept with the whole array: if the content does not have the length of the
+/// shape, the metadata is dropped, since readers would return wrong arrays. [`fill`](RecoverOptions::fill) keeps the length.
 ///
-/// The source is read twice: once to find the chunks, once to decode them; and twice as often where
-/// the metadata describes an array; packed chunks are read once more for their heads. Memory is that
-/// of an encoder and a decoder, and 24 bytes a chunk, 40 more if it is packed; of records, the
-/// largest chunk as a whole.
+/// The source is read twice: once to find the chunks, once to decode them; twice as often if the metadata describes an array;
+/// and packed chunks once more for their heads. Memory is that of an encoder and a decoder, and 24 bytes for each chunk, 40
+/// more if it is packed; for records, also the largest chunk as a whole.
 ///
 /// ```
 /// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
@@ -150,15 +143,16 @@ impl RecoverOptions {
 /// ```
 ///
 /// # Errors
-/// Those of source and target; what is wrong with the source if nothing at all can be recovered;
-/// [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in a way that is not
-/// known. Nothing has then been written.
+/// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
+/// [`Side::Target`](bloscpack_error::Side::Target). If nothing at all can be recovered, returns whatever is wrong with the
+/// source, and [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in an unknown way; nothing
+/// has then been written.
 pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
 where
     S: ReadAt + ?Sized,
     W: Read + Write + Seek,
 {
-    // The output says of its own errors that they are those of the target.
+    // Errors of the output are already marked as those of the target.
     save(&source, target, options).reading()
 }
 
@@ -167,20 +161,20 @@ where
     S: ReadAt,
     W: Read + Write + Seek,
 {
-    let mut findings = Findings::of(source, options)?;
+    let mut findings = ScanResult::of(source, options)?;
     let has_records = findings.has_records()?;
-    let is_hopeless = |member: &Member| member.sound == 0 && !member.is_sound_and_empty();
+    let is_hopeless = |member: &FoundMember| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
         if !holds_nothing(source, &options.limits)? {
             return Err(findings.hopeless());
         }
-        // No chunks, and bytes behind them that are tolerated.
-        findings.members.iter_mut().for_each(Member::empty);
+        // No chunks, and trailing bytes that are tolerated.
+        findings.members.iter_mut().for_each(FoundMember::empty);
     }
     let array_lost = !has_records && findings.drop_torn_array(source, options)?;
     let metadata_lost = has_records && findings.drop_odd_metadata();
-    let output = Target::new(target, findings.builder(source, options, has_records)?);
-    let mut taker = findings.taking(output, options).only(has_records);
+    let output = OutputFile::new(target, findings.builder(source, options, has_records)?);
+    let mut taker = findings.collector(output, options).only(has_records);
     taker.recovery.array_lost = array_lost;
     taker.recovery.metadata_lost |= array_lost || metadata_lost;
     findings.salvage(source, options, &mut taker)?;
@@ -195,7 +189,7 @@ where
     Ok(taker.recovery)
 }
 
-/// Whether a source is sound as it is, and has no chunks.
+/// Whether a source is sound, and has no chunks.
 fn holds_nothing<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
     let mut has_chunks = false;
     let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|event, _| {
@@ -208,21 +202,21 @@ fn holds_nothing<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
     }
 }
 
-/// All damages of a source, and what its sound chunks come to: their number and their bytes.
+/// All damages of a source, and the number and the bytes of its sound chunks.
 pub(super) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> Result<Recovery> {
     let options = RecoverOptions::default().limits(limits).threads(threads);
-    Findings::of(source, &options)?.examine(source, &options)
+    ScanResult::of(source, &options)?.examine(source, &options)
 }
 
-/// What a scan found.
-struct Findings {
-    members: Vec<Member>,
-    /// What their chunks hold.
-    kinds: Vec<Kind>,
+/// The members that a scan found.
+struct ScanResult {
+    members: Vec<FoundMember>,
+    /// What the chunks of each hold.
+    kinds: Vec<MemberKind>,
     size: u64,
 }
 
-impl Findings {
+impl ScanResult {
     fn of<S: ReadAt>(source: &S, options: &RecoverOptions) -> Result<Self> {
         let size = source.size()?;
         if size == 0 {
@@ -238,27 +232,32 @@ impl Findings {
         })
     }
 
-    /// Whether records are to be recovered, or content: what the first member that tells has.
+    /// Whether records are to be recovered, or content: the first member for which that is known decides.
     fn has_records(&self) -> Result<bool> {
         let all = || self.members.iter().zip(&self.kinds);
-        let tells = |(member, _): &(&Member, &Kind)| member.header.is_some() && member.sound > 0;
-        let first = all().find(tells);
+        let decides =
+            |(member, _): &(&FoundMember, &MemberKind)| member.header.is_some() && member.sound > 0;
+        let first = all().find(decides);
         let first = first.or_else(|| all().find(|(member, _)| member.sound > 0));
         match first.or_else(|| all().next()) {
-            Some((_, Kind::Unknown(error))) => Err(error.clone().into()),
+            Some((_, MemberKind::Unknown(error))) => Err(error.clone().into()),
             Some((_, kind)) => Ok(kind.has_records()),
             None => Ok(false),
         }
     }
 
-    /// What takes all that a salvage finds.
-    fn taking<O: collector::Output>(&mut self, output: O, options: &RecoverOptions) -> Taking<O> {
+    /// Takes everything that a salvage finds.
+    fn collector<O: collector::ContentOutput>(
+        &mut self,
+        output: O,
+        options: &RecoverOptions,
+    ) -> Collector<O> {
         let (recovery, most_zeros) = (self.begin(), self.most_zeros(options));
         let kinds = std::mem::take(&mut self.kinds);
-        Taking::new(output, recovery, kinds, self.size).most_zeros(most_zeros)
+        Collector::new(output, recovery, kinds, self.size).most_zeros(most_zeros)
     }
 
-    /// Drops metadata that records cannot have, which is no JSON object; gives whether there was.
+    /// Drops metadata that records cannot have since it is not a JSON object. Returns whether there was any.
     fn drop_odd_metadata(&mut self) -> bool {
         let mut is_any = false;
         for member in &mut self.members {
@@ -271,24 +270,25 @@ impl Findings {
         is_any
     }
 
-    /// All that is wrong, and how much there is, without writing anything.
+    /// Finds all damages, and how much is sound, without writing anything.
     fn examine<S: ReadAt>(mut self, source: &S, options: &RecoverOptions) -> Result<Recovery> {
-        let mut taker = self.taking(Nothing, options);
+        let mut taker = self.collector(Discard, options);
         self.salvage(source, options, &mut taker)?;
         Ok(taker.recovery)
     }
 
     fn most_zeros(&self, options: &RecoverOptions) -> u64 {
-        let is_filled = u64::from(options.fill);
-        self.size
-            .saturating_mul(MOST_ZEROS)
-            .saturating_mul(is_filled)
+        // A bound past all numbers is one that nothing reaches.
+        match options.fill {
+            true => self.size.saturating_mul(MOST_ZEROS),
+            false => 0,
+        }
     }
 
-    /// Drops the metadata of an array that will not be as long as its shape says, which readers
-    /// would trust; gives whether it did.
+    /// Drops the metadata of an array that will not have the length of its shape, which readers would trust. Returns whether it
+    /// did.
     ///
-    /// How much of the content there is shows only when all of it was decoded once.
+    /// The length of the sound content is known only after all of it was decoded once.
     fn drop_torn_array<S: ReadAt>(&mut self, source: &S, options: &RecoverOptions) -> Result<bool> {
         let mut all = self
             .members
@@ -297,7 +297,7 @@ impl Findings {
         let array = match all.next().map(NumpyArray::of) {
             None | Some(Ok(None)) => return Ok(false),
             Some(Ok(Some(array))) => Some(array),
-            // Of some other type: nothing tells its length, so that nothing may be missing.
+            // Of some other type: its length is not known, so that nothing may be missing.
             Some(Err(_)) => None,
         };
         let found = Self::of(source, options)?.examine(source, options)?;
@@ -313,37 +313,29 @@ impl Findings {
         Ok(!is_whole)
     }
 
-    /// Why nothing can be recovered.
+    /// The reason why nothing can be recovered.
     fn hopeless(mut self) -> Error {
         let Some(mut member) = self.members.drain(..).next() else {
             return FormatError::Empty.into();
         };
-        let flaw = if member.flaws.is_empty() {
-            None
-        } else {
-            Some(member.flaws.swap_remove(0))
-        };
-        match flaw {
-            Some(flaw) => at(flaw.error, flaw.bytes.start, 0, None, flaw.section),
-            None => {
-                let gap = content::pieces(&mut member, self.size)
-                    .into_iter()
-                    .find_map(|piece| match piece {
-                        Piece::Gap(gap) => Some(gap),
-                        Piece::Chunk(_) => None,
-                    });
-                match gap {
-                    Some(gap) => at(gap.error, gap.bytes.start, 0, gap.number, gap.section),
-                    None => FormatError::Empty.into(),
-                }
-            }
+        if let Some(damage) = std::mem::take(&mut member.damages).into_iter().next() {
+            return at(damage.error, damage.bytes.start, 0, None, damage.section);
+        }
+        let stretches = content::stretches(&mut member, self.size).into_iter();
+        let gap = stretches.into_iter().find_map(|stretch| match stretch {
+            Stretch::Gap(gap) => Some(gap),
+            Stretch::Chunk(_) => None,
+        });
+        match gap {
+            Some(gap) => at(gap.error, gap.bytes.start, 0, gap.number, gap.section),
+            None => FormatError::Empty.into(),
         }
     }
 
-    /// What is known before any chunk is decoded: all but what lies among the chunks.
+    /// The part of the report that is known before any chunk is decoded: all except for damages among the chunks.
     fn begin(&mut self) -> Recovery {
         let mut recovery = Recovery {
-            members: u64::try_from(self.members.len()).unwrap_or(u64::MAX),
+            members: widen(self.members.len()),
             chunks_lost: Some(0),
             records_lost: Some(0),
             content: Some(0),
@@ -355,95 +347,103 @@ impl Findings {
                 recovery.bare.push(number);
             }
             recovery.header_lost |= header.is_none();
-            // Records say by their metadata what they are.
-            let is_told = header.is_some_and(|header| header.varlen);
-            let lacks_metadata = !is_told && member.metadata.is_none();
+            // The metadata of records describes them.
+            let is_declared = header.is_some_and(|header| header.varlen);
+            let lacks_metadata = !is_declared && member.metadata.is_none();
             recovery.metadata_lost |= kind.has_records() && lacks_metadata;
             recovery.is_changing |= member.is_changing;
             recovery.metadata_lost |= member
-                .flaws
+                .damages
                 .iter()
-                .any(|flaw| flaw.section == Section::Metadata)
+                .any(|damage| damage.section == Section::Metadata)
                 || header.is_some_and(|header| {
                     header.metadata != bloscpack_wire::MetadataPlace::Absent
                         && member.metadata.is_none()
                 });
             recovery.offsets_lost |= member
-                .flaws
+                .damages
                 .iter()
-                .any(|flaw| flaw.section == Section::Offsets);
+                .any(|damage| damage.section == Section::Offsets);
         }
         recovery
     }
 
-    /// Hands on all content and tells all damage, in order of place.
+    /// Hands on all content and reports all damage, in the order of their positions.
     fn salvage<S: ReadAt>(
         self,
         source: &S,
         options: &RecoverOptions,
-        taker: &mut impl Taker,
+        taker: &mut impl SalvageSink,
     ) -> Result<()> {
         let mut salvage = Salvage::new(source, options.limits, options.hashers, options.threads);
         let starts: Vec<_> = self.members.iter().map(|member| member.at).collect();
         for (index, mut member) in self.members.into_iter().enumerate() {
-            let behind = starts.get(index.saturating_add(1)).copied();
-            let all = member.at..behind.unwrap_or(self.size);
+            let next = starts.get(index + 1).copied();
+            let all = member.at..next.unwrap_or(self.size);
             if !taker.takes(index, all) {
                 continue;
             }
             let mut is_told = false;
-            for flaw in std::mem::take(&mut member.flaws) {
-                is_told |= flaw.section == Section::Offsets;
-                taker.flaw(index, flaw.bytes, flaw.section, flaw.error);
+            for damage in std::mem::take(&mut member.damages) {
+                is_told |= damage.section == Section::Offsets;
+                taker.part_damage(index, damage.bytes, damage.section, damage.error);
             }
             if let Some(id) = member.wrong_checksum_id() {
                 let error = FormatError::Field {
                     name: "checksum id",
                     found: id.into(),
-                    expected: "that of the digests behind the chunks",
+                    expected: "that of the digests after the chunks",
                 };
                 let bytes = member.at..member.first_at;
-                taker.flaw(index, bytes, Section::Header, error);
+                taker.part_damage(index, bytes, Section::Header, error);
             }
             let checksum = member.checksum.unwrap_or(Checksum::None);
-            let pieces = if member.has_records {
-                numbering::pieces(&mut member, self.size)
+            let stretches = if member.has_records {
+                numbering::stretches(&mut member, self.size)
             } else {
-                content::pieces(&mut member, self.size)
+                content::stretches(&mut member, self.size)
             };
-            let (counted, sound) = (member.count, member.sound);
-            let is_over = counted.is_some_and(|counted| counted < content::accounted(&pieces));
-            if let Some(error) = content::wrong_entry(&member, &pieces).filter(|_| !is_told) {
+            let counted = member.count;
+            let is_over = counted.is_some_and(|counted| counted < content::accounted(&stretches));
+            if let Some(error) = content::wrong_entry(&member, &stretches).filter(|_| !is_told) {
                 let bytes = member.at..member.first_at;
-                taker.flaw(index, bytes, Section::Offsets, error);
+                taker.part_damage(index, bytes, Section::Offsets, error);
             }
-            salvage.member(index, checksum, pieces, taker)?;
+            salvage.member(index, checksum, stretches, taker)?;
             taker.end(index, member.at..member.first_at)?;
-            if let Some(counted) = counted.filter(|counted| *counted < sound) {
-                let end = member
-                    .trailing
-                    .as_ref()
-                    .map_or(self.size, |bytes| bytes.start);
-                let error = FormatError::UncountedChunk { counted };
-                taker.flaw(index, end..end, Section::Trailer, error);
-            }
-            if is_over {
-                taker.uncounted(index);
-            }
-            if let Some(bytes) = member.trailing.clone()
-                && !content::tolerates_trailing(&member)
-            {
-                taker.flaw(index, bytes, Section::Trailer, FormatError::Trailing);
-            }
+            report_end(&member, index, self.size, is_over, taker);
         }
         Ok(())
+    }
+}
+
+/// Reports chunks that a member does not count, and bytes after its last chunk.
+fn report_end(
+    member: &FoundMember,
+    index: usize,
+    size: u64,
+    is_over: bool,
+    taker: &mut impl SalvageSink,
+) {
+    if let Some(counted) = member.count.filter(|counted| *counted < member.sound) {
+        let end = member.trailing.as_ref().map_or(size, |bytes| bytes.start);
+        let error = FormatError::UncountedChunk { counted };
+        taker.part_damage(index, end..end, Section::Trailer, error);
+    }
+    if is_over {
+        taker.uncounted(index);
+    }
+    if let Some(bytes) = member.trailing.clone()
+        && !content::tolerates_trailing(member)
+    {
+        taker.part_damage(index, bytes, Section::Trailer, FormatError::Trailing);
     }
 }
 
 fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section: Section) -> Error {
     let position = Position {
         byte,
-        member: u64::try_from(member).unwrap_or(u64::MAX),
+        member: widen(member),
         chunk,
         section,
     };

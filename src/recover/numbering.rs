@@ -1,82 +1,84 @@
-//! How many records are lost where, in members of records: their numbers hang on it, so that a
-//! number is told only where it follows from what there is.
+//! How many records are lost, and where, in members of records. Since the numbers of later records depend on it, a number is
+//! only given if it follows from the data.
 //!
-//! A table tells the number of a chunk that lies where its entry says and ends where the next one
-//! says. Between two such chunks, what is missing is known; elsewhere the count tells, if there is
-//! one place only where something can be missing.
+//! A table gives the number of a chunk that begins at its entry and ends at the next one. Between two such chunks, the number
+//! of missing ones is known; elsewhere the count gives it, if there is only one place where chunks can be missing.
 
 use super::content::{
-    Gap, Piece, accounted, close_small_gaps, number, open, tail, torn, without_data,
+    Gap, Stretch, accounted, close_small_gaps, number, open, tail, torn, without_data,
 };
-use super::member::Member;
-use super::probe::Found;
+use super::member::FoundMember;
+use super::probe::SoundChunk;
+use crate::checked::len_of;
 use bloscpack_wire::{Checksum, FormatError, Section};
 
-/// The pieces of a member of records, in order.
-pub(super) fn pieces(member: &mut Member, size: u64) -> Vec<Piece> {
+/// The stretches of a member of records, in order.
+pub(super) fn stretches(member: &mut FoundMember, size: u64) -> Vec<Stretch> {
     let items = without_data(member);
-    let mut pieces: Vec<_> = items.into_iter().map(Piece::of).collect();
+    let mut stretches: Vec<_> = items.into_iter().map(Stretch::of).collect();
     if !member.is_ended {
-        let tail = tail(member, &pieces, size);
-        pieces.push(Piece::Gap(Box::new(tail)));
+        let tail = tail(member, &stretches, size);
+        stretches.push(Stretch::Gap(Box::new(tail)));
     }
-    close_small_gaps(member, &mut pieces);
-    open_short_gaps(&mut pieces);
+    close_small_gaps(member, &mut stretches);
+    open_short_gaps(&mut stretches);
     let mut doubtful = Vec::new();
-    if member.count.is_none_or(|count| accounted(&pieces) < count) {
-        part_moved(member, &mut pieces);
-        count_between(member, &mut pieces);
-        close_end(member, &mut pieces);
+    if member
+        .count
+        .is_none_or(|count| accounted(&stretches) < count)
+    {
+        part_moved(member, &mut stretches);
+        count_between(member, &mut stretches);
+        close_end(member, &mut stretches);
     } else {
-        doubtful = torn(member, &pieces, &numbers(member, &pieces));
+        doubtful = torn(member, &stretches, &numbers(member, &stretches));
     }
-    share_missing(member, &mut pieces);
-    open(&mut pieces, &doubtful);
-    forget_lengths(&mut pieces);
-    number(&mut pieces);
+    share_missing(member, &mut stretches);
+    open(&mut stretches, &doubtful);
+    forget_lengths(&mut stretches);
+    number(&mut stretches);
     let is_spare = |gap: &Gap| matches!(gap.error, FormatError::Spare { .. });
     let is_real = |gap: &Gap| {
         let is_something = !gap.bytes.is_empty() && !is_spare(gap);
         is_something || gap.chunks != Some(0)
     };
-    pieces.retain(|piece| !matches!(piece, Piece::Gap(gap) if !is_real(gap)));
-    pieces
+    stretches.retain(|stretch| !matches!(stretch, Stretch::Gap(gap) if !is_real(gap)));
+    stretches
 }
 
-/// Where bytes are missing, whole chunks may be.
-fn open_short_gaps(pieces: &mut [Piece]) {
-    for gap in pieces.iter_mut().filter_map(Piece::gap_mut) {
+/// Where bytes are missing, whole chunks may be missing.
+fn open_short_gaps(stretches: &mut [Stretch]) {
+    for gap in stretches.iter_mut().filter_map(Stretch::gap_mut) {
         if gap.is_short {
             gap.chunks = None;
         }
     }
 }
 
-/// Between a chunk that lies where the table says and one that does not, others may be missing
-/// without a trace.
-fn part_moved(member: &Member, pieces: &mut Vec<Piece>) {
-    let numbers = numbers(member, pieces);
-    let mut parted = Vec::with_capacity(pieces.len());
+/// Between a chunk that is at its entry in the table and one that is not, others may be missing without a trace.
+fn part_moved(member: &FoundMember, stretches: &mut Vec<Stretch>) {
+    let numbers = numbers(member, stretches);
+    let mut parted = Vec::with_capacity(stretches.len());
     let mut was_located = false;
-    for (piece, number) in pieces.drain(..).zip(numbers) {
-        if let (Piece::Chunk(found), true, None) = (&piece, was_located, number) {
-            parted.push(Piece::Gap(Box::new(nothing_at(member, found.at))));
+    for (stretch, number) in stretches.drain(..).zip(numbers) {
+        if let (Stretch::Chunk(found), true, None) = (&stretch, was_located, number) {
+            parted.push(Stretch::Gap(Box::new(nothing_at(member, found.at))));
         }
-        was_located = match &piece {
-            Piece::Chunk(_) => number.is_some(),
-            Piece::Gap(gap) => was_located && gap.chunks.is_some(),
+        was_located = match &stretch {
+            Stretch::Chunk(_) => number.is_some(),
+            Stretch::Gap(gap) => was_located && gap.chunks.is_some(),
         };
-        parted.push(piece);
+        parted.push(stretch);
     }
-    *pieces = parted;
+    *stretches = parted;
 }
 
-/// The number of each chunk that lies where the table says, which that of a neighbour has to
-/// confirm, if there is one: where all has moved, one may by chance lie where another should.
-fn numbers(member: &Member, pieces: &[Piece]) -> Vec<Option<u64>> {
-    let number = |index: Option<usize>| match pieces.get(index?)? {
-        Piece::Chunk(found) => Some(located(member, found)),
-        Piece::Gap(_) => None,
+/// The number of each chunk that is at its entry in the table. A neighbor, if there is one, must confirm it: if everything has
+/// moved, a chunk may by chance be where another one should be.
+fn numbers(member: &FoundMember, stretches: &[Stretch]) -> Vec<Option<u64>> {
+    let number = |index: Option<usize>| match stretches.get(index?)? {
+        Stretch::Chunk(found) => Some(located(member, found)),
+        Stretch::Gap(_) => None,
     };
     let confirmed = |index: usize| {
         let own = number(Some(index))??;
@@ -85,15 +87,15 @@ fn numbers(member: &Member, pieces: &[Piece]) -> Vec<Option<u64>> {
         let is_alone = before.is_none() && behind.is_none();
         let fits_before = before.is_some_and(|before| before == own.checked_sub(1));
         let fits_behind = behind == Some(own.checked_add(1));
-        // No number at all is no neighbour's either.
+        // No number at all is not a neighbor's number, either.
         let fits = (fits_before && own > 0) || fits_behind;
         (is_alone || fits).then_some(own)
     };
-    (0..pieces.len()).map(confirmed).collect()
+    (0..stretches.len()).map(confirmed).collect()
 }
 
 /// A gap of no bytes.
-fn nothing_at(member: &Member, at: u64) -> Gap {
+fn nothing_at(member: &FoundMember, at: u64) -> Gap {
     Gap {
         bytes: at..at,
         number: None,
@@ -108,55 +110,62 @@ fn nothing_at(member: &Member, at: u64) -> Gap {
     }
 }
 
-/// The number of a chunk by the table, if it begins and ends where that says.
-fn located(member: &Member, found: &Found) -> Option<u64> {
+/// The number of a chunk by the table, if it begins and ends at the entries there.
+fn located(member: &FoundMember, found: &SoundChunk) -> Option<u64> {
     let number = member.table.number_at(found.at)?;
     let end = found.bytes(member.checksum.unwrap_or(Checksum::None)).end;
-    let next = member.table.place_of(number.saturating_add(1));
+    let next = member.table.place_of(number + 1);
     let ends_there = |next: u64| end == next || (member.allows_spare() && end < next);
     next.is_none_or(ends_there).then_some(number)
 }
 
-/// Between two chunks of the table lie as many as their numbers say.
-fn count_between(member: &Member, pieces: &mut [Piece]) {
-    let numbers = numbers(member, pieces);
-    let is_open = |piece: &Piece| matches!(piece, Piece::Gap(gap) if gap.chunks.is_none());
-    let open: Vec<_> = pieces.iter().map(is_open).collect();
+/// The chunks between two chunks of the table are counted by their numbers.
+fn count_between(member: &FoundMember, stretches: &mut [Stretch]) {
+    let numbers = numbers(member, stretches);
+    let is_open = |stretch: &Stretch| matches!(stretch, Stretch::Gap(gap) if gap.chunks.is_none());
+    let open: Vec<_> = stretches.iter().map(is_open).collect();
     let (mut next, mut from) = (Some(0), 0);
-    for at in 0..=pieces.len() {
+    for at in 0..=stretches.len() {
         let number = match numbers.get(at) {
             Some(None) => continue,
             Some(number) => *number,
             None => member.count,
         };
         if let (Some(first), Some(number)) = (next, number)
-            && let Some(between) = pieces.get_mut(from..at)
+            && let Some(between) = stretches.get_mut(from..at)
         {
-            share(between, number.saturating_sub(first));
+            share(between, len_of(&(first..number)));
         }
-        next = number.map(|number| number.saturating_add(1));
-        from = at.saturating_add(1);
+        next = number.map(|number| number + 1);
+        from = at + 1;
     }
-    if member.count.is_none_or(|count| accounted(pieces) <= count) {
+    if member
+        .count
+        .is_none_or(|count| accounted(stretches) <= count)
+    {
         return;
     }
-    // The table has misled.
-    for (piece, _) in pieces.iter_mut().zip(open).filter(|(_, is_open)| *is_open) {
-        if let Some(gap) = piece.gap_mut() {
+    // The table is wrong.
+    for (stretch, _) in stretches
+        .iter_mut()
+        .zip(open)
+        .filter(|(_, is_open)| *is_open)
+    {
+        if let Some(gap) = stretch.gap_mut() {
             gap.chunks = None;
         }
     }
 }
 
-/// Gives the one open gap among these what the others leave of so many chunks; if nothing is left,
-/// any number of them.
-fn share(pieces: &mut [Piece], chunks: u64) {
-    let Some(left) = chunks.checked_sub(accounted(pieces)) else {
+/// Attributes to the one open gap among these the chunks that the others do not account for; if none are left, there may be any
+/// number of open gaps.
+fn share(stretches: &mut [Stretch], chunks: u64) {
+    let Some(left) = chunks.checked_sub(accounted(stretches)) else {
         return;
     };
-    let mut open: Vec<_> = pieces
+    let mut open: Vec<_> = stretches
         .iter_mut()
-        .filter_map(Piece::gap_mut)
+        .filter_map(Stretch::gap_mut)
         .filter(|gap| gap.chunks.is_none())
         .collect();
     if open.len() == 1 || left == 0 {
@@ -164,15 +173,14 @@ fn share(pieces: &mut [Piece], chunks: u64) {
     }
 }
 
-/// Nothing is missing at the end if the last chunks, though moved, are as long as the table has its
-/// last ones.
-fn close_end(member: &Member, pieces: &mut [Piece]) {
-    let Some((Piece::Gap(tail), before)) = pieces.split_last_mut() else {
+/// Nothing is missing at the end if the last chunks, though moved, have the lengths of the last ones in the table.
+fn close_end(member: &FoundMember, stretches: &mut [Stretch]) {
+    let Some((Stretch::Gap(tail), before)) = stretches.split_last_mut() else {
         return;
     };
-    let run = before.iter().rev().map_while(|piece| match piece {
-        Piece::Chunk(found) => Some(found),
-        Piece::Gap(_) => None,
+    let run = before.iter().rev().map_while(|stretch| match stretch {
+        Stretch::Chunk(found) => Some(found),
+        Stretch::Gap(_) => None,
     });
     let run: Vec<_> = run.collect();
     let number = |from_end: usize| {
@@ -180,9 +188,9 @@ fn close_end(member: &Member, pieces: &mut [Piece]) {
         member.count?.checked_sub(from_end)?.checked_sub(1)
     };
     let place = |from_end: usize| member.table.place_of(number(from_end)?);
-    let is_same = |(index, pair): (usize, &[&Found])| {
+    let is_same = |(index, pair): (usize, &[&SoundChunk])| {
         let [later, earlier] = pair else { return false };
-        let by_table = place(index).zip(place(index.saturating_add(1)));
+        let by_table = place(index).zip(place(index + 1));
         let len = later.at.checked_sub(earlier.at);
         by_table.and_then(|(later, earlier)| later.checked_sub(earlier)) == len
     };
@@ -192,16 +200,16 @@ fn close_end(member: &Member, pieces: &mut [Piece]) {
     }
 }
 
-/// What is missing by the count is what the one open gap has lost.
-fn share_missing(member: &Member, pieces: &mut [Piece]) {
+/// The chunks that are missing by the count are lost in the one open gap.
+fn share_missing(member: &FoundMember, stretches: &mut [Stretch]) {
     if let Some(count) = member.count {
-        share(pieces, count.max(accounted(pieces)));
+        share(stretches, count.max(accounted(stretches)));
     }
 }
 
-/// Records have any length.
-fn forget_lengths(pieces: &mut [Piece]) {
-    for gap in pieces.iter_mut().filter_map(Piece::gap_mut) {
+/// Records may have any length.
+fn forget_lengths(stretches: &mut [Stretch]) {
+    for gap in stretches.iter_mut().filter_map(Stretch::gap_mut) {
         gap.len = None;
     }
 }

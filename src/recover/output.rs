@@ -1,7 +1,7 @@
-//! The new file, of content or of records.
+//! [`OutputFile`]: the new file, of content or of records.
 
-use super::collector::Output;
-use super::window;
+use super::collector::ContentOutput;
+use crate::checked::{in_memory, slice, widen};
 use crate::encoder::{EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriterBuilder, SeekRecordWriter};
 use bloscpack_error::{Error, IoSide, Result};
@@ -10,27 +10,27 @@ use std::io::{Read, Seek, Write};
 /// Zeros written at once.
 const ZEROS: [u8; 4096] = [0; 4096];
 
-/// How it is written.
-pub(super) enum Builder {
+/// The options of the new file.
+pub(super) enum OutputBuilder {
     Content(EncoderBuilder),
     Records(RecordWriterBuilder),
 }
 
-enum Begun<W: Read + Write + Seek> {
+enum OpenOutput<W: Read + Write + Seek> {
     Content(Box<SeekEncoder<W>>),
     Records(Box<SeekRecordWriter<W>>),
 }
 
-/// It begins with the first bytes that are recovered, so that none comes to be without.
-pub(super) struct Target<W: Read + Write + Seek> {
-    waiting: Option<Box<(W, Builder)>>,
-    begun: Option<Begun<W>>,
-    /// Empty records that stand before the first one.
+/// The new file. It begins with the first bytes that are recovered: without any, nothing is written.
+pub(super) struct OutputFile<W: Read + Write + Seek> {
+    waiting: Option<Box<(W, OutputBuilder)>>,
+    begun: Option<OpenOutput<W>>,
+    /// Number of empty records before the first one.
     held: u64,
 }
 
-impl<W: Read + Write + Seek> Target<W> {
-    pub(super) fn new(target: W, builder: Builder) -> Self {
+impl<W: Read + Write + Seek> OutputFile<W> {
+    pub(super) fn new(target: W, builder: OutputBuilder) -> Self {
         Self {
             waiting: Some(Box::new((target, builder))),
             begun: None,
@@ -38,26 +38,26 @@ impl<W: Read + Write + Seek> Target<W> {
         }
     }
 
-    fn begun(&mut self) -> Result<&mut Begun<W>> {
+    fn begun(&mut self) -> Result<&mut OpenOutput<W>> {
         if let Some(waiting) = self.waiting.take() {
             let (target, builder) = *waiting;
             self.begun = Some(match builder {
-                Builder::Content(builder) => {
-                    Begun::Content(Box::new(builder.write_to_file(target)?))
+                OutputBuilder::Content(builder) => {
+                    OpenOutput::Content(Box::new(builder.write_to_file(target)?))
                 }
-                Builder::Records(builder) => {
-                    Begun::Records(Box::new(builder.write_to_file(target)?))
+                OutputBuilder::Records(builder) => {
+                    OpenOutput::Records(Box::new(builder.write_to_file(target)?))
                 }
             });
         }
-        let failed = || Error::usage("the target has failed before");
+        let failed = || Error::bug("the target has failed before");
         self.begun.as_mut().ok_or_else(failed)
     }
 
     fn records(&mut self) -> Result<&mut SeekRecordWriter<W>> {
         let held = std::mem::take(&mut self.held);
-        let Begun::Records(writer) = self.begun()? else {
-            return Err(Error::usage("content is written where records are"));
+        let OpenOutput::Records(writer) = self.begun()? else {
+            return Err(Error::bug("content is written among records"));
         };
         for _ in 0..held {
             writer.push([])?;
@@ -71,28 +71,26 @@ impl<W: Read + Write + Seek> Target<W> {
         }
         self.begun()?;
         match self.begun {
-            Some(Begun::Content(encoder)) => encoder.finish().map(|_| ()),
-            Some(Begun::Records(writer)) => writer.finish().map(|_| ()),
+            Some(OpenOutput::Content(encoder)) => encoder.finish().map(|_| ()),
+            Some(OpenOutput::Records(writer)) => writer.finish().map(|_| ()),
             None => Ok(()),
         }
     }
 }
 
-impl<W: Read + Write + Seek> Output for Target<W> {
+impl<W: Read + Write + Seek> ContentOutput for OutputFile<W> {
     fn content(&mut self, bytes: &[u8]) -> Result<()> {
         match self.begun()? {
-            Begun::Content(encoder) => encoder.write_all(bytes).writing(),
-            Begun::Records(_) => Err(Error::usage("records are written where content is")),
+            OpenOutput::Content(encoder) => encoder.write_all(bytes).writing(),
+            OpenOutput::Records(_) => Err(Error::bug("records are written among content")),
         }
     }
 
     fn zeros(&mut self, mut count: u64) -> Result<()> {
         while count > 0 {
-            let len = usize::try_from(count)
-                .unwrap_or(usize::MAX)
-                .min(ZEROS.len());
-            self.content(ZEROS.get(..len).unwrap_or_default())?;
-            count = count.saturating_sub(window::to_u64(len));
+            let len = count.min(widen(ZEROS.len()));
+            self.content(slice(&ZEROS, 0..in_memory(len)?)?)?;
+            count -= len;
         }
         Ok(())
     }
@@ -103,7 +101,7 @@ impl<W: Read + Write + Seek> Output for Target<W> {
 
     fn empty(&mut self, count: u64) -> Result<()> {
         if self.waiting.is_some() {
-            self.held = self.held.saturating_add(count);
+            self.held += count;
             return Ok(());
         }
         for _ in 0..count {

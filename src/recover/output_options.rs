@@ -1,10 +1,11 @@
-//! How a new file is written: as the old one was.
+//! The options of the new file: those of the old one, as far as they can be read.
 
-use super::kind::Kind;
-use super::member::Member;
-use super::output::Builder;
-use super::probe::Found;
-use super::{Findings, RecoverOptions};
+use super::kind::MemberKind;
+use super::member::FoundMember;
+use super::output::OutputBuilder;
+use super::probe::SoundChunk;
+use super::{RecoverOptions, ScanResult};
+use crate::checked::from_u32;
 use crate::encoder::{Encoder, EncoderBuilder};
 use crate::records::{RecordWriter, RecordWriterBuilder};
 use blosc1::internal::guess_settings;
@@ -13,16 +14,16 @@ use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatVersion, Metadata};
 
-impl Findings {
-    /// How to write what was found: as it was.
+impl ScanResult {
+    /// The options of a file like the one that was found.
     pub(super) fn builder<S: ReadAt>(
         &self,
         source: &S,
         options: &RecoverOptions,
         has_records: bool,
-    ) -> Result<Builder> {
+    ) -> Result<OutputBuilder> {
         let mut members = self.members.iter().zip(&self.kinds);
-        let is_taken = |(member, kind): &(&Member, &Kind)| {
+        let is_taken = |(member, kind): &(&FoundMember, &MemberKind)| {
             kind.has_records() == has_records && member.sound > 0
         };
         let first = members
@@ -34,16 +35,16 @@ impl Findings {
             None => None,
         };
         Ok(if has_records {
-            Builder::Records(self.record_builder(options, member, like))
+            OutputBuilder::Records(self.record_builder(options, member, like))
         } else {
-            Builder::Content(self.content_builder(options, member, like))
+            OutputBuilder::Content(self.content_builder(options, member, like))
         })
     }
 
     fn content_builder(
         &self,
         options: &RecoverOptions,
-        member: Option<&Member>,
+        member: Option<&FoundMember>,
         like: Option<ChunkSettings>,
     ) -> EncoderBuilder {
         let mut builder = Encoder::builder()
@@ -77,7 +78,7 @@ impl Findings {
     fn record_builder(
         &self,
         options: &RecoverOptions,
-        member: Option<&Member>,
+        member: Option<&FoundMember>,
         like: Option<ChunkSettings>,
     ) -> RecordWriterBuilder {
         let mut builder = RecordWriter::builder()
@@ -89,11 +90,11 @@ impl Findings {
         }
         // A record that is a chunk of its own may be too large for a packed one.
         let mut packings = self.kinds.iter().filter(|kind| kind.has_records());
-        let packing = packings.clone().next().and_then(Kind::packing);
+        let packing = packings.clone().next().and_then(MemberKind::packing);
         if let Some(packing) = packing.filter(|_| packings.all(|kind| kind.packing().is_some())) {
             builder = builder.packed(packing.chunk_size());
         }
-        if let Some(checksum) = member.and_then(Member::own_checksum) {
+        if let Some(checksum) = member.and_then(FoundMember::own_checksum) {
             builder = builder.checksum(checksum);
         }
         let Some(like) = like else {
@@ -116,12 +117,13 @@ impl Findings {
     }
 }
 
-/// Chunks of a member that are looked at for how they were made, and bytes that one may have for that.
+/// Chunks of a member of which one is looked at to find out how they were made.
 const MODELS: usize = 64;
+/// The most bytes of such a chunk.
 const MOST_OF_MODEL: u32 = 16 << 20;
 
-/// The longest of the first sound chunks, which tells most.
-fn model(member: &Member) -> Option<Found> {
+/// The longest of the first sound chunks, which shows most.
+fn model(member: &FoundMember) -> Option<SoundChunk> {
     let first = member.sound_chunks().take(MODELS);
     let short = first.filter(|found| found.ctbytes <= MOST_OF_MODEL);
     short
@@ -129,14 +131,14 @@ fn model(member: &Member) -> Option<Found> {
         .or_else(|| member.sound_chunks().next())
 }
 
-/// The settings that make chunks like this one, as far as it tells.
+/// The settings that make chunks like this one, as far as they can be found out.
 fn settings_of<S: ReadAt>(
     source: &S,
-    found: Found,
+    found: SoundChunk,
     max_block: u32,
 ) -> Result<Option<ChunkSettings>> {
     let len = found.ctbytes.min(MOST_OF_MODEL);
-    let mut chunk = vec![0; usize::try_from(len).unwrap_or(0)];
+    let mut chunk = vec![0; from_u32(len)];
     source.read_exact_at(found.at, &mut chunk)?;
     if let Ok(Some(settings)) = guess_settings(&chunk, max_block) {
         return Ok(Some(settings));
@@ -147,7 +149,7 @@ fn settings_of<S: ReadAt>(
     Ok(header.map(|header| like_header(&header)))
 }
 
-/// What the header of a chunk tells of its settings.
+/// The settings in the header of a chunk.
 fn like_header(header: &ChunkHeader) -> ChunkSettings {
     let format = header.compressor_format();
     let writes =

@@ -1,31 +1,32 @@
-//! Whether there is a sound chunk at a position.
+//! [`Probe`]: whether there is a sound chunk at a position.
 
-use super::block_layout::{Shape, shape};
-use super::budget::Work;
-use super::window::{Window, len_of};
+use super::block_layout::{BlockLayout, block_layout};
+use super::budget::WorkBudget;
+use super::window::Window;
+use crate::checked::{from_u32, len_of, slice_mut, widen};
+use crate::indexed::digest_of;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_blocks};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::Limit;
 use bloscpack_wire::{
-    Checksum, Digest, FormatError, Hashers, Limits, checksum::MAX_DIGEST_LEN, header::MAGIC,
+    Checksum, FormatError, Hashers, Limit, Limits, checksum::MAX_DIGEST_LEN, header::MAGIC,
 };
 use std::ops::Range;
 
-/// Blocks looked at from both ends before a chunk is hashed that nothing but its header speaks for.
+/// Blocks at both ends that are checked before a chunk is hashed for which there is no evidence but its header.
 const QUICK_BLOCKS: u32 = 8;
-/// Blocks looked at to find out how long a damaged chunk is.
+/// The most blocks that are checked to find out how long a damaged chunk is.
 const MOST_BLOCKS: u32 = 1 << 16;
 
-/// A chunk whose digest holds, or that decodes where there is none.
+/// A chunk whose digest is right or, without a digest, that decodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SoundChunk {
     pub at: u64,
     pub ctbytes: u32,
     pub nbytes: u32,
 }
 
-impl Found {
+impl SoundChunk {
     fn new(at: u64, header: &ChunkHeader) -> Self {
         Self {
             at,
@@ -40,26 +41,27 @@ impl Found {
     }
 }
 
-/// Where what follows a chunk and its digest begins.
+/// Where a chunk and its digest end.
 pub(super) fn end_of(at: u64, ctbytes: u32, checksum: Checksum) -> u64 {
+    // A damaged entry may lead to any position, and nothing is past the last one.
     at.saturating_add(ctbytes.into())
-        .saturating_add(checksum.digest_len() as u64)
+        .saturating_add(widen(checksum.digest_len()))
 }
 
 /// Whether there is a sound chunk at a position, by this checksum or any.
 type Question = (u64, Option<Checksum>);
 /// The chunk, and the checksum by which it is sound.
-type Answer = Option<(Found, Checksum)>;
+type Answer = Option<(SoundChunk, Checksum)>;
 
 /// Looks for chunks in a source, with bounded work.
 pub(super) struct Probe<'a, S> {
     pub window: Window<'a, S>,
     pub limits: Limits,
     pub hashers: Hashers,
-    work: Work,
+    work: WorkBudget,
     decoder: ChunkDecoder,
     block: Vec<u8>,
-    /// The last question and its answer, which is often asked for again.
+    /// The last question and its answer, since it is often repeated.
     last: Option<(Question, Answer)>,
 }
 
@@ -69,7 +71,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             window: Window::new(source)?,
             limits,
             hashers,
-            work: Work::default(),
+            work: WorkBudget::default(),
             decoder: limits.decoder(),
             block: Vec::new(),
             last: None,
@@ -80,27 +82,25 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         self.window.size()
     }
 
-    /// The header at this position, or what is wrong with it.
+    /// The header at this position, or the error in it.
     pub(super) fn header(
         &mut self,
         at: u64,
     ) -> Result<std::result::Result<ChunkHeader, FormatError>> {
         let bytes = self.window.look(at, HEADER_LEN)?;
         let Some(bytes) = bytes.first_chunk() else {
-            let found = u64::try_from(bytes.len()).unwrap_or(0);
-            let expected = HEADER_LEN as u64;
+            let (found, expected) = (widen(bytes.len()), widen(HEADER_LEN));
             return Ok(Err(FormatError::Cut { found, expected }));
         };
         Ok(ChunkHeader::parse(bytes).map_err(FormatError::from))
     }
 
-    /// The sound chunk at this position, by this checksum or, where none is known, by any, and the
-    /// checksum by which it is.
+    /// The sound chunk at this position, by this checksum or, if none is known, by any; and the checksum by which it is sound.
     pub(super) fn sound(
         &mut self,
         at: u64,
         checksum: Option<Checksum>,
-    ) -> Result<Option<(Found, Checksum)>> {
+    ) -> Result<Option<(SoundChunk, Checksum)>> {
         if let Some((question, answer)) = self.last
             && question == (at, checksum)
         {
@@ -109,7 +109,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let answer = match self.header(at)? {
             Ok(header) if !header.is_end_mark() && self.work.allows(at) => {
                 let by = self.holds(at, &header, checksum)?;
-                by.map(|by| (Found::new(at, &header), by))
+                by.map(|by| (SoundChunk::new(at, &header), by))
             }
             _ => None,
         };
@@ -117,47 +117,48 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(answer)
     }
 
-    /// As [`sound`](Self::sound), for a place to which nothing leads: there, all that can be told
-    /// before hashing has to be right. `chunk_size` is the most that it may hold, `claimed` what chunks
-    /// hold by a header that may be damaged.
+    /// As [`sound`](Self::sound), for a position to which nothing leads: there, everything that can be checked before hashing
+    /// must be right. `chunk_size` is the most bytes that it may hold; `claimed` is the size of chunks by a header that may be
+    /// damaged.
     pub(super) fn sound_by_chance(
         &mut self,
         at: u64,
         checksum: Option<Checksum>,
         chunk_size: Option<u32>,
         claimed: Option<u32>,
-    ) -> Result<Option<(Found, Checksum)>> {
+    ) -> Result<Option<(SoundChunk, Checksum)>> {
         let Ok(header) = self.header(at)? else {
             return Ok(None);
         };
         let most = chunk_size
             .unwrap_or(self.limits.chunk)
             .min(self.limits.chunk);
-        // No Blosc lets a chunk grow by more than its header, and all write the same stream version.
+        // In every version of Blosc, a chunk grows at most by its header, and the stream version is the same.
         let is_likely = !header.is_end_mark()
             && header.nbytes <= most
-            && header.ctbytes <= header.nbytes.saturating_add(header.len_u32())
+            && u64::from(header.ctbytes) <= u64::from(header.nbytes) + widen(header.len())
             && (header.versionlz == 1 || header.is_pure_copy())
-            && at.saturating_add(header.ctbytes.into()) <= self.size();
+            && u64::from(header.ctbytes) <= len_of(&(at..self.size()));
         if !is_likely || !self.work.allows(at) {
             return Ok(None);
         }
         let blocks = header.nblocks();
         let ends = (0..blocks.min(QUICK_BLOCKS))
+            // Of fewer blocks, none is left for the second range.
             .chain(blocks.saturating_sub(QUICK_BLOCKS).max(QUICK_BLOCKS)..blocks);
-        let shape = self.shape(at, &header, ends)?;
-        if shape.broken || shape.cut {
+        let layout = self.block_layout(at, &header, ends)?;
+        if layout.is_broken || layout.is_cut {
             return Ok(None);
         }
         let found = self.sound(at, checksum)?;
-        // Without a digest, anything that decodes is a chunk: what follows has to be one as well,
-        // or its length the one that all chunks have.
+        // Without a digest, anything that decodes is a chunk: it must be followed by another one, or have the length of all
+        // chunks.
         let Some((found, Checksum::None)) = found else {
             return Ok(found);
         };
         let is_usual = [chunk_size, claimed].contains(&Some(found.nbytes));
-        // That compressed streams of the right lengths come about by chance is as good as impossible.
-        // Special values have none, in 32 bytes and some.
+        // Compressed streams of the right lengths practically never occur by chance. Special values have no streams, in a
+        // little more than 32 bytes.
         let is_compressed = header.may_have_streams();
         let is_known = checksum == Some(Checksum::None);
         let stands = is_usual
@@ -169,8 +170,8 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(stands.then_some((found, Checksum::None)))
     }
 
-    /// Counts what a chunk has cost that is sound, but was not what was looked for.
-    pub(super) fn reject(&mut self, found: Found, by: Checksum) {
+    /// Counts the cost of a chunk that is sound, but not the one that is searched for.
+    pub(super) fn reject(&mut self, found: SoundChunk, by: Checksum) {
         let decoded = if by == Checksum::None {
             found.nbytes
         } else {
@@ -179,15 +180,14 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         self.work.spend(found.ctbytes.max(decoded).into());
     }
 
-    /// The first `len` uncompressed bytes of a sound chunk or all that it has, if they decode.
-    pub(super) fn beginning(&mut self, found: Found, len: usize) -> Result<Option<Vec<u8>>> {
+    /// The first `len` uncompressed bytes of a sound chunk, or all of a shorter one, if they decode.
+    pub(super) fn beginning(&mut self, found: SoundChunk, len: usize) -> Result<Option<Vec<u8>>> {
         if found.nbytes > self.limits.chunk {
             return Ok(None);
         }
-        let end = found.at.saturating_add(found.ctbytes.into());
+        let end = found.at + u64::from(found.ctbytes);
         let chunk = self.window.whole(found.at..end)?;
-        let most = usize::try_from(found.nbytes).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; len.min(most)];
+        let mut bytes = vec![0; len.min(from_u32(found.nbytes))];
         let decoded = self.decoder.decode_range(&chunk, 0, &mut bytes);
         Ok(decoded.is_ok().then_some(bytes))
     }
@@ -199,8 +199,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(is_cut || self.is_magic(at)? || self.header(at)?.is_ok())
     }
 
-    /// Whether anything more may be read for a head at this position, which is not where the scan
-    /// has come to by sound chunks alone.
+    /// Whether anything more may be read for a head at this position, to which sound chunks alone did not lead.
     pub(super) fn allows(&self, at: u64) -> bool {
         self.work.allows(at)
     }
@@ -230,17 +229,17 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             // The longest first: none at all fits everywhere.
             None => Checksum::ALL.into_iter().rev().find(holds),
         };
-        Ok(kind.map(|kind| digest_at.saturating_add(kind.digest_len() as u64)))
+        Ok(kind.map(|kind| digest_at + widen(kind.digest_len())))
     }
 
-    /// By which checksum the chunk holds.
+    /// The checksum by which the chunk is sound.
     fn holds(
         &mut self,
         at: u64,
         header: &ChunkHeader,
         checksum: Option<Checksum>,
     ) -> Result<Option<Checksum>> {
-        if at.saturating_add(header.ctbytes.into()) > self.size() {
+        if u64::from(header.ctbytes) > len_of(&(at..self.size())) {
             return Ok(None);
         }
         let by = match checksum {
@@ -257,7 +256,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(by)
     }
 
-    /// Which of these kinds of digest stands behind the chunk; the longest, if several.
+    /// The checksum of these whose digest follows the chunk; the one with the longest digest, if there are several.
     fn hash(
         &mut self,
         at: u64,
@@ -266,7 +265,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     ) -> Result<Option<Checksum>> {
         let end = at.saturating_add(header.ctbytes.into());
         let room = len_of(&(end..self.size()));
-        let possible = kinds.iter().filter(|kind| kind.digest_len() <= room);
+        let possible = kinds.iter().filter(|kind| widen(kind.digest_len()) <= room);
         let mut states: Vec<_> = possible
             .map(|kind| (*kind, self.hashers.hasher(*kind)))
             .collect();
@@ -276,21 +275,21 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         self.window.each(at..end, |piece| {
             states.iter_mut().for_each(|(_, state)| state.update(piece));
         })?;
-        let behind = self.window.look(end, MAX_DIGEST_LEN)?;
+        let after = self.window.look(end, MAX_DIGEST_LEN)?;
         let mut right = states.iter_mut().rev().filter_map(|(kind, state)| {
-            behind
+            after
                 .starts_with(state.finish().as_bytes())
                 .then_some(*kind)
         });
         let by = right.next();
         if by.is_none() {
             let each = u64::from(header.ctbytes);
-            self.work.spend(each.saturating_mul(states.len() as u64));
+            self.work.spend(each * widen(states.len()));
         }
         Ok(by)
     }
 
-    /// Whether all of a chunk without a digest decodes, and it is as long as its blocks say.
+    /// Whether all of a chunk without a digest decodes, and its blocks confirm its length.
     fn decodes(&mut self, at: u64, header: &ChunkHeader) -> Result<bool> {
         if header.nbytes > self.limits.chunk {
             return Ok(false);
@@ -305,8 +304,9 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             let bytes = rest.and_then(<[u8]>::first_chunk);
             Ok::<_, std::convert::Infallible>(bytes.map(|bytes| u32::from_le_bytes(*bytes)))
         };
-        let Ok(shape) = shape(header, 0..header.nblocks(), header.ctbytes.into(), word);
-        let holds = shape.tight && !shape.broken && self.decode_blocks(header, &chunk).is_ok();
+        let Ok(layout) = block_layout(header, 0..header.nblocks(), header.ctbytes.into(), word);
+        let holds =
+            layout.ends_exactly && !layout.is_broken && self.decode_blocks(header, &chunk)?.is_ok();
         if !holds {
             self.work
                 .spend(u64::from(header.nbytes.max(header.ctbytes)));
@@ -314,74 +314,76 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(holds)
     }
 
-    /// Decodes block by block, in the memory of one.
+    /// Decodes block by block, in the memory of one. The inner error is damage.
     fn decode_blocks(
         &mut self,
         header: &ChunkHeader,
         chunk: &[u8],
-    ) -> std::result::Result<(), FormatError> {
+    ) -> Result<std::result::Result<(), FormatError>> {
         let (found, limit) = (header.blocksize.min(header.nbytes), self.limits.block);
         if !has_blocks(chunk) {
-            self.decoder.decode_range(chunk, 0, &mut [])?;
-            return Ok(());
+            let decoded = self.decoder.decode_range(chunk, 0, &mut []);
+            return Ok(decoded.map(|_| ()).map_err(FormatError::from));
         }
         if found > limit {
-            return Err(ChunkError::BlockOverLimit { found, limit }.into());
+            return Ok(Err(ChunkError::BlockOverLimit { found, limit }.into()));
         }
-        let size = usize::try_from(found).unwrap_or(usize::MAX);
+        let size = from_u32(found);
         if self.block.len() < size {
             self.block = vec![0; size];
         }
         for index in 0..header.nblocks() {
-            let start = index.saturating_mul(header.blocksize);
-            let len = header.nbytes.saturating_sub(start).min(header.blocksize);
-            let len = usize::try_from(len).unwrap_or(usize::MAX);
-            let room = self.block.get_mut(..len).unwrap_or_default();
-            self.decoder.decode_block(chunk, index, room)?;
+            // All blocks but the last are within the chunk.
+            let left = header.nbytes - index * header.blocksize;
+            let len = from_u32(left.min(header.blocksize));
+            let room = slice_mut(&mut self.block, 0..len)?;
+            let decoded = self.decoder.decode_block(chunk, index, room);
+            if let Err(error) = decoded {
+                return Ok(Err(error.into()));
+            }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 
-    /// Whether a damaged chunk is for certain as long as its header says: its sizes are there twice
-    /// and agree.
+    /// Whether the header of a damaged chunk certainly has the right length, because its sizes are there twice and agree.
     pub(super) fn is_certain(&mut self, at: u64, header: &ChunkHeader) -> Result<bool> {
         if header.is_pure_copy() {
             return Ok(true);
         }
         let is_possible = header.nbytes > 0
-            && header.ctbytes <= header.nbytes.saturating_add(header.len_u32())
+            && u64::from(header.ctbytes) <= u64::from(header.nbytes) + widen(header.len())
             && header.nblocks() <= MOST_BLOCKS;
         if !is_possible || !self.work.allows(at) {
             return Ok(false);
         }
-        let is_whole = at.saturating_add(header.ctbytes.into()) <= self.size();
-        let shape = self.shape(at, header, 0..header.nblocks())?;
-        Ok(shape.tight || (shape.cut && !is_whole))
+        let is_whole = u64::from(header.ctbytes) <= len_of(&(at..self.size()));
+        let layout = self.block_layout(at, header, 0..header.nblocks())?;
+        Ok(layout.ends_exactly || (layout.is_cut && !is_whole))
     }
 
-    fn shape(
+    fn block_layout(
         &mut self,
         at: u64,
         header: &ChunkHeader,
         blocks: impl Iterator<Item = u32>,
-    ) -> Result<Shape> {
+    ) -> Result<BlockLayout> {
         if header.is_pure_copy() || header.nbytes == 0 {
-            return Ok(Shape::default());
+            return Ok(BlockLayout::default());
         }
         let before = self.window.looked();
         let window = &mut self.window;
-        let available = window.size().saturating_sub(at);
-        let found = shape(header, blocks, available, |from| {
+        let available = len_of(&(at..window.size()));
+        let found = block_layout(header, blocks, available, |from| {
             let bytes = window.look(at.saturating_add(from), 4)?;
             Ok::<_, bloscpack_error::Error>(
                 bytes.first_chunk().map(|word| u32::from_le_bytes(*word)),
             )
         })?;
-        self.work.spend(self.window.looked().saturating_sub(before));
+        self.work.spend(self.window.looked() - before);
         Ok(found)
     }
 
-    /// What is wrong with the chunk at this position, by this checksum.
+    /// The error of the chunk at this position, by this checksum.
     pub(super) fn fault(
         &mut self,
         at: u64,
@@ -390,8 +392,8 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     ) -> Result<FormatError> {
         let end = at.saturating_add(header.ctbytes.into());
         let len = checksum.digest_len();
-        let expected = u64::from(header.ctbytes).saturating_add(len as u64);
-        let found = self.size().saturating_sub(at);
+        let expected = u64::from(header.ctbytes) + widen(len);
+        let found = len_of(&(at..self.size()));
         if found < expected {
             return Ok(FormatError::Cut { found, expected });
         }
@@ -402,8 +404,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let digest = self.window.look(end, len)?.to_vec();
         let mut hasher = self.hashers.hasher(checksum);
         self.window.each(at..end, |piece| hasher.update(piece))?;
-        let digest = Digest::from_bytes(&digest).unwrap_or(Digest::EMPTY);
-        match FormatError::check_digest(checksum, digest, hasher.finish()) {
+        match FormatError::check_digest(checksum, digest_of(&digest)?, hasher.finish()) {
             Err(error) => Ok(error),
             Ok(()) => self.why_not(at..end, header),
         }
@@ -425,6 +426,6 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             found: header.ctbytes,
             expected: "where its last block ends",
         });
-        Ok(self.decode_blocks(header, &chunk).err().unwrap_or(length))
+        Ok(self.decode_blocks(header, &chunk)?.err().unwrap_or(length))
     }
 }

@@ -1,42 +1,48 @@
-//! Reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
+//! [`Salvage`]: reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
 
-use super::content::{Gap, Piece};
-use super::probe::Found;
-use super::window::len_of;
+use super::content::{Gap, Stretch};
+use super::probe::SoundChunk;
+use crate::checked::{from_u32, in_memory, len_of, slice, slice_mut, widen};
+use crate::indexed::digest_of;
 use crate::pipeline::Pipeline;
 use blosc1::internal::has_blocks;
 use blosc1::{ChunkDecoder, ChunkHeader};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::Limit;
-use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Limits, Section};
+use bloscpack_wire::{Checksum, FormatError, Hashers, Limit, Limits, Section};
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A chunk of more uncompressed bytes than this is decoded on the caller's thread, in pieces.
-const GIANT: u32 = 64 << 20;
+const LARGE: u32 = 64 << 20;
 /// A chunk of fewer uncompressed bytes than this is decoded by the caller's thread.
 const SMALL: u32 = 4 << 10;
-/// The least length of such a piece, but for the last.
+/// The least length of such a piece, except for the last.
 const PIECE: u32 = 1 << 20;
 /// Bytes read before more room is taken.
 const READ: usize = 1 << 20;
 
-/// What takes the content.
-pub(super) trait Taker {
-    /// Whether it takes this member; if not, it has noted so.
+/// Takes the content.
+pub(super) trait SalvageSink {
+    /// Whether it takes this member. If not, it has reported that.
     fn takes(&mut self, member: usize, bytes: Range<u64>) -> bool;
-    /// The next bytes of it.
+    /// The next bytes of the content.
     fn data(&mut self, member: usize, bytes: &[u8]) -> Result<()>;
     /// A chunk is complete.
-    fn chunk(&mut self, chunk: &Pending) -> Result<()>;
+    fn chunk(&mut self, chunk: &PendingChunk) -> Result<()>;
     /// Something is missing here.
     fn gap(&mut self, member: usize, gap: Gap) -> Result<()>;
-    /// Something is wrong that no content depends on.
-    fn flaw(&mut self, member: usize, bytes: Range<u64>, section: Section, error: FormatError);
+    /// A part is damaged that no content depends on.
+    fn part_damage(
+        &mut self,
+        member: usize,
+        bytes: Range<u64>,
+        section: Section,
+        error: FormatError,
+    );
     /// It has more chunks than it counts.
     fn uncounted(&mut self, member: usize);
-    /// A member, whose head lies here, is complete.
+    /// A member, whose head is here, is complete.
     fn end(&mut self, member: usize, head: Range<u64>) -> Result<()>;
 }
 
@@ -49,19 +55,20 @@ struct Job {
 
 struct Done {
     job: Job,
-    result: std::result::Result<(), FormatError>,
+    /// The inner error is damage, the outer one a bug.
+    result: Result<std::result::Result<(), FormatError>>,
 }
 
-/// What was submitted and not handed on.
-pub(super) struct Pending {
+/// A chunk that was submitted and not handed on.
+pub(super) struct PendingChunk {
     pub member: usize,
-    pub found: Found,
+    pub found: SoundChunk,
     checksum: Checksum,
     pub number: Option<u64>,
 }
 
-impl Pending {
-    /// As a chunk whose digest holds and that cannot be had all the same.
+impl PendingChunk {
+    /// The gap that this chunk leaves if it cannot be decoded although its digest is right.
     pub(super) fn gap(&self, error: FormatError) -> Gap {
         Gap {
             bytes: self.found.bytes(self.checksum),
@@ -80,7 +87,7 @@ pub(super) struct Salvage<'a, S> {
     limits: Limits,
     hashers: Hashers,
     pipeline: Pipeline<Job, Done>,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<PendingChunk>,
     spare: Vec<Job>,
 }
 
@@ -105,20 +112,20 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         &mut self,
         member: usize,
         checksum: Checksum,
-        pieces: Vec<Piece>,
-        taker: &mut impl Taker,
+        stretches: Vec<Stretch>,
+        taker: &mut impl SalvageSink,
     ) -> Result<()> {
         let mut next = Some(0);
-        for piece in pieces {
+        for stretch in stretches {
             let number = next;
-            next = piece.number_behind(next);
-            match piece {
-                Piece::Gap(gap) => {
+            next = stretch.number_after(next);
+            match stretch {
+                Stretch::Gap(gap) => {
                     self.drain(taker)?;
                     taker.gap(member, *gap)?;
                 }
-                Piece::Chunk(found) => {
-                    let pending = Pending {
+                Stretch::Chunk(found) => {
+                    let pending = PendingChunk {
                         member,
                         found,
                         checksum,
@@ -131,7 +138,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         self.drain(taker)
     }
 
-    fn chunk(&mut self, pending: Pending, taker: &mut impl Taker) -> Result<()> {
+    fn chunk(&mut self, pending: PendingChunk, taker: &mut impl SalvageSink) -> Result<()> {
         let nbytes = pending.found.nbytes;
         let (found, limit) = (nbytes.into(), self.limits.chunk.into());
         if found > limit {
@@ -143,9 +150,9 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
             self.drain(taker)?;
             return taker.gap(pending.member, pending.gap(error));
         }
-        if nbytes > GIANT {
+        if nbytes > LARGE {
             self.drain(taker)?;
-            return self.giant(&pending, taker);
+            return self.large(&pending, taker);
         }
         while self.pipeline.is_full() {
             self.take(taker)?;
@@ -158,7 +165,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         });
         self.read(&pending, &mut job.chunk)?;
         (job.checksum, job.nbytes) = (pending.checksum, nbytes);
-        // To hand a small one over would cost more than the work.
+        // Handing over a small one would cost more than the work.
         match nbytes {
             0..SMALL => self.pipeline.submit_here(job),
             _ => self.pipeline.submit(job),
@@ -167,7 +174,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         Ok(())
     }
 
-    fn drain(&mut self, taker: &mut impl Taker) -> Result<()> {
+    fn drain(&mut self, taker: &mut impl SalvageSink) -> Result<()> {
         while !self.pending.is_empty() {
             self.take(taker)?;
         }
@@ -175,15 +182,15 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
     }
 
     /// Waits for the oldest chunk and hands it on.
-    fn take(&mut self, taker: &mut impl Taker) -> Result<()> {
+    fn take(&mut self, taker: &mut impl SalvageSink) -> Result<()> {
         let (Some(pending), Some(done)) = (self.pending.pop_front(), self.pipeline.next()) else {
-            return Ok(());
+            return Err(Error::bug("a chunk that was submitted has no result"));
         };
         let Done { job, result } = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
-        match result {
+        match result? {
             Ok(()) => {
-                let len = usize::try_from(job.nbytes).unwrap_or(usize::MAX);
-                taker.data(pending.member, job.buffer.get(..len).unwrap_or_default())?;
+                let data = slice(&job.buffer, 0..from_u32(job.nbytes))?;
+                taker.data(pending.member, data)?;
                 taker.chunk(&pending)?;
             }
             Err(error) => taker.gap(pending.member, pending.gap(error))?,
@@ -192,27 +199,27 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         Ok(())
     }
 
-    /// Reads a chunk and its digest: memory follows what is there.
-    fn read(&self, pending: &Pending, chunk: &mut Vec<u8>) -> Result<()> {
+    /// Reads a chunk and its digest. Memory follows the bytes that are read.
+    fn read(&self, pending: &PendingChunk, chunk: &mut Vec<u8>) -> Result<()> {
         let bytes = pending.found.bytes(pending.checksum);
-        let len = len_of(&bytes);
+        let len = in_memory(len_of(&bytes))?;
         chunk.clear();
         while chunk.len() < len {
             let from = chunk.len();
-            chunk.resize(from.saturating_add(READ).min(len), 0);
-            let at = bytes.start.saturating_add(super::window::to_u64(from));
-            let room = chunk.get_mut(from..).unwrap_or_default();
-            self.source.read_exact_at(at, room)?;
+            let to = from + READ.min(len - from);
+            chunk.resize(to, 0);
+            let room = slice_mut(chunk, from..to)?;
+            self.source.read_exact_at(bytes.start + widen(from), room)?;
         }
         Ok(())
     }
 
-    /// Decodes a giant twice: first to see that all of it decodes.
-    fn giant(&mut self, pending: &Pending, taker: &mut impl Taker) -> Result<()> {
+    /// Decodes a large chunk twice: first to see that all of it decodes.
+    fn large(&mut self, pending: &PendingChunk, taker: &mut impl SalvageSink) -> Result<()> {
         let mut chunk = Vec::new();
         self.read(pending, &mut chunk)?;
         let mut decoder = self.limits.decoder();
-        let checked = check(&self.hashers, pending.checksum, &mut chunk);
+        let checked = check(&self.hashers, pending.checksum, &mut chunk)?;
         let header = match checked.and_then(|()| parse(&chunk, pending.found.nbytes)) {
             Ok(header) => header,
             Err(error) => return taker.gap(pending.member, pending.gap(error)),
@@ -221,15 +228,15 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         for is_for_real in [false, true] {
             let mut at = 0u32;
             while at < header.nbytes {
-                let len = step(&header, &chunk).min(header.nbytes.saturating_sub(at));
-                buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+                let len = step(&header, &chunk).min(header.nbytes - at);
+                buffer.resize(from_u32(len), 0);
                 if let Err(error) = decoder.decode_range(&chunk, at, &mut buffer) {
                     return taker.gap(pending.member, pending.gap(error.into()));
                 }
                 if is_for_real {
                     taker.data(pending.member, &buffer)?;
                 }
-                at = at.saturating_add(len);
+                at += len;
             }
         }
         taker.chunk(pending)
@@ -241,36 +248,50 @@ fn step(header: &ChunkHeader, chunk: &[u8]) -> u32 {
     match header.blocksize {
         0 => PIECE,
         _ if !has_blocks(chunk) => PIECE,
-        block => block.saturating_mul(PIECE.div_ceil(block)),
+        block => block * PIECE.div_ceil(block),
     }
 }
 
 fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
-    let result = check(hashers, job.checksum, &mut job.chunk).and_then(|()| {
-        parse(&job.chunk, job.nbytes)?;
-        let len = usize::try_from(job.nbytes).unwrap_or(usize::MAX);
-        if job.buffer.len() < len {
-            job.buffer = vec![0; len];
-        }
-        let room = job.buffer.get_mut(..len).unwrap_or_default();
-        decoder.decode(&job.chunk, room)?;
-        Ok(())
+    let checked = check(hashers, job.checksum, &mut job.chunk);
+    let result = checked.and_then(|checked| match checked {
+        Ok(()) => decode(decoder, &mut job),
+        Err(error) => Ok(Err(error)),
     });
     Done { job, result }
 }
 
-/// Takes the digest off and checks it again: the source may have changed since the scan.
+/// Decodes a chunk whose digest is right. The inner error is damage.
+fn decode(
+    decoder: &mut ChunkDecoder,
+    job: &mut Job,
+) -> Result<std::result::Result<(), FormatError>> {
+    let len = from_u32(job.nbytes);
+    if job.buffer.len() < len {
+        job.buffer = vec![0; len];
+    }
+    let room = slice_mut(&mut job.buffer, 0..len)?;
+    let decoded = parse(&job.chunk, job.nbytes)
+        .and_then(|_| decoder.decode(&job.chunk, room).map_err(FormatError::from));
+    Ok(decoded.map(|_| ()))
+}
+
+/// Takes the digest off and checks it again, since the source may have changed after the scan. The inner error is damage.
 fn check(
     hashers: &Hashers,
     checksum: Checksum,
     chunk: &mut Vec<u8>,
-) -> std::result::Result<(), FormatError> {
-    let digest = chunk.split_off(chunk.len().saturating_sub(checksum.digest_len()));
-    let digest = Digest::from_bytes(&digest).unwrap_or(Digest::EMPTY);
-    FormatError::check_digest(checksum, digest, hashers.digest(checksum, chunk))
+) -> Result<std::result::Result<(), FormatError>> {
+    let Some(len) = chunk.len().checked_sub(checksum.digest_len()) else {
+        let why = format!("{} bytes of a chunk with its digest", chunk.len());
+        return Err(Error::bug(why));
+    };
+    let digest = digest_of(&chunk.split_off(len))?;
+    let computed = hashers.digest(checksum, chunk);
+    Ok(FormatError::check_digest(checksum, digest, computed))
 }
 
-/// The header of a chunk that had so many bytes when it was found: the source may have changed since.
+/// The header of a chunk that had this many bytes when it was found. The source may have changed since.
 fn parse(chunk: &[u8], nbytes: u32) -> std::result::Result<ChunkHeader, FormatError> {
     let bytes = chunk.first_chunk().ok_or(FormatError::Cut {
         found: 0,

@@ -1,18 +1,17 @@
-//! A scan of all bytes of a source: members, their sound chunks, and what lies between.
+//! [`scan`]: reads all of a source for members, their sound chunks, and the damage between them.
 //!
-//! Where a chunk ends, something follows: a chunk, an end mark, a member, the end. As long as that
-//! holds, the scan goes from one to the next, and never looks into a sound chunk. Where it breaks,
-//! the extent of the damage comes from the strongest of these that there is:
+//! A chunk is followed by a chunk, an end mark, a member, or the end. As long as that holds, the scan goes from one to the next,
+//! and never looks into a sound chunk. Otherwise, the extent of the damage is given by the first of these that there is:
 //!
-//! 1. the damaged chunk's own header, if what it leads to is sound, or if its sizes confirm each
-//!    other;
+//! 1. the damaged chunk's own header, if it leads to something sound, or if its sizes confirm each other;
 //! 2. the table of offsets, from one entry to the next;
 //! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
 
-use super::head::{Flaw, Head, metadata_behind_lost, table_before, text_behind_lost};
-use super::member::{Bad, Member};
-use super::probe::{Found, Probe};
+use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
+use super::member::{DamagedRange, FoundMember};
+use super::probe::{Probe, SoundChunk};
 use super::table::Entry;
+use crate::checked::{len_of, widen};
 use blosc1::HEADER_LEN;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
@@ -22,23 +21,28 @@ use std::ops::Range;
 const MAGIC_LEN: u64 = 4;
 /// Bytes of the shortest head.
 const LEAST_HEAD: u64 = 8;
-/// Entries of the table that are tried to find out whether a header is one.
+/// Entries of the table that are tried to confirm a header.
 const LEADING_ENTRIES: usize = 4;
 
+/// A scan of a source, and the members that it has found so far.
 pub(super) struct Scan<'a, S> {
     pub(super) probe: Probe<'a, S>,
-    pub(super) members: Vec<Member>,
-    /// A member in whose damaged chunk the last member was found, and may be data of.
+    pub(super) members: Vec<FoundMember>,
+    /// The member in whose damaged chunk the last member was found, and of which that may be data.
     pub(super) outer: Option<usize>,
-    /// Members whose header may not be believed where it names the checksum.
+    /// Positions of the members whose header may name a wrong checksum.
     distrusted: Vec<u64>,
 }
 
 /// Scans a source.
 ///
 /// # Errors
-/// Those of the source.
-pub(super) fn scan<S: ReadAt>(source: &S, limits: Limits, hashers: Hashers) -> Result<Vec<Member>> {
+/// Returns any error of the source.
+pub(super) fn scan<S: ReadAt>(
+    source: &S,
+    limits: Limits,
+    hashers: Hashers,
+) -> Result<Vec<FoundMember>> {
     let members = Scan::new(source, limits, hashers, Vec::new())?.run()?;
     let doubtful = members.iter().filter(|member| member.is_doubtful());
     let distrusted: Vec<_> = doubtful.map(|member| member.at).collect();
@@ -46,12 +50,12 @@ pub(super) fn scan<S: ReadAt>(source: &S, limits: Limits, hashers: Hashers) -> R
         return Ok(members);
     }
     let again = Scan::new(source, limits, hashers, distrusted.clone())?.run()?;
-    // A digest that holds is no accident.
-    let holds = |member: &Member| {
+    // A digest that is right is not an accident.
+    let holds = |member: &FoundMember| {
         let by_digest = member.checksum.is_some_and(|kind| kind != Checksum::None);
         member.sound > 0 && by_digest && distrusted.contains(&member.at)
     };
-    let sound = |members: &[Member]| members.iter().map(|member| member.sound).sum::<u64>();
+    let sound = |members: &[FoundMember]| members.iter().map(|member| member.sound).sum::<u64>();
     Ok(
         if again.iter().any(holds) || sound(&again) > sound(&members) {
             again
@@ -71,7 +75,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         })
     }
 
-    fn run(mut self) -> Result<Vec<Member>> {
+    fn run(mut self) -> Result<Vec<FoundMember>> {
         let mut at = self.begin(0)?;
         while at < self.probe.size() {
             at = self.step(at)?;
@@ -79,7 +83,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(self.members)
     }
 
-    /// Goes on from the end of what was known: gives the end of what it found.
+    /// Continues from the end of the last item, and returns the end of the next one.
     fn step(&mut self, at: u64) -> Result<u64> {
         let Some(member) = self.members.last() else {
             return self.begin(at);
@@ -107,21 +111,20 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         self.damaged(at)
     }
 
-    pub(super) fn with_last(&mut self, change: impl FnOnce(&mut Member)) {
+    pub(super) fn with_last(&mut self, change: impl FnOnce(&mut FoundMember)) {
         if let Some(member) = self.members.last_mut() {
             change(member);
         }
     }
 
-    /// Adds a sound chunk to the last member, and gives its end.
-    pub(super) fn push(&mut self, found: Found, by: Checksum) -> u64 {
+    /// Adds a sound chunk to the last member, and returns its end.
+    pub(super) fn push(&mut self, found: SoundChunk, by: Checksum) -> u64 {
         self.with_last(|member| member.push(found, by));
         found.bytes(by).end
     }
 
-    /// Whether a chunk without a digest may be one of the last member, whose checksum may not be
-    /// known yet.
-    pub(super) fn stands(&mut self, found: Found, by: Checksum) -> Result<bool> {
+    /// Whether a chunk without a digest may belong to the last member, whose checksum may not be known yet.
+    pub(super) fn stands(&mut self, found: SoundChunk, by: Checksum) -> Result<bool> {
         let Some(member) = self.members.last().filter(|_| by == Checksum::None) else {
             return Ok(true);
         };
@@ -132,14 +135,14 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         let is_known = member.checksum.is_some() || named == Some(Checksum::None);
         let is_lost = named.is_none();
         let end = found.bytes(by).end;
-        // Where a digest was cut off, nothing is left behind its chunk.
-        let is_followed = end.saturating_add(HEADER_LEN as u64) <= self.probe.size();
+        // If a digest was cut off, nothing is left after its chunk.
+        let is_followed = len_of(&(end..self.probe.size())) >= widen(HEADER_LEN);
         Ok(is_known || (self.probe.is_landing(end)? && (is_lost || is_followed)))
     }
 
-    /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it,
-    /// as where bytes have gone missing: then that one.
-    fn take(&mut self, found: Found, by: Checksum) -> Result<u64> {
+    /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it, as if bytes have gone
+    /// missing: then it adds that one.
+    fn take(&mut self, found: SoundChunk, by: Checksum) -> Result<u64> {
         let end = found.bytes(by).end;
         if by == Checksum::None
             && !self.probe.is_landing(end)?
@@ -149,7 +152,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                 member.checksum.get_or_insert(by);
             });
             let error = FormatError::Cut {
-                found: early.at.saturating_sub(found.at),
+                found: len_of(&(found.at..early.at)),
                 expected: found.ctbytes.into(),
             };
             self.bad_short(found.at..early.at, found.nbytes, error);
@@ -158,7 +161,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(self.push(found, by))
     }
 
-    /// Begins the member at this position, and gives the place of its first chunk.
+    /// Begins the member at this position, and returns the position of its first chunk.
     pub(super) fn begin(&mut self, at: u64) -> Result<u64> {
         let head = match Head::read(&mut self.probe, at, false)? {
             Ok(head) => head,
@@ -184,7 +187,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             None => false,
         };
         if let (None, Some(expected)) = (chunks_at, head.chunks_at) {
-            head.flaws.push(Flaw {
+            head.damages.push(PartDamage {
                 bytes: head.at..size,
                 section: if head.header.offsets {
                     Section::Offsets
@@ -192,20 +195,20 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                     Section::Metadata
                 },
                 error: FormatError::Cut {
-                    found: size.saturating_sub(head.at),
-                    expected: expected.saturating_sub(head.at),
+                    found: len_of(&(head.at..size)),
+                    expected: len_of(&(head.at..expected)),
                 },
             });
         }
-        let from = head.at.saturating_add(LEAST_HEAD);
+        let from = head.at + LEAST_HEAD;
         let trusted = !self.distrusted.contains(&head.at);
-        let mut member = Member::of(head, trusted, leads);
+        let mut member = FoundMember::of(head, trusted, leads);
         member.first_at = chunks_at.unwrap_or(earliest);
         self.members.push(member);
         if is_there {
             return Ok(chunks_at.unwrap_or(earliest));
         }
-        // Bytes may be missing in the head, or its length be another than it says.
+        // Bytes may be missing in the head, or its length may be wrong.
         let end = chunks_at.unwrap_or(size);
         let Some((found, by)) = self.search_early(from, end)? else {
             return Ok(chunks_at.unwrap_or(earliest));
@@ -217,7 +220,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             expected: "where header, metadata and table end",
         };
         self.with_last(|member| {
-            member.push_bad(Bad {
+            member.push_bad(DamagedRange {
                 bytes: earliest.min(found.at)..found.at,
                 chunks: chunks_at.map(|_| 0),
                 nbytes: None,
@@ -229,31 +232,30 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     }
 
     fn begin_lost(&mut self, at: u64, error: FormatError) -> Result<u64> {
-        let mut member = Member::lost(at);
+        let mut member = FoundMember::lost(at);
         let size = self.probe.size();
-        if let Some((metadata, end)) = metadata_behind_lost(&mut self.probe, at)? {
+        if let Some((metadata, end)) = metadata_after_lost(&mut self.probe, at)? {
             member.metadata = Some(metadata);
             member.first_at = end;
         } else {
-            member.hint = text_behind_lost(&mut self.probe, at)?;
+            member.hint = text_after_lost(&mut self.probe, at)?;
         }
         member.look_for_records();
-        let end = size.min(at.saturating_add(32));
-        member.flaws.push(Flaw {
+        let end = size.min(at + 32);
+        member.damages.push(PartDamage {
             bytes: at..end,
             section: Section::Header,
             error,
         });
-        // Where the magic is left, it would be taken for the next member's.
+        // If the magic is left, it would be mistaken for the next member's.
         let is_magic = self.probe.is_magic(at)?;
-        let least = at.saturating_add(if is_magic { MAGIC_LEN } else { 0 });
+        let least = at + if is_magic { MAGIC_LEN } else { 0 };
         let first_at = member.first_at.max(least);
         self.members.push(member);
         Ok(first_at)
     }
 
-    /// Whether a member begins at this position whose chunks, or the end of its stream, are where
-    /// its head says.
+    /// Whether a member begins at this position, and its head leads to its chunks or to the end of its stream.
     pub(super) fn is_head(&mut self, at: u64, whatever_magic: bool) -> Result<bool> {
         match Head::read(&mut self.probe, at, whatever_magic)? {
             Ok(head) => self.leads(&head),
@@ -272,14 +274,14 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(false)
     }
 
-    /// Whether a sound chunk or an end mark is here, by what the head says.
+    /// Whether a sound chunk or an end mark is here, by the checksum in the head.
     fn is_begun(&mut self, head: &Head, at: u64) -> Result<bool> {
         let checksum = Some(head.header.checksum).filter(|kind| *kind != Checksum::None);
         Ok(self.probe.sound(at, checksum)?.is_some()
             || self.probe.end_mark(at, checksum)?.is_some())
     }
 
-    /// Finds out how far the damage reaches that begins here.
+    /// Finds the extent of the damage that begins here.
     fn damaged(&mut self, at: u64) -> Result<u64> {
         if let Some(end) = self.spare_end(at)? {
             return Ok(end);
@@ -288,7 +290,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             return Ok(self.probe.size());
         };
         if member.is_complete() {
-            return self.search_behind(at);
+            return self.search_after(at);
         }
         if let Some(end) = self.by_own_header(at)? {
             return Ok(end);
@@ -299,7 +301,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             .and_then(|member| member.table.number_at(at));
         let next = self.next_sound_entry(at)?;
         if let (Some(number), Some((end, next))) = (number, next)
-            && number.saturating_add(1) == next
+            && number + 1 == next
         {
             let error = self.fault(at)?;
             let nbytes = self.nbytes_at(at)?;
@@ -310,7 +312,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         self.search_inside(at, end, number.is_some())
     }
 
-    /// Uncompressed length of a chunk whose header can be read and says what others say.
+    /// Uncompressed length of a chunk whose header can be read and agrees with others.
     fn nbytes_at(&mut self, at: u64) -> Result<Option<u32>> {
         let header = self.probe.header(at)?;
         let has_size = |nbytes: &u32| {
@@ -321,7 +323,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(header.ok().map(|header| header.nbytes).filter(has_size))
     }
 
-    /// Passes over the zeros between two chunks, or behind the last one.
+    /// Skips the zeros between two chunks, or after the last one.
     fn spare_end(&mut self, at: u64) -> Result<Option<u64>> {
         let size = self.probe.size();
         let Some(member) = self
@@ -343,12 +345,12 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             let bytes = self.probe.window.sweep(from, 1)?;
             let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
             let is_all = zeros == bytes.len();
-            from = from.saturating_add(super::window::to_u64(zeros)).min(end);
+            from = (from + widen(zeros)).min(end);
             if !is_all {
                 break;
             }
         }
-        // Behind the last chunk, whatever follows the zeros is looked at by the next step.
+        // After the last chunk, the next step looks at whatever follows the zeros.
         let is_told = is_complete || next == Some(from);
         let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
         if is_spare && !is_told {
@@ -357,11 +359,11 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(is_spare.then_some(from))
     }
 
-    /// Zeros of which no table says that they are spare may be a record that was wiped out.
+    /// Zeros that are not spare according to a table may be a record that was wiped out.
     fn note_zeros(&mut self, bytes: Range<u64>) {
-        let is_record = |member: &Member| {
-            let least = (HEADER_LEN as u64).saturating_add(member.digest_len());
-            member.varies && bytes.end.saturating_sub(bytes.start) >= least
+        let is_record = |member: &FoundMember| {
+            let least = widen(HEADER_LEN) + member.digest_len();
+            member.varies && len_of(&bytes) >= least
         };
         if self.members.last().is_some_and(is_record) {
             self.bad(bytes, None, None, FormatError::Spare { found: 0 });
@@ -382,7 +384,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
         let is_entry =
             member.table.number_at(end).is_some() && member.table.number_at(at).is_some();
-        // A record of any length would be cut by the end of the source.
+        // The end of the source would cut a record of any length.
         let is_usual =
             member.has_usual_size(header.nbytes) && (!member.varies || end <= self.probe.size());
         let is_border = self.is_border(end)?;
@@ -392,7 +394,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
         let error = self.fault(at)?;
         let end = end.min(self.probe.size());
-        // Where bytes have gone missing, what follows begins before it should.
+        // If bytes have gone missing, the next chunk begins before it should.
         let early = if is_border {
             None
         } else {
@@ -405,9 +407,9 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                 .last()
                 .is_some_and(|member| member.checksum != Some(by))
             {
-                // Over the border to a member whose header is gone.
+                // Across the border to a member whose header is lost.
                 self.outer = None;
-                self.members.push(Member::lost(found.at));
+                self.members.push(FoundMember::lost(found.at));
             }
             return Ok(Some(self.push(found, by)));
         }
@@ -425,7 +427,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                     || self.probe.is_magic(at)?)))
     }
 
-    /// The next entry of the table that leads to a sound chunk: its place and number.
+    /// The next entry of the table that leads to a sound chunk: its position and number.
     fn next_sound_entry(&mut self, at: u64) -> Result<Option<(u64, u64)>> {
         let mut from = at;
         loop {
@@ -437,9 +439,9 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             };
             let (checksum, allows_spare) = (member.checksum, member.allows_spare());
             let next = member.table.next_after(entry.at);
-            let next = next.filter(|next| next.number == entry.number.saturating_add(1));
+            let next = next.filter(|next| next.number == entry.number + 1);
             if let Some((found, by)) = self.probe.sound(entry.at, checksum)? {
-                // Where all has moved by chance by whole chunks, it is not the one of the entry.
+                // If everything has moved by whole chunks by chance, it is not the chunk of the entry.
                 let end = found.bytes(by).end;
                 let ends_there = |next: Entry| end == next.at || (allows_spare && end < next.at);
                 if next.is_none_or(ends_there) && self.is_confirmed(end, next)? {
@@ -451,8 +453,8 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
     }
 
-    /// Records are often of one length, so that one that has moved is easily taken for another:
-    /// whether the next one is where the table says, too.
+    /// Whether the next record is at its entry in the table as well. Records often have one length, so that one that has moved
+    /// is easily mistaken for another.
     fn is_confirmed(&mut self, end: u64, next: Option<Entry>) -> Result<bool> {
         let Some(member) = self.members.last().filter(|member| member.varies) else {
             return Ok(true);
@@ -464,7 +466,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         })
     }
 
-    /// What is wrong at a place where a chunk should begin.
+    /// The error at a position where a chunk should begin.
     pub(super) fn fault(&mut self, at: u64) -> Result<FormatError> {
         let checksum = self.members.last().and_then(|member| member.checksum);
         match (self.probe.header(at)?, checksum) {
@@ -483,7 +485,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         error: FormatError,
     ) {
         self.with_last(|member| {
-            member.push_bad(Bad {
+            member.push_bad(DamagedRange {
                 bytes,
                 chunks,
                 nbytes,
@@ -493,10 +495,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         });
     }
 
-    /// Notes a damaged chunk that ends, by its header, behind where the next one begins.
+    /// Adds a damaged chunk that, by its header, ends after the beginning of the next one.
     fn bad_short(&mut self, bytes: Range<u64>, nbytes: u32, error: FormatError) {
         self.with_last(|member| {
-            member.push_bad(Bad {
+            member.push_bad(DamagedRange {
                 bytes,
                 chunks: Some(1),
                 nbytes: Some(nbytes),
@@ -506,9 +508,9 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         });
     }
 
-    /// A chunk was found in a member whose header is lost: perhaps its table is not.
+    /// Looks for the table of a member with a lost header, in which a chunk was found.
     pub(super) fn find_table(&mut self, first_chunk: u64) -> Result<()> {
-        let lacks_table = |member: &Member| {
+        let lacks_table = |member: &FoundMember| {
             let header = member.header.as_ref();
             member.sound == 0
                 && member.table.len() == 0

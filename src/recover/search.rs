@@ -1,40 +1,41 @@
-//! The search byte by byte for where sound chunks go on.
+//! The search for the next sound chunk, byte by byte.
 //!
-//! Inside of a damaged chunk may lie whole Bloscpack files, stored as they are: data. What is found
-//! is held against all that is known of the member, its checksum, its chunk size and its table; and
-//! a member found there is data after all if chunks follow it that belong to the one around it.
+//! A damaged chunk may contain whole Bloscpack files that were stored without compression, as data. Everything that is found is
+//! compared with all that is known of the member: its checksum, its chunk size and its table. A member that is found inside is
+//! data after all if it is followed by chunks of the member around it.
 
-use super::member::{Item, Member};
-use super::probe::Found;
+use super::member::{FoundMember, Item};
+use super::probe::SoundChunk;
 use super::scan::Scan;
+use crate::checked::{len_of, widen};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, header::MAGIC};
 
-/// Spare space behind a last chunk that is looked over.
+/// Spare space after a last chunk that is searched.
 const MOST_SPARE: usize = 4096;
 /// Bytes of an end mark and the longest digest.
 const LONGEST_MARK: u64 = 16 + 64;
 
-/// What a search comes to.
-enum Next {
-    Chunk(Found, Checksum),
+/// The result of a search.
+enum SearchHit {
+    Chunk(SoundChunk, Checksum),
     /// As a chunk, but of the member around the last one.
-    Outer(Found, Checksum),
-    Member(u64),
+    Outer(SoundChunk, Checksum),
+    FoundMember(u64),
 }
 
-/// Where a search may find what.
+/// Bounds of a search.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// A sound chunk is known to begin here.
     sound_at: Option<u64>,
-    /// Chunks inside of a stretch between two entries of the table are data.
+    /// Chunks between two entries of the table are data.
     by_table: bool,
 }
 
 impl<S: ReadAt> Scan<'_, S> {
-    /// Searches from a damaged chunk of the last member on.
+    /// Searches from a damaged chunk of the last member on, and returns the end of what it found.
     pub(super) fn search_inside(
         &mut self,
         at: u64,
@@ -43,32 +44,32 @@ impl<S: ReadAt> Scan<'_, S> {
     ) -> Result<u64> {
         let error = self.fault(at)?;
         let by_table = by_table && sound_at.is_some();
-        let (from, end) = (at.saturating_add(1), sound_at.unwrap_or(self.probe.size()));
+        let (from, end) = (at + 1, sound_at.unwrap_or(self.probe.size()));
         let next = self.search(from, end, Bounds { sound_at, by_table })?;
         match next {
-            Some(Next::Chunk(found, by)) => {
+            Some(SearchHit::Chunk(found, by)) => {
                 self.find_table(found.at)?;
                 self.bad(at..found.at, None, None, error);
                 return Ok(self.push(found, by));
             }
-            Some(Next::Outer(found, by)) => {
+            Some(SearchHit::Outer(found, by)) => {
                 self.fold_into_outer(found.at);
                 return Ok(self.push(found, by));
             }
             _ => {}
         }
         let member_at = match next {
-            Some(Next::Member(place)) => Some(place),
+            Some(SearchHit::FoundMember(place)) => Some(place),
             _ => None,
         };
         let end = member_at.unwrap_or(end);
-        // Damage may reach over the header of a member with another checksum.
+        // Damage may cover the header of a member with another checksum.
         if sound_at.is_none()
             && let Some((found, by)) = self.search_other(from, end)?
         {
             self.bad(at..found.at, None, None, error);
             self.outer = None;
-            self.members.push(Member::lost(found.at));
+            self.members.push(FoundMember::lost(found.at));
             return Ok(self.push(found, by));
         }
         self.bad(at..end, None, None, error);
@@ -81,15 +82,15 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(end)
     }
 
-    /// Searches for a chunk with a digest that is not of the last member, or the one around it.
-    fn search_other(&mut self, from: u64, end: u64) -> Result<Option<(Found, Checksum)>> {
-        let is_known = |member: &Member| member.checksum.is_some();
+    /// Searches for a chunk with a digest that belongs neither to the last member nor to the one around it.
+    fn search_other(&mut self, from: u64, end: u64) -> Result<Option<(SoundChunk, Checksum)>> {
+        let is_known = |member: &FoundMember| member.checksum.is_some();
         if !self.members.last().is_some_and(is_known) {
             return Ok(None);
         }
         let mut at = from;
         while let Some(place) = self.next_sign(at, end)? {
-            at = place.saturating_add(1);
+            at = place + 1;
             let found = self.probe.sound_by_chance(place, None, None, None)?;
             match found {
                 Some((found, Checksum::None)) => self.probe.reject(found, Checksum::None),
@@ -100,12 +101,12 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(None)
     }
 
-    /// Searches for the first chunk of the last member before the place where its head says.
+    /// Searches for the first chunk of the last member before the position that its head gives.
     pub(super) fn search_early(
         &mut self,
         from: u64,
         end: u64,
-    ) -> Result<Option<(Found, Checksum)>> {
+    ) -> Result<Option<(SoundChunk, Checksum)>> {
         let bounds = Bounds {
             sound_at: None,
             by_table: false,
@@ -113,41 +114,41 @@ impl<S: ReadAt> Scan<'_, S> {
         let last = self.members.len().checked_sub(1);
         let mut at = from;
         while let Some(place) = self.next_sign(at, end)? {
-            at = place.saturating_add(1);
+            at = place + 1;
             let found = self.chunk_of(last, place, bounds, false)?;
             if found.is_some() {
                 return Ok(found);
             }
         }
-        // The name of the checksum may be damaged, too.
+        // The checksum id may be damaged, too.
         self.search_other(from, end)
     }
 
-    /// Searches behind the last chunk of the last member, where only another member can follow.
-    pub(super) fn search_behind(&mut self, at: u64) -> Result<u64> {
+    /// Searches after the last chunk of the last member, which only another member can follow.
+    pub(super) fn search_after(&mut self, at: u64) -> Result<u64> {
         let (size, error) = (self.probe.size(), self.fault(at)?);
         let bounds = Bounds {
             sound_at: None,
             by_table: false,
         };
         let next = self.search(at, size, bounds)?;
-        if let Some(Next::Outer(found, by)) = next {
+        if let Some(SearchHit::Outer(found, by)) = next {
             self.fold_into_outer(found.at);
             return Ok(self.push(found, by));
         }
         let end = match &next {
-            Some(Next::Member(end)) => *end,
-            Some(Next::Chunk(found, _)) => found.at,
+            Some(SearchHit::FoundMember(end)) => *end,
+            Some(SearchHit::Chunk(found, _)) => found.at,
             _ => size,
         };
         match next {
-            Some(Next::Chunk(found, by)) => {
+            Some(SearchHit::Chunk(found, by)) => {
                 self.outer = None;
-                self.members.push(Member::lost(at));
+                self.members.push(FoundMember::lost(at));
                 self.bad(at..end, None, None, error);
                 Ok(self.push(found, by))
             }
-            Some(Next::Member(_)) => {
+            Some(SearchHit::FoundMember(_)) => {
                 self.with_last(|member| member.trailing = Some(at..end));
                 self.outer = None;
                 self.begin(end)
@@ -159,44 +160,45 @@ impl<S: ReadAt> Scan<'_, S> {
         }
     }
 
-    /// The last member was data of a damaged chunk: takes it back.
+    /// Takes back the last member, which was data of a damaged chunk.
     fn fold_into_outer(&mut self, end: u64) {
         let Some(outer) = self.outer.take() else {
             return;
         };
-        self.members.truncate(outer.saturating_add(1));
+        self.members.truncate(outer + 1);
         self.with_last(|member| {
-            if let Some(Item::Bad(bad)) = member.items.last_mut() {
+            if let Some(Item::DamagedRange(bad)) = member.items.last_mut() {
                 bad.bytes.end = end;
             }
         });
     }
 
-    fn search(&mut self, from: u64, end: u64, bounds: Bounds) -> Result<Option<Next>> {
+    fn search(&mut self, from: u64, end: u64, bounds: Bounds) -> Result<Option<SearchHit>> {
         let mut at = from;
         while let Some(place) = self.next_sign(at, end)? {
             let next = if self.probe.is_magic(place)? {
                 let is_member = !bounds.by_table && self.is_head(place, false)?;
-                is_member.then_some(Next::Member(place))
+                is_member.then_some(SearchHit::FoundMember(place))
             } else {
                 self.chunk_at(place, bounds)?
             };
             if next.is_some() {
                 return Ok(next);
             }
-            at = place.saturating_add(1);
+            at = place + 1;
         }
         Ok(None)
     }
 
-    /// The next place that looks like the beginning of a chunk or a member.
+    /// The next position that looks like the beginning of a chunk or a member.
     fn next_sign(&mut self, from: u64, end: u64) -> Result<Option<u64>> {
         let mut at = from;
         while at < end {
             let bytes = self.probe.window.sweep(at, MAGIC.len())?;
             let sign = bytes.windows(MAGIC.len()).position(is_sign);
+            // Fewer bytes than the magic are left only at the end.
             let step = sign.unwrap_or(bytes.len().saturating_sub(MAGIC.len() - 1));
-            let place = at.saturating_add(super::window::to_u64(step));
+            let place = at + widen(step);
             if sign.is_some() {
                 return Ok(Some(place).filter(|place| *place < end));
             }
@@ -208,28 +210,28 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(None)
     }
 
-    /// The chunk at this place, of the last member or of the one around it.
-    fn chunk_at(&mut self, at: u64, bounds: Bounds) -> Result<Option<Next>> {
+    /// The chunk at this position, of the last member or of the one around it.
+    fn chunk_at(&mut self, at: u64, bounds: Bounds) -> Result<Option<SearchHit>> {
         let last = self.members.len().checked_sub(1);
         if let Some((found, by)) = self.chunk_of(last, at, bounds, self.outer.is_none())? {
-            return Ok(Some(Next::Chunk(found, by)));
+            return Ok(Some(SearchHit::Chunk(found, by)));
         }
         if self.outer.is_none() {
             return Ok(None);
         }
         let found = self.chunk_of(self.outer, at, bounds, false)?;
-        Ok(found.map(|(found, by)| Next::Outer(found, by)))
+        Ok(found.map(|(found, by)| SearchHit::Outer(found, by)))
     }
 
-    /// The chunk at this place, if it can be one of this member; of a complete one only if
-    /// `may_be_new` says that it may begin another.
+    /// The chunk at this position, if it can belong to this member. In a complete member, only if `may_be_new` says that it may
+    /// begin another one.
     fn chunk_of(
         &mut self,
         member: Option<usize>,
         at: u64,
         bounds: Bounds,
         may_be_new: bool,
-    ) -> Result<Option<(Found, Checksum)>> {
+    ) -> Result<Option<(SoundChunk, Checksum)>> {
         let Some(member) = member.and_then(|member| self.members.get(member)) else {
             return Ok(None);
         };
@@ -263,7 +265,7 @@ impl<S: ReadAt> Scan<'_, S> {
             && (is_new || self.stands(found, by)?)
             && (is_full || self.is_end(bytes.end, by)?);
         if !is_possible {
-            // Chunks may lie in one another, each as long as the rest.
+            // Chunks may be nested, each as long as the rest of the one around it.
             self.probe.reject(found, by);
         }
         Ok(is_possible.then_some((found, by)))
@@ -276,29 +278,32 @@ impl<S: ReadAt> Scan<'_, S> {
 
     /// Whether a member with this checksum can end here.
     fn is_end(&mut self, at: u64, checksum: Checksum) -> Result<bool> {
-        // Perhaps behind some spare space.
-        let at = self.behind_zeros(at)?;
-        // Or before what may have been an end mark.
-        Ok(self.probe.size().saturating_sub(at) <= LONGEST_MARK
+        // There may be spare space first.
+        let at = self.after_zeros(at)?;
+        // Or the rest may have been an end mark.
+        Ok(len_of(&(at..self.probe.size())) <= LONGEST_MARK
             || self.probe.end_mark(at, Some(checksum))?.is_some()
             || self.probe.is_magic(at)?)
     }
 
-    /// Searches in a damaged chunk, of which this is the extent, for sound ones that reach past its
-    /// end: those that do not are its data.
-    pub(super) fn search_across(&mut self, at: u64, end: u64) -> Result<Option<(Found, Checksum)>> {
+    /// Searches in a damaged chunk of this extent for sound ones that reach past its end. Sound chunks that do not are its data.
+    pub(super) fn search_across(
+        &mut self,
+        at: u64,
+        end: u64,
+    ) -> Result<Option<(SoundChunk, Checksum)>> {
         let Some(member) = self.members.last() else {
             return Ok(None);
         };
         let (checksum, chunk_size) = (member.checksum, member.chunk_size);
-        let mut from = at.saturating_add(1);
+        let mut from = at + 1;
         while let Some(place) = self.next_sign(from, end)? {
-            from = place.saturating_add(1);
+            from = place + 1;
             let mut found = self
                 .probe
                 .sound_by_chance(place, checksum, chunk_size, None)?;
             if found.is_none() && checksum != Some(Checksum::None) {
-                // Of another member, perhaps, whose header has gone missing.
+                // It may belong to another member, whose header is lost.
                 let other = self.probe.sound_by_chance(place, None, None, None)?;
                 if let Some((found, Checksum::None)) = other {
                     self.probe.reject(found, Checksum::None);
@@ -316,32 +321,32 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(None)
     }
 
-    /// An end mark in a member that counts its chunks is data, like the chunks before it up to the
-    /// damage behind which they were found.
+    /// Whether an end mark is data: it is if its member counts its chunks. Then the chunks before it are data as well, back to
+    /// the damage after which they were found.
     pub(super) fn is_inner_end(&mut self, end: u64) -> Result<bool> {
         let may_end = end == self.probe.size() || self.probe.is_magic(end)?;
         let Some(member) = self.members.last_mut().filter(|_| !may_end) else {
             return Ok(false);
         };
         let is_counted = member.header.is_some() && member.count.is_some();
-        let is_open = |item: &Item| matches!(item, Item::Bad(bad) if bad.chunks.is_none());
-        let behind = member.items.iter().rposition(is_open);
-        let Some(behind) = behind.filter(|_| is_counted) else {
+        let is_open = |item: &Item| matches!(item, Item::DamagedRange(bad) if bad.chunks.is_none());
+        let first = member.items.iter().rposition(is_open);
+        let Some(first) = first.filter(|_| is_counted) else {
             return Ok(false);
         };
-        member.forget_behind(behind, end);
+        member.forget_after(first, end);
         Ok(true)
     }
 
-    /// Where the sound chunks end that follow one another from here on.
+    /// Where the consecutive sound chunks end that begin here.
     fn run_end(&mut self, at: u64, checksum: Checksum) -> Result<u64> {
-        let allows_spare = self.members.last().is_some_and(Member::allows_spare);
+        let allows_spare = self.members.last().is_some_and(FoundMember::allows_spare);
         let mut at = at;
         loop {
             let mut next = self.probe.sound(at, Some(checksum))?;
             if next.is_none() && allows_spare {
-                let behind = self.behind_zeros(at)?;
-                next = self.probe.sound(behind, Some(checksum))?;
+                let after = self.after_zeros(at)?;
+                next = self.probe.sound(after, Some(checksum))?;
             }
             match next {
                 Some((found, by)) => at = found.bytes(by).end,
@@ -351,10 +356,10 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 
     /// The first byte from here on that is not zero, unless it is far.
-    fn behind_zeros(&mut self, at: u64) -> Result<u64> {
+    fn after_zeros(&mut self, at: u64) -> Result<u64> {
         let bytes = self.probe.window.look(at, MOST_SPARE)?;
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-        Ok(at.saturating_add(super::window::to_u64(zeros)))
+        Ok(at + widen(zeros))
     }
 }
 

@@ -1,5 +1,6 @@
-//! A table of offsets that may be damaged in part.
+//! [`Table`]: a table of offsets that may be damaged in part.
 
+use crate::checked::len_of;
 use bloscpack_wire::offsets::CHUNK_HEADER_LEN;
 use std::ops::Range;
 
@@ -14,15 +15,16 @@ pub(super) struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Table {
     entries: Vec<Entry>,
-    /// No entry before this one need be looked at again: they lead to nothing.
+    /// No entry before this one needs to be looked at again: they lead to nothing.
     passed: usize,
 }
 
 impl Table {
-    /// Keeps of these entries the most that ascend, and of them those inside of `range`.
+    /// Keeps the longest ascending series of these entries, of those inside of `range`.
     pub(super) fn new(entries: impl Iterator<Item = Entry>, range: &Range<u64>) -> Self {
         let possible = entries.filter(|entry| {
-            entry.at >= range.start && entry.at.saturating_add(CHUNK_HEADER_LEN) <= range.end
+            let len = len_of(&(entry.at..range.end));
+            entry.at >= range.start && len >= CHUNK_HEADER_LEN
         });
         Self {
             entries: longest_ascent(possible.collect()),
@@ -52,27 +54,26 @@ impl Table {
         Some(self.entries.get(index.ok()?)?.number)
     }
 
-    /// The first entry behind `at` of those that were not passed.
+    /// The first entry after `at` of those that were not passed.
     pub(super) fn next_after(&mut self, at: u64) -> Option<Entry> {
-        let behind = self.entries.partition_point(|entry| entry.at <= at);
-        self.entries.get(behind.max(self.passed)).copied()
+        let after = self.entries.partition_point(|entry| entry.at <= at);
+        self.entries.get(after.max(self.passed)).copied()
     }
 
-    /// Says that neither this entry nor one before it leads to a sound chunk, where none has been
-    /// found yet.
+    /// Notes that neither this entry nor one before it leads to a sound chunk that has not been found yet.
     pub(super) fn pass(&mut self, entry: Entry) {
-        let behind = self.entries.partition_point(|other| other.at <= entry.at);
-        self.passed = self.passed.max(behind);
+        let after = self.entries.partition_point(|other| other.at <= entry.at);
+        self.passed = self.passed.max(after);
     }
 
-    /// Whether two entries of neighbours enclose these bytes and leave some on both sides.
+    /// Whether the entries of two neighboring chunks enclose these bytes and leave some on both sides.
     pub(super) fn encloses(&self, bytes: &Range<u64>) -> bool {
-        let behind = self.entries.partition_point(|entry| entry.at < bytes.start);
-        let before = behind.checked_sub(1).and_then(|at| self.entries.get(at));
-        let (Some(before), Some(next)) = (before, self.entries.get(behind)) else {
+        let after = self.entries.partition_point(|entry| entry.at < bytes.start);
+        let before = after.checked_sub(1).and_then(|at| self.entries.get(at));
+        let (Some(before), Some(next)) = (before, self.entries.get(after)) else {
             return false;
         };
-        next.at > bytes.end && before.number.saturating_add(1) == next.number
+        next.at > bytes.end && before.number + 1 == next.number
     }
 }
 

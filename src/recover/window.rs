@@ -1,15 +1,16 @@
-//! The bytes of a source, looked at anywhere and in small pieces.
+//! [`Window`]: the bytes of a source, anywhere and in small pieces.
 
+use crate::checked::{in_memory, len_of, slice, slice_mut, widen};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use std::ops::Range;
 
 /// How much is read for a look at a few bytes.
 const LOOK: usize = 4 << 10;
-/// How much is read at once where all bytes are passed.
-const PIECE: usize = 128 << 10;
+/// How much is read at once if all bytes are needed.
+const PIECE: u64 = 128 << 10;
 
-/// A source of a length that was asked for once, with the bytes around the last look.
+/// A source whose length was asked for once, with the bytes around the last look.
 pub(super) struct Window<'a, S> {
     source: &'a S,
     size: u64,
@@ -39,24 +40,25 @@ impl<'a, S: ReadAt> Window<'a, S> {
         self.size
     }
 
-    /// Bytes that looks have read so far: what looking costs.
+    /// Bytes that looks have read so far, as a measure of their cost.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }
 
-    /// The bytes from `at` on, `len` of them or what there is up to the end.
+    /// The bytes from `at` on: `len` of them, or fewer at the end.
     pub(super) fn look(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let bytes = self.from(at, len, LOOK)?;
         Ok(bytes.get(..len).unwrap_or(bytes))
     }
 
-    /// All bytes at hand from `at` on, at least `least` of them or what there is up to the end.
+    /// All bytes in the buffer from `at` on: at least `least` of them, or fewer at the end.
     pub(super) fn sweep(&mut self, at: u64, least: usize) -> Result<&[u8]> {
-        self.from(at, least, PIECE)
+        self.from(at, least, in_memory(PIECE)?)
     }
 
     fn from(&mut self, at: u64, least: usize, piece: usize) -> Result<&[u8]> {
-        let wanted = len_of(&(at..self.size)).min(least);
+        let left = len_of(&(at..self.size));
+        let wanted = in_memory(left.min(widen(least)))?;
         let skip = at
             .checked_sub(self.at)
             .and_then(|skip| usize::try_from(skip).ok())
@@ -65,42 +67,34 @@ impl<'a, S: ReadAt> Window<'a, S> {
                 have >= wanted && have > 0
             });
         if let Some(skip) = skip {
-            return Ok(self.buffer.get(skip..).unwrap_or_default());
+            return slice(&self.buffer, skip..self.buffer.len());
         }
-        let len = len_of(&(at..self.size)).min(piece.max(least));
+        let len = in_memory(left.min(widen(piece.max(least))))?;
         self.at = at;
         self.buffer.resize(len, 0);
-        self.looked = self.looked.saturating_add(to_u64(len));
+        self.looked += widen(len);
         self.source.read_exact_at(at, &mut self.buffer)?;
         Ok(&self.buffer)
     }
 
-    /// Gives the bytes of a range in pieces, past the window.
+    /// Reads a range in pieces, without the window.
     pub(super) fn each(&self, range: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<()> {
-        let mut buffer = vec![0; len_of(&range).min(PIECE)];
+        let mut buffer = vec![0; in_memory(len_of(&range).min(PIECE))?];
         let mut at = range.start;
         while at < range.end {
-            let len = len_of(&(at..range.end)).min(buffer.len());
-            let piece = buffer.get_mut(..len).unwrap_or_default();
+            let step = len_of(&(at..range.end)).min(PIECE);
+            let piece = slice_mut(&mut buffer, 0..in_memory(step)?)?;
             self.source.read_exact_at(at, piece)?;
             take(piece);
-            at = at.saturating_add(to_u64(len));
+            at += step;
         }
         Ok(())
     }
 
-    /// The bytes of a range, which lies in the source: memory follows what is read.
+    /// Reads a range, which is within the source. Memory follows the bytes that are read.
     pub(super) fn whole(&self, range: Range<u64>) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.each(range, |piece| bytes.extend_from_slice(piece))?;
         Ok(bytes)
     }
-}
-
-pub(super) fn len_of(range: &Range<u64>) -> usize {
-    usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
-}
-
-pub(super) fn to_u64(len: usize) -> u64 {
-    u64::try_from(len).unwrap_or(u64::MAX)
 }

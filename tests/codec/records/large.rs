@@ -24,7 +24,7 @@ fn a_record_that_is_too_long_is_refused_and_left_out() {
         assert!(peak < 1 << 20, "{peak}");
         assert_eq!(error.category(), Category::Usage);
         let text = error.to_string();
-        let says = [format!("record 1 of {} bytes", most + 1), most.to_string()];
+        let says = [format!("record 1 has {} bytes", most + 1), most.to_string()];
         assert!(says.iter().all(|part| text.contains(part)), "{text}");
         writer.push("behind").unwrap();
         let (records, end) = in_order(writer.finish().unwrap().as_slice());

@@ -87,7 +87,7 @@ fn no_cut_is_silent() {
     }
     assert!(complaints.is_empty(), "{} complaints", complaints.len());
     assert!(
-        table.sum().all() > effort::cases(10_000, 4) as u32,
+        table.sum().all() as usize > effort::cases(10_000, 4),
         "{:?}",
         table.sum()
     );

@@ -131,7 +131,7 @@ fn no_flip_does_what_is_not_on_the_list() {
     }
     assert!(complaints.is_empty(), "{complaints:#?}");
     assert!(
-        table.sum().all() > effort::cases(90_000, 10) as u32,
+        table.sum().all() as usize > effort::cases(90_000, 10),
         "{:?}",
         table.sum()
     );
