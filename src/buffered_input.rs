@@ -1,6 +1,6 @@
 //! [`BufferedInput`]: a reader with the parser's input in front of it.
 
-use super::checked::{slice, slice_mut, widen};
+use super::checked::{slice, slice_mut, to_u64};
 use bloscpack_error::Result;
 use std::io::{self, Read};
 
@@ -97,7 +97,7 @@ impl<R: Read> BufferedInput<R> {
             }
         };
         (self.from, self.to) = (0, len);
-        self.total += widen(len);
+        self.total += to_u64(len);
         Ok(self.to > 0)
     }
 }

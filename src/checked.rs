@@ -2,20 +2,8 @@
 
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::FormatError;
+pub(crate) use bloscpack_wire::int::{to_u64, to_usize};
 use std::ops::Range;
-
-// What the conversions below rely on.
-const _: () = assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);
-
-/// A length in memory as a length in a file.
-pub(crate) const fn widen(len: usize) -> u64 {
-    len as u64
-}
-
-/// A length that the format stores in 32 bits as a length in memory.
-pub(crate) const fn from_u32(len: u32) -> usize {
-    len as usize
-}
 
 /// A length in a file as a length in memory.
 ///

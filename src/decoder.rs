@@ -1,6 +1,6 @@
 //! [`Decoder`]: the uncompressed bytes of a Bloscpack input, as a reader.
 
-use super::checked::{slice, widen};
+use super::checked::{slice, to_u64};
 pub use super::engine::Warning;
 use super::engine::{Engine, Piece, Settings};
 use bloscpack_error::{IoSide, Result};
@@ -274,7 +274,7 @@ impl<R> Decoder<R> {
     /// Marks this many of the bytes as delivered.
     fn advance(&mut self, len: usize) {
         self.at += len;
-        self.total_out += widen(len);
+        self.total_out += to_u64(len);
     }
 
     /// Things in the input so far that are unusual but not wrong; complete at the end of the input.

@@ -146,7 +146,7 @@ use std::io::Write;
 /// # Errors
 /// None that depend on the data.
 pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
-    let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
+    let size = bloscpack_wire::int::to_u64(data.len());
     let mut encoder = Encoder::builder().size(size).write_to(Vec::new())?;
     encoder.write_all(data)?;
     encoder.finish()

@@ -1,6 +1,6 @@
 //! [`SharedSource`] and [`Fetch`]: a source that several threads read at once.
 
-use super::checked::{in_memory, len_of, widen};
+use super::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io;
@@ -26,7 +26,7 @@ impl Fetch {
     /// Reads bytes into the front of `room`, as many as the source gives at once. `done` of them were read before.
     pub(super) fn read(&self, done: usize, room: &mut [u8]) -> io::Result<usize> {
         // Positions past the end of the source, however large, are answered with the end.
-        let at = self.bytes.start.saturating_add(widen(done));
+        let at = self.bytes.start.saturating_add(to_u64(done));
         loop {
             match self.source.read_at(at, room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -2,7 +2,7 @@
 
 pub use super::damage::Damage;
 
-use super::checked::widen;
+use super::checked::to_u64;
 use super::engine::{ChunkInfo, Engine, Piece, Settings, Wanted, Warning};
 use super::records::{Numbers, RecordTally};
 use super::recover::{Recovery, examine, holds_chunks};
@@ -161,7 +161,7 @@ impl Report {
             in_chunk && damage.bytes.as_ref().is_some_and(|bytes| !bytes.is_empty())
         };
         let damaged = found.damages.iter().filter(is_chunk).count();
-        self.chunks = found.chunks + widen(damaged);
+        self.chunks = found.chunks + to_u64(damaged);
         self.bytes = found.bytes;
         self.records = found.records;
         self.members = self.members.max(found.members);
@@ -203,7 +203,7 @@ impl Report {
             self.end_member();
         }
         match self.count(&piece)? {
-            Ok(()) => self.bytes += widen(piece.len),
+            Ok(()) => self.bytes += to_u64(piece.len),
             Err(error) => self.damaged(piece.info, error),
         }
         Ok(piece.buffer)
@@ -278,5 +278,5 @@ fn bytes_of(info: &ChunkInfo, error: &FormatError) -> Range<u64> {
     };
     let from = info.position.byte;
     // The chunk was read from there, so that it ends within the input.
-    from..from + u64::from(info.header.ctbytes) + widen(digest_len)
+    from..from + u64::from(info.header.ctbytes) + to_u64(digest_len)
 }

@@ -4,7 +4,7 @@ use super::file_state::FileState;
 use super::preamble::{self, NewMetadata, counted};
 use super::rewrite::{NewPreamble, Rewrite};
 use super::{Editor, EditorBuilder};
-use crate::checked::{in_memory, len_of, widen};
+use crate::checked::{in_memory, len_of, to_u64};
 use crate::encoder::{ChunkSink, Chunker, Total, last_chunk_len};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
@@ -49,10 +49,10 @@ impl<F: Folder> ChunkSink for AppendSink<'_, F> {
         let mut start = self.at;
         for end in ends {
             self.starts.push(start);
-            start = self.at + widen(*end);
+            start = self.at + to_u64(*end);
         }
-        self.at += widen(chunks.len());
-        self.len += widen(chunks.len());
+        self.at += to_u64(chunks.len());
+        self.len += to_u64(chunks.len());
         if start != self.at {
             let at = self.at;
             let why = format!("chunks that end at {start}, where bytes were written up to {at}");
@@ -108,7 +108,7 @@ impl<F: Folder> Editor<F> {
             options: &self.options,
             kept,
             old_len,
-            refilled: widen(refill.len()),
+            refilled: to_u64(refill.len()),
             metadata: None,
         };
         appender.write_all(&refill)?;
@@ -191,7 +191,7 @@ impl<F: Folder> Appender<'_, F> {
     /// The header with all chunks counted.
     fn header(&self) -> Result<Header> {
         let new = Total {
-            chunks: widen(self.sink.starts.len()),
+            chunks: to_u64(self.sink.starts.len()),
             amount: self.chunker.total_in(),
         };
         let chunk_size = self.chunker.chunk_size()?;
@@ -295,7 +295,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
             };
             // The header has room for all entries, so that the position is in the file.
             let at = state.geometry.table_at + from * ENTRY_LEN;
-            self.change.put(at, &Offsets::encode(&starts, 0))?;
+            self.change.put(at, &Offsets::encode(&starts)?)?;
         }
         preamble::put(&mut self.change, state, header, metadata)?;
         Ok(self.change.commit(self.at)?)

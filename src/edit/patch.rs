@@ -5,7 +5,7 @@ use super::file_state::FileState;
 use super::preamble::NewMetadata;
 use super::recompress::Recompressor;
 use super::rewrite;
-use crate::checked::{in_memory, len_of, widen};
+use crate::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::FormatVersion;
@@ -89,7 +89,7 @@ impl<F: Folder> Editor<F> {
             if let Some(chunk) = chunk {
                 patch.add(&old, chunk)?;
             }
-            here += widen(piece.len());
+            here += to_u64(piece.len());
         }
         if here == content_len && !is_at_end(data).reading()? {
             return Err(past_end(content_len));
@@ -126,7 +126,7 @@ impl FileState {
 impl<'a, F: Folder> Patch<'a, F> {
     /// Adds a new chunk with its digest.
     fn add(&mut self, old: &OldChunk, mut chunk: Vec<u8>) -> Result<()> {
-        let len = widen(chunk.len());
+        let len = to_u64(chunk.len());
         let spare = match old.room {
             Some(room) => {
                 let fits = len == room || (old.may_shrink && len < room);

@@ -2,7 +2,7 @@
 
 use super::EditorBuilder;
 use super::file_state::FileState;
-use crate::checked::{in_memory, widen};
+use crate::checked::{in_memory, to_u64};
 use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
 use bloscpack_storage::internal::for_each_step;
@@ -29,7 +29,7 @@ impl NewMetadata {
     ) -> Result<Self> {
         let (header, hashers) = (&state.head.header, &options.hashers);
         let limit = options.limits.metadata;
-        check_limit(Limit::Metadata, widen(metadata.text().len()), limit)?;
+        check_limit(Limit::Metadata, to_u64(metadata.text().len()), limit)?;
         if header.layout == FormatVersion::V3 {
             if let Some(old) = &state.head.section
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
@@ -97,7 +97,7 @@ pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) ->
         let bytes = header.encode()?;
         let mut seal = Hasher::new();
         seal.update(&bytes);
-        let from = widen(bytes.len());
+        let from = to_u64(bytes.len());
         let len = chunks_at - from;
         for_each_step(file, from, len, |bytes| seal.update(bytes))?;
         header.seal = Some(seal.finalize());

@@ -3,7 +3,7 @@
 use super::EditorBuilder;
 use super::file_state::FileState;
 use super::patch::OldChunk;
-use crate::checked::{in_memory, len_of, slice_mut, widen};
+use crate::checked::{in_memory, len_of, slice_mut, to_u64};
 use crate::indexed::{IndexedReader, IndexedReaderBuilder};
 use blosc1::internal::pad_chunk;
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
@@ -56,7 +56,7 @@ impl<'o> Recompressor<'o> {
             .limits(self.options.limits)
             .hashers(self.options.hashers);
         let reader = builder.with_index(file, Arc::clone(&state.index));
-        let is_whole = widen(piece.len()) == len_of(&old.content);
+        let is_whole = to_u64(piece.len()) == len_of(&old.content);
         let (bytes, mut data) = match reader.chunk_with_bytes(old.number) {
             Ok((bytes, data)) => (bytes, data),
             // All of it is replaced, provided that it is this chunk: a damaged table leads into others.
@@ -82,8 +82,8 @@ impl<'o> Recompressor<'o> {
         state: &FileState,
         reader: &IndexedReader<S>,
     ) -> Result<ChunkSettings> {
-        // A chunk that is replaced as a whole has no bytes.
-        let kind = chunk.get(..KIND_LEN).unwrap_or_default();
+        // All bytes of a chunk that is replaced entirely: none.
+        let kind = chunk.get(..KIND_LEN).unwrap_or(chunk);
         if let Some((known, settings)) = &*self.known
             && known == kind
         {
@@ -110,7 +110,7 @@ impl<'o> Recompressor<'o> {
         let checksum = state.head.header.checksum;
         // In a room that is too short for a digest, no chunk fits.
         let room = old.room;
-        let room = room.map(|room| room.saturating_sub(widen(checksum.digest_len())));
+        let room = room.map(|room| room.saturating_sub(to_u64(checksum.digest_len())));
         let mut chunk = Vec::new();
         let mut len = ChunkEncoder::new(settings)?
             .encode(data, &mut chunk)?

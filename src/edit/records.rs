@@ -4,7 +4,7 @@ use super::append::AppendSink;
 use super::file_state::FileState;
 use super::preamble::{NewMetadata, counted as counted_header};
 use super::{Editor, EditorBuilder};
-use crate::checked::widen;
+use crate::checked::to_u64;
 use crate::encoder::check_of_records;
 use crate::records::{
     IndexedRecordReader, IndexedRecordReaderBuilder, RecordChunker, ToRecord, Unpacked, VARBINARY,
@@ -258,7 +258,7 @@ impl<F: Folder> RecordAppender<'_, F> {
             return Ok(0);
         }
         self.chunker.finish(&mut self.sink)?;
-        let chunks = self.kept + widen(self.sink.starts.len());
+        let chunks = self.kept + to_u64(self.sink.starts.len());
         let header = counted_header(&self.state.head.header, chunks, MAX_NBYTES, 0);
         let metadata = self.metadata()?;
         self.sink

@@ -32,7 +32,7 @@ impl<F: Folder> Editor<F> {
         let extents = self.state.extents(self.held.file())?;
         let starts: Vec<_> = extents.iter().map(|extent| extent.start).collect();
         let mut change = self.held.change(None)?;
-        change.put(self.state.geometry.table_at, &Offsets::encode(&starts, 0))?;
+        change.put(self.state.geometry.table_at, &Offsets::encode(&starts)?)?;
         let header = self.state.head.header.clone();
         preamble::put(&mut change, &self.state, header, &NewMetadata::Same)?;
         let len = change.size()?;

@@ -2,7 +2,7 @@
 
 use super::file_state::FileState;
 use super::preamble::{NewMetadata, sealed};
-use crate::checked::{in_memory, len_of, slice, slice_mut, widen};
+use crate::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use crate::encoder::default_spare;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt, Replacement};
@@ -59,7 +59,7 @@ impl NewPreamble {
             let chunks = chunks.ok_or_else(|| Error::bug("a new file of unknown length"))?;
             header.max_app_chunks = max_app_chunks.unwrap_or_else(|| default_spare(chunks));
         }
-        let geometry = Geometry::of(&header, widen(metadata.len()))?;
+        let geometry = Geometry::of(&header, to_u64(metadata.len()))?;
         Ok(Self {
             header,
             metadata,
@@ -108,7 +108,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.replacement.write(self.at, bytes)?;
-        self.at += widen(bytes.len());
+        self.at += to_u64(bytes.len());
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
             metadata,
             geometry,
         } = &self.preamble;
-        let (counted, written) = (header.nchunks, widen(self.starts.len()));
+        let (counted, written) = (header.nchunks, to_u64(self.starts.len()));
         if counted != Some(written) {
             let why = format!("a header for {counted:?} chunks, where {written} were written");
             return Err(Error::bug(why));
@@ -147,13 +147,13 @@ impl<'a, F: Folder> Rewrite<'a, F> {
         let mut front = vec![0; header.layout.header_len()];
         front.extend_from_slice(metadata);
         if header.offsets {
-            front.extend_from_slice(&Offsets::encode(&self.starts, 0));
+            front.extend_from_slice(&Offsets::encode(&self.starts)?);
         }
         let chunks_at = geometry.chunks_at;
         let header = sealed(header.clone(), &front, chunks_at)?;
         slice_mut(&mut front, 0..header.len())?.copy_from_slice(&header);
         self.replacement.write(0, &front)?;
-        self.leave_spare(widen(front.len())..chunks_at)?;
+        self.leave_spare(to_u64(front.len())..chunks_at)?;
         Ok(self.replacement.commit()?)
     }
 
@@ -163,9 +163,10 @@ impl<'a, F: Folder> Rewrite<'a, F> {
             let why = format!("{} bytes before the chunks at {}", room.start, room.end);
             return Err(Error::bug(why));
         }
-        let entries = Offsets::encode(&[], len_of(&room).min(COPY_LEN).div_ceil(ENTRY_LEN));
+        let count = len_of(&room).min(COPY_LEN).div_ceil(ENTRY_LEN);
+        let entries = Offsets::UNFILLED_ENTRY.repeat(in_memory(count)?);
         while room.start < room.end {
-            let step = len_of(&room).min(widen(entries.len()));
+            let step = len_of(&room).min(to_u64(entries.len()));
             let piece = slice(&entries, 0..in_memory(step)?)?;
             self.replacement.write(room.start, piece)?;
             room.start += step;

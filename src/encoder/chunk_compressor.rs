@@ -1,6 +1,6 @@
 //! [`ChunkCompressor`]: chunks compressed by several threads, and handed on in order.
 
-use crate::checked::{from_u32, slice, widen};
+use crate::checked::{slice, to_u64, to_usize};
 use crate::chunk_buffer::ChunkBuffer;
 use crate::pipeline::{Panicked, Pipeline};
 use crate::shared_source::Fetch;
@@ -162,8 +162,8 @@ impl ChunkCompressor {
         result?;
         check_ends(&batch.ends, batch.lens.len(), batch.chunks.len())?;
         sink.put(&batch.chunks, &batch.ends)?;
-        self.done.chunks += widen(batch.lens.len());
-        self.done.bytes += widen(batch.data.len());
+        self.done.chunks += to_u64(batch.lens.len());
+        self.done.bytes += to_u64(batch.data.len());
         self.is_broken = false;
         self.spare.push(batch);
         Ok(())
@@ -217,7 +217,7 @@ fn compress(
         let begin = batch.chunks.len();
         let header = encoder.encode(data, &mut batch.chunks)?;
         let chunk = slice(&batch.chunks, begin..batch.chunks.len())?;
-        if (from_u32(header.nbytes), from_u32(header.ctbytes)) != (data.len(), chunk.len()) {
+        if (to_usize(header.nbytes), to_usize(header.ctbytes)) != (data.len(), chunk.len()) {
             return Err(Error::bug(format!(
                 "a chunk of {} bytes says that it has {} with {} bytes of data, where {len} went in",
                 chunk.len(),

@@ -2,7 +2,7 @@
 
 use super::auto::AutoTune;
 use super::chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
-use crate::checked::{from_u32, len_of, slice, slice_mut, widen};
+use crate::checked::{len_of, slice, slice_mut, to_u64, to_usize};
 use crate::pipeline::BATCH;
 use crate::shared_source::{Fetch, SharedSource, in_order};
 use blosc1::Tuned;
@@ -44,7 +44,7 @@ impl Chunker {
         chunk_size: u32,
         promised: Option<u64>,
     ) -> Result<Self> {
-        let chunk_size = from_u32(chunk_size);
+        let chunk_size = to_usize(chunk_size);
         let Some(together) = BATCH.checked_div(chunk_size) else {
             return Err(Error::bug("chunks of no bytes"));
         };
@@ -146,9 +146,9 @@ impl Chunker {
         sink: &mut impl ChunkSink,
     ) -> Result<u64> {
         let before = self.total_in;
-        let step = widen(self.batch_size);
+        let step = to_u64(self.batch_size);
         let Range { start: mut at, end } = bytes;
-        let begun = widen(self.filling.data.len());
+        let begun = to_u64(self.filling.data.len());
         if begun == 0 && at < end {
             self.settle(|auto, _| auto.by_source(source, &(at..end)), sink)?;
         }
@@ -200,7 +200,7 @@ impl Chunker {
     }
 
     fn count(&mut self, len: usize) -> Result<()> {
-        self.total_in += widen(len);
+        self.total_in += to_u64(len);
         let given = self.total_in;
         match self.promised {
             Some(promised) if given > promised => {
@@ -303,7 +303,7 @@ impl Chunker {
         if self.filling.data.len() > 0 || has_none {
             self.submit(self.filling.data.len(), sink)?;
         }
-        let chunks = given.div_ceil(widen(self.chunk_size));
+        let chunks = given.div_ceil(to_u64(self.chunk_size));
         let expected = Totals {
             chunks: if has_none { 1 } else { chunks },
             bytes: given,

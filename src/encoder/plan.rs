@@ -4,7 +4,7 @@ use super::EncoderBuilder;
 use super::auto::AutoTune;
 use super::chunk_compressor::ChunkOptions;
 use super::chunker::Chunker;
-use crate::checked::widen;
+use crate::checked::to_u64;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
@@ -347,16 +347,16 @@ impl Plan {
     pub(super) fn seal(
         &self,
         mut header: Header,
-        table: impl IntoIterator<Item = impl AsRef<[u8]>>,
+        table: impl IntoIterator<Item = Result<impl AsRef<[u8]>>>,
     ) -> Result<Vec<u8>> {
         if header.layout == FormatVersion::V2 {
             header.seal = Some(0);
             let mut seal = crc32fast::Hasher::new();
             seal.update(&header.encode()?);
             seal.update(&self.metadata);
-            table
-                .into_iter()
-                .for_each(|piece| seal.update(piece.as_ref()));
+            for piece in table {
+                seal.update(piece?.as_ref());
+            }
             header.seal = Some(seal.finalize());
         }
         Ok(header.encode()?)
@@ -364,7 +364,7 @@ impl Plan {
 
     /// Where the parts are with this header.
     pub(super) fn geometry(&self, header: &Header) -> Result<Geometry> {
-        Ok(Geometry::of(header, widen(self.metadata.len()))?)
+        Ok(Geometry::of(header, to_u64(self.metadata.len()))?)
     }
 }
 

@@ -12,7 +12,7 @@ use super::chunk_compressor::ChunkSink;
 use super::chunker::Chunker;
 use super::plan::{Plan, Total};
 use super::stream::unfilled;
-use crate::checked::{from_u32, in_memory, slice, slice_mut, widen};
+use crate::checked::{in_memory, slice, slice_mut, to_u64, to_usize};
 use crate::shared_source::SharedSource;
 use blosc1::{ChunkSettings, Tuned};
 use bloscpack_error::{Error, IoSide, Result};
@@ -252,14 +252,14 @@ impl<W: Write + Seek> SeekSink<W> {
             if self.plan.has_offsets() {
                 self.starts.push(start);
             }
-            start = self.len + widen(*end);
+            start = self.len + to_u64(*end);
             self.chunks += 1;
         }
         if self.held.is_none() {
             self.make_room()?;
         }
         self.write(chunks)?;
-        self.len += widen(chunks.len());
+        self.len += to_u64(chunks.len());
         if start != self.len {
             let len = self.len;
             let why = format!("chunks that end at {start}, where {len} bytes were written");
@@ -279,7 +279,7 @@ impl<W: Write + Seek> SeekSink<W> {
     /// Writes the spare space after a chunk.
     fn leave_space(&mut self) -> Result<()> {
         let len = self.plan.spare_space;
-        self.write(&vec![0; from_u32(len)])?;
+        self.write(&vec![0; to_usize(len)])?;
         self.len += u64::from(len);
         Ok(())
     }
@@ -323,7 +323,7 @@ impl<W: Write + Seek> SeekSink<W> {
     }
 
     fn table_at(&self) -> u64 {
-        widen(self.plan.version().header_len() + self.plan.metadata.len())
+        to_u64(self.plan.version().header_len() + self.plan.metadata.len())
     }
 
     /// Makes the table larger if it is of unknown length and used up.
@@ -390,7 +390,7 @@ impl<W: Write + Seek> SeekSink<W> {
 
     /// Checks that there is a beginning for each chunk, if there is to be a table.
     fn check_starts(&self) -> Result<()> {
-        let (starts, chunks) = (widen(self.starts.len()), self.chunks);
+        let (starts, chunks) = (to_u64(self.starts.len()), self.chunks);
         let expected = if self.plan.has_offsets() { chunks } else { 0 };
         if starts == expected && self.starts.is_sorted_by(|one, next| one < next) {
             return Ok(());
@@ -411,16 +411,18 @@ impl<W: Write + Seek> SeekSink<W> {
         let pieces = || {
             starts.chunks(ENTRIES_AT_ONCE).map(|starts| {
                 let offsets = starts.iter().map(|start| start + chunks_at);
-                Offsets::encode(&offsets.collect::<Vec<_>>(), 0)
+                Ok(Offsets::encode(&offsets.collect::<Vec<_>>())?)
             })
         };
         if !starts.is_empty() {
             let table_at = self.base + self.table_at();
             self.target.seek(SeekFrom::Start(table_at))?;
-            pieces().try_for_each(|piece| self.target.write_all(&piece))?;
+            for piece in pieces() {
+                self.target.write_all(&piece?)?;
+            }
         }
-        let spares = unfilled(spare).map(Cow::Borrowed);
-        let table = pieces().map(Cow::Owned).chain(spares);
+        let spares = unfilled(spare).map(|piece| Ok(Cow::Borrowed(piece)));
+        let table = pieces().map(|piece| piece.map(Cow::Owned)).chain(spares);
         let mut front = self.plan.seal(header, table)?;
         front.extend_from_slice(&self.plan.metadata);
         self.target.seek(SeekFrom::Start(self.base))?;

@@ -4,7 +4,7 @@ use super::EncoderBuilder;
 use super::chunk_compressor::ChunkSink;
 use super::chunker::Chunker;
 use super::plan::Plan;
-use crate::checked::widen;
+use crate::checked::to_u64;
 use crate::shared_source::SharedSource;
 use blosc1::{ChunkHeader, ChunkSettings, Tuned};
 use bloscpack_error::{Error, IoSide, Result};
@@ -78,7 +78,7 @@ impl<W: Write> StreamSink<W> {
         };
         // Without offsets there is no table.
         let entries = header.table_len().unwrap_or(0);
-        let header = plan.seal(header, unfilled(entries))?;
+        let header = plan.seal(header, unfilled(entries).map(Ok))?;
         self.write(&header)?;
         self.write(&plan.metadata)?;
         unfilled(entries).try_for_each(|entries| self.write(entries))
@@ -99,7 +99,7 @@ impl<W: Write> StreamSink<W> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer.write_all(bytes).writing()?;
-        self.total_out += widen(bytes.len());
+        self.total_out += to_u64(bytes.len());
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::settings::Settings;
-use crate::checked::widen;
+use crate::checked::to_u64;
 use crate::shared_source::{Fetch, SharedSource};
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
@@ -59,7 +59,7 @@ impl<R: Read> Engine<R> {
             return Ok(());
         }
         let unused = self.input.unused()?;
-        let there = widen(unused.len());
+        let there = to_u64(unused.len());
         if there >= left {
             return Ok(());
         }

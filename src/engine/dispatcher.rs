@@ -2,7 +2,7 @@
 
 use super::buffer_pool::MIN_COUNTED;
 use super::worker::{Job, Outcome};
-use crate::checked::from_u32;
+use crate::checked::to_usize;
 use crate::pipeline::{BATCH, Pipeline};
 use std::collections::VecDeque;
 
@@ -30,7 +30,7 @@ impl Dispatcher {
     /// Puts a chunk among those for the next worker, and sends them once there are enough of them.
     pub(super) fn add(&mut self, job: Job) {
         let header = &job.info.header;
-        let bytes = from_u32(header.nbytes.max(header.ctbytes));
+        let bytes = to_usize(header.nbytes.max(header.ctbytes));
         self.batched += bytes.max(MIN_COUNTED);
         self.batch.push(job);
         if self.batched >= BATCH {

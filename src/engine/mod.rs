@@ -17,7 +17,7 @@ mod worker;
 pub use settings::Warning;
 
 use super::buffered_input::BufferedInput;
-use super::checked::from_u32;
+use super::checked::to_usize;
 use super::chunk_buffer::ChunkBuffer;
 use super::pipeline::{Panicked, Pipeline};
 use super::shared_source::Fetch;
@@ -404,7 +404,7 @@ impl<R: Read> Engine<R> {
         let Some(wanted) = self.wanted(begin, header.nbytes) else {
             return Ok(());
         };
-        let mut chunk = self.chunk_buffers.take(from_u32(header.ctbytes));
+        let mut chunk = self.chunk_buffers.take(to_usize(header.ctbytes));
         chunk.clear();
         chunk.put(bytes)?;
         let info = ChunkInfo {
@@ -454,7 +454,7 @@ impl<R: Read> Engine<R> {
             fetch,
             failed: None,
             wanted,
-            buffer: self.content_buffers.take(from_u32(len)),
+            buffer: self.content_buffers.take(to_usize(len)),
         };
         if len <= LARGE {
             self.dispatcher.add(job);
@@ -496,7 +496,7 @@ impl<R: Read> Engine<R> {
         };
         let Range { start, end } = large.left;
         let to = start + (step - start % step).min(end - start);
-        let buffer = self.content_buffers.take(from_u32(to - start));
+        let buffer = self.content_buffers.take(to_usize(to - start));
         let info = large.info.clone();
         let mut piece = decode(&mut self.decoder, info, chunk, start..to, buffer)?;
         piece.info.content.start += u64::from(start);

@@ -1,6 +1,6 @@
 //! The work on one chunk: check its digest, decode it.
 
-use crate::checked::{from_u32, slice, slice_mut, widen};
+use crate::checked::{slice, slice_mut, to_u64, to_usize};
 use crate::chunk_buffer::ChunkBuffer;
 use crate::pipeline::Panicked;
 use crate::shared_source::Fetch;
@@ -36,7 +36,7 @@ impl Piece {
     /// Whether no further piece of its chunk follows.
     pub(crate) fn is_last(&self) -> bool {
         let content = &self.info.content;
-        content.start + widen(self.len) >= content.end
+        content.start + to_u64(self.len) >= content.end
     }
 
     pub(crate) fn bytes(&self) -> Result<&[u8]> {
@@ -139,7 +139,7 @@ pub(super) fn decode(
     wanted: Range<u32>,
     mut buffer: Vec<u8>,
 ) -> Result<Piece> {
-    let len = from_u32(wanted.end - wanted.start);
+    let len = to_usize(wanted.end - wanted.start);
     if buffer.len() < len {
         // Fresh zeroed memory costs nothing until it is written to.
         buffer = vec![0; len];

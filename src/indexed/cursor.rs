@@ -1,7 +1,7 @@
 //! [`ContentCursor`]: the content of a file, read and sought.
 
 use super::IndexedReader;
-use crate::checked::widen;
+use crate::checked::to_u64;
 use bloscpack_storage::ReadAt;
 use bloscpack_storage::internal::seek_target;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -38,7 +38,7 @@ impl<S: ReadAt> Read for ContentCursor<'_, S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         // One chunk at a time, so that damage in the next one does not hide this one.
         let len = self.reader.read_in_chunk(self.at, buf)?;
-        self.at += widen(len);
+        self.at += to_u64(len);
         Ok(len)
     }
 }

@@ -1,7 +1,7 @@
 //! [`Fetcher`]: single chunks, read, checked and decoded.
 
 use super::index::{ChunkExtent, ChunkSpan};
-use crate::checked::{from_u32, in_memory, len_of, slice, widen};
+use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use blosc1::{ChunkDecoder, ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -55,7 +55,7 @@ impl Fetcher {
         bytes.resize(len, 0);
         source.read_exact_at(at, &mut bytes)?;
         let header = check_header(extent, &bytes, nbytes)?;
-        let ctbytes = from_u32(header.ctbytes);
+        let ctbytes = to_usize(header.ctbytes);
         if self.check_digests {
             let chunk = slice(&bytes, 0..ctbytes)?;
             let digest = slice(&bytes, ctbytes..ctbytes + extent.checksum.digest_len())?;
@@ -76,7 +76,7 @@ impl Fetcher {
         skip: usize,
         part: &mut [u8],
     ) -> Result<()> {
-        let is_whole = skip == 0 && widen(part.len()) == len_of(&span.content);
+        let is_whole = skip == 0 && to_u64(part.len()) == len_of(&span.content);
         let skip = (!is_whole).then_some(skip);
         self.decode_part(&span.extent, bytes, skip, part)
     }
@@ -141,7 +141,7 @@ fn check_header(extent: &ChunkExtent, bytes: &[u8], nbytes: Option<u32>) -> Resu
         let found = header.nbytes;
         return Err(wrong(extent, FormatError::ChunkSize { found, expected }));
     }
-    let end = position.byte + u64::from(header.ctbytes) + widen(extent.checksum.digest_len());
+    let end = position.byte + u64::from(header.ctbytes) + to_u64(extent.checksum.digest_len());
     let ends_here = end == extent.end || (extent.allows_spare && end < extent.end);
     if !ends_here {
         let error = FormatError::Offset {

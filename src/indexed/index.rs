@@ -8,7 +8,7 @@ use super::head::{MemberHead, head};
 use super::table::{
     OffsetTable, bad_offset, chunk_header, harmless_trailing, seal_holds, table_end,
 };
-use crate::checked::{in_memory, len_of, widen};
+use crate::checked::{in_memory, len_of, to_u64};
 use crate::engine::Warning;
 use crate::walk::Walk;
 use blosc1::{ChunkHeader, HEADER_LEN};
@@ -374,7 +374,7 @@ impl IndexedMember {
             // Without a size there are no positions in a content, and nobody asks for any.
             Chunks::Table { chunk_size, .. } => chunk_size.map_or(0, |size| content / size),
             Chunks::Walked { chunks, .. } => {
-                widen(chunks.partition_point(|chunk| chunk.content_end <= content))
+                to_u64(chunks.partition_point(|chunk| chunk.content_end <= content))
             }
         }
     }
@@ -447,7 +447,7 @@ impl IndexedMember {
             chunk: None,
             section: Section::Offsets,
         };
-        let least = widen(HEADER_LEN + self.header.checksum.digest_len());
+        let least = to_u64(HEADER_LEN + self.header.checksum.digest_len());
         let Some(at) = at else {
             return Err(bad_offset(position, chunk, at, "filled, since others are"));
         };
@@ -501,6 +501,6 @@ impl WalkedChunk {
 
     /// Where its digest ends, which was read or skipped within the input.
     fn end(&self, checksum: Checksum) -> u64 {
-        self.at + u64::from(self.ctbytes) + widen(checksum.digest_len())
+        self.at + u64::from(self.ctbytes) + to_u64(checksum.digest_len())
     }
 }

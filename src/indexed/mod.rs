@@ -14,7 +14,7 @@ pub(super) use fetch::{Fetcher, digest_of};
 pub(super) use head::{MemberHead, head};
 pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 
-use super::checked::{in_memory, len_of, slice, slice_mut, widen};
+use super::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use super::engine::Warning;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
@@ -137,7 +137,7 @@ impl<S: ReadAt> IndexedReader<S> {
                 break;
             }
             done += len;
-            at += widen(len);
+            at += to_u64(len);
         }
         Ok(done)
     }
@@ -148,7 +148,7 @@ impl<S: ReadAt> IndexedReader<S> {
             return Ok(0);
         };
         let span = self.span(chunk)?;
-        let len = in_memory(len_of(&(at..span.content.end)).min(widen(buf.len())))?;
+        let len = in_memory(len_of(&(at..span.content.end)).min(to_u64(buf.len())))?;
         self.read_part(chunk, &span, at, slice_mut(buf, 0..len)?)?;
         Ok(len)
     }
@@ -186,7 +186,7 @@ impl<S: ReadAt> IndexedReader<S> {
             if buf.len() < len {
                 buf = vec![0; len];
             }
-            if widen(len) == len_of(&(at..end)) {
+            if to_u64(len) == len_of(&(at..end)) {
                 let part = slice_mut(&mut buf, 0..len)?;
                 self.read_part(chunk, &span, at, part).reading()?;
                 writer.write_all(part).writing()?;
@@ -209,12 +209,12 @@ impl<S: ReadAt> IndexedReader<S> {
         let bytes = self.fetcher.fetch(&self.source, span).reading()?;
         let mut at = range.start;
         while at < range.end {
-            let len = in_memory(len_of(&(at..range.end)).min(widen(buf.len())))?;
+            let len = in_memory(len_of(&(at..range.end)).min(to_u64(buf.len())))?;
             let part = slice_mut(buf, 0..len)?;
             let skip = in_memory(len_of(&(span.content.start..at)))?;
             self.fetcher.decode(span, &bytes, skip, part)?;
             writer.write_all(part).writing()?;
-            at += widen(len);
+            at += to_u64(len);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! [`OffsetTable`]: the table of offsets of a single member, read as it is needed.
 
-use crate::checked::{in_memory, widen};
+use crate::checked::{in_memory, to_u64};
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -176,7 +176,7 @@ pub(super) fn table_end<S: ReadAt>(
     if !fits && !header.varlen {
         return Ok(None);
     }
-    let end = last_at + u64::from(last.ctbytes) + widen(header.checksum.digest_len());
+    let end = last_at + u64::from(last.ctbytes) + to_u64(header.checksum.digest_len());
     Ok(Some(end))
 }
 

@@ -1,6 +1,6 @@
 //! [`RecordChunker`]: from records to chunks, one for each record or one for many.
 
-use crate::checked::widen;
+use crate::checked::to_u64;
 use crate::encoder::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 use crate::pipeline::BATCH;
 use blosc1::MAX_NBYTES;
@@ -95,7 +95,7 @@ impl RecordChunker {
 
     /// Makes a chunk of the records that were gathered for it.
     fn close(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
-        let count = widen(self.pack.count());
+        let count = self.pack.count().into();
         let first = self.first + self.in_chunks;
         let pack = std::mem::take(&mut self.pack);
         self.make_room(pack.len(), false, sink)?;
@@ -117,7 +117,7 @@ impl RecordChunker {
         }
         self.batch.lens.push(len);
         self.made.chunks += 1;
-        self.made.bytes += widen(len);
+        self.made.bytes += to_u64(len);
         self.in_chunks += records;
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! number of records, the first guess is near. Every number that was read is kept, so that a reader that has been everywhere
 //! needs no more guesses.
 
-use crate::checked::{in_memory, len_of, widen};
+use crate::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, PackHead, Packing};
 use std::cmp::Ordering;
@@ -56,12 +56,12 @@ impl Finder {
             };
             match side {
                 Ordering::Less => high = chunk,
-                Ordering::Equal => return Ok(widen(chunk)),
+                Ordering::Equal => return Ok(to_u64(chunk)),
                 Ordering::Greater => low = chunk + 1,
             }
             step += 1;
         }
-        Ok(widen(low))
+        Ok(to_u64(low))
     }
 
     /// Whether a record is before a chunk, in it, or after it.
@@ -127,7 +127,7 @@ impl Finder {
         // Nothing is known of these at first.
         let from = self.known(low).unwrap_or(0);
         let to = self.known(high).unwrap_or(u64::MAX);
-        let chunks = u128::from(widen(high - low));
+        let chunks = u128::from(to_u64(high - low));
         let before = u128::from(len_of(&(from..record))) * chunks;
         let all = u128::from(len_of(&(from..to))).max(1);
         // A record past the last one that is known leads to the last chunk.
@@ -141,7 +141,7 @@ impl Finder {
         if let (Some(first), Some(end)) = (self.known(chunk), self.known(chunk + 1)) {
             return Ok((first, end));
         }
-        let head = open(widen(chunk))?;
+        let head = open(to_u64(chunk))?;
         Ok((head.first, head.end()))
     }
 
@@ -154,7 +154,7 @@ impl Finder {
         chunk: u64,
         head: &PackHead,
     ) -> std::result::Result<(), FormatError> {
-        let (chunks, records) = (widen(self.chunks()), self.records());
+        let (chunks, records) = (to_u64(self.chunks()), self.records());
         let (first, end) = (head.first, head.end());
         // Every other chunk has a record of its own, too.
         let after = len_of(&(chunk + 1..chunks));

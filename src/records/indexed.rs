@@ -4,7 +4,7 @@ use super::cache::{Cache, Unpacked};
 use super::find::Finder;
 use super::indexed_builder::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
-use crate::checked::{from_u32, slice_mut};
+use crate::checked::{slice_mut, to_usize};
 use crate::engine::Warning;
 use crate::indexed::{ChunkExtent, Fetcher, Index};
 use blosc1::{ChunkHeader, internal::has_blocks};
@@ -366,7 +366,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         if header.nbytes > LARGE {
             return self.decode_large(extent, header, bytes);
         }
-        let mut content = vec![0; from_u32(header.nbytes)];
+        let mut content = vec![0; to_usize(header.nbytes)];
         self.fetcher
             .decode_part(extent, bytes, None, &mut content)?;
         Ok(content)
@@ -379,8 +379,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         header: &ChunkHeader,
         bytes: &[u8],
     ) -> Result<Vec<u8>> {
-        let nbytes = from_u32(header.nbytes);
-        let block = match from_u32(header.blocksize) {
+        let nbytes = to_usize(header.nbytes);
+        let block = match to_usize(header.blocksize) {
             block @ 1.. if has_blocks(bytes) => block.min(nbytes),
             _ => PIECE,
         };

@@ -1,7 +1,7 @@
 //! [`RecordReader`]: records in order, from anything that gives bytes.
 
 use super::typed::{FromRecord, value_of_record};
-use crate::checked::{from_u32, in_memory, slice};
+use crate::checked::{in_memory, slice, to_usize};
 use crate::engine::{Engine, Piece, Settings, Wanted, Warning};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
@@ -137,7 +137,7 @@ impl OpenChunk {
                 (taken, count) => Err(Error::bug(format!("{taken} lengths of {count} records"))),
             };
         };
-        let end = self.at + from_u32(length);
+        let end = self.at + to_usize(length);
         if end > self.content.len() {
             let (at, len) = (self.at, self.content.len());
             return Err(Error::bug(format!(

@@ -5,7 +5,7 @@ use super::content::Gap;
 use super::kind::MemberKind;
 use super::report::Recovery;
 use super::salvage::{PendingChunk, SalvageSink};
-use crate::checked::{from_u32, in_memory, len_of, slice, widen};
+use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use crate::damage::Damage;
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, PackHead, Section, offsets::CHUNK_HEADER_LEN};
@@ -154,7 +154,7 @@ impl<O: ContentOutput> Collector<O> {
         let mut from = in_memory(head.values_at())?;
         let mut count = 0;
         for length in head.lengths(chunk) {
-            let end = from + from_u32(length);
+            let end = from + to_usize(length);
             self.output.record(slice(chunk, from..end)?)?;
             from = end;
             count += 1;
@@ -315,7 +315,7 @@ impl<O: ContentOutput> SalvageSink for Collector<O> {
             return Ok(());
         }
         self.output.content(bytes)?;
-        self.recovery.win(widen(bytes.len()));
+        self.recovery.win(to_u64(bytes.len()));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::member::{DamagedRange, FoundMember, Item};
 use super::probe::SoundChunk;
-use crate::checked::{len_of, widen};
+use crate::checked::{len_of, to_u64};
 use bloscpack_wire::{Checksum, FormatError, FormatVersion, Section, offsets::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
@@ -258,7 +258,7 @@ fn count_by_header(member: &FoundMember, stretches: &mut [Stretch], is_open: boo
     // If the end is where it should be, the tail counts only if nothing else is open.
     let counts_tail = gaps.contains(&true) && (is_open || inner == 0);
     let open = inner + usize::from(counts_tail);
-    let each = match widen(open) {
+    let each = match to_u64(open) {
         _ if missing == 0 => Some(0),
         1 => Some(missing),
         open if open == missing => Some(1),
@@ -448,13 +448,14 @@ pub(super) fn without_data(member: &mut FoundMember) -> Vec<Item> {
     let (Some(first), Some(last)) = (first, last) else {
         return items;
     };
-    let is_named = items.get(first..last).unwrap_or_default().iter().any(
+    let mut between = items.iter().take(last).skip(first);
+    let is_named = between.any(
         |item| matches!(item, Item::Sound(found) if member.table.number_at(found.at).is_some()),
     );
     if first == last || is_named {
         return items;
     }
-    let dropped = items.get(first..=last).unwrap_or_default().iter();
+    let dropped = items.iter().take(last + 1).skip(first);
     let dropped = dropped
         .filter(|item| matches!(item, Item::Sound(_)))
         .count();
@@ -469,7 +470,7 @@ pub(super) fn without_data(member: &mut FoundMember) -> Vec<Item> {
     if outside != count && outside + 1 != count {
         return items;
     }
-    member.sound -= widen(dropped);
+    member.sound -= to_u64(dropped);
     let mut kept: Vec<Item> = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         match (item, kept.last_mut()) {
@@ -493,7 +494,7 @@ fn without_misfits(member: &mut FoundMember) -> Vec<Item> {
     let claimed = member.header.as_ref().and_then(|header| header.chunk_size);
     let last_chunk = member.header.as_ref().and_then(|header| header.last_chunk);
     let usual = |item: &&Item| matches!(item, Item::Sound(found) if Some(found.nbytes) == claimed);
-    let confirming = widen(items.iter().filter(usual).count());
+    let confirming = to_u64(items.iter().filter(usual).count());
     let last = items
         .iter()
         .rposition(|item| matches!(item, Item::Sound(_)));

@@ -2,7 +2,7 @@
 
 use super::probe::Probe;
 use super::table::{Entry, Table};
-use crate::checked::{in_memory, len_of, widen};
+use crate::checked::{in_memory, len_of, to_u64};
 use crate::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::{Cursor, ReadAt};
@@ -94,7 +94,7 @@ impl Head {
             table: Table::default(),
             is_unfilled: false,
             chunks_at: None,
-            earliest: at + widen(bytes.len()),
+            earliest: at + to_u64(bytes.len()),
             is_changing,
             damages,
             header,
@@ -189,7 +189,7 @@ impl Head {
         let (Some(found), Some(chunks_at)) = (self.header.seal, self.chunks_at) else {
             return Ok(());
         };
-        let from = self.at + widen(bytes.len());
+        let from = self.at + to_u64(bytes.len());
         if chunks_at > probe.size() {
             self.hint = self.metadata.take();
             return Ok(());
@@ -270,7 +270,7 @@ pub(super) fn metadata_after_lost<S: ReadAt>(
         ..Header::new(FormatVersion::V3)
     };
     let bytes = header.encode().map_err(Error::from)?;
-    let section_at = at + widen(bytes.len());
+    let section_at = at + to_u64(bytes.len());
     let Some(len) = section_len(probe, section_at)?.filter(|_| probe.allows(at)) else {
         return Ok(None);
     };
@@ -303,7 +303,7 @@ pub(super) fn table_before<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     first_chunk: u64,
 ) -> Result<Option<(Table, u64)>> {
-    let least = widen(FormatVersion::V3.header_len());
+    let least = to_u64(FormatVersion::V3.header_len());
     let entries = len_of(&(least..first_chunk)) / ENTRY_LEN;
     let most = entries.min(probe.limits.offsets / ENTRY_LEN);
     let from = first_chunk - most * ENTRY_LEN;
@@ -326,7 +326,7 @@ pub(super) fn table_before<S: ReadAt>(
         Some(Entry { at, number })
     });
     let table = Table::new(entries, &(first_chunk..probe.size()));
-    Ok(Some((table, widen(filled.len()))))
+    Ok(Some((table, to_u64(filled.len()))))
 }
 
 /// A range of the source as words of 64 bits.

@@ -3,7 +3,7 @@
 use super::head::{Head, PartDamage};
 use super::probe::{SoundChunk, end_of};
 use super::table::Table;
-use crate::checked::widen;
+use crate::checked::to_u64;
 use blosc1::ChunkHeader;
 use bloscpack_wire::{Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray};
 use std::ops::Range;
@@ -153,7 +153,7 @@ impl FoundMember {
     }
 
     pub(super) fn digest_len(&self) -> u64 {
-        widen(self.checksum.unwrap_or(Checksum::None).digest_len())
+        to_u64(self.checksum.unwrap_or(Checksum::None).digest_len())
     }
 
     /// Where a chunk with this header ends, digest included.

@@ -30,7 +30,7 @@ mod window;
 pub use report::{Lost, Recovery};
 pub(super) use trailing::holds_chunks;
 
-use super::checked::widen;
+use super::checked::to_u64;
 use super::walk::Walk;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
@@ -335,7 +335,7 @@ impl ScanResult {
     /// The part of the report that is known before any chunk is decoded: all except for damages among the chunks.
     fn begin(&mut self) -> Recovery {
         let mut recovery = Recovery {
-            members: widen(self.members.len()),
+            members: to_u64(self.members.len()),
             chunks_lost: Some(0),
             records_lost: Some(0),
             content: Some(0),
@@ -443,7 +443,7 @@ fn report_end(
 fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section: Section) -> Error {
     let position = Position {
         byte,
-        member: widen(member),
+        member: to_u64(member),
         chunk,
         section,
     };

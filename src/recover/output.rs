@@ -1,7 +1,7 @@
 //! [`OutputFile`]: the new file, of content or of records.
 
 use super::collector::ContentOutput;
-use crate::checked::{in_memory, slice, widen};
+use crate::checked::{in_memory, slice, to_u64};
 use crate::encoder::{EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriterBuilder, SeekRecordWriter};
 use bloscpack_error::{Error, IoSide, Result};
@@ -88,7 +88,7 @@ impl<W: Read + Write + Seek> ContentOutput for OutputFile<W> {
 
     fn zeros(&mut self, mut count: u64) -> Result<()> {
         while count > 0 {
-            let len = count.min(widen(ZEROS.len()));
+            let len = count.min(to_u64(ZEROS.len()));
             self.content(slice(&ZEROS, 0..in_memory(len)?)?)?;
             count -= len;
         }

@@ -5,7 +5,7 @@ use super::member::FoundMember;
 use super::output::OutputBuilder;
 use super::probe::SoundChunk;
 use super::{RecoverOptions, ScanResult};
-use crate::checked::from_u32;
+use crate::checked::to_usize;
 use crate::encoder::{Encoder, EncoderBuilder};
 use crate::records::{RecordWriter, RecordWriterBuilder};
 use blosc1::internal::guess_settings;
@@ -138,7 +138,7 @@ fn settings_of<S: ReadAt>(
     max_block: u32,
 ) -> Result<Option<ChunkSettings>> {
     let len = found.ctbytes.min(MOST_OF_MODEL);
-    let mut chunk = vec![0; from_u32(len)];
+    let mut chunk = vec![0; to_usize(len)];
     source.read_exact_at(found.at, &mut chunk)?;
     if let Ok(Some(settings)) = guess_settings(&chunk, max_block) {
         return Ok(Some(settings));

@@ -3,7 +3,7 @@
 use super::block_layout::{BlockLayout, block_layout};
 use super::budget::WorkBudget;
 use super::window::Window;
-use crate::checked::{from_u32, len_of, slice_mut, widen};
+use crate::checked::{len_of, slice_mut, to_u64, to_usize};
 use crate::indexed::digest_of;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_blocks};
 use bloscpack_error::Result;
@@ -45,7 +45,7 @@ impl SoundChunk {
 pub(super) fn end_of(at: u64, ctbytes: u32, checksum: Checksum) -> u64 {
     // A damaged entry may lead to any position, and nothing is past the last one.
     at.saturating_add(ctbytes.into())
-        .saturating_add(widen(checksum.digest_len()))
+        .saturating_add(to_u64(checksum.digest_len()))
 }
 
 /// Whether there is a sound chunk at a position, by this checksum or any.
@@ -89,7 +89,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     ) -> Result<std::result::Result<ChunkHeader, FormatError>> {
         let bytes = self.window.look(at, HEADER_LEN)?;
         let Some(bytes) = bytes.first_chunk() else {
-            let (found, expected) = (widen(bytes.len()), widen(HEADER_LEN));
+            let (found, expected) = (to_u64(bytes.len()), to_u64(HEADER_LEN));
             return Ok(Err(FormatError::Cut { found, expected }));
         };
         Ok(ChunkHeader::parse(bytes).map_err(FormatError::from))
@@ -136,7 +136,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         // In every version of Blosc, a chunk grows at most by its header, and the stream version is the same.
         let is_likely = !header.is_end_mark()
             && header.nbytes <= most
-            && u64::from(header.ctbytes) <= u64::from(header.nbytes) + widen(header.len())
+            && u64::from(header.ctbytes) <= u64::from(header.nbytes) + to_u64(header.len())
             && (header.versionlz == 1 || header.is_pure_copy())
             && u64::from(header.ctbytes) <= len_of(&(at..self.size()));
         if !is_likely || !self.work.allows(at) {
@@ -187,7 +187,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         }
         let end = found.at + u64::from(found.ctbytes);
         let chunk = self.window.whole(found.at..end)?;
-        let mut bytes = vec![0; len.min(from_u32(found.nbytes))];
+        let mut bytes = vec![0; len.min(to_usize(found.nbytes))];
         let decoded = self.decoder.decode_range(&chunk, 0, &mut bytes);
         Ok(decoded.is_ok().then_some(bytes))
     }
@@ -229,7 +229,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             // The longest first: none at all fits everywhere.
             None => Checksum::ALL.into_iter().rev().find(holds),
         };
-        Ok(kind.map(|kind| digest_at + widen(kind.digest_len())))
+        Ok(kind.map(|kind| digest_at + to_u64(kind.digest_len())))
     }
 
     /// The checksum by which the chunk is sound.
@@ -265,7 +265,9 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     ) -> Result<Option<Checksum>> {
         let end = at.saturating_add(header.ctbytes.into());
         let room = len_of(&(end..self.size()));
-        let possible = kinds.iter().filter(|kind| widen(kind.digest_len()) <= room);
+        let possible = kinds
+            .iter()
+            .filter(|kind| to_u64(kind.digest_len()) <= room);
         let mut states: Vec<_> = possible
             .map(|kind| (*kind, self.hashers.hasher(*kind)))
             .collect();
@@ -284,7 +286,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let by = right.next();
         if by.is_none() {
             let each = u64::from(header.ctbytes);
-            self.work.spend(each * widen(states.len()));
+            self.work.spend(each * to_u64(states.len()));
         }
         Ok(by)
     }
@@ -328,14 +330,14 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         if found > limit {
             return Ok(Err(ChunkError::BlockOverLimit { found, limit }.into()));
         }
-        let size = from_u32(found);
+        let size = to_usize(found);
         if self.block.len() < size {
             self.block = vec![0; size];
         }
         for index in 0..header.nblocks() {
             // All blocks but the last are within the chunk.
             let left = header.nbytes - index * header.blocksize;
-            let len = from_u32(left.min(header.blocksize));
+            let len = to_usize(left.min(header.blocksize));
             let room = slice_mut(&mut self.block, 0..len)?;
             let decoded = self.decoder.decode_block(chunk, index, room);
             if let Err(error) = decoded {
@@ -351,7 +353,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             return Ok(true);
         }
         let is_possible = header.nbytes > 0
-            && u64::from(header.ctbytes) <= u64::from(header.nbytes) + widen(header.len())
+            && u64::from(header.ctbytes) <= u64::from(header.nbytes) + to_u64(header.len())
             && header.nblocks() <= MOST_BLOCKS;
         if !is_possible || !self.work.allows(at) {
             return Ok(false);
@@ -392,7 +394,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     ) -> Result<FormatError> {
         let end = at.saturating_add(header.ctbytes.into());
         let len = checksum.digest_len();
-        let expected = u64::from(header.ctbytes) + widen(len);
+        let expected = u64::from(header.ctbytes) + to_u64(len);
         let found = len_of(&(at..self.size()));
         if found < expected {
             return Ok(FormatError::Cut { found, expected });

@@ -2,7 +2,7 @@
 
 use super::content::{Gap, Stretch};
 use super::probe::SoundChunk;
-use crate::checked::{from_u32, in_memory, len_of, slice, slice_mut, widen};
+use crate::checked::{in_memory, len_of, slice, slice_mut, to_u64, to_usize};
 use crate::indexed::digest_of;
 use crate::pipeline::Pipeline;
 use blosc1::internal::has_blocks;
@@ -189,7 +189,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
         let Done { job, result } = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
         match result? {
             Ok(()) => {
-                let data = slice(&job.buffer, 0..from_u32(job.nbytes))?;
+                let data = slice(&job.buffer, 0..to_usize(job.nbytes))?;
                 taker.data(pending.member, data)?;
                 taker.chunk(&pending)?;
             }
@@ -209,7 +209,8 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
             let to = from + READ.min(len - from);
             chunk.resize(to, 0);
             let room = slice_mut(chunk, from..to)?;
-            self.source.read_exact_at(bytes.start + widen(from), room)?;
+            self.source
+                .read_exact_at(bytes.start + to_u64(from), room)?;
         }
         Ok(())
     }
@@ -229,7 +230,7 @@ impl<'a, S: ReadAt> Salvage<'a, S> {
             let mut at = 0u32;
             while at < header.nbytes {
                 let len = step(&header, &chunk).min(header.nbytes - at);
-                buffer.resize(from_u32(len), 0);
+                buffer.resize(to_usize(len), 0);
                 if let Err(error) = decoder.decode_range(&chunk, at, &mut buffer) {
                     return taker.gap(pending.member, pending.gap(error.into()));
                 }
@@ -266,7 +267,7 @@ fn decode(
     decoder: &mut ChunkDecoder,
     job: &mut Job,
 ) -> Result<std::result::Result<(), FormatError>> {
-    let len = from_u32(job.nbytes);
+    let len = to_usize(job.nbytes);
     if job.buffer.len() < len {
         job.buffer = vec![0; len];
     }

@@ -11,7 +11,7 @@ use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_afte
 use super::member::{DamagedRange, FoundMember};
 use super::probe::{Probe, SoundChunk};
 use super::table::Entry;
-use crate::checked::{len_of, widen};
+use crate::checked::{len_of, to_u64};
 use blosc1::HEADER_LEN;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
@@ -136,7 +136,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         let is_lost = named.is_none();
         let end = found.bytes(by).end;
         // If a digest was cut off, nothing is left after its chunk.
-        let is_followed = len_of(&(end..self.probe.size())) >= widen(HEADER_LEN);
+        let is_followed = len_of(&(end..self.probe.size())) >= to_u64(HEADER_LEN);
         Ok(is_known || (self.probe.is_landing(end)? && (is_lost || is_followed)))
     }
 
@@ -345,7 +345,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             let bytes = self.probe.window.sweep(from, 1)?;
             let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
             let is_all = zeros == bytes.len();
-            from = (from + widen(zeros)).min(end);
+            from = (from + to_u64(zeros)).min(end);
             if !is_all {
                 break;
             }
@@ -362,7 +362,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     /// Zeros that are not spare according to a table may be a record that was wiped out.
     fn note_zeros(&mut self, bytes: Range<u64>) {
         let is_record = |member: &FoundMember| {
-            let least = widen(HEADER_LEN) + member.digest_len();
+            let least = to_u64(HEADER_LEN) + member.digest_len();
             member.varies && len_of(&bytes) >= least
         };
         if self.members.last().is_some_and(is_record) {

@@ -7,7 +7,7 @@
 use super::member::{FoundMember, Item};
 use super::probe::SoundChunk;
 use super::scan::Scan;
-use crate::checked::{len_of, widen};
+use crate::checked::{len_of, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, header::MAGIC};
@@ -198,7 +198,7 @@ impl<S: ReadAt> Scan<'_, S> {
             let sign = bytes.windows(MAGIC.len()).position(is_sign);
             // Fewer bytes than the magic are left only at the end.
             let step = sign.unwrap_or(bytes.len().saturating_sub(MAGIC.len() - 1));
-            let place = at + widen(step);
+            let place = at + to_u64(step);
             if sign.is_some() {
                 return Ok(Some(place).filter(|place| *place < end));
             }
@@ -359,7 +359,7 @@ impl<S: ReadAt> Scan<'_, S> {
     fn after_zeros(&mut self, at: u64) -> Result<u64> {
         let bytes = self.probe.window.look(at, MOST_SPARE)?;
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-        Ok(at + widen(zeros))
+        Ok(at + to_u64(zeros))
     }
 }
 

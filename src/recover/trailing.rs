@@ -2,7 +2,7 @@
 
 use super::member::FoundMember;
 use super::scan::scan;
-use crate::checked::widen;
+use crate::checked::to_u64;
 use bloscpack_error::Result;
 use bloscpack_storage::internal::GAP;
 use bloscpack_storage::{Cursor, ReadAt};
@@ -20,7 +20,7 @@ pub(crate) fn holds_chunks<S: ReadAt>(source: &S, from: u64, limits: &Limits) ->
     let trailing = SourceFrom { source, from };
     let mut first = Vec::new();
     Cursor::new(&trailing).take(GAP).read_to_end(&mut first)?;
-    let is_gap = widen(first.len()) == GAP && first.iter().all(|byte| *byte == 0);
+    let is_gap = to_u64(first.len()) == GAP && first.iter().all(|byte| *byte == 0);
     Ok(!is_gap && has_chunks(&trailing, limits)?)
 }
 

@@ -1,6 +1,6 @@
 //! [`Window`]: the bytes of a source, anywhere and in small pieces.
 
-use crate::checked::{in_memory, len_of, slice, slice_mut, widen};
+use crate::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl<'a, S: ReadAt> Window<'a, S> {
 
     fn from(&mut self, at: u64, least: usize, piece: usize) -> Result<&[u8]> {
         let left = len_of(&(at..self.size));
-        let wanted = in_memory(left.min(widen(least)))?;
+        let wanted = in_memory(left.min(to_u64(least)))?;
         let skip = at
             .checked_sub(self.at)
             .and_then(|skip| usize::try_from(skip).ok())
@@ -69,10 +69,10 @@ impl<'a, S: ReadAt> Window<'a, S> {
         if let Some(skip) = skip {
             return slice(&self.buffer, skip..self.buffer.len());
         }
-        let len = in_memory(left.min(widen(piece.max(least))))?;
+        let len = in_memory(left.min(to_u64(piece.max(least))))?;
         self.at = at;
         self.buffer.resize(len, 0);
-        self.looked += widen(len);
+        self.looked += to_u64(len);
         self.source.read_exact_at(at, &mut self.buffer)?;
         Ok(&self.buffer)
     }

@@ -2,21 +2,7 @@
 
 use crate::error::DatasetError;
 use bloscpack_error::Result;
-
-/// Lengths in memory fit into lengths in files on every platform that builds this.
-const _: () = assert!(usize::BITS <= u64::BITS);
-/// The length of a chunk fits into memory on every platform that builds this.
-const _: () = assert!(u32::BITS <= usize::BITS);
-
-/// A length in memory, as a length in a file.
-pub(crate) const fn to_u64(len: usize) -> u64 {
-    len as u64
-}
-
-/// The length of a chunk or a part of one, as a length in memory.
-pub(crate) const fn chunk_len(len: u32) -> usize {
-    len as usize
-}
+pub(crate) use bloscpack_wire::int::{to_u64, to_usize as chunk_len};
 
 /// A length in a file, as a length in memory.
 ///

@@ -8,6 +8,7 @@
 //! in at the end, so that a table of -1 shows that its writer did not finish.
 
 use super::error::FormatError;
+use super::version::FormatVersion;
 
 /// Length of a chunk's header in bytes, and so the least length of a chunk.
 pub const CHUNK_HEADER_LEN: u64 = 16;
@@ -71,13 +72,19 @@ impl Offsets {
         Ok(())
     }
 
-    /// The bytes of a table with these offsets and `spare` entries of -1.
-    pub fn encode(offsets: &[u64], spare: u64) -> Vec<u8> {
-        let spare = usize::try_from(spare).unwrap_or(usize::MAX);
-        let entry = |offset: u64| i64::try_from(offset).unwrap_or(-1).to_le_bytes();
-        let filled = offsets.iter().flat_map(|offset| entry(*offset));
-        filled
-            .chain(std::iter::repeat_n((-1i64).to_le_bytes(), spare).flatten())
-            .collect()
+    /// The bytes of a table with these offsets.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::NoPlace`] for an offset of 2^63 or more.
+    pub fn encode(offsets: &[u64]) -> Result<Vec<u8>, FormatError> {
+        let mut table = Vec::with_capacity(offsets.len() * Self::UNFILLED_ENTRY.len());
+        for offset in offsets {
+            let entry = i64::try_from(*offset).map_err(|_| FormatError::NoPlace {
+                version: FormatVersion::V3,
+                what: "so large an offset",
+            })?;
+            table.extend_from_slice(&entry.to_le_bytes());
+        }
+        Ok(table)
     }
 }

@@ -168,7 +168,7 @@ pub(super) fn write(
         }
     }
     let table = match options.offsets {
-        true => Offsets::encode(&offsets, 0),
+        true => Offsets::encode(&offsets)?,
         false => Vec::new(),
     };
     let rest = [metadata, &table].concat();

@@ -117,12 +117,10 @@ impl NumpyArray {
             ));
         }
         // The sum counts rows, of which so many bytes may be more than can be counted.
-        let more = bytes / row;
-        let grown = axis
-            .checked_add(more)
-            .filter(|rows| rows.checked_mul(row).is_some());
-        *axis = grown
-            .ok_or_else(|| format!("{more} more rows than {axis}, each of {what}, are too many"))?;
+        let rows = u128::from(*axis) + u128::from(bytes / row);
+        let grown = u64::try_from(rows).ok();
+        let grown = grown.filter(|rows| rows.checked_mul(row).is_some());
+        *axis = grown.ok_or_else(|| format!("the array would have {rows} rows, each of {what}"))?;
         Ok(shape)
     }
 }

@@ -142,12 +142,6 @@ impl PackHead {
         length_at(content, number, self.width).filter(|_| is_there)
     }
 
-    /// Bytes of the records in the content.
-    pub fn values_len(&self, content: &[u8]) -> usize {
-        let at = usize::try_from(self.values_at()).unwrap_or(usize::MAX);
-        content.len().saturating_sub(at)
-    }
-
     /// Checks the number of the first record, and that the lengths add up to the rest of the content.
     pub fn check(&self, content: &[u8], first: u64) -> Result<(), FormatError> {
         self.check_first(first)?;
@@ -233,6 +227,7 @@ pub fn most_packed() -> u32 {
 #[derive(Default)]
 pub struct Pack {
     lengths: Vec<u32>,
+    count: u32,
     longest: u32,
     values: Vec<u8>,
 }
@@ -244,8 +239,8 @@ impl Pack {
     }
 
     /// The number of records in it.
-    pub fn count(&self) -> usize {
-        self.lengths.len()
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// Bytes of the chunk's content.
@@ -267,6 +262,7 @@ impl Pack {
     /// Adds a record and the length that is stored for it.
     pub fn push(&mut self, record: &[u8], length: u32) {
         self.lengths.push(length);
+        self.count += 1;
         self.longest = self.longest.max(length);
         self.values.extend_from_slice(record);
     }
@@ -274,6 +270,7 @@ impl Pack {
     /// Removes all records.
     pub fn clear(&mut self) {
         self.lengths.clear();
+        self.count = 0;
         self.longest = 0;
         self.values.clear();
     }
@@ -282,9 +279,8 @@ impl Pack {
     pub fn encode(&self, first: u64, content: &mut Vec<u8>) {
         let width = width(self.longest);
         let mut head = [0; PACK_HEAD_LEN];
-        let count = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
         put(&mut head, 0, &first.to_le_bytes());
-        put(&mut head, COUNT, &count.to_le_bytes());
+        put(&mut head, COUNT, &self.count.to_le_bytes());
         put(&mut head, WIDTH, &[width]);
         content.extend_from_slice(&head);
         let width = usize::from(width);
