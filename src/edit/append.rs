@@ -1,7 +1,8 @@
 //! [`Appender`]: data after the content of a file.
 
 use super::file_state::FileState;
-use super::preamble::{self, NewMetadata, counted};
+use super::header::counted;
+use super::preamble::{self, NewMetadata};
 use super::rewrite::{NewPreamble, Rewrite};
 use super::{Editor, EditorBuilder};
 use crate::checked::{in_memory, len_of, to_u64};

@@ -1,21 +1,15 @@
 //! [`EditorBuilder`]: the options of an editor.
 
-use super::file_state::FileState;
-use super::{Editor, RecordEditor};
-use crate::encoder::MOST_SPARE;
-use crate::engine::Wanted;
 use blosc1::{Compressor, Filter};
-use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::{Disk, Folder, JournaledFile, LockTimeout};
+use bloscpack_storage::LockTimeout;
 use bloscpack_wire::{Hashers, Limits};
-use std::ffi::OsStr;
-use std::path::Path;
 use std::time::Duration;
 
 /// How long a change waits for readers by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Options of an [`Editor`] or a [`RecordEditor`]; created by [`Editor::builder`].
+/// Options of an [`Editor`](crate::Editor) or a [`RecordEditor`](crate::RecordEditor); created by
+/// [`Editor::builder`](crate::Editor::builder).
 #[derive(Debug, Clone)]
 pub struct EditorBuilder {
     pub(super) compressor: Option<Compressor>,
@@ -27,7 +21,7 @@ pub struct EditorBuilder {
     pub(super) threads: usize,
     pub(super) limits: Limits,
     pub(super) hashers: Hashers,
-    patience: LockTimeout,
+    pub(super) patience: LockTimeout,
 }
 
 impl Default for EditorBuilder {
@@ -131,62 +125,5 @@ impl EditorBuilder {
     ) -> Self {
         self.patience.keep_waiting_while(goes_on);
         self
-    }
-
-    /// Opens the file at this path, and follows symbolic links.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`open_in`](Self::open_in).
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Editor> {
-        let (folder, name) = Disk::of(path).writing()?;
-        self.open_in(folder, &name)
-    }
-
-    /// Opens a file of a folder, and completes a change that was interrupted.
-    ///
-    /// # Errors
-    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has the file open; whatever is wrong
-    /// with its structure, also if it is unfinished or unterminated;
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts that can only
-    /// be read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder accepts.
-    pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
-        self.open_for(folder, name, Wanted::Content).writing()
-    }
-
-    /// Opens the file of records at this path, and follows symbolic links.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`open_records_in`](Self::open_records_in).
-    pub fn open_records(self, path: impl AsRef<Path>) -> Result<RecordEditor> {
-        let (folder, name) = Disk::of(path).writing()?;
-        self.open_records_in(folder, &name)
-    }
-
-    /// Opens a file of records, and completes a change that was interrupted.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported)
-    /// for a file without records, or with records that are packed in an unknown way.
-    pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
-        let editor = self.open_for(folder, name, Wanted::Records).writing()?;
-        RecordEditor::of(editor).writing()
-    }
-
-    fn open_for<F: Folder>(self, folder: F, name: &OsStr, wanted: Wanted) -> Result<Editor<F>> {
-        if let Some(spare) = self.max_app_chunks.filter(|spare| *spare > MOST_SPARE) {
-            return Err(Error::usage(format!(
-                "{spare} spare offsets exceed the maximum of {MOST_SPARE}"
-            )));
-        }
-        let held = JournaledFile::open(folder, name, &self.patience)?;
-        let state = FileState::of(held.file(), &self.limits)?;
-        state.check_editable(wanted)?;
-        state.check_trailing(held.file(), &self.limits)?;
-        Ok(Editor {
-            held,
-            state,
-            options: self,
-            known: None,
-        })
     }
 }

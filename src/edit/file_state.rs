@@ -1,6 +1,6 @@
 //! [`FileState`]: what an editor knows of its file.
 
-use super::preamble::counted;
+use super::header::counted;
 use crate::Warning;
 use crate::checked::len_of;
 use crate::encoder::MOST_SPARE;

@@ -1,7 +1,9 @@
 //! [`Editor`]: a file that grows and changes.
 //!
 //! ```text
+//!   builder     EditorBuilder: the options         open        files, opened with them
 //!   file_state  what is known of the file: head, chunks, where they end
+//!   header      the header, counted again
 //!   preamble    the bytes before the chunks, as a change leaves them
 //!   append      Appender: data after the content
 //!   records     RecordEditor, RecordAppender: the same for records
@@ -15,7 +17,9 @@
 mod append;
 mod builder;
 mod file_state;
+mod header;
 mod metadata;
+mod open;
 mod patch;
 mod preamble;
 mod recompress;

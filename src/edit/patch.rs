@@ -3,7 +3,7 @@
 use super::Editor;
 use super::file_state::FileState;
 use super::preamble::NewMetadata;
-use super::recompress::Recompressor;
+use super::recompress::{OldChunk, Recompressor};
 use super::rewrite;
 use crate::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
@@ -13,20 +13,6 @@ use crc32fast::Hasher;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
-
-/// A chunk before a change.
-pub(super) struct OldChunk {
-    pub number: u64,
-    pub at: u64,
-    /// Its uncompressed bytes.
-    pub content: Range<u64>,
-    /// Length of its bytes with its digest.
-    pub len: u64,
-    /// Bytes up to the next part; nothing for a last chunk, which may have any length.
-    pub room: Option<u64>,
-    /// Whether spare space may follow it.
-    pub may_shrink: bool,
-}
 
 /// A chunk with new content, in the journal.
 struct NewChunk {

@@ -3,7 +3,6 @@
 use super::EditorBuilder;
 use super::file_state::FileState;
 use crate::checked::{in_memory, to_u64};
-use blosc1::MAX_NBYTES;
 use bloscpack_error::Result;
 use bloscpack_storage::internal::for_each_step;
 use bloscpack_storage::{Change, Folder, ReadAt};
@@ -62,32 +61,6 @@ pub(super) fn check_limit(limit: Limit, found: u64, allowed: u32) -> Result<()> 
         .into());
     }
     Ok(())
-}
-
-/// The header for this many chunks of this length, the last of which may be shorter.
-pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) -> Header {
-    let old_chunks = header.nchunks;
-    let mut header = Header {
-        nchunks: Some(chunks),
-        ..header.clone()
-    };
-    if header.layout == FormatVersion::V1 || header.varlen {
-        return header;
-    }
-    // An unknown size means that the chunks are of any length. They are as well if longer ones follow some of no bytes.
-    let had_one = old_chunks == Some(1);
-    let known = header
-        .chunk_size
-        .is_some_and(|old| old > 0 || had_one || chunk_size == 0);
-    if known || header.last_chunk.is_some() || chunks == 1 {
-        header.last_chunk = Some(last);
-    }
-    // As the reference: a single chunk is as long as it is.
-    header.chunk_size = match chunks {
-        1 => Some(last),
-        _ => known.then_some(chunk_size.min(MAX_NBYTES)),
-    };
-    header
 }
 
 /// The bytes of a header, sealed if the old one was, over the bytes of the file up to its chunks.

@@ -2,14 +2,28 @@
 
 use super::EditorBuilder;
 use super::file_state::FileState;
-use super::patch::OldChunk;
 use crate::checked::{in_memory, len_of, slice_mut, to_u64};
 use crate::indexed::{IndexedReader, IndexedReaderBuilder};
 use blosc1::internal::pad_chunk;
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// A chunk before a change.
+pub(super) struct OldChunk {
+    pub number: u64,
+    pub at: u64,
+    /// Its uncompressed bytes.
+    pub content: Range<u64>,
+    /// Length of its bytes with its digest.
+    pub len: u64,
+    /// Bytes up to the next part; nothing for a last chunk, which may have any length.
+    pub room: Option<u64>,
+    /// Whether spare space may follow it.
+    pub may_shrink: bool,
+}
 
 /// The level that is tried before a file is rewritten.
 const SMALLEST: u8 = 9;

@@ -2,7 +2,8 @@
 
 use super::append::AppendSink;
 use super::file_state::FileState;
-use super::preamble::{NewMetadata, counted as counted_header};
+use super::header::counted as counted_header;
+use super::preamble::NewMetadata;
 use super::{Editor, EditorBuilder};
 use crate::checked::to_u64;
 use crate::encoder::check_of_records;

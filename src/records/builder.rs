@@ -5,7 +5,7 @@ use crate::encoder::{Encoder, EncoderBuilder, Plan, RecordOptions, move_up};
 use blosc1::{Compressor, Filter};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata, Packing};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 
 /// The `dtype` of records that are any bytes.
 pub(crate) const VARBINARY: &str = "varbinary";
@@ -221,5 +221,23 @@ impl RecordWriterBuilder {
         }
         let plan = Plan::of_records(self.options, records.clone(), seeks)?;
         Ok((plan, records))
+    }
+}
+
+impl RecordWriter<io::Sink> {
+    /// Options for a writer.
+    #[must_use]
+    pub fn builder() -> RecordWriterBuilder {
+        RecordWriterBuilder::default()
+    }
+}
+
+impl<W: Write> RecordWriter<W> {
+    /// Creates a writer with all defaults, on the caller's thread, for an unknown number of records.
+    ///
+    /// # Errors
+    /// Returns any error of the target, to which the header goes at once.
+    pub fn new(target: W) -> Result<Self> {
+        RecordWriterBuilder::default().write_to(target)
     }
 }

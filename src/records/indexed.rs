@@ -2,7 +2,6 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
-use super::indexed_builder::{IndexedRecordReaderBuilder, check_count};
 use super::typed::{FromRecord, value_of_record};
 use crate::checked::{slice_mut, to_usize};
 use crate::engine::Warning;
@@ -84,23 +83,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     }
 }
 
-impl IndexedRecordReader<Vec<u8>> {
-    /// Options for a reader.
-    #[must_use]
-    pub fn builder() -> IndexedRecordReaderBuilder {
-        IndexedRecordReaderBuilder::default()
-    }
-}
-
 impl<S: ReadAt> IndexedRecordReader<S> {
-    /// Opens a source with all defaults.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`IndexedRecordReaderBuilder::open`].
-    pub fn open(source: S) -> Result<Self> {
-        IndexedRecordReaderBuilder::default().open(source)
-    }
-
     /// Number of records.
     pub fn len(&self) -> u64 {
         self.len
@@ -427,5 +410,16 @@ impl<S> std::fmt::Debug for IndexedRecordReader<S> {
             .field("records", &self.len)
             .field("chunks", &self.index.chunks())
             .finish_non_exhaustive()
+    }
+}
+
+/// Compares a number of records with the metadata, unless some are allowed to be missing.
+pub(super) fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
+    let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
+    match count {
+        Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
+            Err(FormatError::record_count(count, found).into())
+        }
+        _ => Ok(()),
     }
 }

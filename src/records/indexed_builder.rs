@@ -1,7 +1,6 @@
 //! [`IndexedRecordReaderBuilder`]: the options of a reader of records by number.
 
-use super::indexed::IndexedRecordReader;
-use crate::engine::Warning;
+use super::indexed::{IndexedRecordReader, check_count};
 use crate::indexed::{Fetcher, Index};
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::ReadAt;
@@ -112,13 +111,20 @@ fn common_form(index: &Index) -> Result<Form> {
     common.ok_or_else(|| FormatError::Empty.into())
 }
 
-/// Compares a number of records with the metadata, unless some are allowed to be missing.
-pub(super) fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
-    let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
-    match count {
-        Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
-            Err(FormatError::record_count(count, found).into())
-        }
-        _ => Ok(()),
+impl IndexedRecordReader<Vec<u8>> {
+    /// Options for a reader.
+    #[must_use]
+    pub fn builder() -> IndexedRecordReaderBuilder {
+        IndexedRecordReaderBuilder::default()
+    }
+}
+
+impl<S: ReadAt> IndexedRecordReader<S> {
+    /// Opens a source with all defaults.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`IndexedRecordReaderBuilder::open`].
+    pub fn open(source: S) -> Result<Self> {
+        IndexedRecordReaderBuilder::default().open(source)
     }
 }

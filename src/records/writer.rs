@@ -1,11 +1,10 @@
 //! [`RecordWriter`] and [`SeekRecordWriter`]: records to a stream, and to a file.
 
-use super::builder::RecordWriterBuilder;
 use super::chunker::RecordChunker;
 use super::typed::{ToRecord, record_of_value};
 use crate::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
 use bloscpack_error::{IoSide, Result};
-use std::io::{self, Seek, Write};
+use std::io::{Seek, Write};
 
 /// Writes records to anything that takes bytes: a pipe, a socket, a buffer.
 ///
@@ -30,23 +29,7 @@ pub struct RecordWriter<W: Write> {
     buffer: Vec<u8>,
 }
 
-impl RecordWriter<io::Sink> {
-    /// Options for a writer.
-    #[must_use]
-    pub fn builder() -> RecordWriterBuilder {
-        RecordWriterBuilder::default()
-    }
-}
-
 impl<W: Write> RecordWriter<W> {
-    /// Creates a writer with all defaults, on the caller's thread, for an unknown number of records.
-    ///
-    /// # Errors
-    /// Returns any error of the target, to which the header goes at once.
-    pub fn new(target: W) -> Result<Self> {
-        RecordWriterBuilder::default().write_to(target)
-    }
-
     pub(super) fn with_plan(target: W, plan: Plan, records: &RecordOptions) -> Result<Self> {
         let chunker = RecordChunker::new(&plan.chunk_options(), records.packing, 0, records.count)?;
         let sink = StreamSink::begin(target, &plan).writing()?;

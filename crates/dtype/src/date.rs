@@ -2,7 +2,8 @@
 //!
 //! The calendar is 40 lines; a crate for it would be compiled by everybody who reads a chunk.
 
-use super::error::{DTypeError, excerpt};
+use super::error::DTypeError;
+use super::excerpt::excerpt;
 use super::{TimeBase, TimeUnit};
 use std::fmt::Write;
 

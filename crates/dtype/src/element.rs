@@ -1,6 +1,6 @@
 //! Elements from values of JSON and from text.
 
-use super::error::excerpt;
+use super::excerpt::excerpt;
 use super::float::Float;
 use super::value::{NOT_A_TIME, from_hex, from_hex_object};
 use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct, date};

@@ -1,5 +1,6 @@
 //! [`DTypeError`]: why there is no such dtype, or why a value is not an element of it.
 
+use crate::excerpt::excerpt;
 use crate::literal::LiteralError;
 use thiserror::Error;
 
@@ -121,14 +122,5 @@ impl DTypeError {
             name: excerpt(name),
             error: Box::new(self),
         }
-    }
-}
-
-/// The beginning of a text, quoted, as errors repeat it.
-pub(crate) fn excerpt(text: &str) -> String {
-    const MAX_CHARS: usize = 60;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{:?}...", text.split_at(end).0),
-        None => format!("{text:?}"),
     }
 }

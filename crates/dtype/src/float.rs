@@ -5,7 +5,8 @@
 //! rounds twice, and differs from NumPy in the last bit of some.
 
 use super::ByteOrder;
-use super::error::{DTypeError, excerpt};
+use super::error::DTypeError;
+use super::excerpt::excerpt;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -48,6 +48,7 @@ mod build;
 mod date;
 mod element;
 mod error;
+mod excerpt;
 mod float;
 mod layout;
 #[doc(hidden)]

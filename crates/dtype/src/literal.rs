@@ -1,7 +1,7 @@
 //! [`Literal`]: Python literals, as far as `repr` of a NumPy dtype contains them. Nothing is ever
 //! evaluated.
 
-use crate::error::excerpt;
+use crate::excerpt::excerpt;
 use std::iter::Peekable;
 use std::str::Chars;
 use thiserror::Error;

@@ -1,6 +1,7 @@
 //! Types by name or code: `int64`, `<f8`, `|S10`, `datetime64[ns]`.
 
-use super::error::{DTypeError, excerpt};
+use super::error::DTypeError;
+use super::excerpt::excerpt;
 use super::{ByteOrder, DType, Kind, TimeUnit};
 
 /// The type with this name. Names whose size depends on the machine, such as `int`, are not known.

@@ -1,6 +1,6 @@
 //! Types from text, Python literals and JSON. Nothing is ever evaluated.
 
-use super::error::excerpt;
+use super::excerpt::excerpt;
 use super::layout::laid_out;
 use super::name::of_name;
 use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct};

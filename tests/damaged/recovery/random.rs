@@ -164,7 +164,7 @@ fn one_damage_to_a_file_whose_header_counts() {
             });
         }
     }
-    judge(cases, 1000, &failures);
+    judge(cases, effort::cases(1000, 4), &failures);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn one_damage_to_streams_and_concatenations() {
             cases += case(&mut failures, || damaged.check().is_some());
         }
     }
-    judge(cases, 800, &failures);
+    judge(cases, effort::cases(800, 4), &failures);
 }
 
 #[test]
@@ -215,5 +215,5 @@ fn two_damages() {
             cases += case(&mut failures, || damaged.check().is_some());
         }
     }
-    judge(cases, 1000, &failures);
+    judge(cases, effort::cases(1000, 4), &failures);
 }

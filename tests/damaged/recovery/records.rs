@@ -398,7 +398,7 @@ fn two_damages() {
             }
         }
     }
-    judge(cases, 2000, &failures);
+    judge(cases, effort::cases(2000, 5), &failures);
 }
 
 /// The content of a packed chunk.

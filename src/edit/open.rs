@@ -1,0 +1,69 @@
+//! Files, opened for changes.
+
+use super::file_state::FileState;
+use super::{Editor, EditorBuilder, RecordEditor};
+use crate::encoder::MOST_SPARE;
+use crate::engine::Wanted;
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::{Disk, Folder, JournaledFile};
+use std::ffi::OsStr;
+use std::path::Path;
+
+impl EditorBuilder {
+    /// Opens the file at this path, and follows symbolic links.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`open_in`](Self::open_in).
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Editor> {
+        let (folder, name) = Disk::of(path).writing()?;
+        self.open_in(folder, &name)
+    }
+
+    /// Opens a file of a folder, and completes a change that was interrupted.
+    ///
+    /// # Errors
+    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has the file open; whatever is wrong
+    /// with its structure, also if it is unfinished or unterminated;
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts that can only
+    /// be read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder accepts.
+    pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
+        self.open_for(folder, name, Wanted::Content).writing()
+    }
+
+    /// Opens the file of records at this path, and follows symbolic links.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`open_records_in`](Self::open_records_in).
+    pub fn open_records(self, path: impl AsRef<Path>) -> Result<RecordEditor> {
+        let (folder, name) = Disk::of(path).writing()?;
+        self.open_records_in(folder, &name)
+    }
+
+    /// Opens a file of records, and completes a change that was interrupted.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported)
+    /// for a file without records, or with records that are packed in an unknown way.
+    pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
+        let editor = self.open_for(folder, name, Wanted::Records).writing()?;
+        RecordEditor::of(editor).writing()
+    }
+
+    fn open_for<F: Folder>(self, folder: F, name: &OsStr, wanted: Wanted) -> Result<Editor<F>> {
+        if let Some(spare) = self.max_app_chunks.filter(|spare| *spare > MOST_SPARE) {
+            return Err(Error::usage(format!(
+                "{spare} spare offsets exceed the maximum of {MOST_SPARE}"
+            )));
+        }
+        let held = JournaledFile::open(folder, name, &self.patience)?;
+        let state = FileState::of(held.file(), &self.limits)?;
+        state.check_editable(wanted)?;
+        state.check_trailing(held.file(), &self.limits)?;
+        Ok(Editor {
+            held,
+            state,
+            options: self,
+            known: None,
+        })
+    }
+}
