@@ -17,6 +17,7 @@ const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Threads, memory and limits of the operations on a dataset.
 ///
 /// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 /// use bloscpack_datasets::DatasetOptions;
 /// let dataset = DatasetOptions::new()
 ///     .threads(2)

@@ -38,6 +38,7 @@ impl CArray {
     /// compares no digest.
     ///
     /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
     /// # use bloscpack_datasets::CArray;
     /// # use blosc1::CompressorFormat;
     /// let array = CArray::open("testdata/datasets/bcolz/codec_zlib_bitshuffle_cl5")?;

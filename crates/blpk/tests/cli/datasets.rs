@@ -338,7 +338,7 @@ fn a_directory_of_datasets_is_none_itself() {
             ["dataset", _] => vec!["dataset", "trim", path, "0"],
             _ => vec![command[0], path],
         };
-        let ran = folder.run(&args).failed(5, "no dataset is here");
+        let ran = folder.run(&args).failed(5, "not a dataset");
         assert!(ran.stderr.contains("blpk ls "), "{}", ran.stderr);
     }
     assert!(!folder.path("out.csv").exists());
@@ -438,7 +438,7 @@ fn verify_reads_all_datasets_below_a_directory() {
     fs::create_dir(folder.path("empty")).unwrap();
     folder
         .run(["verify", "empty"])
-        .failed(5, "no dataset is here");
+        .failed(5, "not a dataset");
 }
 
 #[test]

@@ -293,7 +293,7 @@ fn what_was_appended_and_not_counted_goes_or_stays_as_one_says() {
         (
             Uncounted::Drop,
             25,
-            "cut the last superchunk off at 25 rows",
+            "cut the last superchunk off after 25 rows",
         ),
         // Two rows in a superchunk of their own may also have been cut off.
         (Uncounted::Report, 40, "counted all 40 rows"),
