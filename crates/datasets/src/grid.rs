@@ -49,8 +49,8 @@ pub(crate) struct ChunkPart {
 /// The product, if it is at most 2^63-1.
 fn product(factors: impl IntoIterator<Item = u64> + Clone) -> Option<u64> {
     // A zero must not hide that the product of the others is too large.
-    let nonzero = factors.clone().into_iter().filter(|factor| *factor > 0);
-    let product = nonzero.fold(Some(1u64), |product, factor| product?.checked_mul(factor))?;
+    let mut nonzero = factors.clone().into_iter().filter(|factor| *factor > 0);
+    let product = nonzero.try_fold(1u64, |product, factor| product.checked_mul(factor))?;
     i64::try_from(product).ok()?;
     let is_empty = factors.into_iter().any(|factor| factor == 0);
     Some(if is_empty { 0 } else { product })

@@ -211,7 +211,8 @@ mod tests {
             assert!(found(&wanted, small, large, 2).is_err(), "{wanted:?}");
             assert!(found(&wanted, large, small, 2).is_err(), "{wanted:?}");
         }
-        assert!(found(&[3..5], small, large, 2).is_err());
+        let one_axis = Range { start: 3, end: 5 };
+        assert!(found(&[one_axis], small, large, 2).is_err());
         let huge: Part<'_> = (&[1 << 40, 1 << 40], &[0, 0]);
         assert!(found(&[3..5, 0..5], huge, large, 2).is_err());
         let last: Part<'_> = (&[2, 5], &[u64::MAX, 0]);

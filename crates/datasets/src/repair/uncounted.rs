@@ -39,7 +39,7 @@ impl UncountedRows {
         let grid = storage.grid();
         let band_rows = grid.band_rows();
         let counted = grid.rows() % band_rows;
-        let mut next = storage.file_count();
+        let next = storage.file_count();
         if counted > 0 {
             // There are rows, and so there is a last superchunk. One that is not sound has no rows to count.
             let last = next.checked_sub(1).and_then(|last| storage.rows_in(last));
@@ -49,7 +49,7 @@ impl UncountedRows {
                 return;
             }
         }
-        for number in &self.numbers {
+        for (next, number) in (next..).zip(&self.numbers) {
             let rows = storage.rows_in(*number).unwrap_or(0);
             if *number != next || rows == 0 {
                 return;
@@ -59,7 +59,6 @@ impl UncountedRows {
                 return;
             }
             self.full += 1;
-            next += 1;
         }
     }
 

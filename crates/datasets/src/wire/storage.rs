@@ -14,7 +14,7 @@ use super::object::{Field, Object};
 use super::python_json::python_json;
 use blosc1::{Compressor, Filter};
 use bloscpack_wire::json as python;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Bytes of the longest file. Where rows are arrays, old writers list all values of a default row.
 const MAX_LEN: usize = 64 << 20;
@@ -221,14 +221,16 @@ impl Storage {
                     Filter::Bit => number.into(),
                     Filter::None | Filter::Byte => Value::from(is_shuffled),
                 };
-                let mut params = json!({"shuffle": shuffle, "clevel": level});
+                let mut params = Map::new();
+                params.insert("shuffle".into(), shuffle);
+                params.insert("clevel".into(), level.into());
                 if name != UNNAMED.name() {
-                    params["cname"] = name.into();
+                    params.insert("cname".into(), name.into());
                 }
                 if quantize != 0 {
-                    params["quantize"] = quantize.into();
+                    params.insert("quantize".into(), quantize.into());
                 }
-                params
+                Value::Object(params)
             }
         };
         Ok((ParamsKey::Cparams, params))
