@@ -79,18 +79,18 @@ mod checked;
 mod chunk_buffer;
 mod damage;
 mod decoder;
-mod edit;
+pub mod edit;
 mod encoder;
 mod engine;
 #[cfg(feature = "exchange")]
 pub mod exchange;
-mod indexed;
+pub mod indexed;
 mod pipeline;
-mod records;
-mod recover;
+pub mod records;
+pub mod recover;
 mod shared_source;
-mod survey;
-mod verify;
+pub mod survey;
+pub mod verify;
 mod walk;
 
 #[doc(inline)]
@@ -110,26 +110,16 @@ pub use bloscpack_storage as storage;
 #[doc(inline)]
 pub use bloscpack_wire as wire;
 
-pub use blosc1::{Compressor, Fault, Filter};
-pub use bloscpack_dtype::{DType, DTypeError};
+pub use blosc1::{Compressor, Filter};
 pub use bloscpack_error::{Category, Error, ErrorKind, Result};
-pub use bloscpack_wire::{
-    Checksum, Digest, FormatVersion, Hasher, Hashers, Header, Limits, Metadata, MetadataHeader,
-    MetadataPlace, Position, Section,
-};
+pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};
 pub use decoder::{Decoder, DecoderBuilder, Warning};
-pub use edit::{Appender, Editor, EditorBuilder, RecordAppender, RecordEditor};
+pub use edit::{Editor, EditorBuilder, RecordEditor};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
-pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
-pub use records::{
-    FromRecord, IndexedRecordReader, IndexedRecordReaderBuilder, RecordReader, RecordReaderBuilder,
-    RecordWriter, RecordWriterBuilder, SeekRecordWriter, ToRecord, ValueError,
-};
-#[cfg(feature = "serde")]
-pub use records::{Json, MessagePack};
-pub use recover::{Lost, RecoverOptions, Recovery, recover};
-pub use survey::{Member, State, Survey};
-pub use verify::{Damage, Report, verify, verify_at};
+pub use indexed::{IndexedReader, IndexedReaderBuilder};
+pub use records::{IndexedRecordReader, RecordReader, RecordWriter};
+pub use recover::recover;
+pub use verify::verify;
 
 use std::io::Write;
 

@@ -114,7 +114,7 @@ impl Member {
 /// The contents of an input: its members, read without decompressing anything.
 ///
 /// ```
-/// use bloscpack::{Limits, State, Survey};
+/// use bloscpack::{Limits, survey::{State, Survey}};
 /// let file = bloscpack::compress(&[0; 5000])?;
 /// let survey = Survey::of(file.as_slice(), &Limits::default())?;
 /// assert_eq!(survey.members.len(), 1);

@@ -96,7 +96,6 @@ fn array(array: &mut NdArray, choice: usize) {
     }
 }
 
-
 pub fn check(input: &[u8]) {
     let Ok(frame) = open(input) else { return };
     let choice = input.iter().fold(0usize, |sum, byte| {

@@ -2,7 +2,10 @@
 //! by position finds damage where one in order does.
 
 use bloscpack::{
-    Decoder, Limits, RecordReader, RecoverOptions, Recovery, recover, verify, verify_at,
+    Decoder, Limits, RecordReader, recover,
+    recover::{RecoverOptions, Recovery},
+    verify,
+    verify::verify_at,
 };
 use std::io::{Cursor, Read};
 
@@ -60,7 +63,9 @@ fn read(input: &[u8], limits: Limits) -> Option<(bloscpack::Result<Held>, bool)>
 /// A new file is sound, and has in it what the recovery tells.
 fn check_new(file: &[u8], recovery: &Recovery) -> Option<Held> {
     // Limits are for what was given: its chunks are cut into other blocks than they were.
-    let held = read(file, Limits::default())?.0.expect("a new file is sound");
+    let held = read(file, Limits::default())?
+        .0
+        .expect("a new file is sound");
     match &held {
         Held::Content(content) => {
             assert_eq!(content.len() as u64, recovery.bytes + recovery.filled);

@@ -1,6 +1,6 @@
 //! Any bytes: an error or data, and the same from every reader.
 
-use bloscpack::{Decoder, DecoderBuilder, Limits, Survey, verify};
+use bloscpack::{Decoder, DecoderBuilder, Limits, survey::Survey, verify};
 use std::io::{Cursor, Read};
 
 const LIMITS: Limits = Limits {
@@ -35,7 +35,10 @@ pub fn check(input: &[u8]) {
         return;
     }
     // Sound, but read in another way.
-    if error.as_deref().is_some_and(|error| error.contains("read as records")) {
+    if error
+        .as_deref()
+        .is_some_and(|error| error.contains("read as records"))
+    {
         return;
     }
     let report = verify(input, LIMITS, 1).expect("no reader that fails");

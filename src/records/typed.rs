@@ -10,7 +10,7 @@ pub type ValueError = Box<dyn Error + Send + Sync>;
 /// A value that can be written as a record.
 ///
 /// ```
-/// use bloscpack::{RecordWriter, ToRecord, ValueError};
+/// use bloscpack::{RecordWriter, records::{ToRecord, ValueError}};
 /// struct Point(f32, f32);
 /// impl ToRecord for Point {
 ///     fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError> {
@@ -91,7 +91,7 @@ impl FromRecord for String {
 /// A value of `serde`, written as JSON without line breaks.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, Json, RecordWriter};
+/// use bloscpack::{IndexedRecordReader, RecordWriter, records::Json};
 /// let mut writer = RecordWriter::builder().dtype("json").write_to(Vec::new())?;
 /// writer.push_as(&Json(("Ada", 36)))?;
 /// let records = IndexedRecordReader::open(writer.finish()?)?;
@@ -120,7 +120,7 @@ impl<T: serde_core::de::DeserializeOwned> FromRecord for Json<T> {
 /// A value of `serde`, written as MessagePack with field names.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, MessagePack, RecordWriter};
+/// use bloscpack::{IndexedRecordReader, RecordWriter, records::MessagePack};
 /// let mut writer = RecordWriter::builder().dtype("msgpack").write_to(Vec::new())?;
 /// writer.push_as(&MessagePack(vec![1, 2, 300]))?;
 /// let records = IndexedRecordReader::open(writer.finish()?)?;

@@ -9,8 +9,8 @@ use bloscpack::blosc::{
 };
 use bloscpack::dataset::CArray;
 use bloscpack::{
-    Category, DecoderBuilder, IndexedReader, Limits, RecoverOptions, Survey, decompress, recover,
-    verify,
+    Category, DecoderBuilder, IndexedReader, Limits, decompress, recover, recover::RecoverOptions,
+    survey::Survey, verify,
 };
 use std::io::{Cursor, Read};
 

@@ -13,7 +13,8 @@ use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
     Decoder, Editor, Encoder, EncoderBuilder, Error, ErrorKind, FormatVersion, IndexedReader,
     IndexedRecordReader, Limits, Metadata, RecordEditor, RecordReader, RecordWriter,
-    RecordWriterBuilder, RecoverOptions, Survey, recover, verify, verify_at,
+    records::RecordWriterBuilder, recover, recover::RecoverOptions, survey::Survey, verify,
+    verify::verify_at,
 };
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;

@@ -16,7 +16,9 @@
     reason = "lengths and positions here are small"
 )]
 
-use bloscpack::{Checksum, Compressor, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder};
+use bloscpack::{
+    Checksum, Compressor, FormatVersion, Metadata, RecordWriter, records::RecordWriterBuilder,
+};
 use proptest::prelude::*;
 use sha2::Digest as _;
 use std::io::Cursor;

@@ -1,6 +1,6 @@
 //! What goes over the wire: content or records, written and read as a user of the library does.
 
-use bloscpack::RecordWriterBuilder;
+use bloscpack::records::RecordWriterBuilder;
 use bloscpack::{
     Category, Decoder, Encoder, EncoderBuilder, Error, ErrorKind, RecordReader, RecordWriter,
 };

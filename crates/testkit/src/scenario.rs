@@ -9,7 +9,7 @@ use super::golden::{ByHand, Field, Random, Recipe, parts, sensor};
 use bloscpack::storage::Folder;
 use bloscpack::{
     Checksum, Editor, EditorBuilder, Encoder, FormatVersion, Metadata, RecordEditor, RecordWriter,
-    RecordWriterBuilder,
+    records::RecordWriterBuilder,
 };
 use serde_json::{Value, json};
 use std::ffi::OsStr;

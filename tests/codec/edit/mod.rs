@@ -21,7 +21,7 @@ mod refused;
 mod together;
 
 use bloscpack::storage::{Folder, Memory, Snapshot};
-use bloscpack::{Editor, IndexedReader, Limits, Survey};
+use bloscpack::{Editor, IndexedReader, Limits, survey::Survey};
 use std::ffi::OsStr;
 use std::io::Write;
 
@@ -72,5 +72,5 @@ fn editors_go_between_threads() {
     is_shared::<Editor>();
     is_shared::<bloscpack::EditorBuilder>();
     is_shared::<Snapshot>();
-    is_sent::<bloscpack::Appender<'_>>();
+    is_sent::<bloscpack::edit::Appender<'_>>();
 }

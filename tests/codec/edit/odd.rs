@@ -5,7 +5,10 @@ use crate::edit::golden::{Random, sensor};
 use crate::edit::{NAME, append, check, name};
 use bloscpack::blosc::{ChunkEncoder, ChunkHeader, ChunkSettings};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Checksum, Editor, FormatVersion, Hashers, Header, Metadata};
+use bloscpack::{
+    Category, Checksum, Editor, FormatVersion, Metadata,
+    wire::{Hashers, Header},
+};
 use std::io::Write;
 
 /// A file with this header and these chunks, whose table, if there is one, has no spare entries.

@@ -3,7 +3,7 @@
 use crate::records::by_number;
 use bloscpack::storage::Memory;
 use bloscpack::{
-    Category, FormatVersion, Metadata, RecordEditor, RecordWriter, RecordWriterBuilder,
+    Category, FormatVersion, Metadata, RecordEditor, RecordWriter, records::RecordWriterBuilder,
 };
 use serde_json::{Value, json};
 use std::io::Cursor;

@@ -6,7 +6,7 @@ use crate::records::{Records, in_order};
 use bloscpack::storage::Memory;
 use bloscpack::{
     Checksum, Compressor, Editor, Filter, FormatVersion, IndexedRecordReader, Limits, Metadata,
-    RecordReader, RecordWriter, RecordWriterBuilder, verify,
+    RecordReader, RecordWriter, records::RecordWriterBuilder, verify,
 };
 use proptest::prelude::*;
 use std::ffi::OsStr;

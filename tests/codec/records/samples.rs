@@ -1,7 +1,9 @@
 //! Small files of records, of every form that there is.
 
 use crate::records::Records;
-use bloscpack::{Checksum, Compressor, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder};
+use bloscpack::{
+    Checksum, Compressor, FormatVersion, Metadata, RecordWriter, records::RecordWriterBuilder,
+};
 use std::io::Cursor;
 
 pub struct Sample {

@@ -82,7 +82,10 @@ fn bytes_share_the_memory_of_their_chunk() {
 #[cfg(feature = "serde")]
 mod serde {
     use super::told;
-    use bloscpack::{IndexedRecordReader, Json, MessagePack, RecordReader, RecordWriter};
+    use bloscpack::{
+        IndexedRecordReader, RecordReader, RecordWriter,
+        records::{Json, MessagePack},
+    };
     use std::collections::BTreeMap;
 
     type Row = (String, Option<i64>, Vec<f64>, BTreeMap<String, bool>);
@@ -170,7 +173,7 @@ mod serde {
 #[test]
 fn tagged_and_untagged_values_come_back_as_json_and_as_messagepack() {
     use ::serde::{Deserialize, Serialize};
-    use bloscpack::{Json, MessagePack};
+    use bloscpack::records::{Json, MessagePack};
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind")]

@@ -4,7 +4,10 @@ use super::{Count, Fields, MIB, PLAIN, bounded, decode, refused, zstd};
 use crate::hostile::by_fields::blosc;
 use crate::hostile::golden::{Recipe, chunk, sensor};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor};
-use bloscpack::{Category, Checksum, Decoder, Hashers, Limits, Section};
+use bloscpack::{
+    Category, Checksum, Decoder, Limits,
+    wire::{Hashers, Section},
+};
 
 #[test]
 fn chunks_that_cannot_be_are_refused_before_they_cost_anything() {

@@ -3,8 +3,8 @@
 use crate::recovery::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
 use bloscpack::{
-    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
-    RecoverOptions, Survey, recover, verify_at,
+    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata, recover,
+    recover::RecoverOptions, survey::Survey, verify::verify_at,
 };
 use std::io::{Cursor, Write};
 
@@ -23,7 +23,7 @@ fn encoded(layout: FormatVersion) -> Vec<u8> {
     encoder.finish().unwrap().into_inner()
 }
 
-fn recovered(file: &[u8]) -> (bloscpack::Recovery, bloscpack::Member) {
+fn recovered(file: &[u8]) -> (Recovery, bloscpack::survey::Member) {
     let mut target = Cursor::new(Vec::new());
     let report = recover(file, &mut target, &RecoverOptions::default()).unwrap();
     let survey = Survey::of(target.get_ref().as_slice(), &Limits::default()).unwrap();

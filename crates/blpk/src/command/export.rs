@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use bloscpack::{
-    DType, Error,
-    dtype::npy::NpyHeader,
+    Error,
+    dtype::{DType, npy::NpyHeader},
     exchange::{Format, NdSource, Source, export},
 };
 use clap::Args;

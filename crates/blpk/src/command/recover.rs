@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Lost, RecoverOptions, Recovery};
+use bloscpack::recover::{Lost, RecoverOptions, Recovery};
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use bloscpack::{
-    IndexedReader, Member, Survey,
+    IndexedReader,
     blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
+    survey::{Member, Survey},
 };
 use serde_json::{Value, json};
 
