@@ -3,14 +3,11 @@
 
 use bloscpack::{Category, IndexedRecordReader, Limits, RecordReader, verify};
 
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    block: 1 << 18,
-    metadata: 1 << 16,
-    offsets: 1 << 20,
-    ratio: u32::MAX,
-    total: u64::MAX,
-};
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 18)
+    .metadata(1 << 16)
+    .offsets(1 << 20);
 
 /// More records than this, or bytes of them, are not worth the time.
 const MOST: usize = 20_000;

@@ -9,14 +9,11 @@ use bloscpack::{
 };
 use std::io::{Cursor, Read};
 
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    block: 1 << 18,
-    metadata: 1 << 16,
-    offsets: 1 << 20,
-    ratio: u32::MAX,
-    total: u64::MAX,
-};
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 18)
+    .metadata(1 << 16)
+    .offsets(1 << 20);
 
 /// More data than this is not worth the time.
 const ENOUGH: u64 = 8 << 20;

@@ -435,10 +435,7 @@ fn a_few_bytes_that_claim_to_be_2_gib_take_no_memory() {
 
 #[test]
 fn limits_are_kept() {
-    let limits = Limits {
-        chunk: 1000,
-        ..Limits::default()
-    };
+    let limits = Limits::new().chunk(1000);
     let file = Hostile::new("{}", vec![chunk(b"one"), chunk(&[7; 1001])]).file();
     let reader = IndexedRecordReader::builder()
         .limits(limits)
@@ -452,10 +449,7 @@ fn limits_are_kept() {
     assert_eq!(reader.next_record().unwrap().unwrap(), b"one");
     assert_eq!(reader.next_record().unwrap_err().category(), OverLimit);
 
-    let limits = Limits {
-        offsets: 8,
-        ..Limits::default()
-    };
+    let limits = Limits::new().offsets(8);
     for hostile in [
         Hostile::new("{}", vec![chunk(b"one"), chunk(b"two")]),
         Hostile::packed(&[pack(0, 1, 1, b"\x01x"), pack(1, 1, 1, b"\x01x")]),

@@ -26,17 +26,11 @@ fn alike() -> Vec<u8> {
 }
 
 fn total(bytes: u64) -> Limits {
-    Limits {
-        total: bytes,
-        ..Limits::default()
-    }
+    Limits::new().total(bytes)
 }
 
 fn ratio(ratio: u32) -> Limits {
-    Limits {
-        ratio,
-        ..Limits::default()
-    }
+    Limits::new().ratio(ratio)
 }
 
 fn is_over(outcome: Result<(), Error>, what: &str) {
