@@ -38,7 +38,7 @@
 //!
 //! # Records
 //!
-//! Objects of any length, each found by its number: [`RecordWriter`] and [`SeekRecordWriter`] write
+//! Objects of any length, each found by its number: [`RecordWriter`] and [`SeekRecordWriter`](records::SeekRecordWriter) write
 //! them, one to a chunk or many small ones packed, [`RecordReader`] reads them in order from anything
 //! that gives bytes, [`IndexedRecordReader`] by number, and [`RecordEditor`] appends them to a file.
 //!
@@ -53,7 +53,7 @@
 //! [`Editor`] appends to a file, patches it and gives it other metadata, each as a whole or not at
 //! all, whatever happens meanwhile.
 //!
-//! [`IndexedReader`] reads any range or chunk of a file, [`Survey`] tells what an input holds
+//! [`IndexedReader`] reads any range or chunk of a file, [`Survey`](survey::Survey) tells what an input holds
 //! without decompressing it, [`verify()`] checks every chunk and reports each damage, [`recover()`]
 //! saves what is sound of a damaged file, and [`compress`] and [`decompress`] do with whole buffers.
 //! What goes wrong is an [`Error`] with chunk, byte and section, and a [`Category`] to act on;
