@@ -15,7 +15,9 @@ pub(super) fn row_of<'a>(column: &Column, bytes: &'a [u8], row: usize) -> Result
         .and_then(|start| bytes.get(start..)?.get(..len))
         .ok_or_else(|| {
             let there = bytes.len();
-            Error::bug(format!("row {row} of {len} bytes each in a batch of {there}"))
+            Error::bug(format!(
+                "row {row} of {len} bytes each in a batch of {there}"
+            ))
         })
 }
 
@@ -36,9 +38,9 @@ fn nested(dtype: &DType, shape: &[u64], bytes: &[u8], text: &mut String) -> Resu
     // A row without bytes is an empty list, whatever its shape.
     if !bytes.is_empty() {
         let each = bytes.len().checked_div(in_memory(*len)?);
-        let each = each.filter(|each| *each > 0).ok_or_else(|| {
-            Error::bug(format!("{} bytes in a list of {len}", bytes.len()))
-        })?;
+        let each = each
+            .filter(|each| *each > 0)
+            .ok_or_else(|| Error::bug(format!("{} bytes in a list of {len}", bytes.len())))?;
         for (at, part) in bytes.chunks_exact(each).enumerate() {
             if at > 0 {
                 text.push(',');

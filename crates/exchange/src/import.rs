@@ -62,7 +62,10 @@ struct ColumnMapping {
 impl ColumnMapping {
     /// The error of a batch without the column.
     fn missing(&self) -> Error {
-        Error::bug(format!("a batch without column {} of its schema", self.from))
+        Error::bug(format!(
+            "a batch without column {} of its schema",
+            self.from
+        ))
     }
 }
 
@@ -121,11 +124,7 @@ fn has_other_order(from: &DType, to: &DType) -> Option<bool> {
     (plain && same).then_some(true)
 }
 
-fn match_byte_order(
-    schema: &Schema,
-    batch: &mut Batch,
-    mappings: &[ColumnMapping],
-) -> Result<()> {
+fn match_byte_order(schema: &Schema, batch: &mut Batch, mappings: &[ColumnMapping]) -> Result<()> {
     for mapping in mappings {
         let (Some(column), Some(bytes)) = (
             schema.columns.get(mapping.from),

@@ -6,7 +6,6 @@ use std::result::Result;
 pub(crate) use bloscpack_wire::int::to_u64;
 
 /// The largest size of anything in memory.
-#[expect(clippy::cast_sign_loss, reason = "it is above 0")]
 const MAX_IN_MEMORY: u64 = isize::MAX as u64;
 
 /// A length or position of data as one in memory.

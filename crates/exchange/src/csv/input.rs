@@ -38,7 +38,9 @@ impl<S> Input<S> {
         for byte in bytes {
             self.state = match (self.state, byte) {
                 (CellState::Quoted, b'"') => CellState::Quote,
-                (CellState::Quoted, _) | (CellState::Start | CellState::Quote, b'"') => CellState::Quoted,
+                (CellState::Quoted, _) | (CellState::Start | CellState::Quote, b'"') => {
+                    CellState::Quoted
+                }
                 (_, b'\n' | b'\r') => CellState::Start,
                 (_, byte) if *byte == self.delimiter => CellState::Start,
                 _ => CellState::Plain,

@@ -8,7 +8,12 @@ use bloscpack_error::Result as ExchangeResult;
 use serde_json::Value;
 
 /// A row as text: an element as its dtype writes it, more of them as JSON.
-pub(super) fn row_text(column: &Column, bytes: &[u8], row: usize, text: &mut String) -> ExchangeResult<()> {
+pub(super) fn row_text(
+    column: &Column,
+    bytes: &[u8],
+    row: usize,
+    text: &mut String,
+) -> ExchangeResult<()> {
     match column.row_shape.is_empty() {
         true => column.dtype.write_text(row_of(column, bytes, row)?, text),
         false => row_json(column, bytes, row, text)?,

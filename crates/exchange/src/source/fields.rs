@@ -84,9 +84,11 @@ impl Source for FieldsSource<'_> {
             // Elements without bytes have no fields with any.
             for element in elements.chunks_exact(self.itemsize.max(1)) {
                 let part = element.get(*start..).and_then(|rest| rest.get(..len));
-                column.extend_from_slice(part.ok_or_else(|| {
-                    Error::bug(format!("{len} bytes at {start} of an element"))
-                })?);
+                column.extend_from_slice(
+                    part.ok_or_else(|| {
+                        Error::bug(format!("{len} bytes at {start} of an element"))
+                    })?,
+                );
             }
             columns.push(column);
         }
