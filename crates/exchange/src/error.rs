@@ -45,14 +45,24 @@ pub enum ExchangeError {
         /// The format that was expected.
         format: Format,
     },
-    /// The format, or this library, has no place for something in the data.
+    /// The format cannot express a type, or this library does not support a property of a file.
     #[error("{format}: {part}: {found} is not supported")]
     Unsupported {
         /// The format.
         format: Format,
-        /// The part of the data: `column "price"`.
-        part: String,
-        /// The type or property found.
+        /// The part, or the property.
+        part: &'static str,
+        /// Its value.
+        found: String,
+    },
+    /// A column is of a type that has no counterpart among those of NumPy.
+    #[error("{format}: column {column:?}: {found} is not supported: cast it to another type first")]
+    UnsupportedColumn {
+        /// The format.
+        format: Format,
+        /// The name of the column.
+        column: String,
+        /// The type.
         found: String,
     },
     /// A part at the end is missing.
@@ -263,7 +273,8 @@ impl ExchangeError {
             Self::MissingFeature { .. }
             | Self::WriteOnly { .. }
             | Self::WrongMagic { .. }
-            | Self::Unsupported { .. } => Fault::Unsupported,
+            | Self::Unsupported { .. }
+            | Self::UnsupportedColumn { .. } => Fault::Unsupported,
             Self::CutShort { .. } => Fault::CutShort,
             Self::WrongLength {
                 found, expected, ..

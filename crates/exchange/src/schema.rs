@@ -63,8 +63,7 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// Whether it is a table; else it is one array, and the only column has no name of its own.
     pub is_table: bool,
-    /// Whether NaN means a missing value, and is written as such where the format can express it
-    /// the two apart: as null in Arrow and Parquet.
+    /// Whether NaN means a missing value, and is written as one where the format can express that: as null in Arrow and Parquet.
     pub nan_is_null: bool,
     /// The user's attributes, if the source has any.
     pub attributes: Attributes,

@@ -68,7 +68,11 @@ impl Plans {
         arrays.try_for_each(|array| match unknown.next() {
             Some(plan) => plan.see(format, array),
             None => Err(Error::bug("a batch has more columns than were asked for")),
-        })
+        })?;
+        match unknown.next() {
+            None => Ok(()),
+            Some(_) => Err(Error::bug("a batch has fewer columns than were asked for")),
+        }
     }
 
     pub fn columns(&self) -> Result<Vec<Column>> {
@@ -123,9 +127,9 @@ fn unlisted(format: Format, field: &Field) -> Result<(Vec<u64>, &DataType)> {
 }
 
 fn unsupported(format: Format, column: &str, found: String) -> ExchangeError {
-    ExchangeError::Unsupported {
+    ExchangeError::UnsupportedColumn {
         format,
-        part: format!("column {column:?}"),
+        column: column.to_owned(),
         found,
     }
 }
@@ -149,7 +153,7 @@ impl Plan {
             _ => match plain(elements).filter(|dtype| dtype.itemsize() > 0) {
                 Some(dtype) => Elements::Known(dtype),
                 None => {
-                    let found = format!("{elements}, which could be cast to another type,");
+                    let found = elements.to_string();
                     return Err(unsupported(format, field.name(), found).into());
                 }
             },

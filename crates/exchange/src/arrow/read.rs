@@ -180,7 +180,7 @@ impl<S: ReadAt> ArrowFile<S> {
         if !schema.endianness().equals_to_target_endianness() {
             return Err(ExchangeError::Unsupported {
                 format: Format::Arrow,
-                part: "byte order".to_owned(),
+                part: "byte order",
                 found: "that of another machine".to_owned(),
             }
             .into());

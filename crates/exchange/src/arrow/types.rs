@@ -140,7 +140,7 @@ fn element_type(dtype: &DType, mapping: TypeMapping) -> Result<DataType> {
         (kind, _) => {
             return Err(ExchangeError::Unsupported {
                 format: mapping.format(),
-                part: "type".to_owned(),
+                part: "type",
                 found: match kind {
                     Kind::Object => "a Python object, which is a pickle,".to_owned(),
                     _ => dtype.to_string(),

@@ -4,7 +4,6 @@ use crate::cells::{row_json, row_of};
 use crate::int::to_u64;
 use crate::schema::Column;
 use bloscpack_dtype::{DType, DTypeError};
-use bloscpack_error::Result as ExchangeResult;
 use serde_json::Value;
 
 /// A row as text: an element as its dtype writes it, more of them as JSON.
@@ -13,7 +12,7 @@ pub(super) fn row_text(
     bytes: &[u8],
     row: usize,
     text: &mut String,
-) -> ExchangeResult<()> {
+) -> bloscpack_error::Result<()> {
     match column.row_shape.is_empty() {
         true => column.dtype.write_text(row_of(column, bytes, row)?, text),
         false => row_json(column, bytes, row, text)?,

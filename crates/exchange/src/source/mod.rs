@@ -106,12 +106,12 @@ pub(super) fn next_rows(
 }
 
 /// Rows without bytes that are written one after another.
-const MOST_EMPTY: u64 = 1 << 20;
+const MAX_EMPTY_ROWS: u64 = 1 << 20;
 
 /// Refuses to write rows without bytes one by one, since a few bytes of input may claim any number of them.
 pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
     let rows = source.rows();
-    match source.schema().row_bytes() == 0 && rows > MOST_EMPTY {
+    match source.schema().row_bytes() == 0 && rows > MAX_EMPTY_ROWS {
         true => Err(Error::usage(format!(
             "{rows} rows without bytes: only .npy can store so many"
         ))),

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// use bloscpack_frames::NdArray;
 ///
 /// let array = NdArray::of_type::<i16>(&[30, 4]).in_memory()?;
-/// let mut source = NdSource::new(&array).slice(&[10..20])?;
+/// let mut source = NdSource::new(&array)?.slice(&[10..20])?;
 /// assert_eq!((source.rows(), source.schema().row_bytes()), (10, 8));
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
 /// assert_eq!(batch.columns, [array.read_slice(&[10..20, 0..4])?]);
@@ -32,19 +32,23 @@ pub struct NdSource<'a> {
 
 impl<'a> NdSource<'a> {
     /// The whole array. Elements without a dtype, as in Caterva frames, are void.
-    #[must_use]
-    pub fn new(array: &'a NdArray) -> Self {
+    ///
+    /// # Errors
+    /// Returns an error for elements without a dtype of 2 GiB and more.
+    pub fn new(array: &'a NdArray) -> Result<Self> {
         let row_shape = row_shape(array.shape());
-        let dtype = array.dtype().cloned();
-        let dtype = dtype.or_else(|| DType::void(array.itemsize().into()).ok());
+        let dtype = match array.dtype() {
+            Some(dtype) => dtype.clone(),
+            None => DType::void(array.itemsize().into())?,
+        };
         let rows = first_len(array.shape());
-        Self {
+        Ok(Self {
             array,
-            schema: Schema::array(dtype.unwrap_or(DType::U8), row_shape),
+            schema: Schema::array(dtype, row_shape),
             rows,
             rest: 0..rows,
             within: row_shape.iter().map(|axis| 0..*axis).collect(),
-        }
+        })
     }
 
     /// Sets the dtype of its elements, whatever the file says.
