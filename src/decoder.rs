@@ -97,7 +97,7 @@ impl DecoderBuilder {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source when it is asked for its size.
+    /// Returns any error of asking the source for its size.
     pub fn read_at<S>(self, source: Arc<S>, from: u64) -> Result<Decoder<Cursor<Arc<S>>>>
     where
         S: ReadAt + Send + Sync + 'static,
@@ -123,10 +123,9 @@ impl DecoderBuilder {
 /// ```
 ///
 /// # Errors
-/// As a [`Read`], it fails with an [`io::Error`] that holds an
-/// [`Error`](bloscpack_error::Error), which `Error::from` gives back with chunk, byte
-/// and section. Only an I/O error of the reader comes as it is, without its [side](bloscpack_error::Side), which is always
-/// the source.
+/// Returns, as a [`Read`], an [`io::Error`] that holds an [`Error`](bloscpack_error::Error); `Error::from` extracts it, with
+/// chunk, byte and section. An I/O error of the reader is returned unchanged, without its [side](bloscpack_error::Side),
+/// which is always the source.
 pub struct Decoder<R> {
     engine: Engine<R>,
     piece: Option<Piece>,

@@ -94,7 +94,7 @@ impl Member {
             return;
         };
         self.chunks += 1;
-        // A few bytes may claim gigabytes, and hostile ones more than there are numbers for.
+        // Saturates: a few bytes may claim gigabytes, and hostile ones more than a `u64` can count.
         self.uncompressed = self.uncompressed.saturating_add(chunk.nbytes.into());
         self.compressed += u64::from(chunk.ctbytes);
         if let Some(format) = chunk
@@ -137,8 +137,8 @@ impl Survey {
     /// Reads all of the input and parses its headers. Digests are not checked.
     ///
     /// # Errors
-    /// Returns any error of the reader, and whatever is wrong with the structure. A stream or file that its writer did not
-    /// finish is not an error here, but a [`State`].
+    /// Returns any error of the reader, and an error in the structure. A stream or file that its writer did not finish is not
+    /// an error here, but a [`State`].
     pub fn of<R: Read>(reader: R, limits: &Limits) -> Result<Self> {
         Self::from_walk(Walk::of(reader, limits))
     }

@@ -59,7 +59,7 @@ impl Report {
 /// ```
 ///
 /// # Errors
-/// Returns any error of the reader, and that of a worker that panicked. Whatever is wrong with the input is in the report.
+/// Returns any error of the reader, and that of a worker that panicked. Damage to the input is in the report.
 pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
     let mut engine = Engine::new(
         reader,

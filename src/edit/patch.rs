@@ -37,7 +37,7 @@ impl<F: Folder> Editor<F> {
     /// A chunk that becomes shorter is filled up with zeros after its streams, and one in a file with spare space may become
     /// longer. If a chunk does not fit, the file is replaced by a new one, which needs disk space for both.
     ///
-    /// A damaged chunk can only be overwritten as a whole.
+    /// A damaged chunk can only be replaced entirely, not in part.
     ///
     /// # Errors
     /// Returns [`Usage`](bloscpack_error::Category::Usage) for a patch that extends past the end of the content; any error of

@@ -18,8 +18,8 @@ use bloscpack_wire::{Form, Header, Metadata, Packing, counted, declared};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Grows a file of records, as an [`Editor`] grows one of content: nobody else can write it in the meantime, and each change
-/// is atomic.
+/// Appends records to a file, as an [`Editor`] appends content: no other editor can open the file in the meantime, and each
+/// change is atomic.
 ///
 /// ```
 /// use bloscpack::{FormatVersion, RecordEditor, RecordWriter, storage::Memory};
@@ -81,7 +81,7 @@ impl<F: Folder> RecordEditor<F> {
         self.len
     }
 
-    /// Whether there are no records.
+    /// Whether the file has no records.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -151,7 +151,7 @@ impl<F: Folder> RecordEditor<F> {
     /// Compressor, level, filter and typesize are those of the file, unless they were set in the
     /// [builder](Editor::builder). A packed chunk that has room left is packed again with the appended records. In V3 with
     /// offsets, as long as its table has room, only the new chunks are written; V2, whose table has no spare room, is
-    /// written again as a whole.
+    /// rewritten completely.
     ///
     /// # Errors
     /// Returns any error of the file, and that of a damaged last packed chunk.

@@ -226,8 +226,8 @@ impl EncoderBuilder {
 
     /// Builds an encoder for a target that only takes bytes: a pipe, a socket, standard output.
     ///
-    /// The header goes out at once, so there is no table of offsets. If the length is not known beforehand, the output is
-    /// a stream that ends with an end mark.
+    /// The header is written at once, so the output has no table of offsets. If the length is not known beforehand, the
+    /// output is a stream that ends with an end mark.
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for options that are out of range or that the header's
@@ -237,7 +237,7 @@ impl EncoderBuilder {
     }
 
     /// Builds an encoder for a file or anything else that can be written, read and sought: `finish` fills in all of the
-    /// header and the table of offsets, whatever was known beforehand.
+    /// header and the table of offsets, even if nothing was known beforehand.
     ///
     /// The member begins at the target's position and should be the last thing in it: the target is not truncated, and
     /// readers refuse a file in which old bytes reach further than the new ones. Data is read back only to move it, when

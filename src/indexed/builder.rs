@@ -49,7 +49,8 @@ impl IndexedReaderBuilder {
         self
     }
 
-    /// Bytes of decoded chunks to keep: 16 MiB by default; 0 keeps none.
+    /// Bytes of decoded chunks to keep: 16 MiB by default; 0 keeps none. A chunk that is larger than this is decoded again
+    /// for every read.
     #[must_use]
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = bytes;
@@ -75,7 +76,8 @@ impl IndexedReaderBuilder {
     /// pass over the headers of the chunks.
     ///
     /// # Errors
-    /// Returns any error of the source, and whatever is wrong with the structure of the input.
+    /// Returns any error of the source, an error in the structure of the input, and
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for chunks that hold records.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
         let index = Index::of(&source, &self.limits, self.allow_unterminated).reading()?;
         index.check_content()?;

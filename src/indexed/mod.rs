@@ -108,7 +108,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// The bytes of the content that a chunk holds; nothing after the last chunk.
     ///
     /// # Errors
-    /// Returns any error of the source, and an offset that cannot be right.
+    /// Returns any error of the source, and an error for an offset that cannot be right.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
         let span = self.index.span(&self.source, chunk).reading()?;
         Ok(span.map(|span| span.content))
@@ -117,8 +117,8 @@ impl<S: ReadAt> IndexedReader<S> {
     /// The uncompressed bytes of a chunk, by its number over all members.
     ///
     /// # Errors
-    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error after the last chunk, any error of the source, and
-    /// whatever is wrong with the chunk.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error past the last chunk, any error of the source, and the
+    /// error of a damaged chunk.
     pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
         let (_, data) = self.chunk_with_bytes(chunk).reading()?;
         Ok(data)
@@ -128,7 +128,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// at the end of the content.
     ///
     /// # Errors
-    /// Returns any error of the source, and whatever is wrong with the chunks that are read.
+    /// Returns any error of the source, and the error of the first damaged chunk that is read.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let (mut at, mut done) = (at, 0);
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {

@@ -65,7 +65,7 @@ impl IndexedRecordReaderBuilder {
     /// chunks. The seal of V2 is checked, which reads the table.
     ///
     /// # Errors
-    /// Returns any error of the source; whatever is wrong with the structure of the input; a damaged last chunk of packed
+    /// Returns any error of the source; an error in the structure of the input; that of a damaged last chunk of packed
     /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
     /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {

@@ -104,7 +104,7 @@ pub struct RecordReader<R> {
     open: Option<OpenChunk>,
     /// The record that was lent last.
     current: Bytes,
-    /// The member whose records are being read, and what its chunks hold.
+    /// The member whose records are being read, and the form of its chunks.
     member: u64,
     form: Option<Form>,
     /// The number of the next record in its member, and the records of the members before it.
@@ -185,7 +185,7 @@ impl<R: Read> RecordReader<R> {
     /// The next record, or nothing at the end.
     ///
     /// # Errors
-    /// Returns any error of the input; whatever is wrong with its bytes;
+    /// Returns any error of the input; any damage in its bytes;
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that does not hold records, or records that are
     /// packed in an unknown way.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>> {
@@ -327,7 +327,7 @@ impl<R: Read> RecordReader<R> {
         Err(ParseError { error, position }.into())
     }
 
-    /// Returns memory to the engine, if nobody else uses it.
+    /// Returns memory to the engine, unless a record still shares it.
     fn recycle(&mut self, used: Bytes) {
         if let Ok(buffer) = used.try_into_mut() {
             self.engine.recycle(buffer.into());

@@ -124,7 +124,7 @@ impl RecoverOptions {
 ///
 /// The source is read twice: once to find the chunks, once to decode them; twice as often if the metadata describes an array;
 /// and packed chunks once more for their heads. Memory is that of an encoder and a decoder, and 24 bytes for each chunk, 40
-/// more if it is packed; for records, also the largest chunk as a whole.
+/// more if it is packed; for records, also all of the largest chunk.
 ///
 /// ```
 /// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
@@ -144,7 +144,7 @@ impl RecoverOptions {
 ///
 /// # Errors
 /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
-/// [`Side::Target`](bloscpack_error::Side::Target). If nothing at all can be recovered, returns whatever is wrong with the
+/// [`Side::Target`](bloscpack_error::Side::Target). If nothing can be recovered, returns the error that is in the
 /// source, and [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in an unknown way; nothing
 /// has then been written.
 pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
@@ -211,7 +211,7 @@ pub(super) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> 
 /// The members that a scan found.
 struct ScanResult {
     members: Vec<FoundMember>,
-    /// What the chunks of each hold.
+    /// The kind of each member.
     kinds: Vec<MemberKind>,
     size: u64,
 }
@@ -232,7 +232,7 @@ impl ScanResult {
         })
     }
 
-    /// Whether records are to be recovered, or content: the first member for which that is known decides.
+    /// Whether records or content are to be recovered. The first member whose kind is known decides.
     fn has_records(&self) -> Result<bool> {
         let all = || self.members.iter().zip(&self.kinds);
         let decides =
@@ -278,7 +278,7 @@ impl ScanResult {
     }
 
     fn most_zeros(&self, options: &RecoverOptions) -> u64 {
-        // A bound past all numbers is one that nothing reaches.
+        // Saturates: no amount reaches a bound above `u64::MAX`.
         match options.fill {
             true => self.size.saturating_mul(MOST_ZEROS),
             false => 0,
@@ -297,7 +297,7 @@ impl ScanResult {
         let array = match all.next().map(NumpyArray::of) {
             None | Some(Ok(None)) => return Ok(false),
             Some(Ok(Some(array))) => Some(array),
-            // Of some other type: its length is not known, so that nothing may be missing.
+            // An array of an unknown type has an unknown length, so nothing may be missing.
             Some(Err(_)) => None,
         };
         let found = Self::of(source, options)?.examine(source, options)?;

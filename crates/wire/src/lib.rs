@@ -7,7 +7,7 @@
 //!
 //! Each part has its file: [`header`], [`metadata`], [`offsets`], [`checksum`] with [`hasher`],
 //! and [`geometry`], which says where the parts are. [`parser`] puts them together: bytes in,
-//! events out, in whatever pieces the bytes arrive. Nothing here reads, writes, or waits.
+//! events out, however the input is cut into pieces. Nothing here reads, writes, or waits.
 //! The wire formats of datasets and frames are in the crates `bloscpack-datasets` and `bloscpack-frames`.
 
 #![forbid(unsafe_code)]

@@ -62,6 +62,7 @@ impl Offsets {
                 *self = Self::Filled(vec![offset]);
             }
             (Self::Filled(table), _) => {
+                // Saturates: entries are below 2^63, so none reaches the bound past the last position.
                 let least = table
                     .last()
                     .map_or(first, |last| last.saturating_add(CHUNK_HEADER_LEN));

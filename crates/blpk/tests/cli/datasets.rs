@@ -436,9 +436,7 @@ fn verify_reads_all_datasets_below_a_directory() {
     let line = format!("{path}/00/00/000001.bcolz: ok, 5 chunks, 39000 bytes\n");
     assert_eq!(text, line);
     fs::create_dir(folder.path("empty")).unwrap();
-    folder
-        .run(["verify", "empty"])
-        .failed(5, "not a dataset");
+    folder.run(["verify", "empty"]).failed(5, "not a dataset");
 }
 
 #[test]

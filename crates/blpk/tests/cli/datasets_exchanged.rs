@@ -213,7 +213,11 @@ fn an_import_that_fails_leaves_nothing() {
         ),
         (&["import", "prices.csv", "prices.csv"], 2, "is the input"),
         (&["import", "prices.csv", "other"], 1, "exists"),
-        (&["-f", "import", "prices.csv", "other"], 1, "is not a dataset"),
+        (
+            &["-f", "import", "prices.csv", "other"],
+            1,
+            "is not a dataset",
+        ),
         (&["import", "none.csv", "out"], 1, "none.csv"),
         (&["import", "other", "out"], 2, "blpk convert"),
     ] {
