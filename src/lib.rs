@@ -70,8 +70,8 @@
 //!
 //! # Errors
 //!
-//! Every fallible function returns an [`Error`] that contains its position (member, chunk, byte and section) where there is
-//! one, and belongs to a [`Category`] that says how to react. [`Limits`] bound how much memory and work an untrusted input
+//! Every fallible function returns an [`Error`](error::Error) that contains its position (member, chunk, byte and section) where there is
+//! one, and belongs to a [`Category`](error::Category) that says how to react. [`Limits`](wire::Limits) bound how much memory and work an untrusted input
 //! may demand.
 //!
 //! # Layers
@@ -181,13 +181,13 @@ pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
 /// Members that follow each other, as after `cat a.blp b.blp`, decompress to one content.
 ///
 /// ```
-/// use bloscpack::{Category, compress, decompress};
+/// use bloscpack::{compress, decompress, error::Category};
 /// let both = [compress(b"one, ")?, compress(b"two")?].concat();
 /// assert_eq!(decompress(&both)?, b"one, two");
 ///
 /// let error = decompress(&both[..both.len() - 1]).unwrap_err();
 /// assert_eq!(error.category(), Category::CutShort);
-/// # Ok::<(), bloscpack::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors

@@ -8,6 +8,17 @@ use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, Offsets, P
 use std::io::{Read, Seek};
 
 /// Whether a member is complete.
+///
+/// ```
+/// use bloscpack::{Encoder, Survey};
+/// use std::io::Write;
+/// let mut encoder = Encoder::new(Vec::new())?;
+/// encoder.write_all(b"content")?;
+/// encoder.flush()?; // and no `finish`
+/// let survey = Survey::of(encoder.get_ref().as_slice(), &Default::default())?;
+/// assert_eq!(survey.members[0].state.name(), "unterminated");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {

@@ -10,6 +10,21 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Options of an [`Editor`](crate::Editor) or a [`RecordEditor`](crate::RecordEditor); created by
 /// [`Editor::builder`](crate::Editor::builder).
+///
+/// ```
+/// use bloscpack::blosc::Compressor;
+/// use bloscpack::{Editor, storage::Memory};
+/// use std::io::Write;
+/// use std::time::Duration;
+/// let folder = Memory::from([("a.blp", bloscpack::compress(b"old, ")?)]);
+/// let options = Editor::builder().compressor(Compressor::Zstd).patience(Duration::from_secs(60));
+/// let mut editor = options.open_in(folder, "a.blp".as_ref())?;
+///
+/// let mut appender = editor.append()?;
+/// appender.write_all(b"new")?;
+/// assert_eq!(appender.finish()?, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct EditorBuilder {
     pub(super) compressor: Option<Compressor>,

@@ -39,6 +39,18 @@ impl<F: Folder> Editor<F> {
     ///
     /// A damaged chunk can only be replaced entirely, not in part.
     ///
+    /// ```
+    /// use bloscpack::{Editor, error::Category, storage::Memory};
+    /// let folder = Memory::from([("a.blp", bloscpack::compress(b"one two")?)]);
+    /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
+    /// assert_eq!(editor.patch(4, b"TWO".as_slice())?, 3);
+    ///
+    /// let error = editor.patch(5, b"TWO".as_slice()).unwrap_err();
+    /// assert_eq!(error.category(), Category::Usage);
+    /// assert_eq!(editor.reader().read_chunk(0)?, b"one TWO");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns [`Usage`](bloscpack_error::Category::Usage) for a patch that extends past the end of the content; any error of
     /// the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the file; the error of a damaged chunk that is

@@ -140,6 +140,19 @@ impl<F: Folder> RecordEditor<F> {
 
     /// Fills in a table of offsets that its writer has left at -1. Returns false if it was filled already.
     ///
+    /// ```
+    /// use bloscpack::{RecordEditor, RecordWriter, storage::Memory};
+    /// let mut writer = RecordWriter::builder().count(2).write_to(Vec::new())?;
+    /// writer.push("one")?;
+    /// writer.push("two")?;
+    /// let folder = Memory::from([("a.blp", writer.finish()?)]);
+    ///
+    /// let mut editor = RecordEditor::open_in(folder, "a.blp".as_ref())?;
+    /// assert!(editor.reindex()?);
+    /// assert!(!editor.reindex()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns the same errors as [`Editor::reindex`].
     pub fn reindex(&mut self) -> Result<bool> {

@@ -13,6 +13,17 @@ use std::sync::{Arc, Mutex};
 const CACHE: usize = 16 << 20;
 
 /// Options of an [`IndexedReader`]; created by [`IndexedReader::builder`].
+///
+/// ```
+/// use bloscpack::IndexedReader;
+/// let file = bloscpack::compress(b"one two three")?;
+/// // A larger cache, for many small reads from large chunks.
+/// let reader = IndexedReader::builder().cache(64 << 20).open(file)?;
+/// let mut word = [0; 3];
+/// reader.read_exact_at(4, &mut word)?;
+/// assert_eq!(&word, b"two");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct IndexedReaderBuilder {
     pub(super) limits: Limits,

@@ -107,6 +107,17 @@ impl<S: ReadAt> IndexedReader<S> {
 
     /// The bytes of the content that a chunk holds; nothing after the last chunk.
     ///
+    /// ```
+    /// use bloscpack::{Encoder, IndexedReader};
+    /// use std::io::Write;
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+    /// encoder.write_all(&[7; 2500])?;
+    /// let reader = IndexedReader::open(encoder.finish()?)?;
+    /// assert_eq!(reader.chunk_range(2)?, Some(2000..2500));
+    /// assert_eq!(reader.chunk_range(3)?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns any error of the source, and an error for an offset that cannot be right.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
@@ -126,6 +137,16 @@ impl<S: ReadAt> IndexedReader<S> {
 
     /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many there were: fewer only
     /// at the end of the content.
+    ///
+    /// ```
+    /// use bloscpack::IndexedReader;
+    /// let reader = IndexedReader::open(bloscpack::compress(b"thirteen byte")?)?;
+    /// let mut buf = [0; 8];
+    /// assert_eq!(reader.read_at(9, &mut buf)?, 4);
+    /// assert_eq!(&buf[..4], b"byte");
+    /// assert_eq!(reader.read_at(13, &mut buf)?, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns any error of the source, and the error of the first damaged chunk that is read.
@@ -171,6 +192,15 @@ impl<S: ReadAt> IndexedReader<S> {
 
     /// Writes a range of the content, chunk by chunk, and returns how many bytes it was: fewer than the range only if it
     /// reaches past the end.
+    ///
+    /// ```
+    /// use bloscpack::IndexedReader;
+    /// let reader = IndexedReader::open(bloscpack::compress(b"one two three")?)?;
+    /// let mut tail = Vec::new();
+    /// assert_eq!(reader.copy_range(8..u64::MAX, &mut tail)?, 5);
+    /// assert_eq!(tail, b"three");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as [`read_at`](Self::read_at), and any error of the writer, on

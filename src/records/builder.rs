@@ -156,6 +156,15 @@ impl RecordWriterBuilder {
     }
 
     /// The number of records, if it is known beforehand. Any other number is an error of `push` or `finish`.
+    ///
+    /// ```
+    /// use bloscpack::{RecordWriter, error::ErrorKind};
+    /// let mut writer = RecordWriter::builder().count(2).write_to(Vec::new())?;
+    /// writer.push("one")?;
+    /// let error = writer.finish().unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::WrongCount { promised: 2, given: 1 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn count(mut self, records: u64) -> Self {
         self.records.count = Some(records);

@@ -121,6 +121,16 @@ impl<S: ReadAt> IndexedRecordReader<S> {
 
     /// A record, by its number from 0.
     ///
+    /// ```
+    /// use bloscpack::{IndexedRecordReader, RecordWriter, error::Category};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// writer.push("the only one")?;
+    /// let records = IndexedRecordReader::open(writer.finish()?)?;
+    /// assert_eq!(records.get(0)?, "the only one");
+    /// assert_eq!(records.get(1).unwrap_err().category(), Category::Usage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error past the last record, any error of the source, and the
     /// error of a damaged chunk.

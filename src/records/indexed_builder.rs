@@ -11,6 +11,18 @@ use std::sync::Arc;
 const CACHE: usize = 64 << 20;
 
 /// Options of an [`IndexedRecordReader`]; created by [`IndexedRecordReader::builder`].
+///
+/// ```
+/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// let mut writer = RecordWriter::builder().quick().write_to(Vec::new())?;
+/// for number in 0..1000_u32 {
+///     writer.push(number.to_le_bytes())?;
+/// }
+/// // Without a cache, every call unpacks the chunk of its record again.
+/// let records = IndexedRecordReader::builder().cache(0).open(writer.finish()?)?;
+/// assert_eq!(records.get(999)?, 999_u32.to_le_bytes().as_slice());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct IndexedRecordReaderBuilder {
     limits: Limits,

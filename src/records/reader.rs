@@ -11,6 +11,19 @@ use bytes::Bytes;
 use std::io::{self, Read};
 
 /// Options of a [`RecordReader`]; created by [`RecordReader::builder`].
+///
+/// ```
+/// use bloscpack::{RecordReader, RecordWriter};
+/// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
+/// for number in 0..1000 {
+///     writer.push(format!("record {number}"))?;
+/// }
+/// let stream = writer.finish()?;
+/// let reader = RecordReader::builder().threads(2).read_from(stream.as_slice());
+/// let lens = reader.map(|record| Ok(record?.len()));
+/// assert_eq!(lens.sum::<Result<usize, bloscpack::error::Error>>()?, 9890);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RecordReaderBuilder {
     settings: Settings,
@@ -201,6 +214,20 @@ impl<R: Read> RecordReader<R> {
     }
 
     /// The next record as a value, or nothing at the end.
+    ///
+    /// ```
+    /// use bloscpack::{RecordReader, RecordWriter, error::ErrorKind};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// writer.push("text")?;
+    /// writer.push([0xff])?; // not UTF-8
+    /// let stream = writer.finish()?;
+    ///
+    /// let mut reader = RecordReader::new(stream.as_slice());
+    /// assert_eq!(reader.next_as::<String>()?.as_deref(), Some("text"));
+    /// let error = reader.next_as::<String>().unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::Value { record: 1, .. }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record), and

@@ -32,6 +32,25 @@ pub trait ToRecord {
 }
 
 /// A value that can be read from a record.
+///
+/// ```
+/// use bloscpack::{FromRecord, RecordReader, RecordWriter, ValueError};
+/// struct Point(f32, f32);
+/// impl FromRecord for Point {
+///     fn from_record(record: bytes::Bytes) -> Result<Self, ValueError> {
+///         let [x, y] = record.as_chunks().0 else {
+///             return Err("a point has 8 bytes".into());
+///         };
+///         Ok(Self(f32::from_le_bytes(*x), f32::from_le_bytes(*y)))
+///     }
+/// }
+/// let mut writer = RecordWriter::new(Vec::new())?;
+/// writer.push([1.5_f32.to_le_bytes(), 2.0_f32.to_le_bytes()].concat())?;
+/// let stream = writer.finish()?;
+/// let point: Option<Point> = RecordReader::new(stream.as_slice()).next_as()?;
+/// assert_eq!(point.map(|Point(x, y)| x + y), Some(3.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait FromRecord: Sized {
     /// Converts the bytes of a record, which share the memory of a whole chunk.
     ///

@@ -79,6 +79,21 @@ impl RecoverOptions {
     /// Whether zeros take the place of lost content, so that the rest keeps its positions; false by default. Records keep
     /// their numbers in any case. A loss of unknown length is not filled, and neither is one of more than 64 KiB for each
     /// byte of the source.
+    ///
+    /// ```
+    /// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
+    /// use std::io::{Cursor, Write};
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+    /// encoder.write_all(&[7; 3000])?;
+    /// let mut file = encoder.finish()?;
+    /// file[50] ^= 1; // in the first chunk
+    ///
+    /// let mut saved = Cursor::new(Vec::new());
+    /// let recovery = recover(&file, &mut saved, &RecoverOptions::default().fill(true))?;
+    /// assert_eq!(recovery.lost[0].content, Some(0..1000));
+    /// assert_eq!(decompress(saved.get_ref())?, [[0; 1000], [7; 1000], [7; 1000]].concat());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn fill(mut self, fill: bool) -> Self {
         self.fill = fill;
         self
