@@ -16,15 +16,15 @@ pub(crate) fn in_memory(len: u64) -> Result<usize> {
     })
 }
 
-/// How many bytes a range has. One that ends before it begins has none.
+/// The length of a range. It saturates: a range that ends before it begins is empty.
 pub(crate) const fn len_of(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
 
-/// The bytes of a range that lies inside.
+/// The bytes of a range that must be within the buffer.
 ///
 /// # Errors
-/// Returns a bug if it does not.
+/// Returns a bug if it is not.
 pub(crate) fn slice(bytes: &[u8], range: Range<usize>) -> Result<&[u8]> {
     let len = bytes.len();
     bytes.get(range.clone()).ok_or_else(|| outside(&range, len))
@@ -33,7 +33,7 @@ pub(crate) fn slice(bytes: &[u8], range: Range<usize>) -> Result<&[u8]> {
 /// As [`slice`], for bytes that are to be written.
 ///
 /// # Errors
-/// Returns a bug if the range does not lie inside.
+/// Returns a bug if the range is not within the buffer.
 pub(crate) fn slice_mut(bytes: &mut [u8], range: Range<usize>) -> Result<&mut [u8]> {
     let len = bytes.len();
     bytes

@@ -26,7 +26,7 @@ impl ChunkBuffer {
 
     /// Returns room for more data, up to `most` bytes in all. Memory follows what arrives.
     pub(super) fn room(&mut self, most: usize) -> Result<&mut [u8]> {
-        // A buffer of half the address space could not be doubled, and `most` is the bound in any case.
+        // Saturates: a buffer of half the address space cannot be doubled, and `most` is the bound in any case.
         let wanted = self.len.saturating_mul(2).max(FIRST_ROOM).min(most);
         if self.len == self.bytes.len() && wanted > self.len {
             self.bytes.resize(wanted, 0);

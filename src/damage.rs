@@ -4,6 +4,19 @@ use bloscpack_error::Error;
 use std::ops::Range;
 
 /// Something that is wrong with an input.
+///
+/// ```
+/// use bloscpack::{Encoder, verify::verify};
+/// use std::io::Write;
+/// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+/// encoder.write_all(&[7; 3000])?;
+/// let mut file = encoder.finish()?;
+/// file[50] ^= 1; // in the first chunk
+/// let report = verify(file.as_slice(), Default::default(), 1)?;
+/// assert_eq!(report.damages[0].content, Some(0..1000));
+/// assert_eq!(report.bytes, 2000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Damage {

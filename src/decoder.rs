@@ -39,6 +39,17 @@ impl DecoderBuilder {
     }
 
     /// How much memory and work the input may demand.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, error::Category, wire::Limits};
+    /// let file = bloscpack::compress(&[0; 1 << 20])?;
+    /// let limits = Limits { total: 1000, ..Limits::default() };
+    ///
+    /// let mut decoder = Decoder::builder().limits(limits).read_from(file.as_slice());
+    /// let error = decoder.copy_to(&mut std::io::sink()).unwrap_err();
+    /// assert_eq!(error.category(), Category::OverLimit);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
@@ -65,6 +76,20 @@ impl DecoderBuilder {
     /// Accepts a stream without its end mark, or a file whose writer did not finish, as complete after its last whole
     /// chunk, with a [warning](Decoder::warnings). Off by default. If another member follows, it is an error all the same,
     /// so that the other one is not lost.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, Encoder};
+    /// use std::io::Write;
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+    /// encoder.write_all(&[7; 2500])?;
+    /// let mut stream = encoder.finish()?;
+    /// stream.truncate(stream.len() - 30); // without the end mark, and with a torn last chunk
+    ///
+    /// let mut decoder = Decoder::builder().allow_unterminated(true).read_from(stream.as_slice());
+    /// assert_eq!(decoder.copy_to(&mut std::io::sink())?, 2000);
+    /// assert_eq!(decoder.warnings().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn allow_unterminated(mut self, allow: bool) -> Self {
         self.settings.allow_unterminated = allow;
@@ -97,7 +122,7 @@ impl DecoderBuilder {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source when it is asked for its size.
+    /// Returns any error of asking the source for its size.
     pub fn read_at<S>(self, source: Arc<S>, from: u64) -> Result<Decoder<Cursor<Arc<S>>>>
     where
         S: ReadAt + Send + Sync + 'static,
@@ -123,10 +148,21 @@ impl DecoderBuilder {
 /// ```
 ///
 /// # Errors
-/// As a [`Read`], it fails with an [`io::Error`] that holds an
-/// [`Error`](bloscpack_error::Error), which `Error::from` gives back with chunk, byte
-/// and section. Only an I/O error of the reader comes as it is, without its [side](bloscpack_error::Side), which is always
-/// the source.
+/// Returns, as a [`Read`], an [`io::Error`] that holds an [`Error`](bloscpack_error::Error); `Error::from` extracts it, with
+/// chunk, byte and section. An I/O error of the reader is returned unchanged, without its [side](bloscpack_error::Side),
+/// which is always the source.
+///
+/// ```
+/// use bloscpack::{Decoder, error::Error};
+/// use std::io::Read;
+/// let mut file = bloscpack::compress(b"what was written is read")?;
+/// file[50] ^= 1;
+/// let error = Decoder::new(file.as_slice()).read_to_end(&mut Vec::new()).unwrap_err();
+/// let error = Error::from(error);
+/// let position = error.position().ok_or("no position")?;
+/// assert_eq!((position.chunk, position.byte), (Some(0), 32));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Decoder<R> {
     engine: Engine<R>,
     piece: Option<Piece>,

@@ -1,14 +1,36 @@
 //! Stream, store and share compressed binary data in the Bloscpack family of formats.
 //!
-//! Blosc compresses typed binary data faster than memory can be copied: it cuts the data into
-//! chunks, reorders the bytes of the elements in each so that like lies beside like, and gives the
-//! result to a fast compressor. Bloscpack is the container around such chunks: a header, JSON
-//! metadata, a table of offsets, and a checksum of choice behind every chunk.
+//! Blosc compresses typed binary data, such as measurements or arrays of numbers. It cuts the data into chunks, reorders the
+//! bytes of each chunk so that similar bytes are adjacent (first bytes of all elements, then second bytes, and so on), and
+//! passes the result to a fast compressor. Bloscpack is the container around the chunks: a header, JSON metadata, a table of
+//! offsets, and a checksum of choice after every chunk.
+//!
+//! # Start here
+//!
+//! | You have | You want | Use |
+//! |---|---|---|
+//! | a buffer | the bytes of a file, and back | [`compress`], [`decompress`] |
+//! | data that arrives in pieces | a stream, for a pipe or a socket | [`Encoder`] |
+//! | data that arrives in pieces | a file with random access | [`SeekEncoder`] |
+//! | a stream or a file | its content, from the beginning to the end | [`Decoder`] |
+//! | a file | a range of its content, or one chunk | [`IndexedReader`](indexed::IndexedReader) |
+//! | messages, lines or other objects | a stream or a file of records | [`RecordWriter`](records::RecordWriter), [`SeekRecordWriter`](records::SeekRecordWriter) |
+//! | a stream or a file of records | all records in order | [`RecordReader`](records::RecordReader) |
+//! | a file of records | record number *n* | [`IndexedRecordReader`](records::IndexedRecordReader) |
+//! | a file | append to it, patch it, change its metadata | [`Editor`](edit::Editor) |
+//! | a file of records | append to it | [`RecordEditor`](edit::RecordEditor) |
+//! | a file of unknown content | its headers, metadata and sizes | [`Survey`](survey::Survey) |
+//! | a file that may be damaged | a report of every damage | [`verify`](verify::verify), [`verify_at`](verify::verify_at) |
+//! | a file that is damaged | a new file with everything that is sound | [`recover`](recover::recover) |
+//! | a directory of bcolz, BLZ or carray | its arrays and tables | [`dataset`] |
+//! | a Blosc2 frame, or an array of Caterva or python-blosc2 | its chunks, or a slice of the array | [`frame`] |
+//! | CSV, JSON lines, npy, Arrow or Parquet | import, export | [`exchange`] |
+//! | a single Blosc chunk | its content | [`blosc`] |
 //!
 //! # Writing and reading
 //!
-//! [`Encoder`] writes to anything that takes bytes, [`SeekEncoder`] to files, [`Decoder`] reads
-//! from anything that gives bytes; all of them use several threads if they are told so.
+//! An encoder implements [`Write`], a decoder implements [`Read`](std::io::Read). Both work on the caller's thread, or on as
+//! many threads as the builder is given.
 //!
 //! ```
 //! use bloscpack::{Checksum, Compressor, Decoder, Encoder, Filter};
@@ -33,44 +55,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing is finished on drop: only [`Encoder::finish`] makes a stream or file that a reader takes
-//! for whole.
+//! Dropping an encoder does not finish its output: readers accept it as complete only after [`Encoder::finish`]. All sizes
+//! are in bytes; chunks, records and members are counted from 0.
 //!
 //! # Records
 //!
-//! Objects of any length, each found by its number: [`RecordWriter`] and [`SeekRecordWriter`](records::SeekRecordWriter) write
-//! them, one to a chunk or many small ones packed, [`RecordReader`] reads them in order from anything
-//! that gives bytes, [`IndexedRecordReader`] by number, and [`RecordEditor`] appends them to a file.
+//! A record is an object of any length, found by its number. Each record is a chunk of its own, or many small ones are
+//! packed into a chunk, which takes less space.
 //!
-//! # Arrays and tables
+//! # Changes
 //!
-//! [`dataset`] reads and writes arrays and tables that lie in directories: those of bcolz, BLZ and carray, and those that two of
-//! their documents describe. [`frame`] does the same with Blosc2 frames and the n-dimensional arrays in them, those of Caterva and
-//! of python-blosc2, of which any slice costs little more than what it holds.
+//! [`Editor`](edit::Editor) and [`RecordEditor`](edit::RecordEditor) make every change atomically: after a crash or a power cut, the file is the old one or the
+//! new one.
 //!
-//! # Reading and changing in other ways
+//! # Errors
 //!
-//! [`Editor`] appends to a file, patches it and gives it other metadata, each as a whole or not at
-//! all, whatever happens meanwhile.
-//!
-//! [`IndexedReader`] reads any range or chunk of a file, [`Survey`](survey::Survey) tells what an input holds
-//! without decompressing it, [`verify()`] checks every chunk and reports each damage, [`recover()`]
-//! saves what is sound of a damaged file, and [`compress`] and [`decompress`] do with whole buffers.
-//! What goes wrong is an [`Error`] with chunk, byte and section, and a [`Category`] to act on;
-//! [`Limits`] bound what a foreign input may ask for.
+//! Every fallible function returns an [`Error`] that contains its position (member, chunk, byte and section) where there is
+//! one, and belongs to a [`Category`] that says how to react. [`Limits`] bound how much memory and work an untrusted input
+//! may demand.
 //!
 //! # Layers
 //!
-//! [`blosc`] handles one chunk in memory, [`wire`] the bytes of a file around the chunks, both
-//! without any I/O; [`storage`] is where bytes live, and what this page lists stands above them.
+//! [`blosc`] compresses and decompresses one chunk in memory; [`wire`] parses and writes the bytes around the chunks; neither
+//! performs I/O. [`storage`] reads and writes bytes, on disk or in memory. Everything else on this page uses these three.
 //!
 //! # Features
 //!
-//! `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` bring the compressors, `cli` the command `blpk`;
-//! all are on by default. `serde` adds records that are values of serde. `mmap` adds `storage::Map`, a file mapped into memory; it is off by default,
-//! because a program that shortens such a file ends those that read it. `csv` and `arrow` add formats to [`exchange`]: CSV, which
-//! `cli` brings, and Arrow and Parquet, which take longer to build than all the rest. `blosc2-rs` adds
-//! C-Blosc2 as another [`Engine`](blosc::Engine) for chunks; it needs cmake to build, and trusts what it reads.
+//! On by default: `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` enable the compressors; `datasets` enables [`dataset`], to
+//! which `documents` adds the layouts that two design documents describe; `frames` enables [`frame`], and `exchange` enables
+//! [`exchange`].
+//!
+//! Off by default:
+//!
+//! - `serde` adds records that are values of serde, as JSON or MessagePack.
+//! - `ndarray` returns slices of datasets and frames as arrays of the crate `ndarray`.
+//! - `mmap` adds `storage::Map`, a file mapped into memory. If another program truncates the file, the process that reads it
+//!   is killed.
+//! - `csv` and `arrow` add formats to [`exchange`]: CSV, and Arrow and Parquet, which take longer to build than everything
+//!   else together.
+//! - `blosc2-rs` adds C-Blosc2 as another [`Engine`](blosc::Engine) for chunks. It needs cmake to build, and it trusts its
+//!   input.
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
@@ -114,12 +138,7 @@ pub use blosc1::{Compressor, Filter};
 pub use bloscpack_error::{Category, Error, ErrorKind, Result};
 pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};
 pub use decoder::{Decoder, DecoderBuilder, Warning};
-pub use edit::{Editor, EditorBuilder, RecordEditor};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
-pub use indexed::{IndexedReader, IndexedReaderBuilder};
-pub use records::{IndexedRecordReader, RecordReader, RecordWriter};
-pub use recover::recover;
-pub use verify::verify;
 
 use std::io::Write;
 
@@ -134,7 +153,7 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// None that depend on the data.
+/// Returns no error that depends on the data.
 pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
     let size = bloscpack_wire::int::to_u64(data.len());
     let mut encoder = Encoder::builder().size(size).write_to(Vec::new())?;
@@ -144,8 +163,21 @@ pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
 
 /// Decompresses all members of a buffer.
 ///
+/// Members that follow each other, as after `cat a.blp b.blp`, decompress to one content.
+///
+/// ```
+/// use bloscpack::{compress, decompress, error::Category};
+/// let both = [compress(b"one, ")?, compress(b"two")?].concat();
+/// assert_eq!(decompress(&both)?, b"one, two");
+///
+/// let error = decompress(&both[..both.len() - 1]).unwrap_err();
+/// assert_eq!(error.category(), Category::CutShort);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
-/// Whatever is wrong with the bytes.
+/// Returns an error if the bytes are damaged, cut short or of another format, with the position of the first fault. To keep
+/// the sound data before it, use a [`Decoder`].
 pub fn decompress(file: &[u8]) -> Result<Vec<u8>> {
     let mut data = Vec::new();
     Decoder::new(file).copy_to(&mut data)?;

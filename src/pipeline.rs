@@ -32,7 +32,7 @@ type Job<J, R> = (J, SyncSender<R>);
 pub(crate) struct Pipeline<J, R> {
     threads: usize,
     make_worker: Box<dyn Fn() -> Worker<J, R> + Send>,
-    /// The worker of the caller's thread, if there is no other.
+    /// The worker of the caller's thread, if no other thread works.
     own: Option<Worker<J, R>>,
     jobs: Sender<Job<J, R>>,
     queue: Arc<Mutex<Receiver<Job<J, R>>>>,
@@ -68,7 +68,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         if self.threads == 1 {
             1
         } else {
-            // Any number of threads may be asked for.
+            // Saturates, since the caller may ask for any number of threads.
             self.threads.saturating_add(SLACK)
         }
     }

@@ -25,7 +25,7 @@ impl Fetch {
 
     /// Reads bytes into the front of `room`, as many as the source gives at once. `done` of them were read before.
     pub(super) fn read(&self, done: usize, room: &mut [u8]) -> io::Result<usize> {
-        // Positions past the end of the source, however large, are answered with the end.
+        // Saturates: every position past the end of the source, however large, is the end.
         let at = self.bytes.start.saturating_add(to_u64(done));
         loop {
             match self.source.read_at(at, room) {

@@ -8,6 +8,17 @@ use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, Offsets, P
 use std::io::{Read, Seek};
 
 /// Whether a member is complete.
+///
+/// ```
+/// use bloscpack::{Encoder, survey::Survey};
+/// use std::io::Write;
+/// let mut encoder = Encoder::new(Vec::new())?;
+/// encoder.write_all(b"content")?;
+/// encoder.flush()?; // and no `finish`
+/// let survey = Survey::of(encoder.get_ref().as_slice(), &Default::default())?;
+/// assert_eq!(survey.members[0].state.name(), "unterminated");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
@@ -94,7 +105,7 @@ impl Member {
             return;
         };
         self.chunks += 1;
-        // A few bytes may claim gigabytes, and hostile ones more than there are numbers for.
+        // Saturates: a few bytes may claim gigabytes, and hostile ones more than a `u64` can count.
         self.uncompressed = self.uncompressed.saturating_add(chunk.nbytes.into());
         self.compressed += u64::from(chunk.ctbytes);
         if let Some(format) = chunk
@@ -137,8 +148,8 @@ impl Survey {
     /// Reads all of the input and parses its headers. Digests are not checked.
     ///
     /// # Errors
-    /// Returns any error of the reader, and whatever is wrong with the structure. A stream or file that its writer did not
-    /// finish is not an error here, but a [`State`].
+    /// Returns any error of the reader, and an error in the structure. A stream or file that its writer did not finish is not
+    /// an error here, but a [`State`].
     pub fn of<R: Read>(reader: R, limits: &Limits) -> Result<Self> {
         Self::from_walk(Walk::of(reader, limits))
     }

@@ -49,7 +49,7 @@ impl Report {
 /// is not known where chunks begin; [`verify_at`] continues after it.
 ///
 /// ```
-/// use bloscpack::{Limits, verify};
+/// use bloscpack::{Limits, verify::verify};
 /// let mut file = bloscpack::compress(&[1; 5000])?;
 /// assert!(verify(file.as_slice(), Limits::default(), 1)?.is_sound());
 /// *file.last_mut().unwrap() ^= 1;
@@ -59,7 +59,7 @@ impl Report {
 /// ```
 ///
 /// # Errors
-/// Returns any error of the reader, and that of a worker that panicked. Whatever is wrong with the input is in the report.
+/// Returns any error of the reader, and that of a worker that panicked. Damage to the input is in the report.
 pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
     let mut engine = Engine::new(
         reader,

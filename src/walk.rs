@@ -58,7 +58,7 @@ impl<R: Read> Walk<R> {
     /// Hands every event of the parser to `visit`, and returns how the input ended.
     ///
     /// # Errors
-    /// Returns any error of the reader, and whatever is wrong before the end.
+    /// Returns any error of the reader, and an error in the structure before the end.
     pub(super) fn run(
         &mut self,
         mut visit: impl FnMut(Event<'_>, &Parser),

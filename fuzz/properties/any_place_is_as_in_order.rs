@@ -1,7 +1,7 @@
 //! Any bytes: what is read by position is what is read in order, wherever both succeed, and what
 //! can be read in order can be read by position.
 
-use bloscpack::{Decoder, IndexedReader, Limits};
+use bloscpack::{Decoder, Limits, indexed::IndexedReader};
 use std::io::Read;
 
 const LIMITS: Limits = Limits::new()

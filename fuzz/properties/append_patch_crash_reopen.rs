@@ -4,7 +4,10 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::storage::{Cursor, Snapshot};
-use bloscpack::{Category, Checksum, Compressor, FormatVersion, IndexedRecordReader, RecordWriter};
+use bloscpack::{
+    Category, Checksum, Compressor, FormatVersion,
+    records::{IndexedRecordReader, RecordWriter},
+};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 

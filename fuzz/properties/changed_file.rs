@@ -2,7 +2,7 @@
 //! and whatever fails leaves the file as it was.
 
 use bloscpack::storage::Memory;
-use bloscpack::{Decoder, Editor, Limits, Metadata};
+use bloscpack::{Decoder, Limits, Metadata, edit::Editor};
 use std::io::{Read, Write};
 
 /// Limits are for reading: a new chunk may be a single block.

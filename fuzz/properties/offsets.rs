@@ -2,7 +2,7 @@
 //! an error, unless two entries that were changed together agree on another chunk, and what the reader in order gives.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bloscpack::{Checksum, Decoder, FormatVersion, IndexedReader};
+use bloscpack::{Checksum, Decoder, FormatVersion, indexed::IndexedReader};
 use std::io::Read;
 
 use testkit::golden;

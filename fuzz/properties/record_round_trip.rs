@@ -3,8 +3,8 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{
-    Checksum, Compressor, Filter, FormatVersion, IndexedRecordReader, Metadata, RecordReader,
-    RecordWriter, records::RecordWriterBuilder,
+    Checksum, Compressor, Filter, FormatVersion, Metadata,
+    records::{IndexedRecordReader, RecordReader, RecordWriter, RecordWriterBuilder},
 };
 use std::io::Cursor;
 

@@ -1,7 +1,11 @@
 //! Any bytes as records: what is read by number is what is read in order, wherever both succeed, and
 //! what can be read in order can be read by number.
 
-use bloscpack::{Category, IndexedRecordReader, Limits, RecordReader, verify};
+use bloscpack::{
+    Category, Limits,
+    records::{IndexedRecordReader, RecordReader},
+    verify::verify,
+};
 
 const LIMITS: Limits = Limits::new()
     .chunk(1 << 20)

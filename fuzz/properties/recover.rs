@@ -2,10 +2,10 @@
 //! by position finds damage where one in order does.
 
 use bloscpack::{
-    Decoder, Limits, RecordReader, recover,
-    recover::{RecoverOptions, Recovery},
-    verify,
-    verify::verify_at,
+    Decoder, Limits,
+    records::RecordReader,
+    recover::{RecoverOptions, Recovery, recover},
+    verify::{verify, verify_at},
 };
 use std::io::{Cursor, Read};
 

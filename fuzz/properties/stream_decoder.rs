@@ -1,6 +1,6 @@
 //! Any bytes: an error or data, and the same from every reader.
 
-use bloscpack::{Decoder, DecoderBuilder, Limits, survey::Survey, verify};
+use bloscpack::{Decoder, DecoderBuilder, Limits, survey::Survey, verify::verify};
 use std::io::{Cursor, Read};
 
 const LIMITS: Limits = Limits::new()

@@ -19,6 +19,24 @@ use std::ops::Range;
 ///
 /// It fills up the last chunk and adds new ones. Until [`finish`](Self::finish) every reader sees the file as it was;
 /// without `finish`, nothing is changed.
+///
+/// ```
+/// use bloscpack::{storage::Memory, edit::Editor};
+/// use std::io::Write;
+/// let folder = Memory::from([("a.blp", bloscpack::compress(b"one")?)]);
+/// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
+///
+/// let mut dropped = editor.append()?;
+/// dropped.write_all(b" two")?;
+/// drop(dropped);
+/// assert_eq!(editor.content_len(), 3);
+///
+/// let mut appender = editor.append()?;
+/// assert_eq!(appender.read_from(&b" two"[..])?, 4);
+/// appender.finish()?;
+/// assert_eq!(editor.content_len(), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Appender<'a, F: Folder = Disk> {
     chunker: Chunker,
     sink: AppendSink<'a, F>,

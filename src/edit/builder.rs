@@ -8,8 +8,23 @@ use std::time::Duration;
 /// How long a change waits for readers by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Options of an [`Editor`](crate::Editor) or a [`RecordEditor`](crate::RecordEditor); created by
-/// [`Editor::builder`](crate::Editor::builder).
+/// Options of an [`Editor`](crate::edit::Editor) or a [`RecordEditor`](crate::edit::RecordEditor); created by
+/// [`Editor::builder`](crate::edit::Editor::builder).
+///
+/// ```
+/// use bloscpack::blosc::Compressor;
+/// use bloscpack::{storage::Memory, edit::Editor};
+/// use std::io::Write;
+/// use std::time::Duration;
+/// let folder = Memory::from([("a.blp", bloscpack::compress(b"old, ")?)]);
+/// let options = Editor::builder().compressor(Compressor::Zstd).patience(Duration::from_secs(60));
+/// let mut editor = options.open_in(folder, "a.blp".as_ref())?;
+///
+/// let mut appender = editor.append()?;
+/// appender.write_all(b"new")?;
+/// assert_eq!(appender.finish()?, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct EditorBuilder {
     pub(super) compressor: Option<Compressor>,

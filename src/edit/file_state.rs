@@ -1,4 +1,4 @@
-//! [`FileState`]: what an editor knows of its file.
+//! [`FileState`]: the head and the index of the file that an editor has open.
 
 use super::header::counted;
 use crate::Warning;
@@ -15,7 +15,7 @@ use bloscpack_wire::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an editor knows of its file.
+/// Head, index and end of the file that an editor has open.
 pub(super) struct FileState {
     pub head: MemberHead,
     pub index: Arc<Index>,
@@ -50,7 +50,7 @@ impl FileState {
         })
     }
 
-    /// Reads the file again after a change. If that fails, the change is made all the same, and the old state may not be
+    /// Reads the file again after a change. If that fails, the change has still been made, and the old state must not be
     /// used any further.
     pub(super) fn renew<F: Folder>(
         &mut self,
@@ -61,7 +61,7 @@ impl FileState {
         Ok(())
     }
 
-    /// Refuses what no editor can change, and what this one is not for.
+    /// Refuses files that no editor can change, and files with chunks of another form than this editor is for.
     pub(super) fn check_editable(&self, wanted: Wanted) -> Result<()> {
         let layout = self.head.header.layout;
         let what = if self.index.members() > 1 {
@@ -95,8 +95,8 @@ impl FileState {
         Form::of(&self.head.header, self.head.metadata.as_ref())
     }
 
-    /// Refuses a file with sound chunks after its last one, which a change would cut off: somebody may still want to recover
-    /// them.
+    /// Refuses a file with sound chunks after its last one: a change would cut them off, and they may still be worth
+    /// recovering.
     pub(super) fn check_trailing<S: ReadAt>(&self, file: &S, limits: &Limits) -> Result<()> {
         for warning in &self.index.warnings {
             if let Warning::Trailing(trailing) = warning

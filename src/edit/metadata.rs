@@ -12,6 +12,18 @@ impl<F: Folder> Editor<F> {
     /// Replaces the metadata: in its room if it fits; otherwise by a new file with room for more, which needs disk space for
     /// both.
     ///
+    /// ```
+    /// use bloscpack::{storage::Memory, wire::Metadata, edit::Editor};
+    /// let folder = Memory::from([("a.blp", bloscpack::compress(b"content")?)]);
+    /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
+    /// assert_eq!(editor.metadata(), None);
+    ///
+    /// let metadata = Metadata::from_json(r#"{"unit": "mV"}"#)?;
+    /// editor.set_metadata(&metadata)?;
+    /// assert_eq!(editor.metadata(), Some(&metadata));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns any error of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no room for metadata;
     /// [`OverLimit`](bloscpack_error::Category::OverLimit) for more metadata than the limits of this editor allow it to read.

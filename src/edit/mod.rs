@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   builder     EditorBuilder: the options         open        files, opened with them
-//!   file_state  what is known of the file: head, chunks, where they end
+//!   file_state  the state of the file: head, chunks, and their end
 //!   header      the header, counted again
 //!   preamble    the bytes before the chunks, as a change leaves them
 //!   append      Appender: data after the content
@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 /// Grows, changes and indexes a Bloscpack file of a single member, of layout V1, V2 or V3.
 ///
-/// While it exists, nobody else can write the file. Each change is atomic: after a crash or a power cut at any moment the
+/// While it exists, no other editor can open the file. Each change is atomic: after a crash or a power cut at any moment the
 /// file is the old one or the new one. If the change was in progress at that moment, the next editor completes it, and a
 /// [`Snapshot`](bloscpack_storage::Snapshot) reads the file as if that had happened. A change that fails leaves the content
 /// as it was.
@@ -54,7 +54,7 @@ use std::sync::Arc;
 /// of a reader that the caller passes.
 ///
 /// ```
-/// use bloscpack::{Editor, storage::Memory};
+/// use bloscpack::{storage::Memory, edit::Editor};
 /// use std::io::Write;
 /// let folder = Memory::from([("a.blp", bloscpack::compress(b"one two")?)]);
 /// let mut editor = Editor::open_in(folder.clone(), "a.blp".as_ref())?;
@@ -73,7 +73,7 @@ pub struct Editor<F: Folder = Disk> {
     held: JournaledFile<F>,
     state: FileState,
     options: EditorBuilder,
-    /// How the chunks of this file are made, from an earlier patch.
+    /// The settings of the chunks of this file, as an earlier patch found them.
     known: recompress::Known,
 }
 

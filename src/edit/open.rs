@@ -22,8 +22,8 @@ impl EditorBuilder {
     /// Opens a file of a folder, and completes a change that was interrupted.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has the file open; whatever is wrong
-    /// with its structure, also if it is unfinished or unterminated;
+    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has the file open; an error in its
+    /// structure, also if it is unfinished or unterminated;
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts that can only
     /// be read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder accepts.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {

@@ -37,7 +37,19 @@ impl<F: Folder> Editor<F> {
     /// A chunk that becomes shorter is filled up with zeros after its streams, and one in a file with spare space may become
     /// longer. If a chunk does not fit, the file is replaced by a new one, which needs disk space for both.
     ///
-    /// A damaged chunk can only be overwritten as a whole.
+    /// A damaged chunk can only be replaced entirely, not in part.
+    ///
+    /// ```
+    /// use bloscpack::{error::Category, storage::Memory, edit::Editor};
+    /// let folder = Memory::from([("a.blp", bloscpack::compress(b"one two")?)]);
+    /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
+    /// assert_eq!(editor.patch(4, b"TWO".as_slice())?, 3);
+    ///
+    /// let error = editor.patch(5, b"TWO".as_slice()).unwrap_err();
+    /// assert_eq!(error.category(), Category::Usage);
+    /// assert_eq!(editor.reader().read_chunk(0)?, b"one TWO");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns [`Usage`](bloscpack_error::Category::Usage) for a patch that extends past the end of the content; any error of

@@ -41,7 +41,7 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
 /// Where a chunk's header has its version, flags and typesize.
 const KIND_LEN: usize = 4;
 
-/// How the last chunk was made, and the bytes of its header from which that was concluded. Finding the level takes several
+/// The settings of the last chunk, and the bytes of its header from which they were concluded. Finding the level takes several
 /// times as long as compressing a chunk.
 pub(super) type Known = Option<(Vec<u8>, ChunkSettings)>;
 
@@ -89,7 +89,7 @@ impl<'o> Recompressor<'o> {
         self.compress(&data, settings, state, old).map(Some)
     }
 
-    /// How chunks like this one are made.
+    /// The settings for chunks like this one.
     fn settings_like<S: ReadAt>(
         &mut self,
         chunk: &[u8],
@@ -122,8 +122,8 @@ impl<'o> Recompressor<'o> {
         old: &OldChunk,
     ) -> Result<Vec<u8>> {
         let checksum = state.head.header.checksum;
-        // In a room that is too short for a digest, no chunk fits.
         let room = old.room;
+        // Saturates: no chunk fits into a room that is too short for a digest, as none fits into a room of 0.
         let room = room.map(|room| room.saturating_sub(to_u64(checksum.digest_len())));
         let mut chunk = Vec::new();
         let mut len = ChunkEncoder::new(settings)?

@@ -18,11 +18,11 @@ use bloscpack_wire::{Form, Header, Metadata, Packing, counted, declared};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Grows a file of records, as an [`Editor`] grows one of content: nobody else can write it in the meantime, and each change
-/// is atomic.
+/// Appends records to a file, as an [`Editor`] appends content: no other editor can open the file in the meantime, and each
+/// change is atomic.
 ///
 /// ```
-/// use bloscpack::{FormatVersion, RecordEditor, RecordWriter, storage::Memory};
+/// use bloscpack::{FormatVersion, storage::Memory, edit::RecordEditor, records::RecordWriter};
 /// use std::io::Cursor;
 /// let mut writer = RecordWriter::builder().layout(FormatVersion::V3).write_to_file(Cursor::new(Vec::new()))?;
 /// writer.push("one")?;
@@ -81,7 +81,7 @@ impl<F: Folder> RecordEditor<F> {
         self.len
     }
 
-    /// Whether there are no records.
+    /// Whether the file has no records.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -140,6 +140,19 @@ impl<F: Folder> RecordEditor<F> {
 
     /// Fills in a table of offsets that its writer has left at -1. Returns false if it was filled already.
     ///
+    /// ```
+    /// use bloscpack::{storage::Memory, edit::RecordEditor, records::RecordWriter};
+    /// let mut writer = RecordWriter::builder().count(2).write_to(Vec::new())?;
+    /// writer.push("one")?;
+    /// writer.push("two")?;
+    /// let folder = Memory::from([("a.blp", writer.finish()?)]);
+    ///
+    /// let mut editor = RecordEditor::open_in(folder, "a.blp".as_ref())?;
+    /// assert!(editor.reindex()?);
+    /// assert!(!editor.reindex()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns the same errors as [`Editor::reindex`].
     pub fn reindex(&mut self) -> Result<bool> {
@@ -151,7 +164,7 @@ impl<F: Folder> RecordEditor<F> {
     /// Compressor, level, filter and typesize are those of the file, unless they were set in the
     /// [builder](Editor::builder). A packed chunk that has room left is packed again with the appended records. In V3 with
     /// offsets, as long as its table has room, only the new chunks are written; V2, whose table has no spare room, is
-    /// written again as a whole.
+    /// rewritten completely.
     ///
     /// # Errors
     /// Returns any error of the file, and that of a damaged last packed chunk.
@@ -223,7 +236,7 @@ impl<F: Folder> RecordAppender<'_, F> {
     /// Appends a record.
     ///
     /// # Errors
-    /// Returns the same errors as [`RecordWriter::push`](crate::RecordWriter::push).
+    /// Returns the same errors as [`RecordWriter::push`](crate::records::RecordWriter::push).
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
         self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }

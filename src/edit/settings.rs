@@ -10,7 +10,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::Limit;
 
-/// Records of which one is looked at to find out how they were made.
+/// The last chunks, one of which serves as the model for new ones.
 const MODELS: u64 = 16;
 
 impl EditorBuilder {
@@ -37,7 +37,7 @@ impl EditorBuilder {
         settings
     }
 
-    /// How the chunks of a file are made. The last one may be too short to show much, and a damaged one shows nothing.
+    /// The settings of the chunks of a file. The last chunk may be too short to reveal them, and a damaged one reveals none.
     ///
     /// # Errors
     /// Returns any error of the file.
@@ -52,7 +52,7 @@ impl EditorBuilder {
         Ok(self.settings_like(model.as_deref(), typesize))
     }
 
-    /// As [`settings_of`](Self::settings_of), for records: of the last ones, the longest shows most.
+    /// As [`settings_of`](Self::settings_of), for records: the longest of the last chunks reveals most.
     ///
     /// # Errors
     /// Returns any error of the file.
@@ -62,7 +62,7 @@ impl EditorBuilder {
         typesize: Option<u8>,
     ) -> Result<ChunkSettings> {
         let chunks = reader.chunks();
-        // Of a file with fewer records, all.
+        // Saturates: in a file with fewer chunks, all of them are candidates.
         let last = chunks.saturating_sub(MODELS)..chunks;
         let mut models = last
             .map(|chunk| Ok((reader.compressed_len(chunk)?, chunk)))
@@ -133,8 +133,8 @@ impl<F: Folder> Editor<F> {
 #[cfg(test)]
 mod tests {
     use super::EditorBuilder;
-    use crate::RecordWriter;
     use crate::indexed::IndexedReader;
+    use crate::records::RecordWriter;
     use blosc1::Compressor;
     use bloscpack_storage::ReadAt;
     use std::cell::Cell;

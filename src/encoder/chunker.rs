@@ -20,7 +20,7 @@ pub(crate) struct Chunker {
     batch_size: usize,
     /// Data of the chunks that are being filled.
     filling: Batch,
-    /// Bytes promised beforehand. With that it is known which chunk is the last.
+    /// The number of bytes that was announced beforehand. It determines which chunk is the last.
     promised: Option<u64>,
     total_in: u64,
     /// A chunk shorter than the others has been sent on its way: it is the last.
@@ -98,7 +98,7 @@ impl Chunker {
         let len = room.len().min(data.len());
         slice_mut(room, 0..len)?.copy_from_slice(slice(data, 0..len)?);
         self.filling.data.filled(len)?;
-        // No room is left only after the last byte promised.
+        // The room is used up only after the last announced byte.
         self.count(len.max(1))?;
         Ok(len)
     }
@@ -114,7 +114,7 @@ impl Chunker {
             self.make_room(sink)?;
             let mut beyond = [0];
             let room = self.filling.data.room(self.batch_size)?;
-            // After the last byte promised, a look whether there is more.
+            // After the last announced byte, checks whether the reader has more.
             let is_full = room.is_empty();
             let room: &mut [u8] = if is_full { &mut beyond } else { room };
             let most = room.len();
@@ -160,7 +160,7 @@ impl Chunker {
             }
             self.make_room(sink)?;
         }
-        // The last chunk promised has to wait for `finish`.
+        // The last announced chunk has to wait for `finish`.
         let promised = self.promised;
         let has_more = |total: u64| match promised {
             Some(promised) => promised.checked_sub(total).is_some_and(|left| left > step),
@@ -211,8 +211,8 @@ impl Chunker {
         }
     }
 
-    /// Sends full chunks on their way once there are enough of them, unless the last one promised is among them: that
-    /// waits for `finish`, so that a dropped encoder never leaves output that looks complete.
+    /// Sends full chunks on their way once there are enough of them, unless the last announced one is among them: it waits
+    /// for `finish`, so that a dropped encoder never leaves output that looks complete.
     fn make_room(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         if self.filling.data.len() < self.batch_size || self.promised == Some(self.total_in) {
@@ -221,11 +221,11 @@ impl Chunker {
         self.submit(self.batch_size, sink)
     }
 
-    /// Sends all chunks that are full on their way, except for the last one promised.
+    /// Sends all full chunks on their way, except for the last announced one.
     fn hand_on(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let mut there = self.filling.data.len();
         if self.promised == Some(self.total_in) {
-            // Of no bytes at all, none is held back.
+            // Holds back the last byte. Saturates without any bytes.
             there = there.saturating_sub(1);
         }
         let full = there - there % self.chunk_size;
@@ -254,7 +254,7 @@ impl Chunker {
         self.compressor.submit(&mut self.filling, sink)
     }
 
-    /// Chooses settings by the data of the first chunk, or by whatever `choose` looks at, unless the choice was made.
+    /// Chooses settings by the data of the first chunk, or by the data that `choose` looks at, unless the choice was made.
     fn settle(
         &mut self,
         choose: impl FnOnce(&AutoTune, &[u8]) -> Result<Tuned>,
@@ -290,8 +290,8 @@ impl Chunker {
     /// Hands on all that is left; `may_be_empty` allows a member without any chunk.
     ///
     /// # Errors
-    /// Returns any error of the sink; [`ErrorKind::WrongSize`] if fewer bytes came than were promised; a bug if not all
-    /// of them came out.
+    /// Returns any error of the sink; [`ErrorKind::WrongSize`] if fewer bytes arrived than were announced; a bug if
+    /// not all of them came out.
     pub(crate) fn finish(&mut self, may_be_empty: bool, sink: &mut impl ChunkSink) -> Result<()> {
         let given = self.total_in;
         if let Some(promised) = self.promised.filter(|promised| *promised != given) {

@@ -185,6 +185,14 @@ impl EncoderBuilder {
     }
 
     /// The user's metadata. V1 has no room for any.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, Encoder, wire::Metadata};
+    /// let metadata = Metadata::from_json(r#"{"sensor": 7, "unit": "mV"}"#)?;
+    /// let file = Encoder::builder().metadata(metadata.clone()).write_to(Vec::new())?.finish()?;
+    /// assert_eq!(Decoder::new(file.as_slice()).read_metadata()?, Some(&metadata));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn metadata(mut self, metadata: Metadata) -> Self {
         self.metadata = Some(metadata);
@@ -209,6 +217,16 @@ impl EncoderBuilder {
 
     /// The length of the data in bytes, if it is known beforehand. Any other length is an error of [`Write::write`] or
     /// `finish`.
+    ///
+    /// ```
+    /// use bloscpack::{Encoder, error::ErrorKind};
+    /// use std::io::Write;
+    /// let mut encoder = Encoder::builder().size(10).write_to(Vec::new())?;
+    /// encoder.write_all(b"too short")?;
+    /// let error = encoder.finish().unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::WrongSize { promised: 10, given: 9 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
@@ -226,8 +244,8 @@ impl EncoderBuilder {
 
     /// Builds an encoder for a target that only takes bytes: a pipe, a socket, standard output.
     ///
-    /// The header goes out at once, so there is no table of offsets. If the length is not known beforehand, the output is
-    /// a stream that ends with an end mark.
+    /// The header is written at once, so the output has no table of offsets. If the length is not known beforehand, the
+    /// output is a stream that ends with an end mark.
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for options that are out of range or that the header's
@@ -237,7 +255,7 @@ impl EncoderBuilder {
     }
 
     /// Builds an encoder for a file or anything else that can be written, read and sought: `finish` fills in all of the
-    /// header and the table of offsets, whatever was known beforehand.
+    /// header and the table of offsets, even if nothing was known beforehand.
     ///
     /// The member begins at the target's position and should be the last thing in it: the target is not truncated, and
     /// readers refuse a file in which old bytes reach further than the new ones. Data is read back only to move it, when
@@ -252,6 +270,19 @@ impl EncoderBuilder {
 
     /// Builds an encoder for a target that can be written and sought, but not read: as
     /// [`write_to_file`](Self::write_to_file), for a length that is known beforehand.
+    ///
+    /// ```
+    /// use bloscpack::{Encoder, indexed::IndexedReader};
+    /// use std::io::{Cursor, Write};
+    /// let mut encoder = Encoder::builder().size(5).write_to_seek(Cursor::new(Vec::new()))?;
+    /// encoder.write_all(b"hello")?;
+    /// let file = encoder.finish()?.into_inner();
+    /// assert!(IndexedReader::open(file)?.header().is_some_and(|header| header.offsets));
+    ///
+    /// let unknown = Encoder::builder().write_to_seek(Cursor::new(Vec::new()));
+    /// assert!(unknown.is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as [`write_to`](Self::write_to), and a [`Usage`](bloscpack_error::Category::Usage) error if

@@ -1,4 +1,4 @@
-//! [`Plan`]: what an encoder is going to write, with options checked, and header and metadata made.
+//! [`Plan`]: the checked options, the header and the metadata of a member that is about to be written.
 
 use super::EncoderBuilder;
 use super::auto::AutoTune;
@@ -37,7 +37,7 @@ pub(crate) fn check_of_records(own: &Metadata) -> Result<()> {
     ))
 }
 
-/// How much there is to write.
+/// The amount to write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Total {
     pub chunks: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Total {
     pub amount: u64,
 }
 
-/// What the metadata of a member of records says.
+/// The values in the metadata of a member of records.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordOptions {
     pub dtype: String,
@@ -71,9 +71,9 @@ pub(crate) struct Plan {
     tuner: Option<Tuner>,
     pub hashers: Hashers,
     threads: usize,
-    /// How much was promised beforehand.
+    /// The amount that was announced beforehand.
     pub known: Option<Total>,
-    /// The bytes of the metadata after the header; none if there is no metadata.
+    /// The bytes of the metadata after the header; empty without metadata.
     pub metadata: Vec<u8>,
     spare: Option<u64>,
     /// Zeros after every chunk.
@@ -198,7 +198,7 @@ impl Plan {
     /// Puts the number of records into the metadata, in the same room if the metadata has been written already.
     ///
     /// # Errors
-    /// Returns a bug if more or less was written than was promised.
+    /// Returns a bug if another amount was written than was announced.
     pub(super) fn settle(&mut self, total: Total, has_begun: bool) -> Result<()> {
         if let Some(known) = self.known
             && (known.chunks, known.amount) != (total.chunks, total.amount)
@@ -261,7 +261,7 @@ impl Plan {
         )))
     }
 
-    /// How its chunks are made.
+    /// The options for its chunks.
     pub(crate) fn chunk_options(&self) -> ChunkOptions {
         ChunkOptions {
             chunk: self.chunk,
@@ -375,6 +375,7 @@ impl Plan {
 pub(crate) fn last_chunk_len(total: Total, chunk_size: u32) -> Result<u32> {
     let Total { chunks, amount } = total;
     let before = chunks
+        // Saturates: without chunks, none is before the last one.
         .saturating_sub(1)
         .checked_mul(chunk_size.into())
         .and_then(|before| amount.checked_sub(before));
@@ -390,7 +391,7 @@ pub(crate) fn last_chunk_len(total: Total, chunk_size: u32) -> Result<u32> {
     })
 }
 
-/// What the options say of the header, without any sizes.
+/// The header that the options ask for, without any sizes.
 fn header_of(options: &EncoderBuilder) -> Header {
     let empty = Header::new(options.layout);
     Header {
@@ -415,7 +416,7 @@ fn chunks_of(bytes: u64, chunk_size: u32) -> u64 {
 
 /// Spare offsets for this many chunks by default.
 pub(crate) fn default_spare(chunks: u64) -> u64 {
-    // Numbers that large are refused as more than any file has room for.
+    // Saturates: a number that large is refused later, as more than any file has room for.
     chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE)
 }
 

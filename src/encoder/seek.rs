@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The beginning of a member of unknown length is held back while it is small, since then its table gets the right
-//! length. Beyond that the table gets room for [`FIRST_ROOM`] entries; when they run out, the chunks are moved up to
+//! length. After that the table gets room for [`FIRST_ROOM`] entries; when they run out, the chunks are moved up to
 //! double it.
 
 use super::chunk_compressor::ChunkSink;
@@ -135,7 +135,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
     ///
     /// # Errors
     /// Returns any error of the target, and [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
-    /// came than were promised. The file is then unfinished.
+    /// arrived than were announced. The file is then unfinished.
     pub fn finish(mut self) -> Result<W> {
         self.chunker.finish(false, &mut self.sink).writing()?;
         self.sink.finish(self.chunker.total_in()).writing()?;
@@ -288,7 +288,7 @@ impl<W: Write + Seek> SeekSink<W> {
     fn begin_known(&mut self, total: Total) -> Result<()> {
         let spare = self.plan.spare_for(total.chunks);
         let header = self.plan.full_header(total, spare)?;
-        // The seal belongs to the finished file; until then its word and bit are clear. Without offsets there is no table.
+        // The seal belongs to the finished file; until then its word and bit are clear. No offsets, no table.
         self.begin(&header.encode()?, header.table_len().unwrap_or(0))
     }
 

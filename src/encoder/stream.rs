@@ -16,17 +16,16 @@ use std::sync::Arc;
 
 /// Writes a Bloscpack stream to anything that takes bytes: a pipe, a socket, a buffer.
 ///
-/// Data is compressed chunk by chunk, on several threads if the [builder](Self::builder) asks for them. There is no table
-/// of offsets. A length given beforehand makes the header complete; otherwise it says -1, and an end mark after the last
-/// chunk distinguishes a whole stream from one that was cut.
+/// Data is compressed chunk by chunk, on several threads if the [builder](Self::builder) asks for them. The
+/// stream has no table of offsets. If its length is known beforehand, the header is complete; otherwise its counts are -1,
+/// and an end mark after the last chunk distinguishes a complete stream from one that was cut.
 ///
 /// Only [`finish`](Self::finish) completes the stream: a dropped encoder leaves one that every reader refuses as cut
 /// short.
 ///
 /// # Errors
-/// As a [`Write`], it fails with an [`io::Error`] that holds an [`Error`](bloscpack_error::Error), which `Error::from`
-/// gives back. Only an I/O error of the target comes as it is, without its [side](bloscpack_error::Side), which is always
-/// the target.
+/// Returns, as a [`Write`], an [`io::Error`] that holds an [`Error`](bloscpack_error::Error); `Error::from` extracts it. An
+/// I/O error of the target is returned unchanged, without its [side](bloscpack_error::Side), which is always the target.
 ///
 /// ```
 /// use bloscpack::{Decoder, Encoder};
@@ -76,7 +75,7 @@ impl<W: Write> StreamSink<W> {
             Some(total) => plan.full_header(total, 0)?,
             None => plan.open_header(),
         };
-        // Without offsets there is no table.
+        // A header without offsets has no table.
         let entries = header.table_len().unwrap_or(0);
         let header = plan.seal(header, unfilled(entries).map(Ok))?;
         self.write(&header)?;
@@ -145,7 +144,7 @@ impl<W: Write> Encoder<W> {
     /// Creates an encoder with all defaults, on the caller's thread, for a length that is not known.
     ///
     /// # Errors
-    /// Returns any error of the writer, to which the header goes at once.
+    /// Returns any error of the writer, since the header is written at once.
     pub fn new(writer: W) -> Result<Self> {
         EncoderBuilder::default().write_to(writer)
     }
@@ -205,7 +204,7 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     /// Returns any error of the writer, and [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
-    /// came than were promised. The stream is then not complete.
+    /// arrived than were announced. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
         self.chunker
             .finish(self.plan.known.is_none(), &mut self.sink)

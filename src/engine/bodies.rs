@@ -15,10 +15,10 @@ const WORTH_FETCHING: u64 = 32 << 10;
 /// How much is read at once after a body that was skipped: usually a digest and the header of the next chunk.
 const AHEAD: usize = 512;
 
-/// A source that is read at positions, behind the reader that gives its bytes in order.
+/// A source that the workers read at positions, while the reader on top of it returns its bytes in order.
 pub(super) struct Bodies<R> {
     source: SharedSource,
-    /// The first byte that the reader gave, and where the source ended when the reading began.
+    /// The first byte that the reader returned, and the end of the source when reading began.
     extent: Range<u64>,
     /// Moves the reader forward.
     skip: fn(&mut R, u64) -> io::Result<()>,
@@ -49,7 +49,7 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
 }
 
 impl<R: Read> Engine<R> {
-    /// Skips the body of a chunk that has just begun, if its worker is to read it or nobody wants it.
+    /// Skips the body of a chunk that has just begun, if its worker is to read it or it is not wanted.
     pub(super) fn skip_body(&mut self) -> Result<()> {
         let left = self.parser.body_left();
         let Some(bodies) = &mut self.bodies else {
@@ -77,7 +77,8 @@ impl<R: Read> Engine<R> {
         }
         self.parser.skip(there);
         self.input.keep(0);
-        // Bytes past the end were not skipped: they are missing. A source that has grown since may be past it already.
+        // Bytes past the end were not skipped: they are missing. The subtraction saturates, since a source that has grown may
+        // already have been read past that end.
         let far = rest.min(bodies.extent.end.saturating_sub(begin));
         (bodies.skip)(self.input.get_mut(), far).reading()?;
         self.input.passed(self.parser.skip(far));

@@ -1,9 +1,9 @@
-//! [`BufferPool`]: buffers to be used again, no more of them than there is use for.
+//! [`BufferPool`]: a bounded number of buffers for reuse.
 
 use crate::chunk_buffer::ChunkBuffer;
 use crate::pipeline::BATCH;
 
-/// The least that a buffer or a chunk counts, so that empty ones do not pile up.
+/// The least cost of a buffer or a chunk, so that empty ones do not pile up.
 pub(super) const MIN_COUNTED: usize = 64;
 
 /// Something that keeps its memory.
@@ -24,7 +24,7 @@ impl Buffer for ChunkBuffer {
     }
 }
 
-/// Buffers for later use, small ones apart from large ones: otherwise all would become large in time, one after the other.
+/// Buffers for reuse. Small and large ones are kept apart: otherwise all buffers would become large over time.
 pub(super) struct BufferPool<B> {
     small: Vec<B>,
     /// Memory of the small ones.
@@ -40,7 +40,7 @@ impl<B: Buffer> BufferPool<B> {
             small: Vec::new(),
             bytes: 0,
             large: Vec::new(),
-            // The number of threads, on which this depends, may be any.
+            // Saturates, since the caller may ask for any number of threads.
             jobs: jobs.saturating_add(1),
         }
     }
@@ -51,7 +51,7 @@ impl<B: Buffer> BufferPool<B> {
             return self.large.pop().unwrap_or_default();
         }
         let buffer = self.small.pop().unwrap_or_default();
-        // A buffer that is new counts although it was never kept.
+        // Saturates, since a new buffer has a cost although it was never kept.
         self.bytes = self.bytes.saturating_sub(counted(&buffer));
         buffer
     }
@@ -65,6 +65,7 @@ impl<B: Buffer> BufferPool<B> {
             return;
         }
         let bytes = self.bytes + counted(&buffer);
+        // Saturates, since there may be any number of jobs: then nothing bounds the pool.
         if bytes <= self.jobs.saturating_mul(BATCH) {
             self.bytes = bytes;
             self.small.push(buffer);

@@ -97,7 +97,7 @@ pub(super) struct Engine<R> {
 /// The member that is being read.
 struct CurrentMember {
     header: Option<Header>,
-    /// What its chunks hold.
+    /// The form of its chunks.
     form: std::result::Result<Form, FormatError>,
     /// Chunks begun.
     chunks: u64,
@@ -107,7 +107,7 @@ struct CurrentMember {
 pub(super) struct FirstMember {
     pub header: Header,
     pub metadata: Option<(Metadata, Option<MetadataHeader>)>,
-    /// The chunks have begun, so that there is no metadata to come.
+    /// The chunks have begun, so no metadata can follow.
     is_complete: bool,
 }
 
@@ -180,7 +180,7 @@ impl<R> Engine<R> {
         let Some(range) = &self.settings.range else {
             return Some(0..nbytes);
         };
-        // Positions before the chunk are its beginning, and positions past it are its end.
+        // The subtraction saturates: positions before the chunk are its beginning. Positions past the chunk are its end.
         let inside = |at: u64| match u32::try_from(at.saturating_sub(content)) {
             Ok(at) => at.min(nbytes),
             Err(_) => nbytes,
@@ -278,7 +278,7 @@ impl<R: Read> Engine<R> {
                 }
             }
             Ok(Event::MemberEnd) => self.check_empty(),
-            // Also if only the end mark of a member is missing: another one follows it and would silently be lost.
+            // The same if only the end mark of a member is missing: another member follows and would silently be lost.
             Err(error) => {
                 self.gathering = None;
                 self.state = State::Ended(Err(error));
@@ -301,7 +301,7 @@ impl<R: Read> Engine<R> {
         });
     }
 
-    /// Stops at a member whose chunks hold something else than is wanted.
+    /// Stops at a member whose chunks have another form than is wanted.
     fn check_form(&mut self) {
         match (
             self.settings.wanted.check(&self.member.form),
@@ -331,8 +331,8 @@ impl<R: Read> Engine<R> {
     fn metadata_position(&self) -> Position {
         Position {
             byte: self.parser.member_at(),
-            // The member has begun, so that there is at least one.
-            member: self.parser.members().saturating_sub(1),
+            // The member has begun, so the parser has counted at least one.
+            member: self.parser.members() - 1,
             chunk: None,
             section: Section::Metadata,
         }
@@ -461,7 +461,7 @@ impl<R: Read> Engine<R> {
             return Ok(());
         }
         if let Err(error) = job.fetch() {
-            // Reported in its turn. A second try might succeed, and nobody would decode the result.
+            // Reported in its turn. A second try might succeed, and its result would never be decoded.
             job.failed = Some(error);
             self.dispatcher.add(job);
             return Ok(());
@@ -475,7 +475,7 @@ impl<R: Read> Engine<R> {
                 }));
             }
             Err(_) => {
-                // The worker will find the same; there is no need for room for the bytes.
+                // The worker will find the same error, so the bytes need no room.
                 job.wanted.end = job.wanted.start;
                 self.dispatcher.add(job);
             }
@@ -511,7 +511,7 @@ impl<R: Read> Engine<R> {
     }
 }
 
-/// Why nothing follows a chunk that a worker could not read.
+/// The error after a chunk that a worker could not read.
 fn gone() -> io::Error {
     io::Error::other("an earlier chunk could not be read; this reader cannot be used any further")
 }

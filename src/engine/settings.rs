@@ -3,7 +3,7 @@
 use bloscpack_wire::{Form, FormatError, Hashers, Limits, ParseError, Trailing};
 use std::ops::Range;
 
-/// What the chunks have to hold.
+/// The form that the chunks must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Bytes of one content.
@@ -15,12 +15,12 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Refuses chunks that hold something else, or that are in an unknown form.
+    /// Refuses chunks of another form, or of an unknown one.
     pub(crate) fn check(self, form: &Result<Form, FormatError>) -> Result<(), FormatError> {
         match (self, form) {
             (Self::Content, Ok(form)) => form.check_content(),
             (Self::Records, Ok(form)) => form.check_records(),
-            // As chunks they are sound whatever they hold.
+            // Chunks can be sound even if their form is unknown.
             (Self::Chunks, Ok(_) | Err(FormatError::Unsupported { .. })) => Ok(()),
             (_, Err(error)) => Err(error.clone()),
         }

@@ -14,16 +14,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkInfo {
     pub position: Position,
-    /// Its uncompressed bytes, counted over all members. From a later piece on, those that are left.
+    /// Its uncompressed bytes, counted over all members; in a later piece, the bytes that are left.
     pub content: Range<u64>,
     pub header: ChunkHeader,
-    /// What the chunks of its member hold, if that is known.
+    /// The form of the chunks of its member, if it is known.
     pub form: Option<Form>,
     /// False for all but the first piece of a chunk that comes in several.
     pub is_first_piece: bool,
 }
 
-/// Decoded bytes, or why there are none.
+/// Decoded bytes, or the reason why there are none.
 pub(crate) struct Piece {
     pub info: ChunkInfo,
     /// The bytes are the first `len` of these.
@@ -50,9 +50,9 @@ pub(super) struct Job {
     pub checksum: Checksum,
     pub digest: Digest,
     pub chunk: ChunkBuffer,
-    /// Where the rest of the chunk is, if it is not there.
+    /// The rest of the chunk, if it is still to be read.
     pub fetch: Option<Fetch>,
-    /// Why the rest could not be read, if that was tried already.
+    /// The error of an earlier attempt to read the rest.
     pub failed: Option<Error>,
     /// The part of its uncompressed bytes that is wanted.
     pub wanted: Range<u32>,
@@ -60,7 +60,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Reads the rest of the chunk, if it is not there.
+    /// Reads the rest of the chunk, if it is still to be read.
     pub(super) fn fetch(&mut self) -> Result<()> {
         if let Some(error) = self.failed.take() {
             return Err(error);

@@ -13,6 +13,17 @@ use std::sync::{Arc, Mutex};
 const CACHE: usize = 16 << 20;
 
 /// Options of an [`IndexedReader`]; created by [`IndexedReader::builder`].
+///
+/// ```
+/// use bloscpack::indexed::IndexedReader;
+/// let file = bloscpack::compress(b"one two three")?;
+/// // A larger cache, for many small reads from large chunks.
+/// let reader = IndexedReader::builder().cache(64 << 20).open(file)?;
+/// let mut word = [0; 3];
+/// reader.read_exact_at(4, &mut word)?;
+/// assert_eq!(&word, b"two");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct IndexedReaderBuilder {
     pub(super) limits: Limits,
@@ -49,7 +60,8 @@ impl IndexedReaderBuilder {
         self
     }
 
-    /// Bytes of decoded chunks to keep: 16 MiB by default; 0 keeps none.
+    /// Bytes of decoded chunks to keep: 16 MiB by default; 0 keeps none. A chunk that is larger than this is decoded again
+    /// for every read.
     #[must_use]
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = bytes;
@@ -75,7 +87,8 @@ impl IndexedReaderBuilder {
     /// pass over the headers of the chunks.
     ///
     /// # Errors
-    /// Returns any error of the source, and whatever is wrong with the structure of the input.
+    /// Returns any error of the source, an error in the structure of the input, and
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for chunks that hold records.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
         let index = Index::of(&source, &self.limits, self.allow_unterminated).reading()?;
         index.check_content()?;

@@ -51,7 +51,7 @@ impl Fetcher {
             source.read_exact_at(at, &mut bytes)?;
             check_header(extent, &bytes, nbytes)?;
         }
-        // Both ends are in the file, so that this is no more memory than the file is long.
+        // Both ends are in the file, so this takes at most as much memory as the file is long.
         bytes.resize(len, 0);
         source.read_exact_at(at, &mut bytes)?;
         let header = check_header(extent, &bytes, nbytes)?;

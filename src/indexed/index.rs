@@ -51,21 +51,21 @@ struct IndexedMember {
 }
 
 enum Chunks {
-    /// By the table of offsets, which is filled. Records have no common size, and so no positions in one content.
+    /// By the table of offsets, which is filled in. Records have no common size, and thus no positions in one content.
     Table {
         entries: OffsetTable,
         chunk_size: Option<u64>,
         /// Where the last chunk ends.
         end: u64,
     },
-    /// By a walk: ascending in the input and in the content.
+    /// By a walk; they ascend in the input and in the content.
     Walked {
         member: u64,
         chunks: Vec<WalkedChunk>,
     },
 }
 
-/// What a walk has to keep of a chunk. The chunk itself may be no longer than this.
+/// The facts about a chunk that a walk keeps. They are few, since the chunk itself may be just as short.
 struct WalkedChunk {
     at: u64,
     ctbytes: u32,
@@ -171,7 +171,7 @@ impl Index {
         limits: &Limits,
         allow_unterminated: bool,
     ) -> Result<Self> {
-        let mut found = Found::default();
+        let mut found = WalkState::default();
         let mut walk = Walk::of_file(Cursor::new(source), limits)?;
         let outcome = walk.run(|event, parser| found.take(event, parser))?;
         if found.is_too_long {
@@ -231,7 +231,7 @@ impl Index {
         Some(self.chunks_before(number) + within)
     }
 
-    /// For each member the number of chunks up to its end, and what its chunks hold.
+    /// For each member the number of chunks up to its end, and the form of its chunks.
     pub(crate) fn forms(
         &self,
     ) -> impl Iterator<Item = (u64, &std::result::Result<Form, FormatError>)> {
@@ -303,9 +303,9 @@ impl Index {
     }
 }
 
-/// What a walk has found so far.
+/// The index that a walk builds, and its state.
 #[derive(Default)]
-struct Found {
+struct WalkState {
     index: Index,
     /// Uncompressed bytes of the chunks so far, and the number of these.
     content: u64,
@@ -316,7 +316,7 @@ struct Found {
     is_too_long: bool,
 }
 
-impl Found {
+impl WalkState {
     fn take(&mut self, event: Event<'_>, parser: &Parser) {
         let index = &mut self.index;
         match event {
@@ -371,7 +371,7 @@ impl IndexedMember {
     /// The number within the member of the chunk that holds this byte, which is in the member.
     fn chunk_at(&self, content: u64) -> u64 {
         match &self.chunks {
-            // Without a size there are no positions in a content, and nobody asks for any.
+            // Without a size there are no positions in a content, and no caller asks for one.
             Chunks::Table { chunk_size, .. } => chunk_size.map_or(0, |size| content / size),
             Chunks::Walked { chunks, .. } => {
                 to_u64(chunks.partition_point(|chunk| chunk.content_end <= content))

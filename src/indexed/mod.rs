@@ -35,11 +35,11 @@ const PIECE: u64 = 64 << 20;
 /// the whole chunk and keeps it in a small cache.
 ///
 /// The source must not change in the meantime. Open a file that others may change as a
-/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::Editor) wait: read from a plain `File`, old
+/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::edit::Editor) wait: read from a plain `File`, old
 /// and new bytes may be mixed, and without checksums that may give wrong data without an error.
 ///
 /// ```
-/// use bloscpack::IndexedReader;
+/// use bloscpack::indexed::IndexedReader;
 /// let data: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
 /// let file = bloscpack::compress(&data)?;
 ///
@@ -107,8 +107,19 @@ impl<S: ReadAt> IndexedReader<S> {
 
     /// The bytes of the content that a chunk holds; nothing after the last chunk.
     ///
+    /// ```
+    /// use bloscpack::{Encoder, indexed::IndexedReader};
+    /// use std::io::Write;
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+    /// encoder.write_all(&[7; 2500])?;
+    /// let reader = IndexedReader::open(encoder.finish()?)?;
+    /// assert_eq!(reader.chunk_range(2)?, Some(2000..2500));
+    /// assert_eq!(reader.chunk_range(3)?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// Returns any error of the source, and an offset that cannot be right.
+    /// Returns any error of the source, and an error for an offset that cannot be right.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
         let span = self.index.span(&self.source, chunk).reading()?;
         Ok(span.map(|span| span.content))
@@ -117,8 +128,8 @@ impl<S: ReadAt> IndexedReader<S> {
     /// The uncompressed bytes of a chunk, by its number over all members.
     ///
     /// # Errors
-    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error after the last chunk, any error of the source, and
-    /// whatever is wrong with the chunk.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error past the last chunk, any error of the source, and the
+    /// error of a damaged chunk.
     pub fn read_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
         let (_, data) = self.chunk_with_bytes(chunk).reading()?;
         Ok(data)
@@ -127,8 +138,18 @@ impl<S: ReadAt> IndexedReader<S> {
     /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many there were: fewer only
     /// at the end of the content.
     ///
+    /// ```
+    /// use bloscpack::indexed::IndexedReader;
+    /// let reader = IndexedReader::open(bloscpack::compress(b"thirteen byte")?)?;
+    /// let mut buf = [0; 8];
+    /// assert_eq!(reader.read_at(9, &mut buf)?, 4);
+    /// assert_eq!(&buf[..4], b"byte");
+    /// assert_eq!(reader.read_at(13, &mut buf)?, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// Returns any error of the source, and whatever is wrong with the chunks that are read.
+    /// Returns any error of the source, and the error of the first damaged chunk that is read.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let (mut at, mut done) = (at, 0);
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
@@ -171,6 +192,15 @@ impl<S: ReadAt> IndexedReader<S> {
 
     /// Writes a range of the content, chunk by chunk, and returns how many bytes it was: fewer than the range only if it
     /// reaches past the end.
+    ///
+    /// ```
+    /// use bloscpack::indexed::IndexedReader;
+    /// let reader = IndexedReader::open(bloscpack::compress(b"one two three")?)?;
+    /// let mut tail = Vec::new();
+    /// assert_eq!(reader.copy_range(8..u64::MAX, &mut tail)?, 5);
+    /// assert_eq!(tail, b"three");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as [`read_at`](Self::read_at), and any error of the writer, on

@@ -142,7 +142,7 @@ fn table<S: ReadAt>(source: &S, at: u64, count: u64) -> Result<Vec<u64>> {
 }
 
 /// Where the last chunk of a member with a filled table ends, its digest included. Nothing if the table or the chunks at
-/// both ends are not as the header says, which is for the walk to judge.
+/// both ends contradict the header; a walk then finds out which part is wrong.
 ///
 /// No digest covers a header of V3: with a flipped bit in its sizes, every position of the content would be wrong.
 pub(super) fn table_end<S: ReadAt>(
@@ -181,7 +181,7 @@ pub(super) fn table_end<S: ReadAt>(
 }
 
 /// The bytes after the last chunk, if they cannot mean anything: none, or some that begin with zeros, as while an append is
-/// in progress. Anything else is for the walk to judge.
+/// in progress. Returns nothing for any other bytes, which need a walk.
 pub(super) fn harmless_trailing<S: ReadAt>(
     source: &S,
     end: u64,

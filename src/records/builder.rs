@@ -16,7 +16,7 @@ pub(crate) const VARBINARY: &str = "varbinary";
 /// [`small`](Self::small) and [`quick`](Self::quick) are two settings for many small records.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
 /// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
 /// for word in ["alpha", "beta", "gamma"] {
 ///     writer.push(word)?;
@@ -139,8 +139,8 @@ impl RecordWriterBuilder {
         self
     }
 
-    /// What the records are, as the metadata's `dtype` says it: `varbinary` by default, and
-    /// `varchar` for text.
+    /// The `dtype` in the metadata, which says what each record contains: `varbinary` (any bytes) by default; use `varchar`
+    /// for text.
     #[must_use]
     pub fn dtype(mut self, dtype: impl Into<String>) -> Self {
         self.records.dtype = dtype.into();
@@ -156,6 +156,15 @@ impl RecordWriterBuilder {
     }
 
     /// The number of records, if it is known beforehand. Any other number is an error of `push` or `finish`.
+    ///
+    /// ```
+    /// use bloscpack::{error::ErrorKind, records::RecordWriter};
+    /// let mut writer = RecordWriter::builder().count(2).write_to(Vec::new())?;
+    /// writer.push("one")?;
+    /// let error = writer.finish().unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::WrongCount { promised: 2, given: 1 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn count(mut self, records: u64) -> Self {
         self.records.count = Some(records);
@@ -171,9 +180,9 @@ impl RecordWriterBuilder {
 
     /// Builds a writer for a target that only takes bytes: a pipe, a socket, standard output.
     ///
-    /// The header goes out at once. If the number of records is not known beforehand, or if they are packed, there is no
-    /// table of offsets, and an end mark distinguishes a whole stream from one that was cut. A number that is known
-    /// beforehand gives a table of -1, which [`RecordEditor::reindex`](crate::RecordEditor::reindex) can fill in later.
+    /// The header is written at once. If the number of records is not known beforehand, or if they are packed, the stream
+    /// has no table of offsets, and an end mark distinguishes a complete stream from one that was cut. If the number is known
+    /// beforehand, the stream gets a table of -1, which [`RecordEditor::reindex`](crate::edit::RecordEditor::reindex) can fill in later.
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for options that are out of range or that the header's
@@ -184,7 +193,7 @@ impl RecordWriterBuilder {
     }
 
     /// Builds a writer for a file or anything else that can be written, read and sought: `finish` fills in header, metadata
-    /// and table of offsets, whatever was known beforehand.
+    /// and table of offsets, even if nothing was known beforehand.
     ///
     /// As with [`EncoderBuilder::write_to_file`](crate::EncoderBuilder::write_to_file), the member begins at the target's
     /// position and should be the last thing in it. In V2, whose table has no spare entries, all chunks are moved once at
@@ -236,7 +245,7 @@ impl<W: Write> RecordWriter<W> {
     /// Creates a writer with all defaults, on the caller's thread, for an unknown number of records.
     ///
     /// # Errors
-    /// Returns any error of the target, to which the header goes at once.
+    /// Returns any error of the target, since the header is written at once.
     pub fn new(target: W) -> Result<Self> {
         RecordWriterBuilder::default().write_to(target)
     }

@@ -35,7 +35,7 @@ impl Unpacked {
     /// All records.
     ///
     /// # Errors
-    /// An item is a bug if a record is not within the content.
+    /// Returns a bug as an item if a record is not within the content.
     pub(crate) fn records(&self) -> impl Iterator<Item = bloscpack_error::Result<Bytes>> + '_ {
         let numbers = self.head.first..self.head.end();
         numbers.map(|number| {
@@ -44,7 +44,7 @@ impl Unpacked {
         })
     }
 
-    /// Whether another record may have room in the chunk.
+    /// Whether the chunk may have room for another record.
     pub(super) fn has_room(&self, packing: Packing) -> bool {
         u32::try_from(self.content.len()).is_ok_and(|len| len < packing.chunk_size())
     }
@@ -60,11 +60,11 @@ const SLOT: usize = 256;
 
 struct Slot {
     chunk: Arc<Unpacked>,
-    /// It was asked for since the last time that room was needed.
+    /// Whether it was requested since the last eviction.
     used: bool,
 }
 
-/// Chunks by number, within a bound of bytes. Those that were not asked for lately go first.
+/// Chunks by number, within a bound of bytes. The chunks that were not requested lately are evicted first.
 pub(super) struct Cache {
     slots: HashMap<u64, Slot>,
     ring: VecDeque<u64>,

@@ -28,7 +28,7 @@ pub(crate) struct RecordChunker {
     records: u64,
     /// Records in chunks.
     in_chunks: u64,
-    /// Records promised beforehand.
+    /// The number of records that was announced beforehand.
     promised: Option<u64>,
 }
 
@@ -138,7 +138,7 @@ impl RecordChunker {
         self.compressor.submit(&mut self.batch, sink)
     }
 
-    /// Hands on all records that were pushed, except for the last of a promised number.
+    /// Hands on all records that were pushed, except for the last of an announced number.
     pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         if !self.pack.is_empty() {
@@ -154,7 +154,7 @@ impl RecordChunker {
     /// Hands on all that is left.
     ///
     /// # Errors
-    /// Returns any error of the sink; [`ErrorKind::WrongCount`] if fewer records came than were promised; a bug if not
+    /// Returns any error of the sink; [`ErrorKind::WrongCount`] if fewer records arrived than were announced; a bug if not
     /// all of them came out.
     pub(crate) fn finish(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let given = self.records;

@@ -113,7 +113,7 @@ impl Finder {
 
     /// The number of records.
     fn records(&self) -> u64 {
-        // It may be the number that stands for an unknown one: then no record is beyond it.
+        // The count may be equal to `UNKNOWN`: then every record number is below it.
         self.known(self.chunks()).unwrap_or(u64::MAX)
     }
 
@@ -158,11 +158,10 @@ impl Finder {
         let (first, end) = (head.first, head.end());
         // Every other chunk has a record of its own, too.
         let after = len_of(&(chunk + 1..chunks));
-        // A few bytes would count more records than anybody could ask for. Numbers of chunks have far fewer bits than the
-        // product.
-        let is_beyond = chunk.saturating_mul(self.most) < first;
+        // Packed chunks hold at most `most` records each. The product saturates: no first record exceeds `u64::MAX`.
+        let is_too_high = chunk.saturating_mul(self.most) < first;
         let leaves_none = records.checked_sub(after).is_none_or(|last| last < end);
-        if is_beyond || first < chunk || leaves_none {
+        if is_too_high || first < chunk || leaves_none {
             return Err(FormatError::Packing {
                 why: format!(
                     "as chunk {chunk} of {chunks} it cannot have the records {first} to {end} of {records}"

@@ -25,17 +25,17 @@ const PIECE: usize = 1 << 20;
 /// The most damaged chunks that are remembered, several times as many as are tried for one record.
 const MOST_DAMAGED: usize = 1024;
 
-/// Reads any record of a file by its number, without any other chunk than its own.
+/// Reads any record of a file by its number, without reading other chunks.
 ///
 /// It is shared by reference: several threads may read at once. Every digest is checked. To read a record that is a chunk of
 /// its own takes one access, two if it is longer than 1 MiB, and one more if its part of the table of offsets was not read
 /// before. Packed chunks are kept in a cache, and records share their memory as [`Bytes`]: a record keeps all of its chunk
 /// as long as it lives.
 ///
-/// The source must not change in the meantime; see [`IndexedReader`](crate::IndexedReader).
+/// The source must not change in the meantime; see [`IndexedReader`](crate::indexed::IndexedReader).
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
 /// use std::io::Cursor;
 /// let mut writer = RecordWriter::builder().quick().write_to_file(Cursor::new(Vec::new()))?;
 /// for number in 0..100_000 {
@@ -59,7 +59,7 @@ pub struct IndexedRecordReader<S> {
     packed: Option<Packed>,
 }
 
-/// What is needed to read packed chunks.
+/// The state for reading packed chunks.
 struct Packed {
     packing: Packing,
     finder: Finder,
@@ -89,7 +89,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.len
     }
 
-    /// Whether there are no records.
+    /// Whether the file has no records.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -121,9 +121,19 @@ impl<S: ReadAt> IndexedRecordReader<S> {
 
     /// A record, by its number from 0.
     ///
+    /// ```
+    /// use bloscpack::{error::Category, records::{IndexedRecordReader, RecordWriter}};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// writer.push("the only one")?;
+    /// let records = IndexedRecordReader::open(writer.finish()?)?;
+    /// assert_eq!(records.get(0)?, "the only one");
+    /// assert_eq!(records.get(1).unwrap_err().category(), Category::Usage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error after the last record, any error of the source, and
-    /// whatever is wrong with the chunk.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error past the last record, any error of the source, and the
+    /// error of a damaged chunk.
     pub fn get(&self, record: u64) -> Result<Bytes> {
         if record >= self.len {
             let len = self.len;
@@ -157,7 +167,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.range(0..self.len)
     }
 
-    /// The records of a range, in order, as far as they exist. After an error, the next record follows.
+    /// The records of a range, in order; a range past the end is cut. An error does not end the iteration: the next record
+    /// follows.
     pub fn range(&self, records: Range<u64>) -> impl Iterator<Item = Result<Bytes>> + '_ {
         let end = records.end.min(self.len);
         let mut unpacked: Option<Arc<Unpacked>> = None;
@@ -189,7 +200,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// The numbers of the records in a chunk, which is counted from 0; nothing after the last chunk.
     ///
     /// ```
-    /// use bloscpack::{IndexedRecordReader, RecordWriter};
+    /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
     /// let mut writer = RecordWriter::builder().packed(100).write_to(Vec::new())?;
     /// for _ in 0..20 {
     ///     writer.push("ten bytes.")?;
@@ -202,7 +213,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source, and whatever is wrong with the chunk if it is packed.
+    /// Returns any error of the source, and for packed records the error of a damaged chunk.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
         if chunk >= self.chunks() {
             return Ok(None);

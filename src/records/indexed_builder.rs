@@ -11,6 +11,18 @@ use std::sync::Arc;
 const CACHE: usize = 64 << 20;
 
 /// Options of an [`IndexedRecordReader`]; created by [`IndexedRecordReader::builder`].
+///
+/// ```
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
+/// let mut writer = RecordWriter::builder().quick().write_to(Vec::new())?;
+/// for number in 0..1000_u32 {
+///     writer.push(number.to_le_bytes())?;
+/// }
+/// // Without a cache, every call unpacks the chunk of its record again.
+/// let records = IndexedRecordReader::builder().cache(0).open(writer.finish()?)?;
+/// assert_eq!(records.get(999)?, 999_u32.to_le_bytes().as_slice());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct IndexedRecordReaderBuilder {
     limits: Limits,
@@ -65,7 +77,7 @@ impl IndexedRecordReaderBuilder {
     /// chunks. The seal of V2 is checked, which reads the table.
     ///
     /// # Errors
-    /// Returns any error of the source; whatever is wrong with the structure of the input; a damaged last chunk of packed
+    /// Returns any error of the source; an error in the structure of the input; that of a damaged last chunk of packed
     /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
     /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {

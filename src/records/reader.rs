@@ -11,6 +11,19 @@ use bytes::Bytes;
 use std::io::{self, Read};
 
 /// Options of a [`RecordReader`]; created by [`RecordReader::builder`].
+///
+/// ```
+/// use bloscpack::records::{RecordReader, RecordWriter};
+/// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
+/// for number in 0..1000 {
+///     writer.push(format!("record {number}"))?;
+/// }
+/// let stream = writer.finish()?;
+/// let reader = RecordReader::builder().threads(2).read_from(stream.as_slice());
+/// let lens = reader.map(|record| Ok(record?.len()));
+/// assert_eq!(lens.sum::<Result<usize, bloscpack::error::Error>>()?, 9890);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RecordReaderBuilder {
     settings: Settings,
@@ -84,7 +97,7 @@ impl RecordReaderBuilder {
 /// It delivers everything that a writer has flushed before it waits for more.
 ///
 /// ```
-/// use bloscpack::{RecordReader, RecordWriter};
+/// use bloscpack::records::{RecordReader, RecordWriter};
 /// let mut writer = RecordWriter::new(Vec::new())?;
 /// for line in ["to", "be", "or not"] {
 ///     writer.push(line)?;
@@ -104,7 +117,7 @@ pub struct RecordReader<R> {
     open: Option<OpenChunk>,
     /// The record that was lent last.
     current: Bytes,
-    /// The member whose records are being read, and what its chunks hold.
+    /// The member whose records are being read, and the form of its chunks.
     member: u64,
     form: Option<Form>,
     /// The number of the next record in its member, and the records of the members before it.
@@ -185,7 +198,7 @@ impl<R: Read> RecordReader<R> {
     /// The next record, or nothing at the end.
     ///
     /// # Errors
-    /// Returns any error of the input; whatever is wrong with its bytes;
+    /// Returns any error of the input; any damage in its bytes;
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that does not hold records, or records that are
     /// packed in an unknown way.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>> {
@@ -201,6 +214,20 @@ impl<R: Read> RecordReader<R> {
     }
 
     /// The next record as a value, or nothing at the end.
+    ///
+    /// ```
+    /// use bloscpack::{error::ErrorKind, records::{RecordReader, RecordWriter}};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// writer.push("text")?;
+    /// writer.push([0xff])?; // not UTF-8
+    /// let stream = writer.finish()?;
+    ///
+    /// let mut reader = RecordReader::new(stream.as_slice());
+    /// assert_eq!(reader.next_as::<String>()?.as_deref(), Some("text"));
+    /// let error = reader.next_as::<String>().unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::Value { record: 1, .. }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record), and
@@ -327,7 +354,7 @@ impl<R: Read> RecordReader<R> {
         Err(ParseError { error, position }.into())
     }
 
-    /// Returns memory to the engine, if nobody else uses it.
+    /// Returns memory to the engine, unless a record still shares it.
     fn recycle(&mut self, used: Bytes) {
         if let Ok(buffer) = used.try_into_mut() {
             self.engine.recycle(buffer.into());

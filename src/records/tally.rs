@@ -11,7 +11,7 @@ pub(crate) type Numbers = Range<u64>;
 /// Counts the records of chunks, and checks how they are packed.
 #[derive(Debug, Default)]
 pub(crate) struct RecordTally {
-    /// The member of the last chunk, and what its chunks hold.
+    /// The member of the last chunk, and the form of its chunks.
     member: Option<(u64, Form)>,
     /// Records of the members before it.
     before: u64,
@@ -43,7 +43,7 @@ impl RecordTally {
     ) -> Result<Option<Numbers>, FormatError> {
         let (first, end) = match self.form(info) {
             Form::Content => return Ok(None),
-            // The head of a damaged chunk may say any number, up to the last.
+            // Numbers saturate: the head of a damaged chunk may claim any number, up to `u64::MAX`.
             Form::Records { .. } => (self.next, self.next.saturating_add(1)),
             Form::Packed { packing, .. } => {
                 let nbytes = info.header.nbytes;
@@ -72,6 +72,7 @@ impl RecordTally {
             }
             Form::Records { .. } => {
                 let number = self.next;
+                // Saturates, as for a sound chunk.
                 self.next = number.saturating_add(1);
                 Some(self.numbers(number..self.next))
             }
@@ -101,7 +102,7 @@ impl RecordTally {
         };
         let wrong = count.filter(|count| is_wrong(*count));
         let lost = self.close(count.unwrap_or(found).max(found));
-        // Numbers that damaged or hostile heads claim may reach the last one.
+        // Numbers saturate: damaged or hostile heads may claim any number.
         self.before = self.before.saturating_add(self.next);
         self.next = 0;
         match wrong {
@@ -134,6 +135,7 @@ impl RecordTally {
         (is_open && !lost.is_empty()).then(|| self.numbers(lost))
     }
 
+    /// Numbers over all members, which saturate as in [`end`](Self::end).
     fn numbers(&self, of_member: Numbers) -> Numbers {
         let count = |number: u64| self.before.saturating_add(number);
         count(of_member.start)..count(of_member.end)

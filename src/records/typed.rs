@@ -10,7 +10,7 @@ pub type ValueError = Box<dyn Error + Send + Sync>;
 /// A value that can be written as a record.
 ///
 /// ```
-/// use bloscpack::{RecordWriter, records::{ToRecord, ValueError}};
+/// use bloscpack::records::{RecordWriter, ToRecord, ValueError};
 /// struct Point(f32, f32);
 /// impl ToRecord for Point {
 ///     fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError> {
@@ -32,6 +32,25 @@ pub trait ToRecord {
 }
 
 /// A value that can be read from a record.
+///
+/// ```
+/// use bloscpack::records::{FromRecord, RecordReader, RecordWriter, ValueError};
+/// struct Point(f32, f32);
+/// impl FromRecord for Point {
+///     fn from_record(record: bytes::Bytes) -> Result<Self, ValueError> {
+///         let [x, y] = record.as_chunks().0 else {
+///             return Err("a point has 8 bytes".into());
+///         };
+///         Ok(Self(f32::from_le_bytes(*x), f32::from_le_bytes(*y)))
+///     }
+/// }
+/// let mut writer = RecordWriter::new(Vec::new())?;
+/// writer.push([1.5_f32.to_le_bytes(), 2.0_f32.to_le_bytes()].concat())?;
+/// let stream = writer.finish()?;
+/// let point: Option<Point> = RecordReader::new(stream.as_slice()).next_as()?;
+/// assert_eq!(point.map(|Point(x, y)| x + y), Some(3.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait FromRecord: Sized {
     /// Converts the bytes of a record, which share the memory of a whole chunk.
     ///
@@ -91,7 +110,7 @@ impl FromRecord for String {
 /// A value of `serde`, written as JSON without line breaks.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter, records::Json};
+/// use bloscpack::records::{IndexedRecordReader, Json, RecordWriter};
 /// let mut writer = RecordWriter::builder().dtype("json").write_to(Vec::new())?;
 /// writer.push_as(&Json(("Ada", 36)))?;
 /// let records = IndexedRecordReader::open(writer.finish()?)?;
@@ -120,7 +139,7 @@ impl<T: serde_core::de::DeserializeOwned> FromRecord for Json<T> {
 /// A value of `serde`, written as MessagePack with field names.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter, records::MessagePack};
+/// use bloscpack::records::{IndexedRecordReader, MessagePack, RecordWriter};
 /// let mut writer = RecordWriter::builder().dtype("msgpack").write_to(Vec::new())?;
 /// writer.push_as(&MessagePack(vec![1, 2, 300]))?;
 /// let records = IndexedRecordReader::open(writer.finish()?)?;

@@ -11,7 +11,7 @@ use std::io::{Seek, Write};
 /// Only [`finish`](Self::finish) completes the stream: a dropped writer leaves one that every reader refuses as cut short.
 ///
 /// ```
-/// use bloscpack::{RecordReader, RecordWriter};
+/// use bloscpack::records::{RecordReader, RecordWriter};
 /// let mut writer = RecordWriter::new(Vec::new())?;
 /// writer.push("one")?;
 /// writer.push([])?;
@@ -47,7 +47,7 @@ impl<W: Write> RecordWriter<W> {
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for a record that is too long, which is left out; any error
-    /// of the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) for more records than were promised.
+    /// of the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) for more records than were announced.
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
         self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }
@@ -63,7 +63,7 @@ impl<W: Write> RecordWriter<W> {
     }
 
     /// Writes all records that were pushed and flushes the target, so that its reader can read them. The last one of a
-    /// promised number stays here, since it completes the stream.
+    /// announced number stays here, since it completes the stream.
     ///
     /// # Errors
     /// Returns any error of the target.
@@ -76,7 +76,7 @@ impl<W: Write> RecordWriter<W> {
     ///
     /// # Errors
     /// Returns any error of the target, and [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) if fewer records
-    /// came than were promised. The stream is then not complete.
+    /// arrived than were announced. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
         self.chunker.finish(&mut self.sink).writing()?;
         self.sink.finish(&self.plan).writing()?;
@@ -114,7 +114,7 @@ impl<W: Write> std::fmt::Debug for RecordWriter<W> {
 /// refuses as unfinished.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
 /// use std::io::Cursor;
 /// let mut writer = RecordWriter::builder().dtype("varchar").write_to_file(Cursor::new(Vec::new()))?;
 /// for line in "first\nsecond\nthird".lines() {

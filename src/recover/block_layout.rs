@@ -12,7 +12,7 @@ pub(super) struct BlockLayout {
     pub ends_exactly: bool,
     /// A block reaches past the bytes there are, and not past the chunk.
     pub is_cut: bool,
-    /// A block lies outside of the chunk.
+    /// A block is outside of the chunk.
     pub is_broken: bool,
 }
 

@@ -1,8 +1,8 @@
-//! [`WorkBudget`]: a bound for work in vain.
+//! [`WorkBudget`]: a bound on wasted work.
 
-/// Bytes that may be spent in vain at any position in the source.
+/// Bytes that may be wasted at any position in the source.
 const BASE: u64 = 64 << 20;
-/// Bytes that may be spent in vain for each byte of the source up to there.
+/// Additional bytes that may be wasted for each byte of the source before that position.
 const FACTOR: u64 = 8;
 
 /// Bytes hashed, decoded or looked at without finding a sound chunk.
@@ -18,12 +18,12 @@ pub(super) struct WorkBudget {
 impl WorkBudget {
     /// Whether there is anything left to spend on a chunk that may begin at `at`.
     pub(super) fn allows(&self, at: u64) -> bool {
-        // A bound past all numbers is one that nothing reaches.
+        // Saturates: no amount reaches a bound above `u64::MAX`.
         self.wasted <= BASE.saturating_add(at.saturating_mul(FACTOR))
     }
 
     pub(super) fn spend(&mut self, bytes: u64) {
-        // Past the bound, the amount no longer matters.
+        // Saturates: past the bound, the amount no longer matters.
         self.wasted = self.wasted.saturating_add(bytes);
     }
 }

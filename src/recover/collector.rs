@@ -1,4 +1,4 @@
-//! [`Collector`]: counts, reports and writes what a salvage finds.
+//! [`Collector`]: counts, reports and writes the chunks and losses that a salvage finds.
 
 use super::at;
 use super::content::Gap;
@@ -188,7 +188,7 @@ impl<O: ContentOutput> Collector<O> {
     }
 
     fn took(&mut self, records: u64) {
-        // Heads of packed chunks may claim any numbers.
+        // Saturates: the head of a packed chunk may claim any number.
         self.next = self.next.saturating_add(records);
         self.at += records;
         self.recovery.records += records;
@@ -201,7 +201,7 @@ impl<O: ContentOutput> Collector<O> {
         };
         let from = gap.bytes.start;
         let before = if gap.bytes.is_empty() {
-            // No chunk begins at the first byte of a source.
+            // Saturates: no chunk begins at the first byte of a source.
             from.saturating_sub(1)
         } else {
             from
@@ -223,7 +223,7 @@ impl<O: ContentOutput> Collector<O> {
         if is_packed && is_nothing && missing == Some(0) {
             return Ok(());
         }
-        // Of several damages without a sound chunk between them, the first one has lost all records.
+        // If several damages have no sound chunk between them, the first one accounts for all lost records.
         let (records, chunks) = match self.run.clone() {
             Some(records) if is_packed => (records, gap.chunks),
             _ => {
@@ -234,7 +234,7 @@ impl<O: ContentOutput> Collector<O> {
                 (records, chunks)
             }
         };
-        // A damaged count may be any number.
+        // Saturates: a damaged count may be any number.
         self.next = self.next.saturating_add(missing.unwrap_or(0));
         self.run = Some(records.clone());
         self.recovery.lose_chunks(chunks);
@@ -252,7 +252,7 @@ impl<O: ContentOutput> Collector<O> {
     ) -> Result<Option<Range<u64>>> {
         let most = match self.kinds.get(member).and_then(MemberKind::packing) {
             None => self.size,
-            // All of these are bounds: one past all numbers is one that nothing reaches.
+            // These are bounds, and saturate: no count reaches a bound above `u64::MAX`.
             Some(packing) => {
                 let all = self.size.saturating_mul(EMPTY_FACTOR);
                 let chunks = chunks.max(1).saturating_mul(packing.chunk_size().into());

@@ -1,4 +1,4 @@
-//! From the items of a scan to the content: which chunks there are, and how much is lost between them, and where.
+//! Turns the items of a scan into the content: its chunks, and the position and the length of each loss between them.
 
 use super::member::{DamagedRange, FoundMember, Item};
 use super::probe::SoundChunk;
@@ -290,7 +290,7 @@ fn hides(stretches: &mut [Stretch], missing: u64) -> bool {
     for (index, stretch) in stretches.iter_mut().enumerate() {
         match stretch {
             Stretch::Gap(gap) if index == short => {
-                // A damaged header may count any number.
+                // Saturates: a damaged header may count any number.
                 gap.chunks = gap.chunks.map(|chunks| chunks.saturating_add(missing));
                 gap.len = None;
             }
@@ -301,7 +301,7 @@ fn hides(stretches: &mut [Stretch], missing: u64) -> bool {
     true
 }
 
-/// The index of the first of these stretches, if there is no chunk between them.
+/// The index of the first of these stretches, if no chunk is between them.
 fn one_place(stretches: &[Stretch], wanted: impl Fn(&Stretch) -> bool) -> Option<usize> {
     let first = stretches.iter().position(&wanted)?;
     let last = stretches.iter().rposition(&wanted)?;
@@ -423,7 +423,7 @@ impl Stretch {
         };
         first
             .zip(chunks)
-            // A damaged header may count any number.
+            // Saturates: a damaged header may count any number.
             .map(|(first, chunks)| first.saturating_add(chunks))
     }
 }

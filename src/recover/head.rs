@@ -1,6 +1,6 @@
 //! [`Head`]: the parts before the chunks of a member, as far as they can be read.
 
-use super::probe::Probe;
+use super::probe::{Probe, after};
 use super::table::{Entry, Table};
 use crate::checked::{in_memory, len_of, to_u64};
 use crate::walk::Walk;
@@ -117,16 +117,16 @@ impl Head {
             match metadata(probe, self.at, bytes)? {
                 Ok(found) => self.metadata = Some(found),
                 Err(error) => self.damages.push(PartDamage {
-                    bytes: self.earliest..self.earliest.saturating_add(len.unwrap_or(32)),
+                    bytes: self.earliest..after(self.earliest, len.unwrap_or(32)),
                     section: Section::Metadata,
                     error,
                 }),
             }
         }
         let geometry = len.and_then(|len| Geometry::of(&self.header, len).ok());
-        self.chunks_at = geometry.map(|geometry| self.at.saturating_add(geometry.chunks_at));
+        self.chunks_at = geometry.map(|geometry| after(self.at, geometry.chunks_at));
         if self.metadata.is_some() || self.header.metadata == MetadataPlace::Absent {
-            self.earliest = self.earliest.saturating_add(len.unwrap_or(0));
+            self.earliest = after(self.earliest, len.unwrap_or(0));
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Head {
         let mut numbers = words.iter().zip(0..);
         let (found, entry) = numbers.find(|(word, number)| {
             // An entry that leads past all positions leads past the end.
-            let at = u64::try_from(**word).map(|offset| self.at.saturating_add(offset));
+            let at = u64::try_from(**word).map(|offset| after(self.at, offset));
             // Chunks past the end were cut off, which is reported elsewhere.
             !at.is_ok_and(|at| at >= size || self.table.number_at(at) == Some(*number))
         })?;
@@ -273,7 +273,7 @@ pub(super) fn metadata_after_lost<S: ReadAt>(
     };
     probe.spend(len.min(probe.limits.metadata.into()));
     let metadata = metadata(probe, at, &bytes)?.ok();
-    Ok(metadata.map(|metadata| (metadata, section_at.saturating_add(len))))
+    Ok(metadata.map(|metadata| (metadata, after(section_at, len))))
 }
 
 /// Text that may be the metadata of V2 after a header that is lost.
@@ -359,13 +359,12 @@ impl<S: ReadAt> ReadAt for WithHeader<'_, S> {
             .and_then(|at| self.header.get(at..))
         {
             Some(rest) if !rest.is_empty() => io::Read::read(&mut &*rest, buf),
-            // Positions past the end of the source, however large, are answered with the end.
-            _ => self.source.read_at(self.at.saturating_add(at), buf),
+            _ => self.source.read_at(after(self.at, at), buf),
         }
     }
 
     fn size(&self) -> io::Result<u64> {
-        // A source that has become shorter has nothing left.
+        // Saturates: a source that has become shorter has no bytes left.
         Ok(self.source.size()?.saturating_sub(self.at))
     }
 }

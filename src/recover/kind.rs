@@ -1,4 +1,4 @@
-//! [`MemberKind`]: what the chunks of a damaged member hold: parts of one content, one record each, or many.
+//! [`MemberKind`]: whether the chunks of a damaged member hold parts of one content, one record each, or many.
 //!
 //! Header and metadata decide if they can be believed. If they are lost, the chunks decide: packed ones have a head that cannot
 //! be mistaken, and chunks of one content all have the same length except for the last. Records of one length, one to a chunk,
@@ -14,7 +14,7 @@ use bloscpack_wire::{
     Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, Packing, Section,
 };
 
-/// What the chunks of a member hold.
+/// The kind of a member: the form of its chunks.
 #[derive(Debug)]
 pub(super) enum MemberKind {
     Content,
@@ -41,7 +41,7 @@ impl MemberKind {
     }
 }
 
-/// What is known before all chunks are read.
+/// The facts that are known before all chunks are read.
 enum Evidence {
     Content,
     Unknown(FormatError),
@@ -59,7 +59,7 @@ enum Evidence {
     },
 }
 
-/// Finds out what all members hold, and counts the records of members that hold records.
+/// Finds out the kind of every member, and counts the records of members that hold records.
 ///
 /// # Errors
 /// Returns any error of the source.
@@ -191,7 +191,7 @@ fn evidence<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result
     })
 }
 
-/// What the chunks alone show.
+/// The kind that the chunks alone suggest.
 fn by_chunks<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<Evidence> {
     if are_packed(probe, member)? {
         return Ok(match by_metadata(member.metadata.as_ref()) {
@@ -235,7 +235,7 @@ fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> 
     )
 }
 
-/// What metadata says about records, whatever the header counts.
+/// The form of records according to metadata, without regard to the count in the header.
 fn by_metadata(metadata: Option<&Metadata>) -> Evidence {
     let header = Header {
         varlen: true,

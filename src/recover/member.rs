@@ -8,7 +8,7 @@ use blosc1::ChunkHeader;
 use bloscpack_wire::{Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray};
 use std::ops::Range;
 
-/// This many chunks of one length make it the length of all, if there is no header.
+/// This many chunks of one length make it the length of all, if the header is lost.
 const LIKE_SIZES: u64 = 3;
 
 /// A range of the source between the head and the end of a member.
@@ -207,7 +207,7 @@ impl FoundMember {
             before.bytes.end = bad.bytes.end;
             return;
         }
-        // Of an unknown number, none is known.
+        // If this item has an unknown number of chunks, the number of all is unknown.
         self.known += bad.chunks.unwrap_or(0);
         self.items.push(Item::DamagedRange(Box::new(bad)));
     }

@@ -79,6 +79,21 @@ impl RecoverOptions {
     /// Whether zeros take the place of lost content, so that the rest keeps its positions; false by default. Records keep
     /// their numbers in any case. A loss of unknown length is not filled, and neither is one of more than 64 KiB for each
     /// byte of the source.
+    ///
+    /// ```
+    /// use bloscpack::{Encoder, decompress, recover::{RecoverOptions, recover}};
+    /// use std::io::{Cursor, Write};
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+    /// encoder.write_all(&[7; 3000])?;
+    /// let mut file = encoder.finish()?;
+    /// file[50] ^= 1; // in the first chunk
+    ///
+    /// let mut saved = Cursor::new(Vec::new());
+    /// let recovery = recover(&file, &mut saved, &RecoverOptions::default().fill(true))?;
+    /// assert_eq!(recovery.lost[0].content, Some(0..1000));
+    /// assert_eq!(decompress(saved.get_ref())?, [[0; 1000], [7; 1000], [7; 1000]].concat());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn fill(mut self, fill: bool) -> Self {
         self.fill = fill;
         self
@@ -124,10 +139,10 @@ impl RecoverOptions {
 ///
 /// The source is read twice: once to find the chunks, once to decode them; twice as often if the metadata describes an array;
 /// and packed chunks once more for their heads. Memory is that of an encoder and a decoder, and 24 bytes for each chunk, 40
-/// more if it is packed; for records, also the largest chunk as a whole.
+/// more if it is packed; for records, also all of the largest chunk.
 ///
 /// ```
-/// use bloscpack::{Encoder, decompress, recover, recover::RecoverOptions};
+/// use bloscpack::{Encoder, decompress, recover::{RecoverOptions, recover}};
 /// use std::io::{Cursor, Write};
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(Cursor::new(Vec::new()))?;
 /// encoder.write_all(&[7; 5000])?;
@@ -144,7 +159,7 @@ impl RecoverOptions {
 ///
 /// # Errors
 /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
-/// [`Side::Target`](bloscpack_error::Side::Target). If nothing at all can be recovered, returns whatever is wrong with the
+/// [`Side::Target`](bloscpack_error::Side::Target). If nothing can be recovered, returns the error that is in the
 /// source, and [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in an unknown way; nothing
 /// has then been written.
 pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
@@ -211,7 +226,7 @@ pub(super) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> 
 /// The members that a scan found.
 struct ScanResult {
     members: Vec<FoundMember>,
-    /// What the chunks of each hold.
+    /// The kind of each member.
     kinds: Vec<MemberKind>,
     size: u64,
 }
@@ -232,7 +247,7 @@ impl ScanResult {
         })
     }
 
-    /// Whether records are to be recovered, or content: the first member for which that is known decides.
+    /// Whether records or content are to be recovered. The first member whose kind is known decides.
     fn has_records(&self) -> Result<bool> {
         let all = || self.members.iter().zip(&self.kinds);
         let decides =
@@ -278,7 +293,7 @@ impl ScanResult {
     }
 
     fn most_zeros(&self, options: &RecoverOptions) -> u64 {
-        // A bound past all numbers is one that nothing reaches.
+        // Saturates: no amount reaches a bound above `u64::MAX`.
         match options.fill {
             true => self.size.saturating_mul(MOST_ZEROS),
             false => 0,
@@ -297,7 +312,7 @@ impl ScanResult {
         let array = match all.next().map(NumpyArray::of) {
             None | Some(Ok(None)) => return Ok(false),
             Some(Ok(Some(array))) => Some(array),
-            // Of some other type: its length is not known, so that nothing may be missing.
+            // An array of an unknown type has an unknown length, so nothing may be missing.
             Some(Err(_)) => None,
         };
         let found = Self::of(source, options)?.examine(source, options)?;

@@ -47,7 +47,7 @@ impl Recovery {
     pub(super) fn gap(&mut self, member: usize, gap: Gap, most_zeros: &mut u64) -> u64 {
         self.lose_chunks(gap.chunks);
         let content = self.content.zip(gap.len).filter(|(_, len)| *len > 0);
-        // A damaged header may count any number.
+        // Saturates: a damaged header may count any number.
         let content = content.map(|(from, len)| from..from.saturating_add(len));
         let error = at(gap.error, gap.bytes.start, member, gap.number, gap.section);
         self.damage(Damage {

@@ -13,7 +13,7 @@ use bloscpack_wire::{
 };
 use std::ops::Range;
 
-/// Blocks at both ends that are checked before a chunk is hashed for which there is no evidence but its header.
+/// Blocks at both ends that are checked before a chunk is hashed, if its header is the only evidence for it.
 const QUICK_BLOCKS: u32 = 8;
 /// The most blocks that are checked to find out how long a damaged chunk is.
 const MOST_BLOCKS: u32 = 1 << 16;
@@ -43,9 +43,13 @@ impl SoundChunk {
 
 /// Where a chunk and its digest end.
 pub(super) fn end_of(at: u64, ctbytes: u32, checksum: Checksum) -> u64 {
-    // A damaged entry may lead to any position, and nothing is past the last one.
-    at.saturating_add(ctbytes.into())
-        .saturating_add(to_u64(checksum.digest_len()))
+    after(after(at, ctbytes.into()), to_u64(checksum.digest_len()))
+}
+
+/// The position `len` bytes after another one. It saturates: a damaged entry may lead to any position, and positions past
+/// the last one are past the end of every source.
+pub(super) fn after(at: u64, len: u64) -> u64 {
+    at.saturating_add(len)
 }
 
 /// Whether there is a sound chunk at a position, by this checksum or any.
@@ -144,7 +148,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         }
         let blocks = header.nblocks();
         let ends = (0..blocks.min(QUICK_BLOCKS))
-            // Of fewer blocks, none is left for the second range.
+            // Saturates: with fewer blocks, the second range is empty.
             .chain(blocks.saturating_sub(QUICK_BLOCKS).max(QUICK_BLOCKS)..blocks);
         let layout = self.block_layout(at, &header, ends)?;
         if layout.is_broken || layout.is_cut {
@@ -215,7 +219,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
 
     /// Where an end mark at this position ends, if there is a sound one.
     pub(super) fn end_mark(&mut self, at: u64, checksum: Option<Checksum>) -> Result<Option<u64>> {
-        let digest_at = at.saturating_add(HEADER_LEN as u64);
+        let digest_at = after(at, HEADER_LEN as u64);
         if !self.header(at)?.is_ok_and(|header| header.is_end_mark()) {
             return Ok(None);
         }
@@ -263,7 +267,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         header: &ChunkHeader,
         kinds: &[Checksum],
     ) -> Result<Option<Checksum>> {
-        let end = at.saturating_add(header.ctbytes.into());
+        let end = after(at, header.ctbytes.into());
         let room = len_of(&(end..self.size()));
         let possible = kinds
             .iter()
@@ -277,9 +281,9 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         self.window.each(at..end, |piece| {
             states.iter_mut().for_each(|(_, state)| state.update(piece));
         })?;
-        let after = self.window.look(end, MAX_DIGEST_LEN)?;
+        let digest = self.window.look(end, MAX_DIGEST_LEN)?;
         let mut right = states.iter_mut().rev().filter_map(|(kind, state)| {
-            after
+            digest
                 .starts_with(state.finish().as_bytes())
                 .then_some(*kind)
         });
@@ -299,7 +303,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         if header.nbytes == 0 || header.is_pure_copy() {
             return Ok(true);
         }
-        let end = at.saturating_add(header.ctbytes.into());
+        let end = after(at, header.ctbytes.into());
         let chunk = self.window.whole(at..end)?;
         let word = |at: u64| {
             let rest = usize::try_from(at).ok().and_then(|at| chunk.get(at..));
@@ -376,7 +380,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let window = &mut self.window;
         let available = len_of(&(at..window.size()));
         let found = block_layout(header, blocks, available, |from| {
-            let bytes = window.look(at.saturating_add(from), 4)?;
+            let bytes = window.look(after(at, from), 4)?;
             Ok::<_, bloscpack_error::Error>(
                 bytes.first_chunk().map(|word| u32::from_le_bytes(*word)),
             )
@@ -392,7 +396,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         header: &ChunkHeader,
         checksum: Checksum,
     ) -> Result<FormatError> {
-        let end = at.saturating_add(header.ctbytes.into());
+        let end = after(at, header.ctbytes.into());
         let len = checksum.digest_len();
         let expected = u64::from(header.ctbytes) + to_u64(len);
         let found = len_of(&(at..self.size()));

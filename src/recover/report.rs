@@ -22,7 +22,7 @@ pub struct Lost {
     pub filled: bool,
 }
 
-/// The result of [`recover`](crate::recover()).
+/// The result of [`recover`](crate::recover::recover()).
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recovery {
@@ -107,7 +107,7 @@ impl Recovery {
 
     pub(super) fn lose_chunks(&mut self, chunks: Option<u64>) {
         let sum = self.chunks_lost.zip(chunks);
-        // A damaged header may count any number.
+        // Saturates: a damaged header may count any number.
         self.chunks_lost = sum.map(|(lost, chunks)| lost.saturating_add(chunks));
     }
 
@@ -117,7 +117,7 @@ impl Recovery {
             return 0;
         }
         let content = self.content.zip(len);
-        // A damaged header may count any number.
+        // Saturates: a damaged header may count any number.
         let content = content.map(|(from, len)| from..from.saturating_add(len));
         self.content = content.as_ref().map(|content| content.end);
         let zeros = len.filter(|_| fill).unwrap_or(0);
@@ -137,7 +137,7 @@ impl Recovery {
     pub(super) fn win(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.written += bytes;
-        // Nothing is known past a position that a damaged header made up.
+        // Saturates: nothing is known past a position that a damaged header made up.
         self.content = self.content.map(|at| at.saturating_add(bytes));
     }
 }

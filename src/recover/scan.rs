@@ -350,7 +350,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                 break;
             }
         }
-        // After the last chunk, the next step looks at whatever follows the zeros.
+        // After the last chunk, the next step looks at the bytes that follow the zeros.
         let is_told = is_complete || next == Some(from);
         let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
         if is_spare && !is_told {

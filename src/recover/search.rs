@@ -196,7 +196,7 @@ impl<S: ReadAt> Scan<'_, S> {
         while at < end {
             let bytes = self.probe.window.sweep(at, MAGIC.len())?;
             let sign = bytes.windows(MAGIC.len()).position(is_sign);
-            // Fewer bytes than the magic are left only at the end.
+            // Saturates at the end, where fewer bytes than the magic are left.
             let step = sign.unwrap_or(bytes.len().saturating_sub(MAGIC.len() - 1));
             let place = at + to_u64(step);
             if sign.is_some() {

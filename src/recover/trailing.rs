@@ -38,12 +38,12 @@ struct SourceFrom<'a, S> {
 
 impl<S: ReadAt> ReadAt for SourceFrom<'_, S> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        // Positions past the end of the source, however large, are answered with the end.
+        // Saturates: every position past the end of the source, however large, is the end.
         self.source.read_at(self.from.saturating_add(at), buf)
     }
 
     fn size(&self) -> io::Result<u64> {
-        // A source that has become shorter has nothing left.
+        // Saturates: a source that has become shorter has no bytes left.
         Ok(self.source.size()?.saturating_sub(self.from))
     }
 }

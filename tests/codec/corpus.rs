@@ -14,7 +14,7 @@ use bloscpack::wire::Offsets;
 use bloscpack::{
     Decoder, FormatVersion, Limits, Warning,
     survey::{Member, State, Survey},
-    verify,
+    verify::verify,
     wire::{Header, MetadataPlace},
 };
 use manifest::{Expected, Manifest, WHOLE_CORPUS};

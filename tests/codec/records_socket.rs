@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::{
-    Category, FormatVersion, RecordReader, RecordWriter, records::RecordWriterBuilder,
+    Category, FormatVersion,
+    records::{RecordReader, RecordWriter, RecordWriterBuilder},
 };
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

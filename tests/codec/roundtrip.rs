@@ -9,7 +9,7 @@
 
 use bloscpack::{
     Checksum, Compressor, Decoder, Encoder, EncoderBuilder, Filter, FormatVersion, Limits,
-    Metadata, decompress, survey::Survey, verify,
+    Metadata, decompress, survey::Survey, verify::verify,
 };
 use proptest::prelude::*;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};

@@ -7,7 +7,7 @@ use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 
 use bloscpack::blosc::{Aim, ChunkEncoder, ChunkSettings, Tuned, Tuner};
-use bloscpack::{Compressor, Decoder, Encoder, Filter, IndexedReader, decompress};
+use bloscpack::{Compressor, Decoder, Encoder, Filter, decompress, indexed::IndexedReader};
 use oracle::{Kind, Random};
 
 const LEN: usize = 1 << 20;

@@ -17,7 +17,8 @@
 )]
 
 use bloscpack::{
-    Checksum, Compressor, FormatVersion, Metadata, RecordWriter, records::RecordWriterBuilder,
+    Checksum, Compressor, FormatVersion, Metadata,
+    records::{RecordWriter, RecordWriterBuilder},
 };
 use proptest::prelude::*;
 use sha2::Digest as _;

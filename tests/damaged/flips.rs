@@ -9,7 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::{Decoder, Limits, survey::Survey, verify};
+use bloscpack::{Decoder, Limits, survey::Survey, verify::verify};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::panic::catch_unwind;

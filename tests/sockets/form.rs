@@ -2,7 +2,8 @@
 
 use bloscpack::records::RecordWriterBuilder;
 use bloscpack::{
-    Category, Decoder, Encoder, EncoderBuilder, Error, ErrorKind, RecordReader, RecordWriter,
+    Category, Decoder, Encoder, EncoderBuilder, Error, ErrorKind,
+    records::{RecordReader, RecordWriter},
 };
 use std::io::{self, ErrorKind as Io, Read, Write};
 

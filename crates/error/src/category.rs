@@ -1,8 +1,8 @@
-//! [`Category`]: what a caller can do about an error.
+//! [`Category`]: how a caller can react to an error.
 
 use blosc1::Fault;
 
-/// What a caller can do about an error; the exit statuses of `blpk` are derived from it.
+/// How a caller can react to an error; the exit statuses of `blpk` are derived from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
     /// The work failed: I/O, permission, no space, a broken promise, a bug. Status 1.

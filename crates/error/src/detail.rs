@@ -9,7 +9,7 @@ use bloscpack_wire::Limit;
 /// It travels in [`ErrorKind::Detail`](crate::ErrorKind::Detail), and
 /// [`Error::detail`](crate::Error::detail) gives it back with its type.
 pub trait Detail: std::error::Error + Send + Sync + 'static {
-    /// Who has to act: the category of the error follows from it.
+    /// The party at fault, which determines the category of the error.
     fn fault(&self) -> Fault;
 
     /// The limit that the input exceeds, if it exceeds one.

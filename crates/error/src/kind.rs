@@ -1,11 +1,11 @@
-//! [`ErrorKind`]: what went wrong.
+//! [`ErrorKind`]: the cause of an error.
 
 use crate::Detail;
 use bloscpack_wire::FormatError;
 use std::io;
 use thiserror::Error;
 
-/// What went wrong, by who has to act.
+/// The cause of an error, grouped by the party at fault: the environment, the input, the caller, or this library.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ErrorKind {

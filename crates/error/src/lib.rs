@@ -1,6 +1,6 @@
 //! The error that every crate of the `bloscpack` workspace returns.
 //!
-//! An [`Error`] says what went wrong ([`ErrorKind`]), what a caller can do about it ([`Category`]), where in the input
+//! An [`Error`] says what went wrong ([`ErrorKind`]), how a caller can react ([`Category`]), where in the input
 //! ([`Position`]), on which [`Side`] of the work, and in which file, each where it is known.
 //!
 //! ```
@@ -115,7 +115,7 @@ impl Error {
         self.0.path.as_deref()
     }
 
-    /// What a caller can do about it.
+    /// The category, which says how a caller can react.
     #[must_use]
     pub fn category(&self) -> Category {
         match self.kind() {
@@ -153,8 +153,8 @@ impl Error {
         }
     }
 
-    /// Whether only the writer's last word is missing: a stream without its end mark, or a file that was not finished. The
-    /// chunks that are there can be read by a decoder that allows unterminated input.
+    /// Whether only the end is missing: a stream without its end mark, or a file that its writer did not finish. The
+    /// chunks before it can be read by a decoder that allows unterminated input.
     #[must_use]
     pub fn is_unended(&self) -> bool {
         matches!(self.kind(), ErrorKind::Format(error) if error.is_unended())

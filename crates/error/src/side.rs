@@ -12,7 +12,7 @@ pub enum Side {
     Target,
 }
 
-/// Says on which side an operation failed.
+/// Marks an error with the side on which the operation failed.
 ///
 /// ```
 /// use bloscpack_error::{IoSide, Side};

@@ -35,7 +35,7 @@ pub enum Checksum {
     None,
     /// Adler-32; weak on short chunks.
     Adler32,
-    /// CRC-32 as in zlib, the default: fast, and sure to see any burst of up to 32 bits.
+    /// CRC-32 as in zlib, the default: fast, and detects every burst error of up to 32 bits.
     #[default]
     Crc32,
     /// MD5.

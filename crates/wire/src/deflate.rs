@@ -13,7 +13,7 @@ mod with_zlib {
     use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
     /// The first guess at the length; doubled until it is enough, so that memory follows what
-    /// the data really unpacks to and not what a header says.
+    /// the data really unpacks to, and not the claim of a header.
     const FIRST_GUESS: usize = 1 << 16;
 
     /// Unpacks to at most `max` bytes; nothing if there are more, or if the data is damaged.
@@ -27,6 +27,7 @@ mod with_zlib {
                     return Some(text);
                 }
                 Err(DecompressionError::InsufficientSpace) if room < max => {
+                    // Saturates: `max` is the bound in any case.
                     room = room.saturating_mul(2).min(max);
                 }
                 Err(_) => return None,

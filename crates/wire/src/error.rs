@@ -1,4 +1,4 @@
-//! [`FormatError`]: what can be wrong with the bytes of a Bloscpack file.
+//! [`FormatError`]: the errors in the bytes of a Bloscpack file.
 
 use super::checksum::{Checksum, Digest};
 use super::limits::Limit;
@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The input has not a single byte.
+    /// The input is empty.
     #[error("the input is empty")]
     Empty,
     /// The input does not begin with `blpk`.
@@ -61,7 +61,7 @@ pub enum FormatError {
         name: &'static str,
         /// Its value.
         found: i128,
-        /// What it should be.
+        /// The values that are allowed there.
         expected: &'static str,
     },
     /// Header, metadata and offsets do not match their seal.
@@ -93,7 +93,7 @@ pub enum FormatError {
         entry: u64,
         /// The offset found, -1 for unknown.
         found: i128,
-        /// What it should be.
+        /// The values that are allowed there.
         expected: String,
     },
     /// A chunk that is wrong in itself.
@@ -142,7 +142,7 @@ pub enum FormatError {
         /// Chunks that the header counts.
         expected: u64,
     },
-    /// Bytes after the last chunk that belong to nothing.
+    /// Bytes after the last chunk that belong to no part of the file.
     #[error("unexpected bytes follow the last chunk")]
     Trailing,
     /// The input ends, or another member begins, before the counted chunks are complete.
@@ -198,12 +198,12 @@ pub enum FormatError {
         /// The version.
         version: FormatVersion,
     },
-    /// A format version that cannot express what the file is to hold.
+    /// A format version that cannot express a part of the file.
     #[error("format version {version} has no place for {what}")]
     NoPlace {
         /// The version.
         version: FormatVersion,
-        /// The part it has no place for.
+        /// The part that it cannot express.
         what: &'static str,
     },
     /// This library contradicts itself: nothing is wrong with the file.
@@ -214,7 +214,7 @@ pub enum FormatError {
     },
 }
 
-/// A digest in a file, and the one of the data as it is.
+/// A digest in a file, and the digest of the data as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{checksum} mismatch: file has {found}, data gives {computed}")]
 pub struct DigestMismatch {
@@ -264,7 +264,7 @@ impl FormatError {
         }
     }
 
-    /// Whose fault it is, and with that what a caller can do about it.
+    /// The party at fault, from which the caller can conclude how to react.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
@@ -312,14 +312,14 @@ impl FormatError {
         }
     }
 
-    /// Whether all that is missing is the writer's last word: data so far may be read if asked for.
+    /// Whether only the end is missing because the writer did not finish: the data before it can be read on request.
     #[must_use]
     pub fn is_unended(&self) -> bool {
         matches!(self, Self::Unterminated | Self::Unfinished { .. })
     }
 }
 
-/// Says what the file may be instead: `.blp` is also the extension of a texture format.
+/// The format that the file may have instead: `.blp` is also the extension of a texture format.
 fn magic(found: &[u8]) -> String {
     let guess = match found {
         [b'B', b'L', b'P', b'0'..=b'2'] => " (a Blizzard texture)",

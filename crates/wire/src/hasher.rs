@@ -9,8 +9,8 @@ use sha2::{Sha224, Sha256, Sha384, Sha512};
 /// The state of one checksum.
 ///
 /// Implement it to plug an implementation of your own (a hardware engine, a counting double)
-/// into an encoder or decoder by [`Hashers::with`]; what it computes must be what the format
-/// says for its kind.
+/// into an encoder or decoder by [`Hashers::with`]; it must compute the digest that the format
+/// defines for its kind.
 pub trait Hasher: Send {
     /// Takes in more bytes. The digest does not depend on how they are cut.
     fn update(&mut self, bytes: &[u8]);
@@ -22,7 +22,7 @@ pub trait Hasher: Send {
 /// Makes a hasher in its initial state.
 pub type MakeHasher = fn() -> Box<dyn Hasher>;
 
-/// For each checksum, what computes it.
+/// The implementation of each checksum.
 ///
 /// ```
 /// use bloscpack_wire::{Checksum, Hashers};

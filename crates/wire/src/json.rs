@@ -8,7 +8,7 @@ const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
 
 /// Parses JSON; the three numbers that only Python knows become `null`.
 ///
-/// Nesting deeper than 128 is an error, and of a key that occurs twice the last value counts.
+/// Nesting deeper than 128 is an error. If a key occurs twice, the last value counts.
 pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text).or_else(|error| match without_python_numbers(text) {
         Some(plain) => serde_json::from_slice(&plain),

@@ -1,4 +1,4 @@
-//! How much an input may ask for.
+//! Bounds on the memory and work that an input may demand.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use blosc1::{ChunkDecoder, MAX_NBYTES};
 
 /// Bounds on what a reader accepts from an input; more is an error that names the bound.
 ///
-/// Memory is taken as bytes arrive, never by a header's word; these limits bound the rest.
+/// Memory is allocated as bytes arrive, never because a header claims a length; these limits bound the rest.
 ///
 /// ```
 /// use bloscpack_wire::Limits;
@@ -27,11 +27,11 @@ pub struct Limits {
     /// memory, each chunk of a frame takes 16 bytes, 24 while its index is read.
     pub offsets: u64,
     /// Uncompressed bytes of a chunk for each that is stored; anything by default, since a chunk of nothing but zeros takes 32
-    /// bytes whatever its length. A chunk that exists only in a frame's index stores nothing and is not counted.
+    /// bytes at any length. A chunk that exists only in a frame's index stores nothing and is not counted.
     pub ratio: u32,
     /// Uncompressed bytes of all chunks of an input together; anything by default. Sequential readers return
     /// all data before the chunk that exceeds it; readers by position, frames and datasets are not opened. Records that are read
-    /// by number are bounded by `chunk` alone, and `bloscpack::recover` ignores this one.
+    /// by number are bounded by `chunk` alone, and `bloscpack::recover::recover` ignores this one.
     pub total: u64,
 }
 

@@ -35,7 +35,7 @@ const STORED_SIZE: usize = 20;
 
 /// The reference reserves ten times the metadata, so that it may grow in place.
 const ROOM: u32 = 10;
-/// More than this is not reserved: of a foreign file, metadata can be 64 MiB.
+/// No more than this is reserved: the metadata of an untrusted file can be 64 MiB.
 const MOST_ROOM: u32 = 1 << 20;
 const ZLIB_LEVEL: u8 = 6;
 
@@ -68,7 +68,7 @@ pub struct MetadataHeader {
     pub checksum: Checksum,
     /// How the text is stored.
     pub codec: MetadataCodec,
-    /// Level of the codec, 0 to 9; means nothing without one.
+    /// Level of the codec, 0 to 9; meaningless without a codec.
     pub level: u8,
     /// Length of the text in bytes.
     pub meta_size: u32,
@@ -84,7 +84,7 @@ impl MetadataHeader {
     /// Decodes the 32 bytes and checks them.
     ///
     /// # Errors
-    /// Returns an error for a magic, checksum or codec that is not known; sizes that contradict each other.
+    /// Returns an error for an unknown magic, checksum or codec, and for sizes that contradict each other.
     pub fn decode(bytes: &[u8; METADATA_HEADER_LEN]) -> Result<Self, FormatError> {
         let magic = bytes.first_chunk().copied().unwrap_or_default();
         if magic != MAGIC_JSON {
@@ -214,7 +214,7 @@ pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
 #[derive(Debug, Clone)]
 pub struct Metadata {
     text: String,
-    /// Made when it is first asked for: a hostile text may need fifty times its own room.
+    /// Parsed on first use: a hostile text may take fifty times its own length.
     value: OnceLock<Value>,
 }
 
@@ -261,7 +261,7 @@ impl Metadata {
             .get_or_init(|| json::parse(self.text.as_bytes()).unwrap_or_default())
     }
 
-    /// The text of one member of the object, and nothing if there is none; of a key that occurs twice, the last.
+    /// The text of one member of the object, and nothing if there is none. If a key occurs twice, it is the last one.
     ///
     /// Unlike [`value`](Self::value) it takes no memory.
     ///
@@ -348,7 +348,7 @@ impl Metadata {
     }
 }
 
-/// Bytes reserved for so many: at most what the field of the header can state.
+/// Bytes reserved for text of this length. They saturate at the largest number that the field of the header can hold.
 fn room_for(meta_size: u32) -> u32 {
     let more = meta_size.saturating_mul(ROOM - 1).min(MOST_ROOM);
     meta_size.saturating_add(more)

@@ -62,9 +62,8 @@ impl Offsets {
                 *self = Self::Filled(vec![offset]);
             }
             (Self::Filled(table), _) => {
-                let least = table
-                    .last()
-                    .map_or(first, |last| last.saturating_add(CHUNK_HEADER_LEN));
+                // Entries have 63 bits, so the sum does not overflow.
+                let least = table.last().map_or(first, |last| last + CHUNK_HEADER_LEN);
                 let offset = u64::try_from(entry).ok().filter(|offset| *offset >= least);
                 table.push(offset.ok_or_else(|| bad(format!("{least} or more")))?);
             }

@@ -29,7 +29,7 @@ impl FormatVersion {
         }
     }
 
-    /// The format version that the header's fifth byte holds, 0 where there is no such byte.
+    /// The format version in the header's fifth byte; 0 for the layout without such a byte.
     #[must_use]
     pub const fn version(self) -> u8 {
         match self {

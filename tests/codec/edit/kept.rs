@@ -5,7 +5,8 @@ use crate::edit::{NAME, append, check, name};
 use bloscpack::storage::Memory;
 use bloscpack::wire::Offsets;
 use bloscpack::{
-    Compressor, Editor, Encoder, Filter, FormatVersion, Limits,
+    Compressor, Encoder, Filter, FormatVersion, Limits,
+    edit::Editor,
     survey::{Member, Survey},
 };
 use std::io::{Cursor, Write};

@@ -3,7 +3,7 @@
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Editor, Encoder, Filter, FormatVersion, Metadata};
+use bloscpack::{Category, Encoder, Filter, FormatVersion, Metadata, edit::Editor};
 use std::io::{Cursor, Read, Write};
 
 fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Vec<u8> {

@@ -7,7 +7,11 @@
 use crate::records::counting::peak_of;
 use crate::records::records_by_hand::{Hostile, chunk, pack, packing};
 use bloscpack::storage::ReadAt;
-use bloscpack::{Category, Error, IndexedRecordReader, Limits, RecordReader, verify};
+use bloscpack::{
+    Category, Error, Limits,
+    records::{IndexedRecordReader, RecordReader},
+    verify::verify,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MIB: usize = 1 << 20;
@@ -538,7 +542,7 @@ fn a_damaged_chunk_is_not_read_again_for_each_of_its_records() {
 /// but not a number that the chunks have no room for.
 #[test]
 fn a_damaged_last_chunk_leaves_the_others_and_no_hostile_number() {
-    let builder = bloscpack::RecordWriter::builder().packed(64);
+    let builder = bloscpack::records::RecordWriter::builder().packed(64);
     let mut writer = builder
         .write_to_file(std::io::Cursor::new(Vec::new()))
         .unwrap();
@@ -584,7 +588,7 @@ fn an_end_mark_is_no_record() {
 /// Where many chunks in a row are damaged, each is read for the first record that may be in it.
 #[test]
 fn damaged_chunks_are_not_read_again_for_each_record_beside_them() {
-    let builder = bloscpack::RecordWriter::builder().packed(64);
+    let builder = bloscpack::records::RecordWriter::builder().packed(64);
     let mut writer = builder
         .write_to_file(std::io::Cursor::new(Vec::new()))
         .unwrap();

@@ -3,7 +3,8 @@
 use crate::records::counting::peak_of;
 use crate::records::in_order;
 use bloscpack::{
-    Category, Compressor, IndexedRecordReader, RecordWriter, records::RecordWriterBuilder,
+    Category, Compressor,
+    records::{IndexedRecordReader, RecordWriter, RecordWriterBuilder},
 };
 use std::io::Cursor;
 

@@ -2,7 +2,8 @@
 
 use crate::records::Records;
 use bloscpack::{
-    Checksum, Compressor, FormatVersion, Metadata, RecordWriter, records::RecordWriterBuilder,
+    Checksum, Compressor, FormatVersion, Metadata,
+    records::{RecordWriter, RecordWriterBuilder},
 };
 use std::io::Cursor;
 

@@ -1,6 +1,9 @@
 //! Records as values: what is no such value is told by its number.
 
-use bloscpack::{Category, ErrorKind, IndexedRecordReader, RecordReader, RecordWriter};
+use bloscpack::{
+    Category, ErrorKind,
+    records::{IndexedRecordReader, RecordReader, RecordWriter},
+};
 use std::io::Cursor;
 
 /// A file of these records, packed or not.
@@ -82,10 +85,7 @@ fn bytes_share_the_memory_of_their_chunk() {
 #[cfg(feature = "serde")]
 mod serde {
     use super::told;
-    use bloscpack::{
-        IndexedRecordReader, RecordReader, RecordWriter,
-        records::{Json, MessagePack},
-    };
+    use bloscpack::records::{IndexedRecordReader, Json, MessagePack, RecordReader, RecordWriter};
     use std::collections::BTreeMap;
 
     type Row = (String, Option<i64>, Vec<f64>, BTreeMap<String, bool>);

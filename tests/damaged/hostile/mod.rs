@@ -17,7 +17,7 @@
 )]
 
 use bloscpack::{
-    Category, Decoder, Error, ErrorKind, Limits, survey::Survey, verify, wire::Section,
+    Category, Decoder, Error, ErrorKind, Limits, survey::Survey, verify::verify, wire::Section,
 };
 use std::io::{Cursor, Read};
 use std::time::Duration;

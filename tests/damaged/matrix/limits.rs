@@ -6,8 +6,9 @@ use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::frame::{Frame, FrameOptions};
 use bloscpack::storage::MemoryStore;
 use bloscpack::{
-    Category, Decoder, Encoder, Error, IndexedReader, IndexedRecordReader, Limits, RecordReader,
-    RecordWriter,
+    Category, Decoder, Encoder, Error, Limits,
+    indexed::IndexedReader,
+    records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
 use std::io::Write;
 

@@ -3,8 +3,8 @@
 use crate::recovery::golden::{Random, chunk};
 use bloscpack::storage::ReadAt;
 use bloscpack::{
-    Checksum, recover,
-    recover::RecoverOptions,
+    Checksum,
+    recover::{RecoverOptions, recover},
     wire::{Digest, Hasher, Hashers},
 };
 use std::io::{self, Cursor};

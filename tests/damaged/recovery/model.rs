@@ -3,8 +3,8 @@
 use crate::recovery::golden::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    decompress, recover,
-    recover::{RecoverOptions, Recovery},
+    decompress,
+    recover::{RecoverOptions, Recovery, recover},
 };
 use std::io::Cursor;
 use std::ops::Range;

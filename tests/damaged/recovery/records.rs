@@ -5,14 +5,11 @@ use crate::recovery::golden::{Field, Random, chunk, parts, u32_at};
 use crate::recovery::random::{case, judge};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    Category, Checksum, Compressor, FormatVersion, IndexedRecordReader, Limits, Metadata,
-    RecordWriter,
-    records::RecordWriterBuilder,
-    recover,
-    recover::{RecoverOptions, Recovery},
+    Category, Checksum, Compressor, FormatVersion, Limits, Metadata,
+    records::{IndexedRecordReader, RecordWriter, RecordWriterBuilder},
+    recover::{RecoverOptions, Recovery, recover},
     survey::Survey,
-    verify,
-    verify::verify_at,
+    verify::{verify, verify_at},
     wire::Hashers,
 };
 use std::collections::BTreeSet;

@@ -3,8 +3,8 @@
 use crate::recovery::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
 use bloscpack::{
-    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata, recover,
-    recover::{RecoverOptions, Recovery},
+    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
+    recover::{RecoverOptions, Recovery, recover},
     survey::Survey,
     verify::verify_at,
 };

@@ -96,7 +96,7 @@ fn verify_file(path: &Path, session: &Session) -> Result<Report, Failure> {
     let (limits, threads) = (session.limits, session.threads);
     let report = match input.by_position() {
         Some(_) => bloscpack::verify::verify_at(&input.counted(&progress), limits, threads),
-        None => bloscpack::verify(input.reader(&progress), limits, threads),
+        None => bloscpack::verify::verify(input.reader(&progress), limits, threads),
     };
     report.map_err(|error| Failure::library(input.name(), &error))
 }

@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use bloscpack::RecordWriter;
+use bloscpack::records::RecordWriter;
 use serde_json::{Value, json};
 
 use crate::support::{BLPK, Folder, Ran, fields, noise};

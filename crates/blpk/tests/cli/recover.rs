@@ -1,6 +1,10 @@
 //! `blpk recover`, and what `blpk verify` finds behind damage to the structure.
 
-use bloscpack::{FormatVersion, IndexedRecordReader, Limits, RecordWriter, survey::Survey};
+use bloscpack::{
+    FormatVersion, Limits,
+    records::{IndexedRecordReader, RecordWriter},
+    survey::Survey,
+};
 use serde_json::{Value, json};
 use std::io::Cursor;
 

@@ -1,4 +1,4 @@
-//! From bytes to a [`Header`], whatever their layout.
+//! Decodes the bytes of any layout to a [`Header`].
 
 use super::{
     CHECKSUM, CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MARK, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT,
@@ -18,7 +18,7 @@ impl Header {
     /// How many bytes a decoder must have seen, given those that it has; 40 at the most.
     ///
     /// # Errors
-    /// Returns an error for the magic or the version is none that is known.
+    /// Returns an error for an unknown magic or version.
     pub fn needed(prefix: &[u8]) -> Result<usize, FormatError> {
         check_magic(prefix)?;
         if prefix.len() < FormatVersion::V1.header_len() {
@@ -38,7 +38,7 @@ impl Header {
     /// past [`header_len`](FormatVersion::header_len) are examined but not part of it.
     ///
     /// # Errors
-    /// Returns an error for too few bytes; a magic, version, option or checksum that is not known; fields that are
+    /// Returns an error for too few bytes; for an unknown magic, version, option or checksum; for fields that are
     /// out of range or contradict each other.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let needed = Self::needed(bytes)?;

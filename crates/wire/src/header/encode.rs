@@ -12,7 +12,7 @@ impl Header {
     /// The bytes of this header, as many as [`FormatVersion::header_len`] says.
     ///
     /// # Errors
-    /// Returns an error for the layout is one that is only read, or has no place for a field that is set.
+    /// Returns an error if the layout is read-only, or has no place for a field that is set.
     pub fn encode(&self) -> Result<Vec<u8>, FormatError> {
         self.check()?;
         let mut bytes = vec![0; self.layout.header_len()];

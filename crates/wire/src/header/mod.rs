@@ -64,7 +64,7 @@ pub enum MetadataPlace {
     Section,
 }
 
-/// The header of a member, whatever its layout on the wire.
+/// The header of a member, in any of its layouts.
 ///
 /// ```
 /// use bloscpack_wire::{Checksum, Header, FormatVersion};
@@ -89,7 +89,7 @@ pub struct Header {
     pub seal: Option<u32>,
     /// The checksum that follows each chunk.
     pub checksum: Checksum,
-    /// Bytes an element, as the header has it; V0 and V1 have no such field.
+    /// Element size in bytes, as the header has it; V0 and V1 have no such field.
     pub typesize: Option<u8>,
     /// Uncompressed bytes of every chunk but the last.
     pub chunk_size: Option<u32>,
@@ -102,7 +102,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header in which all that can be unknown is unknown: typesize 8, the default checksum,
+    /// A header in which every field that can be unknown is unknown: typesize 8, the default checksum,
     /// no offsets, no metadata.
     #[must_use]
     pub fn new(layout: FormatVersion) -> Self {
@@ -128,7 +128,7 @@ impl Header {
     /// Checks what the fields say of one another.
     ///
     /// # Errors
-    /// Returns an error for a [`FormatError::Field`] that names the first contradiction.
+    /// Returns a [`FormatError::Field`] that names the first contradiction.
     pub fn check(&self) -> Result<(), FormatError> {
         if self.varlen && (self.chunk_size.is_some() || self.last_chunk.is_some()) {
             let found = self.chunk_size.or(self.last_chunk).map_or(-1, i64::from);

@@ -53,7 +53,7 @@ impl NumpyArray {
     pub fn of(metadata: &Metadata) -> Result<Option<Self>, FormatError> {
         let text = metadata.text();
         let [mut container, mut dtype, mut shape, mut order] = [None; 4];
-        // Of a key that occurs twice the last value counts.
+        // If a key occurs twice, the last value counts.
         for member in Members::of(text) {
             for (name, place) in [
                 ("container", &mut container),
@@ -89,10 +89,10 @@ impl NumpyArray {
     }
 
     /// The shape after this many more bytes of content: the first axis grows, in order F the last.
-    /// No more bytes leave any shape as it is.
+    /// Zero bytes leave any shape as it is.
     ///
     /// # Errors
-    /// Returns an error for the reason why this array cannot grow by so many bytes, as a sentence.
+    /// Returns the reason why this array cannot grow by so many bytes, as a sentence.
     pub fn grown(&self, bytes: u64) -> Result<Vec<u64>, String> {
         let mut shape = self.shape.clone();
         if bytes == 0 {
@@ -137,7 +137,7 @@ pub fn with_shape(metadata: &Metadata, shape: &[u64]) -> Result<Metadata, Format
     Metadata::from_json(renewed.ok_or_else(|| bad("shape", "it is missing"))?)
 }
 
-/// Bytes of so many elements; not more than can be counted, as [`NumpyArray::of`] made sure.
+/// Bytes of so many elements. The product never saturates for an array of [`NumpyArray::of`], which has checked it.
 fn product(itemsize: u64, axes: &[u64]) -> u64 {
     axes.iter()
         .fold(itemsize, |product, len| product.saturating_mul(*len))

@@ -1,10 +1,10 @@
-//! Against descriptions in files of the reference, and against what NumPy says of its types.
+//! Compares with descriptions in files of the reference implementation, and with NumPy's own answers about its types.
 
 use super::{NumpyArray, Order, with_shape};
 use crate::Metadata;
 
 /// Typesize in the header, length of the content, and metadata of files that Bloscpack 0.4.1 to 0.16
-/// wrote: of each description one.
+/// wrote: one file for each description.
 #[rustfmt::skip]
 const FILES: [(u64, u64, &str); 60] = [
     (1, 600, r#"{"dtype":"'|i1'","shape":[600],"order":"C","container":"numpy"}"#),

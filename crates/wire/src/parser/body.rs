@@ -101,7 +101,7 @@ impl Parser {
                 allowed: limit.into(),
             });
         }
-        // No limit can be above the largest number.
+        // Saturates: no limit is above `u64::MAX`.
         self.content = self.content.saturating_add(found.into());
         if self.content > self.limits.total {
             return Err(FormatError::Limit {
@@ -121,7 +121,7 @@ impl Parser {
             return Ok(());
         };
         if is_last.is_none() && found < expected && !self.member.short_chunk {
-            // Of a stream without a count, only the last chunk may be shorter.
+            // In a stream without a count, only the last chunk may be shorter.
             self.member.short_chunk = true;
             return Ok(());
         }

@@ -18,7 +18,7 @@ pub enum Event<'a> {
     Header(Header),
     /// Its metadata, and the header of the section if it is of V3; unpacked and checked.
     Metadata(Metadata, Option<MetadataHeader>),
-    /// All before the chunks has been seen; [`offsets`](super::Parser::offsets) is complete.
+    /// Everything before the chunks has been seen; [`offsets`](super::Parser::offsets) is complete.
     ChunksBegin,
     /// A chunk begins: its header, and the same as the 16 bytes with which the chunk begins.
     Chunk(ChunkHeader, [u8; 16]),
@@ -30,7 +30,7 @@ pub enum Event<'a> {
     MemberEnd,
 }
 
-/// How an input ended that ended well.
+/// The end of a complete input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
     /// Members seen.
@@ -39,7 +39,7 @@ pub struct Ending {
     pub trailing: Option<Trailing>,
 }
 
-/// Bytes after the last chunk that belong to nothing.
+/// Bytes after the last chunk that belong to no part of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailing {
     /// Where they begin.

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Input may be cut in any way: the events are the same. Digests of chunks are handed on, not
-//! checked, so that a caller may check them on another thread or not at all; all else that the
-//! bytes say of each other is compared here.
+//! checked, so that a caller may check them on another thread or not at all. All other parts
+//! that must agree with each other are compared here.
 
 mod body;
 mod event;
@@ -36,7 +36,7 @@ pub use event::{Ending, Event, Trailing};
 /// let (mut input, mut chunks) = (file.as_slice(), 0);
 /// loop {
 ///     match parser.parse(&mut input)? {
-///         Event::NeedInput => break, // here one would read more
+///         Event::NeedInput => break, // read more here
 ///         Event::ChunkEnd(_) => chunks += 1,
 ///         _ => {}
 ///     }
@@ -153,7 +153,7 @@ impl Parser {
     /// [`Event::NeedInput`] comes only when `input` is used up.
     ///
     /// # Errors
-    /// Returns what is wrong and where; the parser then stays at that error.
+    /// Returns the error in the input and its position; every later call returns the same error.
     pub fn parse<'a>(&mut self, input: &mut &'a [u8]) -> Result<Event<'a>, ParseError> {
         loop {
             match self.step(input) {
@@ -224,15 +224,15 @@ impl Parser {
             } else {
                 self.part_at
             },
-            // Before the first header, the first member.
+            // Saturates: before the first header, the position is in the first member.
             member: self.members.saturating_sub(1),
             chunk: in_chunk.then_some(self.member.chunk),
             section,
         }
     }
 
-    /// Says that `count` bytes of the body of a chunk were passed over instead of given: a caller
-    /// that can seek need not read what it does not want.
+    /// Skips `count` bytes of the body of a chunk that the caller does not pass to the parser: a caller
+    /// that can seek need not read bodies that it does not want.
     ///
     /// Returns how many of them belong to the body, which may be fewer, and 0 outside of one.
     pub fn skip(&mut self, count: u64) -> u64 {
@@ -281,7 +281,7 @@ impl Parser {
 
     /// Moves bytes from the input to the buffer until it holds `want`; false if they run out.
     fn gather(&mut self, input: &mut &[u8], want: usize) -> bool {
-        // The buffer may contain more than is wanted now.
+        // Saturates: the buffer may contain more than is wanted now.
         let missing = want.saturating_sub(self.buf.len());
         let piece = self.pull(input, missing);
         // Room doubles as bytes arrive, and never exceeds the wanted length.

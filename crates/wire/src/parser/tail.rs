@@ -88,21 +88,20 @@ impl Parser {
         Ok(Step::Hungry)
     }
 
-    /// The reference's append shortens the last chunk and does not cut the file; and where its
-    /// user asked for no checksum, it reads past anything.
+    /// Accepts the bytes that an append by the reference implementation may leave: it shortens the last chunk and does not
+    /// truncate the file. Without checksums, the reference ignores any bytes there.
     ///
-    /// A member after a digest is not one: a bit of the header has flipped there, and
-    /// turned its checksum into none.
+    /// If the next member begins after a digest, the header says "no checksum" only because of a flipped bit.
     fn check_trailing(&self) -> Result<(), FormatError> {
         let header = &self.member.header;
         let unchecked = header.checksum == Checksum::None;
         let hides_member = || {
-            let behind = |kind: Checksum| self.buf.get(kind.digest_len()..);
-            let is_member = |kind| behind(kind).is_some_and(|rest| rest.starts_with(&MAGIC));
+            let after = |kind: Checksum| self.buf.get(kind.digest_len()..);
+            let is_member = |kind| after(kind).is_some_and(|rest| rest.starts_with(&MAGIC));
             unchecked && Checksum::ALL.into_iter().any(is_member)
         };
-        // Of nothing, an append leaves zeros at first: else the header's count is what is damaged, and metadata too, where it
-        // says that there are none.
+        // An append to an empty file leaves zeros at first. Other bytes mean that the header's count is damaged, or its field
+        // for metadata if that says that there is none.
         let hides_chunks = || header.nchunks == Some(0) && self.buf.iter().any(|byte| *byte != 0);
         let is_passed_over =
             header.layout == FormatVersion::V3 && (header.offsets || unchecked) && !hides_chunks();
@@ -186,7 +185,7 @@ impl Parser {
         self.part_at - self.member.at
     }
 
-    /// Whether the writer has not said its last word: no count and no end, or offsets of -1.
+    /// Whether the writer has not finished: no count and no end mark, or offsets of -1.
     fn is_unended(&self) -> bool {
         self.member.header.nchunks.is_none() || self.member.offsets == Offsets::Unfilled
     }

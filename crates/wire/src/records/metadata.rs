@@ -22,7 +22,7 @@ impl Declared {
     pub fn of(metadata: &Metadata) -> Self {
         let text = metadata.text();
         let mut declared = Self::default();
-        // Of a key that occurs twice the last value counts.
+        // If a key occurs twice, the last value counts.
         for member in Members::of(text) {
             if member.is("shape") {
                 declared.count = count(member.text);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use bloscpack::{
-    IndexedReader,
     blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
+    indexed::IndexedReader,
     survey::{Member, Survey},
 };
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The part of `info` about records.
 
 use bloscpack::{
-    IndexedRecordReader,
+    records::IndexedRecordReader,
     survey::{Member, Survey},
     wire::{Form, Packing},
 };

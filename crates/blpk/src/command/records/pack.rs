@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
-    Checksum, Error, FormatVersion, Metadata, RecordWriter,
-    records::RecordWriterBuilder,
+    Checksum, Error, FormatVersion, Metadata,
+    records::{RecordWriter, RecordWriterBuilder},
     wire::{Packing, header::MAGIC},
 };
 use clap::Args;
