@@ -151,11 +151,6 @@ fn narrow(position: u64) -> Result<usize, OutOfBounds> {
     narrowed.map_err(|_| OutOfBounds::new(format!("{position} bytes do not fit into memory")))
 }
 
-/// A position in memory that is there; `usize::MAX`, which is not, for one that no memory has.
-pub fn to_usize(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{OutOfBounds, Run, Window, runs};
