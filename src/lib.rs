@@ -70,8 +70,8 @@
 //!
 //! # Errors
 //!
-//! Every fallible function returns an [`Error`](error::Error) that contains its position (member, chunk, byte and section) where there is
-//! one, and belongs to a [`Category`](error::Category) that says how to react. [`Limits`](wire::Limits) bound how much memory and work an untrusted input
+//! Every fallible function returns an [`Error`] that contains its position (member, chunk, byte and section) where there is
+//! one, and belongs to a [`Category`] that says how to react. [`Limits`] bound how much memory and work an untrusted input
 //! may demand.
 //!
 //! # Layers

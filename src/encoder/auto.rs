@@ -1,4 +1,4 @@
-//! [`AutoTune`]: settings that are chosen when the first data is there.
+//! [`AutoTune`]: settings that are chosen when the first data arrives.
 
 use super::chunk_compressor::{ChunkCompressor, ChunkOptions, ChunkSink};
 use crate::checked::len_of;

@@ -32,7 +32,7 @@ pub(crate) trait ChunkSink {
 #[derive(Default)]
 pub(crate) struct Batch {
     pub data: ChunkBuffer,
-    /// Where the worker gets the data, if it is not there.
+    /// Where the worker reads the data, if it was not read before.
     pub fetch: Option<Fetch>,
     /// Uncompressed bytes of each chunk. Together they are all of the data.
     pub lens: Vec<usize>,
@@ -128,7 +128,7 @@ impl ChunkCompressor {
         Ok(())
     }
 
-    /// As [`drain`](Self::drain), at the end, and checks that every chunk has come out with every byte.
+    /// As [`drain`](Self::drain), at the end, and checks that every chunk was handed on with every byte.
     ///
     /// # Errors
     /// Returns any error of [`drain`](Self::drain), and a bug if other totals were handed on than these.
@@ -208,7 +208,7 @@ fn compress(
     }
     let mut rest = batch.data.data()?;
     for len in &batch.lens {
-        let (data, behind) = rest.split_at_checked(*len).ok_or_else(|| {
+        let (data, tail) = rest.split_at_checked(*len).ok_or_else(|| {
             let left = rest.len();
             Error::bug(format!(
                 "a chunk of {len} bytes of data, where {left} are left"
@@ -228,7 +228,7 @@ fn compress(
         let digest = hashers.digest(checksum, chunk);
         batch.chunks.extend_from_slice(digest.as_bytes());
         batch.ends.push(batch.chunks.len());
-        rest = behind;
+        rest = tail;
     }
     if !rest.is_empty() {
         let left = rest.len();

@@ -62,7 +62,9 @@ impl RecordChunker {
         self.compressor.check()?;
         let length = self.length_of(record)?;
         let Some(given) = self.records.checked_add(1) else {
-            return Err(Error::usage("no number is left for another record"));
+            return Err(Error::usage(
+                "the file already has the maximum number of records",
+            ));
         };
         if let Some(promised) = self.promised.filter(|promised| given > *promised) {
             self.compressor.break_off();

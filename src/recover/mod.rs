@@ -181,7 +181,7 @@ where
     let is_hopeless = |member: &FoundMember| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
         if !holds_nothing(source, &options.limits)? {
-            return Err(findings.hopeless());
+            return Err(findings.into_error());
         }
         // No chunks, and trailing bytes that are tolerated.
         findings.members.iter_mut().for_each(FoundMember::empty);
@@ -329,7 +329,7 @@ impl ScanResult {
     }
 
     /// The reason why nothing can be recovered.
-    fn hopeless(mut self) -> Error {
+    fn into_error(mut self) -> Error {
         let Some(mut member) = self.members.drain(..).next() else {
             return FormatError::Empty.into();
         };
@@ -395,7 +395,7 @@ impl ScanResult {
         for (index, mut member) in self.members.into_iter().enumerate() {
             let next = starts.get(index + 1).copied();
             let all = member.at..next.unwrap_or(self.size);
-            if !taker.takes(index, all) {
+            if !taker.accepts(index, all) {
                 continue;
             }
             let mut is_told = false;

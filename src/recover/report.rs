@@ -134,7 +134,7 @@ impl Recovery {
     }
 
     /// Notes recovered bytes.
-    pub(super) fn win(&mut self, bytes: u64) {
+    pub(super) fn note_recovered(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.written += bytes;
         // Saturates: nothing is known past a position that a damaged header made up.

@@ -25,7 +25,7 @@ const READ: usize = 1 << 20;
 /// Takes the content.
 pub(super) trait SalvageSink {
     /// Whether it takes this member. If not, it has reported that.
-    fn takes(&mut self, member: usize, bytes: Range<u64>) -> bool;
+    fn accepts(&mut self, member: usize, bytes: Range<u64>) -> bool;
     /// The next bytes of the content.
     fn data(&mut self, member: usize, bytes: &[u8]) -> Result<()>;
     /// A chunk is complete.

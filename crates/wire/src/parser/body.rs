@@ -11,7 +11,7 @@ use blosc1::ChunkHeader;
 const HEADER_LEN: usize = blosc1::HEADER_LEN;
 
 impl Parser {
-    /// Between two chunks, and before the first: decides what comes next.
+    /// Between two chunks, and before the first: decides what follows.
     pub(super) fn boundary<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         if self.member.header.nchunks == Some(self.member.chunk) {
             self.enter(State::After);
