@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 /// Chunks of fewer bytes than this are put together into one job: handing one over takes as long as the work on it.
 pub(crate) const BATCH: usize = 128 << 10;
 
-/// Jobs in addition to those that the threads work on, so that no thread has to wait for the caller.
+/// Jobs that wait while every thread works on one, so that no thread has to wait for the caller.
 const SLACK: usize = 2;
 
 /// A worker died before it gave its result.

@@ -52,7 +52,7 @@ pub struct Appender<'a, F: Folder = Disk> {
     metadata: Option<NewMetadata>,
 }
 
-/// Writes chunks after those that stay.
+/// Writes chunks after the chunks that stay.
 pub(super) struct AppendSink<'a, F: Folder> {
     pub change: Change<'a, F>,
     /// Where the next chunk begins.

@@ -237,7 +237,7 @@ impl Chunker {
         self.filling.data.put(&rest)
     }
 
-    /// Sends on what has been filled, which is or will be this many bytes.
+    /// Submits the filled batch, which is or will be this many bytes long.
     fn submit(&mut self, len: usize, sink: &mut impl ChunkSink) -> Result<()> {
         if self.is_closed {
             self.compressor.break_off();

@@ -1,7 +1,7 @@
 //! [`Encoder`] and [`SeekEncoder`]: a Bloscpack file or stream, as a writer.
 //!
-//! [`plan`] decides what the header says, [`chunker`] cuts the data into chunks, [`chunk_compressor`] has them
-//! compressed, [`stream`] and [`seek`] put them where they belong.
+//! [`plan`] makes the header, [`chunker`] cuts the data into chunks, [`chunk_compressor`] compresses them on several threads,
+//! [`stream`] and [`seek`] write them to the target.
 
 mod auto;
 mod chunk_compressor;

@@ -318,7 +318,7 @@ impl<R: Read> Engine<R> {
         }
     }
 
-    /// Refuses a member that counts records and has no chunk: a caller that counts what the chunks hold never sees it.
+    /// Refuses a member that counts records and has no chunk: a caller that counts the records in chunks never sees it.
     fn check_empty(&mut self) {
         let counted = self.member.form.as_ref().ok().and_then(Form::count);
         if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =

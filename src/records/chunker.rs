@@ -21,7 +21,7 @@ pub(crate) struct RecordChunker {
     pack: Pack,
     /// Chunks that wait for others.
     batch: Batch,
-    /// All chunks that were made, those that wait included.
+    /// All chunks that were made, including the waiting ones.
     made: Totals,
     /// The number of the first record, and that of the next.
     first: u64,

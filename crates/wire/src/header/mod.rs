@@ -125,7 +125,7 @@ impl Header {
             max_app_chunks: 0,
         }
     }
-    /// Checks what the fields say of one another.
+    /// Checks that the fields do not contradict each other.
     ///
     /// # Errors
     /// Returns a [`FormatError::Field`] that names the first contradiction.

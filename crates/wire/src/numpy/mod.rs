@@ -76,7 +76,7 @@ impl NumpyArray {
                 described("order", Some(value), parse_order)
             })?,
         };
-        // Axes of length 0 left out, as NumPy does, so that no part of the product overflows either.
+        // Skips axes of length 0, as NumPy does, so that no partial product overflows either.
         let mut axes = array.shape.iter().filter(|len| **len > 0);
         axes.try_fold(array.itemsize, |product, len| product.checked_mul(*len))
             .ok_or_else(|| bad("shape", "more bytes than can be counted"))?;

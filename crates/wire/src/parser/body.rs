@@ -91,7 +91,7 @@ impl Parser {
         Ok(Step::Again)
     }
 
-    /// Holds a chunk's length against the header and the limits.
+    /// Compares a chunk's length with the header and the limits.
     fn check_size(&mut self, chunk: &ChunkHeader) -> Result<(), FormatError> {
         let (found, limit) = (chunk.nbytes, self.limits.chunk);
         if found > limit {

@@ -71,7 +71,7 @@ struct Member {
     /// Where its chunks begin, from its first byte.
     chunks_at: u64,
     offsets: Offsets,
-    /// The number of the next chunk, and so of those that are complete.
+    /// The number of the next chunk, and thus the count of complete chunks.
     chunk: u64,
     /// Where the length is unknown: a chunk shorter than the others has been seen.
     short_chunk: bool,
