@@ -11,7 +11,10 @@ use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter,
 };
 use bloscpack::{
-    Checksum, Decoder, Encoder, Hashers, IndexedReader, IndexedRecordReader, RecordWriter,
+    Checksum, Decoder, Encoder,
+    indexed::IndexedReader,
+    records::{IndexedRecordReader, RecordWriter},
+    wire::Hashers,
 };
 
 use data::{Kind, Random};

@@ -2,7 +2,7 @@
 //!
 //! Prints the seconds that opening and reading took, and the bytes as hexadecimal digits.
 
-use bloscpack::{IndexedReader, storage::Snapshot};
+use bloscpack::{indexed::IndexedReader, storage::Snapshot};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -9,7 +9,10 @@
 //! cargo run --release --example records_tcp -- 100000
 //! ```
 
-use bloscpack::{Category, RecordReader, RecordWriter};
+use bloscpack::{
+    Category,
+    records::{RecordReader, RecordWriter},
+};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

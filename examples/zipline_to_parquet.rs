@@ -14,7 +14,7 @@
 
 use bloscpack::dataset::CTable;
 use bloscpack::exchange::{Batch, Column, Schema, Source, TableSource, write_parquet};
-use bloscpack::{DType, Error, Result};
+use bloscpack::{Error, Result, dtype::DType};
 use serde_json::Value;
 use std::fs::File;
 use std::io;

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// A damage of an input.
 ///
 /// ```
-/// use bloscpack::{Encoder, verify};
+/// use bloscpack::{Encoder, verify::verify};
 /// use std::io::Write;
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
 /// encoder.write_all(&[7; 3000])?;

@@ -397,10 +397,7 @@ mod tests {
     fn every_limit_is_named() {
         let file = crate::compress(&[7; 100_000]).unwrap();
         let limits = Limits::default();
-        for (limits, name) in [
-            (Limits { chunk: 9, ..limits }, "`chunk`"),
-            (Limits { block: 9, ..limits }, "`block`"),
-        ] {
+        for (limits, name) in [(limits.chunk(9), "`chunk`"), (limits.block(9), "`block`")] {
             let mut decoder = Decoder::builder().limits(limits).read_from(&file[..]);
             let error = decoder.copy_to(&mut io::sink()).unwrap_err();
             assert_eq!(error.category(), Category::OverLimit);

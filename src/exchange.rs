@@ -2,7 +2,7 @@
 
 pub use bloscpack_exchange::*;
 
-use crate::IndexedReader;
+use crate::indexed::IndexedReader;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -15,7 +15,7 @@ use std::ops::Range;
 ///
 /// ```
 /// use bloscpack::exchange::{FileSource, Source};
-/// use bloscpack::{Encoder, IndexedReader, Metadata};
+/// use bloscpack::{Encoder, Metadata, indexed::IndexedReader};
 /// use std::io::Write;
 ///
 /// let text = r#"{"dtype": "'<i2'", "shape": [2, 3], "order": "F", "container": "numpy"}"#;

@@ -13,15 +13,15 @@
 //! | data that arrives in pieces | a stream, for a pipe or a socket | [`Encoder`] |
 //! | data that arrives in pieces | a file with random access | [`SeekEncoder`] |
 //! | a stream or a file | its content, from the beginning to the end | [`Decoder`] |
-//! | a file | a range of its content, or one chunk | [`IndexedReader`] |
-//! | messages, lines or other objects | a stream or a file of records | [`RecordWriter`], [`SeekRecordWriter`] |
-//! | a stream or a file of records | all records in order | [`RecordReader`] |
-//! | a file of records | record number *n* | [`IndexedRecordReader`] |
-//! | a file | append to it, patch it, change its metadata | [`Editor`] |
-//! | a file of records | append to it | [`RecordEditor`] |
-//! | a file of unknown content | its headers, metadata and sizes | [`Survey`] |
-//! | a file that may be damaged | a report of every damage | [`verify()`], [`verify_at`] |
-//! | a file that is damaged | a new file with everything that is sound | [`recover()`] |
+//! | a file | a range of its content, or one chunk | [`IndexedReader`](indexed::IndexedReader) |
+//! | messages, lines or other objects | a stream or a file of records | [`RecordWriter`](records::RecordWriter), [`SeekRecordWriter`](records::SeekRecordWriter) |
+//! | a stream or a file of records | all records in order | [`RecordReader`](records::RecordReader) |
+//! | a file of records | record number *n* | [`IndexedRecordReader`](records::IndexedRecordReader) |
+//! | a file | append to it, patch it, change its metadata | [`Editor`](edit::Editor) |
+//! | a file of records | append to it | [`RecordEditor`](edit::RecordEditor) |
+//! | a file of unknown content | its headers, metadata and sizes | [`Survey`](survey::Survey) |
+//! | a file that may be damaged | a report of every damage | [`verify`](verify::verify), [`verify_at`](verify::verify_at) |
+//! | a file that is damaged | a new file with everything that is sound | [`recover`](recover::recover) |
 //! | a directory of bcolz, BLZ or carray | its arrays and tables | [`dataset`] |
 //! | a Blosc2 frame, or an array of Caterva or python-blosc2 | its chunks, or a slice of the array | [`frame`] |
 //! | CSV, JSON lines, npy, Arrow or Parquet | import, export | [`exchange`] |
@@ -65,7 +65,7 @@
 //!
 //! # Changes
 //!
-//! [`Editor`] and [`RecordEditor`] make every change atomically: after a crash or a power cut, the file is the old one or the
+//! [`Editor`](edit::Editor) and [`RecordEditor`](edit::RecordEditor) make every change atomically: after a crash or a power cut, the file is the old one or the
 //! new one.
 //!
 //! # Errors
@@ -103,18 +103,18 @@ mod checked;
 mod chunk_buffer;
 mod damage;
 mod decoder;
-mod edit;
+pub mod edit;
 mod encoder;
 mod engine;
 #[cfg(feature = "exchange")]
 pub mod exchange;
-mod indexed;
+pub mod indexed;
 mod pipeline;
-mod records;
-mod recover;
+pub mod records;
+pub mod recover;
 mod shared_source;
-mod survey;
-mod verify;
+pub mod survey;
+pub mod verify;
 mod walk;
 
 #[doc(inline)]
@@ -134,26 +134,11 @@ pub use bloscpack_storage as storage;
 #[doc(inline)]
 pub use bloscpack_wire as wire;
 
-pub use blosc1::{Compressor, Fault, Filter};
-pub use bloscpack_dtype::{DType, DTypeError};
+pub use blosc1::{Compressor, Filter};
 pub use bloscpack_error::{Category, Error, ErrorKind, Result};
-pub use bloscpack_wire::{
-    Checksum, Digest, FormatVersion, Hasher, Hashers, Header, Limits, Metadata, MetadataHeader,
-    MetadataPlace, Position, Section,
-};
+pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};
 pub use decoder::{Decoder, DecoderBuilder, Warning};
-pub use edit::{Appender, Editor, EditorBuilder, RecordAppender, RecordEditor};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
-pub use indexed::{ContentCursor, IndexedReader, IndexedReaderBuilder};
-pub use records::{
-    FromRecord, IndexedRecordReader, IndexedRecordReaderBuilder, RecordReader, RecordReaderBuilder,
-    RecordWriter, RecordWriterBuilder, SeekRecordWriter, ToRecord, ValueError,
-};
-#[cfg(feature = "serde")]
-pub use records::{Json, MessagePack};
-pub use recover::{Lost, RecoverOptions, Recovery, recover};
-pub use survey::{Member, State, Survey};
-pub use verify::{Damage, Report, verify, verify_at};
 
 use std::io::Write;
 

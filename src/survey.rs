@@ -10,7 +10,7 @@ use std::io::{Read, Seek};
 /// Whether a member is complete.
 ///
 /// ```
-/// use bloscpack::{Encoder, Survey};
+/// use bloscpack::{Encoder, survey::Survey};
 /// use std::io::Write;
 /// let mut encoder = Encoder::new(Vec::new())?;
 /// encoder.write_all(b"content")?;
@@ -125,7 +125,7 @@ impl Member {
 /// The contents of an input: its members, read without decompressing anything.
 ///
 /// ```
-/// use bloscpack::{Limits, State, Survey};
+/// use bloscpack::{Limits, survey::{State, Survey}};
 /// let file = bloscpack::compress(&[0; 5000])?;
 /// let survey = Survey::of(file.as_slice(), &Limits::default())?;
 /// assert_eq!(survey.members.len(), 1);

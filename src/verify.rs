@@ -49,7 +49,7 @@ impl Report {
 /// is not known where chunks begin; [`verify_at`] continues after it.
 ///
 /// ```
-/// use bloscpack::{Limits, verify};
+/// use bloscpack::{Limits, verify::verify};
 /// let mut file = bloscpack::compress(&[1; 5000])?;
 /// assert!(verify(file.as_slice(), Limits::default(), 1)?.is_sound());
 /// *file.last_mut().unwrap() ^= 1;
@@ -101,7 +101,7 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 /// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to three times.
 ///
 /// ```
-/// use bloscpack::{Encoder, Limits, verify_at};
+/// use bloscpack::{Encoder, Limits, verify::verify_at};
 /// use std::io::Write;
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
 /// encoder.write_all(&[1; 5000])?;

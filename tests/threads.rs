@@ -11,8 +11,10 @@ use bloscpack::dataset::{CArray, DatasetOptions};
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::{MemoryStore, ReadAt};
 use bloscpack::{
-    Decoder, Encoder, EncoderBuilder, ErrorKind, Limits, RecordReader, RecordWriter,
-    RecoverOptions, recover, verify, verify_at,
+    Decoder, Encoder, EncoderBuilder, ErrorKind, Limits,
+    records::{RecordReader, RecordWriter},
+    recover::{RecoverOptions, recover},
+    verify::{verify, verify_at},
 };
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read, Write};

@@ -1,7 +1,7 @@
 //! Any bytes as a file and as the journal beside it: nothing but an error or a file comes of it,
 //! what readers see is what the next writer makes of it, and a whole file heeds no journal.
 
-use bloscpack::Editor;
+use bloscpack::edit::Editor;
 use bloscpack::storage::{Memory, ReadAt, Snapshot};
 
 const NAME: &str = "a.blp";

@@ -1,17 +1,14 @@
 //! Any bytes: what is read by position is what is read in order, wherever both succeed, and what
 //! can be read in order can be read by position.
 
-use bloscpack::{Decoder, IndexedReader, Limits};
+use bloscpack::{Decoder, Limits, indexed::IndexedReader};
 use std::io::Read;
 
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    block: 1 << 18,
-    metadata: 1 << 16,
-    offsets: 1 << 20,
-    ratio: u32::MAX,
-    total: u64::MAX,
-};
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 18)
+    .metadata(1 << 16)
+    .offsets(1 << 20);
 
 /// More data than this is not worth the time.
 const ENOUGH: u64 = 8 << 20;

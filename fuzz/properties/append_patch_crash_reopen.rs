@@ -4,7 +4,10 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::storage::{Cursor, Snapshot};
-use bloscpack::{Category, Checksum, Compressor, IndexedRecordReader, FormatVersion, RecordWriter};
+use bloscpack::{
+    Category, Checksum, Compressor, FormatVersion,
+    records::{IndexedRecordReader, RecordWriter},
+};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
@@ -102,7 +105,11 @@ impl Making {
                 spare,
                 lens,
             } => {
-                let layout = if *is_v3 { FormatVersion::V3 } else { FormatVersion::V2 };
+                let layout = if *is_v3 {
+                    FormatVersion::V3
+                } else {
+                    FormatVersion::V2
+                };
                 let mut builder = RecordWriter::builder()
                     .layout(layout)
                     .checksum(checksum(*number));
@@ -148,7 +155,12 @@ impl Making {
         else {
             unreachable!("the other makes records")
         };
-        let layout = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3, FormatVersion::V3][usize::from(layout % 4)];
+        let layout = [
+            FormatVersion::V1,
+            FormatVersion::V2,
+            FormatVersion::V3,
+            FormatVersion::V3,
+        ][usize::from(layout % 4)];
         let is_v1 = layout == FormatVersion::V1;
         let recipe = Recipe {
             layout,
@@ -166,7 +178,8 @@ impl Making {
             })
         };
         let mut file = recipe.make();
-        if let Some(litter) = litter.filter(|_| layout == FormatVersion::V3 && *seek == Some(true)) {
+        if let Some(litter) = litter.filter(|_| layout == FormatVersion::V3 && *seek == Some(true))
+        {
             file.extend(noise(usize::from(litter), litter.into()));
         }
         let found = check::read(recipe.make().as_slice()).expect("our own");

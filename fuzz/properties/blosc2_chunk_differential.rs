@@ -4,7 +4,7 @@
 //! C-Blosc2 trusts what it reads: it gets no chunk that our decoder refuses. It refuses some that no encoder writes and that we
 //! take as C-Blosc 1 does, such as blocks longer than the data.
 
-use bloscpack::Fault;
+use bloscpack::blosc::Fault;
 use bloscpack::blosc::{Blosc2Encoder, ChunkDecoder, ChunkError, ChunkHeader, Engine, ShuffleMeta};
 
 #[path = "blosc2_chunk.rs"]

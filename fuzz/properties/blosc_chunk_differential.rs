@@ -4,7 +4,7 @@
 use bloscpack::blosc::{
     ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter,
 };
-use bloscpack::{Limits, Survey};
+use bloscpack::{Limits, survey::Survey};
 
 use testkit::oracle;
 

@@ -2,18 +2,15 @@
 //! and whatever fails leaves the file as it was.
 
 use bloscpack::storage::Memory;
-use bloscpack::{Decoder, Editor, Limits, Metadata};
+use bloscpack::{Decoder, Limits, Metadata, edit::Editor};
 use std::io::{Read, Write};
 
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    // Limits are for what is read: a new chunk may be of one block.
-    block: 1 << 20,
-    metadata: 1 << 16,
-    offsets: 1 << 20,
-    ratio: u32::MAX,
-    total: u64::MAX,
-};
+/// Limits are for reading: a new chunk may be a single block.
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 20)
+    .metadata(1 << 16)
+    .offsets(1 << 20);
 
 /// More data than this is not worth the time.
 const ENOUGH: u64 = 4 << 20;

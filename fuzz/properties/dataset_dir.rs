@@ -23,14 +23,11 @@ const ENOUGH: u64 = 1 << 20;
 type Leaves = Vec<(String, Vec<u8>)>;
 
 fn options() -> DatasetOptions {
-    let limits = Limits {
-        chunk: 1 << 20,
-        block: 1 << 18,
-        metadata: 1 << 16,
-        offsets: 1 << 16,
-        ratio: u32::MAX,
-        total: u64::MAX,
-    };
+    let limits = Limits::new()
+        .chunk(1 << 20)
+        .block(1 << 18)
+        .metadata(1 << 16)
+        .offsets(1 << 16);
     DatasetOptions::new()
         .threads(1)
         .cache(1 << 16)

@@ -1,10 +1,16 @@
 //! Any bytes as the small files of datasets, as a dtype, as the head of a `.npy` file: what is taken is written and read again as the
 //! same, and nothing is taken that cannot be.
 
-use bloscpack::DType;
+use bloscpack::dataset::wire::proposal::{
+    self, SUPERCHUNK_HEADER_LEN, SuperchunkHeader, encode_attributes, encode_shape,
+    parse_attributes, parse_shape,
+};
+use bloscpack::dataset::wire::{
+    Attributes, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle,
+    SuperchunkCheck,
+};
+use bloscpack::dtype::DType;
 use bloscpack::dtype::NpyHeader;
-use bloscpack::dataset::wire::proposal::{self, SUPERCHUNK_HEADER_LEN, SuperchunkHeader, encode_attributes, encode_shape, parse_attributes, parse_shape};
-use bloscpack::dataset::wire::{Attributes, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle, SuperchunkCheck};
 
 fn dtype(text: &str) {
     let Ok(dtype) = DType::parse(text) else {

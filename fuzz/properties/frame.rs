@@ -8,14 +8,11 @@ use testkit::pick;
 
 use pick::pick;
 
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    block: 1 << 18,
-    metadata: 1 << 16,
-    offsets: 1 << 16,
-    ratio: u32::MAX,
-    total: u64::MAX,
-};
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 18)
+    .metadata(1 << 16)
+    .offsets(1 << 16);
 
 /// More chunks, and more bytes, are not worth the time.
 const MOST: u64 = 64;
@@ -95,7 +92,6 @@ fn array(array: &mut NdArray, choice: usize) {
         }
     }
 }
-
 
 pub fn check(input: &[u8]) {
     let Ok(frame) = open(input) else { return };

@@ -2,7 +2,7 @@
 //! an error, unless two entries that were changed together agree on another chunk, and what the reader in order gives.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bloscpack::{Checksum, Decoder, IndexedReader, FormatVersion};
+use bloscpack::{Checksum, Decoder, FormatVersion, indexed::IndexedReader};
 use std::io::Read;
 
 use testkit::golden;
@@ -113,10 +113,11 @@ type Found = Option<(u64, Vec<u8>)>;
 fn are_both_changed(map: &[Part], sound: &[u8], file: &[u8], chunk: usize) -> bool {
     let table = of(map, &[Field::Offset]);
     let is_believed = sound[4] == 3;
-    is_believed && [chunk, chunk + 1].into_iter().all(|number| {
-        let part = table.get(number);
-        part.is_some_and(|part| sound[part.at.clone()] != file[part.at.clone()])
-    })
+    is_believed
+        && [chunk, chunk + 1].into_iter().all(|number| {
+            let part = table.get(number);
+            part.is_some_and(|part| sound[part.at.clone()] != file[part.at.clone()])
+        })
 }
 
 /// What a reader by position gives for each chunk.

@@ -3,7 +3,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
-use bloscpack::{Checksum, Hashers, RecordReader};
+use bloscpack::{Checksum, records::RecordReader, wire::Hashers};
 
 #[path = "records.rs"]
 mod records;

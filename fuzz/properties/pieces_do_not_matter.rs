@@ -7,11 +7,7 @@ use bloscpack::wire::{Ending, Event, Hashers, ParseError, Parser};
 type Told = (Vec<String>, Vec<u8>, Result<Ending, ParseError>);
 
 fn told(mut rest: &[u8], mut cut: impl FnMut() -> usize) -> Told {
-    let limits = Limits {
-        metadata: 1 << 16,
-        offsets: 1 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits::new().metadata(1 << 16).offsets(1 << 20);
     let mut parser = Parser::new(limits, Hashers::default());
     let (mut events, mut data) = (Vec::new(), Vec::new());
     while !rest.is_empty() {

@@ -3,8 +3,8 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{
-    Checksum, Compressor, Filter, IndexedRecordReader, FormatVersion, Metadata, RecordReader,
-    RecordWriter, RecordWriterBuilder,
+    Checksum, Compressor, Filter, FormatVersion, Metadata,
+    records::{IndexedRecordReader, RecordReader, RecordWriter, RecordWriterBuilder},
 };
 use std::io::Cursor;
 
@@ -44,7 +44,11 @@ impl Case<'_> {
             .filter(Filter::ALL[usize::from(self.filter % 3)])
             .typesize(self.typesize.max(1))
             .checksum(Checksum::ALL[usize::from(self.checksum % 9)])
-            .layout(if self.is_v3 { FormatVersion::V3 } else { FormatVersion::V2 })
+            .layout(if self.is_v3 {
+                FormatVersion::V3
+            } else {
+                FormatVersion::V2
+            })
             .offsets(self.offsets)
             .dtype(self.dtype);
         if let Some(size) = self.packed {

@@ -1,16 +1,17 @@
 //! Any bytes as records: what is read by number is what is read in order, wherever both succeed, and
 //! what can be read in order can be read by number.
 
-use bloscpack::{Category, IndexedRecordReader, Limits, RecordReader, verify};
-
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    block: 1 << 18,
-    metadata: 1 << 16,
-    offsets: 1 << 20,
-    ratio: u32::MAX,
-    total: u64::MAX,
+use bloscpack::{
+    Category, Limits,
+    records::{IndexedRecordReader, RecordReader},
+    verify::verify,
 };
+
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 18)
+    .metadata(1 << 16)
+    .offsets(1 << 20);
 
 /// More records than this, or bytes of them, are not worth the time.
 const MOST: usize = 20_000;

@@ -2,18 +2,18 @@
 //! by position finds damage where one in order does.
 
 use bloscpack::{
-    Decoder, Limits, RecordReader, RecoverOptions, Recovery, recover, verify, verify_at,
+    Decoder, Limits,
+    records::RecordReader,
+    recover::{RecoverOptions, Recovery, recover},
+    verify::{verify, verify_at},
 };
 use std::io::{Cursor, Read};
 
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    block: 1 << 18,
-    metadata: 1 << 16,
-    offsets: 1 << 20,
-    ratio: u32::MAX,
-    total: u64::MAX,
-};
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 18)
+    .metadata(1 << 16)
+    .offsets(1 << 20);
 
 /// More data than this is not worth the time.
 const ENOUGH: u64 = 8 << 20;
@@ -60,7 +60,9 @@ fn read(input: &[u8], limits: Limits) -> Option<(bloscpack::Result<Held>, bool)>
 /// A new file is sound, and has in it what the recovery tells.
 fn check_new(file: &[u8], recovery: &Recovery) -> Option<Held> {
     // Limits are for what was given: its chunks are cut into other blocks than they were.
-    let held = read(file, Limits::default())?.0.expect("a new file is sound");
+    let held = read(file, Limits::default())?
+        .0
+        .expect("a new file is sound");
     match &held {
         Held::Content(content) => {
             assert_eq!(content.len() as u64, recovery.bytes + recovery.filled);

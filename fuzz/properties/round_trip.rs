@@ -27,7 +27,12 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn builder(&self) -> EncoderBuilder {
-        let layout = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3, FormatVersion::V3][usize::from(self.layout % 4)];
+        let layout = [
+            FormatVersion::V1,
+            FormatVersion::V2,
+            FormatVersion::V3,
+            FormatVersion::V3,
+        ][usize::from(self.layout % 4)];
         let mut builder = Encoder::builder()
             .compressor(Compressor::ALL[usize::from(self.compressor % 6)])
             .level(self.level % 10)

@@ -1,16 +1,13 @@
 //! Any bytes: an error or data, and the same from every reader.
 
-use bloscpack::{Decoder, DecoderBuilder, Limits, Survey, verify};
+use bloscpack::{Decoder, DecoderBuilder, Limits, survey::Survey, verify::verify};
 use std::io::{Cursor, Read};
 
-const LIMITS: Limits = Limits {
-    chunk: 1 << 20,
-    block: 1 << 18,
-    metadata: 1 << 16,
-    offsets: 1 << 20,
-    ratio: u32::MAX,
-    total: u64::MAX,
-};
+const LIMITS: Limits = Limits::new()
+    .chunk(1 << 20)
+    .block(1 << 18)
+    .metadata(1 << 16)
+    .offsets(1 << 20);
 
 /// More data than this is not worth the time.
 const ENOUGH: u64 = 8 << 20;
@@ -35,7 +32,10 @@ pub fn check(input: &[u8]) {
         return;
     }
     // Sound, but read in another way.
-    if error.as_deref().is_some_and(|error| error.contains("read as records")) {
+    if error
+        .as_deref()
+        .is_some_and(|error| error.contains("read as records"))
+    {
         return;
     }
     let report = verify(input, LIMITS, 1).expect("no reader that fails");

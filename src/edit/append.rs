@@ -21,7 +21,7 @@ use std::ops::Range;
 /// without `finish`, nothing is changed.
 ///
 /// ```
-/// use bloscpack::{Editor, storage::Memory};
+/// use bloscpack::{storage::Memory, edit::Editor};
 /// use std::io::Write;
 /// let folder = Memory::from([("a.blp", bloscpack::compress(b"one")?)]);
 /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;

@@ -8,12 +8,12 @@ use std::time::Duration;
 /// How long a change waits for readers by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Options of an [`Editor`](crate::Editor) or a [`RecordEditor`](crate::RecordEditor); created by
-/// [`Editor::builder`](crate::Editor::builder).
+/// Options of an [`Editor`](crate::edit::Editor) or a [`RecordEditor`](crate::edit::RecordEditor); created by
+/// [`Editor::builder`](crate::edit::Editor::builder).
 ///
 /// ```
 /// use bloscpack::blosc::Compressor;
-/// use bloscpack::{Editor, storage::Memory};
+/// use bloscpack::{storage::Memory, edit::Editor};
 /// use std::io::Write;
 /// use std::time::Duration;
 /// let folder = Memory::from([("a.blp", bloscpack::compress(b"old, ")?)]);

@@ -13,7 +13,7 @@ impl<F: Folder> Editor<F> {
     /// both.
     ///
     /// ```
-    /// use bloscpack::{Editor, storage::Memory, wire::Metadata};
+    /// use bloscpack::{storage::Memory, wire::Metadata, edit::Editor};
     /// let folder = Memory::from([("a.blp", bloscpack::compress(b"content")?)]);
     /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
     /// assert_eq!(editor.metadata(), None);

@@ -54,7 +54,7 @@ use std::sync::Arc;
 /// of a reader that the caller passes.
 ///
 /// ```
-/// use bloscpack::{Editor, storage::Memory};
+/// use bloscpack::{storage::Memory, edit::Editor};
 /// use std::io::Write;
 /// let folder = Memory::from([("a.blp", bloscpack::compress(b"one two")?)]);
 /// let mut editor = Editor::open_in(folder.clone(), "a.blp".as_ref())?;

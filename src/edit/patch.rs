@@ -40,7 +40,7 @@ impl<F: Folder> Editor<F> {
     /// A damaged chunk can only be replaced entirely, not in part.
     ///
     /// ```
-    /// use bloscpack::{Editor, error::Category, storage::Memory};
+    /// use bloscpack::{error::Category, storage::Memory, edit::Editor};
     /// let folder = Memory::from([("a.blp", bloscpack::compress(b"one two")?)]);
     /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
     /// assert_eq!(editor.patch(4, b"TWO".as_slice())?, 3);

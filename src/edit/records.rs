@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// change is atomic.
 ///
 /// ```
-/// use bloscpack::{FormatVersion, RecordEditor, RecordWriter, storage::Memory};
+/// use bloscpack::{FormatVersion, storage::Memory, edit::RecordEditor, records::RecordWriter};
 /// use std::io::Cursor;
 /// let mut writer = RecordWriter::builder().layout(FormatVersion::V3).write_to_file(Cursor::new(Vec::new()))?;
 /// writer.push("one")?;
@@ -141,7 +141,7 @@ impl<F: Folder> RecordEditor<F> {
     /// Fills in a table of offsets that its writer has left at -1. Returns false if it was filled already.
     ///
     /// ```
-    /// use bloscpack::{RecordEditor, RecordWriter, storage::Memory};
+    /// use bloscpack::{storage::Memory, edit::RecordEditor, records::RecordWriter};
     /// let mut writer = RecordWriter::builder().count(2).write_to(Vec::new())?;
     /// writer.push("one")?;
     /// writer.push("two")?;
@@ -236,7 +236,7 @@ impl<F: Folder> RecordAppender<'_, F> {
     /// Appends a record.
     ///
     /// # Errors
-    /// Returns the same errors as [`RecordWriter::push`](crate::RecordWriter::push).
+    /// Returns the same errors as [`RecordWriter::push`](crate::records::RecordWriter::push).
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
         self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }

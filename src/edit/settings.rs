@@ -133,8 +133,8 @@ impl<F: Folder> Editor<F> {
 #[cfg(test)]
 mod tests {
     use super::EditorBuilder;
-    use crate::RecordWriter;
     use crate::indexed::IndexedReader;
+    use crate::records::RecordWriter;
     use blosc1::Compressor;
     use bloscpack_storage::ReadAt;
     use std::cell::Cell;

@@ -272,7 +272,7 @@ impl EncoderBuilder {
     /// [`write_to_file`](Self::write_to_file), for a length that is known beforehand.
     ///
     /// ```
-    /// use bloscpack::{Encoder, IndexedReader};
+    /// use bloscpack::{Encoder, indexed::IndexedReader};
     /// use std::io::{Cursor, Write};
     /// let mut encoder = Encoder::builder().size(5).write_to_seek(Cursor::new(Vec::new()))?;
     /// encoder.write_all(b"hello")?;

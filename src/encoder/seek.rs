@@ -44,7 +44,7 @@ pub(crate) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> Result<()
 /// file that every reader here refuses as unfinished.
 ///
 /// ```
-/// use bloscpack::{Encoder, Survey};
+/// use bloscpack::{Encoder, survey::Survey};
 /// use std::io::{Cursor, Write};
 /// let mut encoder = Encoder::builder().write_to_file(Cursor::new(Vec::new()))?;
 /// encoder.write_all(&[7; 3000])?;

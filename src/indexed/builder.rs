@@ -15,7 +15,7 @@ const CACHE: usize = 16 << 20;
 /// Options of an [`IndexedReader`]; created by [`IndexedReader::builder`].
 ///
 /// ```
-/// use bloscpack::IndexedReader;
+/// use bloscpack::indexed::IndexedReader;
 /// let file = bloscpack::compress(b"one two three")?;
 /// // A larger cache, for many small reads from large chunks.
 /// let reader = IndexedReader::builder().cache(64 << 20).open(file)?;

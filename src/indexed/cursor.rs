@@ -10,10 +10,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// [`IndexedReader::cursor`].
 ///
 /// Every call reads and checks a chunk again if it is larger than the reader's cache, so large chunks need large buffers or
-/// a [larger cache](crate::IndexedReaderBuilder::cache).
+/// a [larger cache](crate::indexed::IndexedReaderBuilder::cache).
 ///
 /// ```
-/// use bloscpack::IndexedReader;
+/// use bloscpack::indexed::IndexedReader;
 /// use std::io::{Read, Seek, SeekFrom};
 /// let reader = IndexedReader::open(bloscpack::compress(b"one two three")?)?;
 /// let (mut cursor, mut word) = (reader.cursor(), String::new());

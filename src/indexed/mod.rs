@@ -35,11 +35,11 @@ const PIECE: u64 = 64 << 20;
 /// the whole chunk and keeps it in a small cache.
 ///
 /// The source must not change in the meantime. Open a file that others may change as a
-/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::Editor) wait: in a plain `File`, old
+/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::edit::Editor) wait: in a plain `File`, old
 /// and new bytes may be mixed, and without checksums the reader may return wrong data without an error.
 ///
 /// ```
-/// use bloscpack::IndexedReader;
+/// use bloscpack::indexed::IndexedReader;
 /// let data: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
 /// let file = bloscpack::compress(&data)?;
 ///
@@ -108,7 +108,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// The bytes of the content that a chunk holds; nothing after the last chunk.
     ///
     /// ```
-    /// use bloscpack::{Encoder, IndexedReader};
+    /// use bloscpack::{Encoder, indexed::IndexedReader};
     /// use std::io::Write;
     /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
     /// encoder.write_all(&[7; 2500])?;
@@ -139,7 +139,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// at the end of the content.
     ///
     /// ```
-    /// use bloscpack::IndexedReader;
+    /// use bloscpack::indexed::IndexedReader;
     /// let reader = IndexedReader::open(bloscpack::compress(b"thirteen byte")?)?;
     /// let mut buf = [0; 8];
     /// assert_eq!(reader.read_at(9, &mut buf)?, 4);
@@ -194,7 +194,7 @@ impl<S: ReadAt> IndexedReader<S> {
     /// reaches past the end.
     ///
     /// ```
-    /// use bloscpack::IndexedReader;
+    /// use bloscpack::indexed::IndexedReader;
     /// let reader = IndexedReader::open(bloscpack::compress(b"one two three")?)?;
     /// let mut tail = Vec::new();
     /// assert_eq!(reader.copy_range(8..u64::MAX, &mut tail)?, 5);

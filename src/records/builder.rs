@@ -16,7 +16,7 @@ pub(crate) const VARBINARY: &str = "varbinary";
 /// [`small`](Self::small) and [`quick`](Self::quick) are two settings for many small records.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
 /// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
 /// for word in ["alpha", "beta", "gamma"] {
 ///     writer.push(word)?;
@@ -158,7 +158,7 @@ impl RecordWriterBuilder {
     /// The number of records, if it is known beforehand. Any other number is an error of `push` or `finish`.
     ///
     /// ```
-    /// use bloscpack::{RecordWriter, error::ErrorKind};
+    /// use bloscpack::{error::ErrorKind, records::RecordWriter};
     /// let mut writer = RecordWriter::builder().count(2).write_to(Vec::new())?;
     /// writer.push("one")?;
     /// let error = writer.finish().unwrap_err();
@@ -182,7 +182,7 @@ impl RecordWriterBuilder {
     ///
     /// The header is written at once. If the number of records is not known beforehand, or if they are packed, the stream
     /// has no table of offsets, and an end mark distinguishes a complete stream from one that was cut. If the number is known
-    /// beforehand, the stream gets a table of -1, which [`RecordEditor::reindex`](crate::RecordEditor::reindex) can fill in later.
+    /// beforehand, the stream gets a table of -1, which [`RecordEditor::reindex`](crate::edit::RecordEditor::reindex) can fill in later.
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for options that are out of range or that the header's

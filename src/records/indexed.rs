@@ -32,10 +32,10 @@ const MOST_DAMAGED: usize = 1024;
 /// before. Packed chunks are kept in a cache, and records share their memory as [`Bytes`]: a record keeps all of its chunk
 /// as long as it lives.
 ///
-/// The source must not change in the meantime; see [`IndexedReader`](crate::IndexedReader).
+/// The source must not change in the meantime; see [`IndexedReader`](crate::indexed::IndexedReader).
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
 /// use std::io::Cursor;
 /// let mut writer = RecordWriter::builder().quick().write_to_file(Cursor::new(Vec::new()))?;
 /// for number in 0..100_000 {
@@ -122,7 +122,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// A record, by its number from 0.
     ///
     /// ```
-    /// use bloscpack::{IndexedRecordReader, RecordWriter, error::Category};
+    /// use bloscpack::{error::Category, records::{IndexedRecordReader, RecordWriter}};
     /// let mut writer = RecordWriter::new(Vec::new())?;
     /// writer.push("the only one")?;
     /// let records = IndexedRecordReader::open(writer.finish()?)?;
@@ -200,7 +200,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// The numbers of the records in a chunk, which is counted from 0; nothing after the last chunk.
     ///
     /// ```
-    /// use bloscpack::{IndexedRecordReader, RecordWriter};
+    /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
     /// let mut writer = RecordWriter::builder().packed(100).write_to(Vec::new())?;
     /// for _ in 0..20 {
     ///     writer.push("ten bytes.")?;

@@ -13,7 +13,7 @@ const CACHE: usize = 64 << 20;
 /// Options of an [`IndexedRecordReader`]; created by [`IndexedRecordReader::builder`].
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
 /// let mut writer = RecordWriter::builder().quick().write_to(Vec::new())?;
 /// for number in 0..1000_u32 {
 ///     writer.push(number.to_le_bytes())?;

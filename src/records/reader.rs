@@ -13,7 +13,7 @@ use std::io::{self, Read};
 /// Options of a [`RecordReader`]; created by [`RecordReader::builder`].
 ///
 /// ```
-/// use bloscpack::{RecordReader, RecordWriter};
+/// use bloscpack::records::{RecordReader, RecordWriter};
 /// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
 /// for number in 0..1000 {
 ///     writer.push(format!("record {number}"))?;
@@ -97,7 +97,7 @@ impl RecordReaderBuilder {
 /// It delivers everything that a writer has flushed before it waits for more.
 ///
 /// ```
-/// use bloscpack::{RecordReader, RecordWriter};
+/// use bloscpack::records::{RecordReader, RecordWriter};
 /// let mut writer = RecordWriter::new(Vec::new())?;
 /// for line in ["to", "be", "or not"] {
 ///     writer.push(line)?;
@@ -216,7 +216,7 @@ impl<R: Read> RecordReader<R> {
     /// The next record as a value, or nothing at the end.
     ///
     /// ```
-    /// use bloscpack::{RecordReader, RecordWriter, error::ErrorKind};
+    /// use bloscpack::{error::ErrorKind, records::{RecordReader, RecordWriter}};
     /// let mut writer = RecordWriter::new(Vec::new())?;
     /// writer.push("text")?;
     /// writer.push([0xff])?; // not UTF-8

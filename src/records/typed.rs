@@ -10,7 +10,7 @@ pub type ValueError = Box<dyn Error + Send + Sync>;
 /// A value that can be written as a record.
 ///
 /// ```
-/// use bloscpack::{RecordWriter, ToRecord, ValueError};
+/// use bloscpack::records::{RecordWriter, ToRecord, ValueError};
 /// struct Point(f32, f32);
 /// impl ToRecord for Point {
 ///     fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError> {
@@ -34,7 +34,7 @@ pub trait ToRecord {
 /// A value that can be read from a record.
 ///
 /// ```
-/// use bloscpack::{FromRecord, RecordReader, RecordWriter, ValueError};
+/// use bloscpack::records::{FromRecord, RecordReader, RecordWriter, ValueError};
 /// struct Point(f32, f32);
 /// impl FromRecord for Point {
 ///     fn from_record(record: bytes::Bytes) -> Result<Self, ValueError> {
@@ -110,7 +110,7 @@ impl FromRecord for String {
 /// A value of `serde`, written as JSON without line breaks.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, Json, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, Json, RecordWriter};
 /// let mut writer = RecordWriter::builder().dtype("json").write_to(Vec::new())?;
 /// writer.push_as(&Json(("Ada", 36)))?;
 /// let records = IndexedRecordReader::open(writer.finish()?)?;
@@ -139,7 +139,7 @@ impl<T: serde_core::de::DeserializeOwned> FromRecord for Json<T> {
 /// A value of `serde`, written as MessagePack with field names.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, MessagePack, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, MessagePack, RecordWriter};
 /// let mut writer = RecordWriter::builder().dtype("msgpack").write_to(Vec::new())?;
 /// writer.push_as(&MessagePack(vec![1, 2, 300]))?;
 /// let records = IndexedRecordReader::open(writer.finish()?)?;

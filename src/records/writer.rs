@@ -11,7 +11,7 @@ use std::io::{Seek, Write};
 /// Only [`finish`](Self::finish) completes the stream: a dropped writer leaves one that every reader refuses as cut short.
 ///
 /// ```
-/// use bloscpack::{RecordReader, RecordWriter};
+/// use bloscpack::records::{RecordReader, RecordWriter};
 /// let mut writer = RecordWriter::new(Vec::new())?;
 /// writer.push("one")?;
 /// writer.push([])?;
@@ -114,7 +114,7 @@ impl<W: Write> std::fmt::Debug for RecordWriter<W> {
 /// refuses as unfinished.
 ///
 /// ```
-/// use bloscpack::{IndexedRecordReader, RecordWriter};
+/// use bloscpack::records::{IndexedRecordReader, RecordWriter};
 /// use std::io::Cursor;
 /// let mut writer = RecordWriter::builder().dtype("varchar").write_to_file(Cursor::new(Vec::new()))?;
 /// for line in "first\nsecond\nthird".lines() {

@@ -7,8 +7,8 @@ use crate::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Event, FormatError, FormatVersion, Geometry, Header, Limits, Metadata, MetadataHeader,
-    MetadataPlace, Section, header::MAGIC, metadata::METADATA_HEADER_LEN, offsets::ENTRY_LEN,
+    Event, FormatError, FormatVersion, Geometry, Header, Metadata, MetadataHeader, MetadataPlace,
+    Section, header::MAGIC, metadata::METADATA_HEADER_LEN, offsets::ENTRY_LEN,
 };
 use serde_core::de::IgnoredAny;
 use std::io;
@@ -234,10 +234,7 @@ fn metadata<S: ReadAt>(
         header,
     };
     // The table is read elsewhere, and only as much of it as there is.
-    let limits = Limits {
-        offsets: u64::MAX,
-        ..probe.limits
-    };
+    let limits = probe.limits.offsets(u64::MAX);
     let mut found = None;
     let mut walk = Walk::of_file(Cursor::new(source), &limits)?;
     let outcome = walk.run_until(|event, _| match event {

@@ -52,7 +52,7 @@ const MOST_ZEROS: u64 = 1 << 16;
 /// Options of [`recover`].
 ///
 /// ```
-/// use bloscpack::RecoverOptions;
+/// use bloscpack::recover::RecoverOptions;
 /// let options = RecoverOptions::default().fill(true).threads(4);
 /// ```
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ impl RecoverOptions {
     /// byte of the source.
     ///
     /// ```
-    /// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
+    /// use bloscpack::{Encoder, decompress, recover::{RecoverOptions, recover}};
     /// use std::io::{Cursor, Write};
     /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
     /// encoder.write_all(&[7; 3000])?;
@@ -144,7 +144,7 @@ impl RecoverOptions {
 /// more if it is packed; for records, also all of the largest chunk.
 ///
 /// ```
-/// use bloscpack::{Encoder, RecoverOptions, decompress, recover};
+/// use bloscpack::{Encoder, decompress, recover::{RecoverOptions, recover}};
 /// use std::io::{Cursor, Write};
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(Cursor::new(Vec::new()))?;
 /// encoder.write_all(&[7; 5000])?;

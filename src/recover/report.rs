@@ -22,7 +22,7 @@ pub struct Lost {
     pub filled: bool,
 }
 
-/// The result of [`recover`](crate::recover()).
+/// The result of [`recover`](crate::recover::recover()).
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recovery {

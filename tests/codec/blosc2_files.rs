@@ -9,8 +9,11 @@ use bloscpack::blosc::{
 };
 use bloscpack::dataset::CArray;
 use bloscpack::{
-    Category, DecoderBuilder, IndexedReader, Limits, RecoverOptions, Survey, decompress, recover,
-    verify,
+    Category, DecoderBuilder, Limits, decompress,
+    indexed::IndexedReader,
+    recover::{RecoverOptions, recover},
+    survey::Survey,
+    verify::verify,
 };
 use std::io::{Cursor, Read};
 

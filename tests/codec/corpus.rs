@@ -12,7 +12,10 @@ use testkit::trickle;
 
 use bloscpack::wire::Offsets;
 use bloscpack::{
-    Decoder, FormatVersion, Header, Limits, Member, MetadataPlace, State, Survey, Warning, verify,
+    Decoder, FormatVersion, Limits, Warning,
+    survey::{Member, State, Survey},
+    verify::verify,
+    wire::{Header, MetadataPlace},
 };
 use manifest::{Expected, Manifest, WHOLE_CORPUS};
 use sha2::{Digest, Sha256};

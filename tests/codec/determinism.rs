@@ -12,7 +12,8 @@ use bloscpack::dataset::{Attributes, CArray, CTable, DatasetLayout, DatasetOptio
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::MemoryStore;
 use bloscpack::{
-    Compressor, Encoder, EncoderBuilder, Filter, FormatVersion, RecordWriter, RecordWriterBuilder,
+    Compressor, Encoder, EncoderBuilder, Filter, FormatVersion,
+    records::{RecordWriter, RecordWriterBuilder},
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

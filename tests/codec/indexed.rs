@@ -7,7 +7,7 @@
 )]
 
 use bloscpack::storage::{ReadAt, Seekable};
-use bloscpack::{Category, Decoder, Encoder, FormatVersion, IndexedReader};
+use bloscpack::{Category, Decoder, Encoder, FormatVersion, indexed::IndexedReader};
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

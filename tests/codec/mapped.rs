@@ -2,7 +2,7 @@
 #![cfg(feature = "mmap")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::IndexedReader;
+use bloscpack::indexed::IndexedReader;
 use bloscpack::storage::{Map, ReadAt};
 use std::fs::File;
 use std::io::ErrorKind;

@@ -21,11 +21,7 @@ struct Told {
 /// Feeds the input in pieces of the lengths that `cut` gives.
 fn told(input: &[u8], mut cut: impl FnMut() -> usize) -> Told {
     // Short, so that it stands in the way of some of the damaged inputs.
-    let limits = Limits {
-        chunk: 1 << 20,
-        metadata: 1 << 16,
-        ..Limits::default()
-    };
+    let limits = Limits::new().chunk(1 << 20).metadata(1 << 16);
     let mut parser = Parser::new(limits, Hashers::default());
     let mut events = Vec::new();
     let mut data = Vec::new();

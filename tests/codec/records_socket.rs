@@ -1,7 +1,10 @@
 //! Records over a TCP socket: what is flushed arrives at once, and a cut is noticed.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::{Category, FormatVersion, RecordReader, RecordWriter, RecordWriterBuilder};
+use bloscpack::{
+    Category, FormatVersion,
+    records::{RecordReader, RecordWriter, RecordWriterBuilder},
+};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;

@@ -9,7 +9,7 @@
 
 use bloscpack::{
     Checksum, Compressor, Decoder, Encoder, EncoderBuilder, Filter, FormatVersion, Limits,
-    Metadata, Survey, decompress, verify,
+    Metadata, decompress, survey::Survey, verify::verify,
 };
 use proptest::prelude::*;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -732,20 +732,20 @@ fn what_lies_behind_a_range_is_not_read() {
 /// Panics at the chunk that begins with 9s.
 struct Planted;
 
-impl bloscpack::Hasher for Planted {
+impl bloscpack::wire::Hasher for Planted {
     fn update(&mut self, bytes: &[u8]) {
         assert!(bytes.get(16) != Some(&9), "planted");
     }
 
-    fn finish(&mut self) -> bloscpack::Digest {
-        bloscpack::Digest::from_u32(0)
+    fn finish(&mut self) -> bloscpack::wire::Digest {
+        bloscpack::wire::Digest::from_u32(0)
     }
 }
 
 /// Who goes on after an error would otherwise get the data without the chunk.
 #[test]
 fn a_chunk_lost_in_a_panic_is_not_passed_over() {
-    let planted = bloscpack::Hashers::default().with(Checksum::Crc32, || Box::new(Planted));
+    let planted = bloscpack::wire::Hashers::default().with(Checksum::Crc32, || Box::new(Planted));
     let is_panic = |error: io::Error| {
         let error = bloscpack::Error::from(error);
         matches!(error.kind(), bloscpack::ErrorKind::Panicked)
@@ -758,7 +758,7 @@ fn a_chunk_lost_in_a_panic_is_not_passed_over() {
         assert!(encoder.write_all(&[1; 10]).is_err());
         assert!(encoder.finish().is_err());
 
-        let good = bloscpack::Hashers::default().with(Checksum::Crc32, || Box::new(Zero));
+        let good = bloscpack::wire::Hashers::default().with(Checksum::Crc32, || Box::new(Zero));
         let mut encoder = options().hashers(good).write_to(Vec::new()).unwrap();
         for byte in [1, 9, 1, 1] {
             encoder.write_all(&[byte; 10]).unwrap();
@@ -775,11 +775,11 @@ fn a_chunk_lost_in_a_panic_is_not_passed_over() {
 
 struct Zero;
 
-impl bloscpack::Hasher for Zero {
+impl bloscpack::wire::Hasher for Zero {
     fn update(&mut self, _: &[u8]) {}
 
-    fn finish(&mut self) -> bloscpack::Digest {
-        bloscpack::Digest::from_u32(0)
+    fn finish(&mut self) -> bloscpack::wire::Digest {
+        bloscpack::wire::Digest::from_u32(0)
     }
 }
 

@@ -11,9 +11,13 @@
 use bloscpack::error::Side;
 use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
-    Decoder, Editor, Encoder, EncoderBuilder, Error, ErrorKind, FormatVersion, IndexedReader,
-    IndexedRecordReader, Limits, Metadata, RecordEditor, RecordReader, RecordWriter,
-    RecordWriterBuilder, RecoverOptions, Survey, recover, verify, verify_at,
+    Decoder, Encoder, EncoderBuilder, Error, ErrorKind, FormatVersion, Limits, Metadata,
+    edit::{Editor, RecordEditor},
+    indexed::IndexedReader,
+    records::{IndexedRecordReader, RecordReader, RecordWriter, RecordWriterBuilder},
+    recover::{RecoverOptions, recover},
+    survey::Survey,
+    verify::{verify, verify_at},
 };
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;

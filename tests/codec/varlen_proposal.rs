@@ -16,7 +16,10 @@
     reason = "lengths and positions here are small"
 )]
 
-use bloscpack::{Checksum, Compressor, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder};
+use bloscpack::{
+    Checksum, Compressor, FormatVersion, Metadata,
+    records::{RecordWriter, RecordWriterBuilder},
+};
 use proptest::prelude::*;
 use sha2::Digest as _;
 use std::io::Cursor;

@@ -9,7 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::{Decoder, Limits, Survey, verify};
+use bloscpack::{Decoder, Limits, survey::Survey, verify::verify};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::panic::catch_unwind;
@@ -170,7 +170,8 @@ fn decode(file: &[u8]) -> Result<Vec<u8>, bloscpack::Error> {
 
 fn metadata(file: &[u8]) -> Vec<Option<String>> {
     let survey = Survey::of(file, &Limits::default()).unwrap();
-    let text = |member: &bloscpack::Member| member.metadata.as_ref().map(|m| m.text().to_owned());
+    let text =
+        |member: &bloscpack::survey::Member| member.metadata.as_ref().map(|m| m.text().to_owned());
     survey.members.iter().map(text).collect()
 }
 

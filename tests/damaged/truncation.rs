@@ -7,8 +7,8 @@
 )]
 
 use bloscpack::{
-    Category, Checksum, Decoder, DecoderBuilder, Encoder, FormatVersion, Limits, Survey, Warning,
-    verify,
+    Category, Checksum, Decoder, DecoderBuilder, Encoder, FormatVersion, Limits, Warning,
+    survey::Survey, verify::verify,
 };
 use std::cell::RefCell;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};

@@ -4,8 +4,8 @@
 //! follow the line. The answer is such a line, too, with `error` in it where the call failed, and `bytes` raw bytes behind it.
 //! At the end of input what was not flushed is dropped.
 
-use bloscpack::DType;
 use bloscpack::blosc::{FilterPipeline, FilterStep};
+use bloscpack::dtype::DType;
 use bloscpack::frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 use serde_json::{Value, json};
 use std::error::Error;

@@ -4,10 +4,10 @@
 //! follow the line. The answer is such a line, too, with `error` in it where the call failed, and `bytes` raw bytes behind it.
 //! At the end of input what was not flushed is dropped.
 
-use bloscpack::DType;
 use bloscpack::dataset::{
     Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, DatasetOptions, Warning,
 };
+use bloscpack::dtype::DType;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::io::{BufRead, Read, Write, stdin, stdout};

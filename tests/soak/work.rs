@@ -3,8 +3,10 @@
 use bloscpack::dataset::{CArray, DatasetLayout};
 use bloscpack::frame::NdArray;
 use bloscpack::{
-    Checksum, Compressor, Decoder, Editor, Encoder, Filter, FormatVersion, IndexedReader,
-    IndexedRecordReader, RecordEditor, RecordReader, RecordWriter,
+    Checksum, Compressor, Decoder, Encoder, Filter, FormatVersion,
+    edit::{Editor, RecordEditor},
+    indexed::IndexedReader,
+    records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
 use std::fs;
 use std::io::{Read, Write};

@@ -1,8 +1,9 @@
 //! What goes over the wire: content or records, written and read as a user of the library does.
 
-use bloscpack::RecordWriterBuilder;
+use bloscpack::records::RecordWriterBuilder;
 use bloscpack::{
-    Category, Decoder, Encoder, EncoderBuilder, Error, ErrorKind, RecordReader, RecordWriter,
+    Category, Decoder, Encoder, EncoderBuilder, Error, ErrorKind,
+    records::{RecordReader, RecordWriter},
 };
 use std::io::{self, ErrorKind as Io, Read, Write};
 

@@ -5,7 +5,8 @@ pub mod new;
 use std::path::Path;
 
 use bloscpack::{
-    DType, Error,
+    Error,
+    dtype::DType,
     frame::{ArrayKind, Frame, FrameOptions, NdArray, NdArrayBuilder},
 };
 

@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bloscpack::{
-    Limits, Survey,
+    Limits,
     storage::{Cursor, ReadAt as _},
+    survey::Survey,
 };
 
 use crate::failure::Failure;

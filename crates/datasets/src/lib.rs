@@ -83,6 +83,8 @@ mod survey;
 mod verify;
 mod walk;
 mod warning;
+// Public for tests and for the other crates of the workspace.
+#[doc(hidden)]
 pub mod wire;
 
 pub use bloscpack_dtype::Element;

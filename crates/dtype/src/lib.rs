@@ -56,6 +56,7 @@ pub mod literal;
 mod name;
 #[doc(hidden)]
 pub mod native;
+#[doc(hidden)]
 pub mod npy;
 mod order;
 mod parse;

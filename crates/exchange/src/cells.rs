@@ -1,49 +1,55 @@
 //! Rows as text.
 
+use super::int::in_memory;
 use super::schema::Column;
-use super::source::to_usize;
 use bloscpack_dtype::DType;
 #[cfg(any(feature = "csv", feature = "arrow"))]
 use bloscpack_dtype::Kind;
+use bloscpack_error::{Error, Result};
 use std::fmt::Write;
 
 /// The bytes of a row of a column.
-pub(super) fn row_of<'a>(column: &Column, bytes: &'a [u8], row: usize) -> &'a [u8] {
-    let len = to_usize(column.row_bytes());
-    let start = row.saturating_mul(len);
-    bytes
-        .get(start..start.saturating_add(len))
-        .unwrap_or_default()
+pub(super) fn row_of<'a>(column: &Column, bytes: &'a [u8], row: usize) -> Result<&'a [u8]> {
+    let len = in_memory(column.row_bytes())?;
+    row.checked_mul(len)
+        .and_then(|start| bytes.get(start..)?.get(..len))
+        .ok_or_else(|| {
+            let there = bytes.len();
+            Error::bug(format!(
+                "row {row} of {len} bytes each in a batch of {there}"
+            ))
+        })
 }
 
 /// A row as JSON; of more than one element as lists within lists. Only one element at a time is a value in memory, which may
 /// be a hundred times as large as its bytes.
-pub(super) fn row_json(column: &Column, bytes: &[u8], row: usize, text: &mut String) {
-    nested(
-        &column.dtype,
-        &column.row_shape,
-        row_of(column, bytes, row),
-        text,
-    );
+pub(super) fn row_json(column: &Column, bytes: &[u8], row: usize, text: &mut String) -> Result<()> {
+    let bytes = row_of(column, bytes, row)?;
+    nested(&column.dtype, &column.row_shape, bytes, text)
 }
 
-fn nested(dtype: &DType, shape: &[u64], bytes: &[u8], text: &mut String) {
+fn nested(dtype: &DType, shape: &[u64], bytes: &[u8], text: &mut String) -> Result<()> {
     let Some((len, within)) = shape.split_first() else {
         // Writing to a string does not fail.
         let _ = write!(text, "{}", dtype.value(bytes));
-        return;
+        return Ok(());
     };
     text.push('[');
-    let each = bytes.len().checked_div(to_usize(*len)).unwrap_or(0);
-    if each > 0 {
+    // A row without bytes is an empty list, whatever its shape.
+    if !bytes.is_empty() {
+        let each = bytes.len().checked_div(in_memory(*len)?);
+        let each = each
+            .filter(|each| *each > 0)
+            .ok_or_else(|| Error::bug(format!("{} bytes in a list of {len}", bytes.len())))?;
         for (at, part) in bytes.chunks_exact(each).enumerate() {
             if at > 0 {
                 text.push(',');
             }
-            nested(dtype, within, part, text);
+            nested(dtype, within, part, text)?;
         }
     }
     text.push(']');
+    Ok(())
 }
 
 /// Whether no text at all is a value.

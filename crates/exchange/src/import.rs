@@ -1,6 +1,6 @@
 //! A source into a dataset.
 
-use super::schema::{Batch, Column, Schema, names};
+use super::schema::{Batch, Column, Schema, names, row_shape};
 use super::source::{Progress, Source, for_each};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
@@ -18,14 +18,14 @@ pub fn import_table(
     table: &mut CTable,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
-    let places = places(source.schema(), table)?;
+    let mappings = mappings(source.schema(), table)?;
     for_each(source, progress, |schema, mut batch| {
-        turn(schema, &mut batch, &places);
-        let columns: Vec<&[u8]> = places
-            .iter()
-            .filter_map(|place| batch.columns.get(place.from).map(Vec::as_slice))
-            .collect();
-        table.append(&columns)
+        match_byte_order(schema, &mut batch, &mappings)?;
+        let columns = mappings.iter().map(|mapping| {
+            let bytes = batch.columns.get(mapping.from);
+            bytes.map(Vec::as_slice).ok_or_else(|| mapping.missing())
+        });
+        table.append(&columns.collect::<Result<Vec<_>>>()?)
     })?;
     table.flush()
 }
@@ -41,26 +41,36 @@ pub fn import_array(
 ) -> Result<()> {
     let column = source.schema().only("an array has one column")?;
     check(column, array)?;
-    let places = [Place {
+    let mapping = ColumnMapping {
         from: 0,
         dtype: array.dtype().clone(),
-    }];
+    };
     for_each(source, progress, |schema, mut batch| {
-        turn(schema, &mut batch, &places);
-        let rows = batch.columns.first().map_or(&[][..], Vec::as_slice);
+        match_byte_order(schema, &mut batch, std::slice::from_ref(&mapping))?;
+        let rows = batch.columns.first().ok_or_else(|| mapping.missing())?;
         array.append(rows)
     })?;
     array.flush()
 }
 
-/// For a column of the table, where its rows come from, and what they are to be.
-struct Place {
+/// For a column of the table, the column of the source that its rows come from, and the type that they get.
+struct ColumnMapping {
     from: usize,
     dtype: DType,
 }
 
-fn places(schema: &Schema, table: &CTable) -> Result<Vec<Place>> {
-    let mut places = Vec::new();
+impl ColumnMapping {
+    /// The error of a batch without the column.
+    fn missing(&self) -> Error {
+        Error::bug(format!(
+            "a batch without column {} of its schema",
+            self.from
+        ))
+    }
+}
+
+fn mappings(schema: &Schema, table: &CTable) -> Result<Vec<ColumnMapping>> {
+    let mut mappings = Vec::new();
     for name in table.names() {
         let from = schema
             .columns
@@ -76,10 +86,10 @@ fn places(schema: &Schema, table: &CTable) -> Result<Vec<Place>> {
         let array = table.column(name)?;
         check(column, array)?;
         let dtype = array.dtype().clone();
-        places.push(Place { from, dtype });
+        mappings.push(ColumnMapping { from, dtype });
     }
-    match schema.columns.len() == places.len() {
-        true => Ok(places),
+    match schema.columns.len() == mappings.len() {
+        true => Ok(mappings),
         false => Err(Error::usage(format!(
             "the table has columns {}, but the input has {}",
             table.names().join(", "),
@@ -90,8 +100,8 @@ fn places(schema: &Schema, table: &CTable) -> Result<Vec<Place>> {
 
 /// Refuses rows that are not those of the array, but for the order of their bytes.
 fn check(column: &Column, array: &CArray) -> Result<()> {
-    let row_shape = array.shape().get(1..).unwrap_or_default();
-    let same = turned(&column.dtype, array.dtype()).is_some();
+    let row_shape = row_shape(array.shape());
+    let same = has_other_order(&column.dtype, array.dtype()).is_some();
     match same && column.row_shape == row_shape {
         true => Ok(()),
         false => Err(Error::usage(format!(
@@ -104,8 +114,8 @@ fn check(column: &Column, array: &CArray) -> Result<()> {
     }
 }
 
-/// How elements become those of another type; `None` if they cannot.
-fn turned(from: &DType, to: &DType) -> Option<bool> {
+/// Whether elements become those of the other type with the order of their bytes reversed; `None` if they cannot.
+fn has_other_order(from: &DType, to: &DType) -> Option<bool> {
     if from == to {
         return Some(false);
     }
@@ -114,17 +124,18 @@ fn turned(from: &DType, to: &DType) -> Option<bool> {
     (plain && same).then_some(true)
 }
 
-fn turn(schema: &Schema, batch: &mut Batch, places: &[Place]) {
-    for place in places {
+fn match_byte_order(schema: &Schema, batch: &mut Batch, mappings: &[ColumnMapping]) -> Result<()> {
+    for mapping in mappings {
         let (Some(column), Some(bytes)) = (
-            schema.columns.get(place.from),
-            batch.columns.get_mut(place.from),
+            schema.columns.get(mapping.from),
+            batch.columns.get_mut(mapping.from),
         ) else {
-            continue;
+            return Err(mapping.missing());
         };
-        if turned(&column.dtype, &place.dtype) == Some(true) {
+        if has_other_order(&column.dtype, &mapping.dtype) == Some(true) {
             column.dtype.to_little(bytes);
-            place.dtype.to_little(bytes);
+            mapping.dtype.to_little(bytes);
         }
     }
+    Ok(())
 }

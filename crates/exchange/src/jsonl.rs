@@ -1,8 +1,9 @@
 //! JSON lines: a value on each line.
 
 use super::cells::row_json;
+use super::int::in_memory;
 use super::schema::{Batch, Schema};
-use super::source::{Progress, Source, check_empty_rows, for_each, to_usize};
+use super::source::{Progress, Source, check_empty_rows, for_each};
 use bloscpack_error::Result;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -35,8 +36,8 @@ pub fn write_jsonl(
     check_empty_rows(source)?;
     let mut lines = String::new();
     for_each(source, progress, |schema, batch| {
-        for row in 0..to_usize(batch.rows) {
-            put_line(schema, &batch, row, &mut lines);
+        for row in 0..in_memory(batch.rows)? {
+            put_line(schema, &batch, row, &mut lines)?;
             lines.push('\n');
             if lines.len() >= AT_ONCE {
                 to.write_all(lines.as_bytes())?;
@@ -52,13 +53,13 @@ pub fn write_jsonl(
 /// Bytes that are written at once.
 const AT_ONCE: usize = 1 << 16;
 
-fn put_line(schema: &Schema, batch: &Batch, row: usize, line: &mut String) {
+fn put_line(schema: &Schema, batch: &Batch, row: usize, line: &mut String) -> Result<()> {
     let columns = schema.columns.iter().zip(&batch.columns);
     if !schema.is_table {
         for (column, bytes) in columns.take(1) {
-            row_json(column, bytes, row, line);
+            row_json(column, bytes, row, line)?;
         }
-        return;
+        return Ok(());
     }
     line.push('{');
     for (at, (column, bytes)) in columns.enumerate() {
@@ -67,7 +68,8 @@ fn put_line(schema: &Schema, batch: &Batch, row: usize, line: &mut String) {
         }
         // Writing to a string does not fail.
         let _ = write!(line, "{}:", Value::from(column.name.as_str()));
-        row_json(column, bytes, row, line);
+        row_json(column, bytes, row, line)?;
     }
     line.push('}');
+    Ok(())
 }

@@ -44,9 +44,11 @@ mod bytes;
 mod cells;
 #[cfg(feature = "csv")]
 mod csv;
+mod dispatch;
 mod error;
 mod format;
 mod import;
+mod int;
 mod jsonl;
 mod npy;
 mod options;
@@ -58,8 +60,9 @@ pub use arrow::{write_arrow, write_arrow_stream, write_parquet};
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::write_csv;
-pub use error::ExchangeError;
-pub use format::{Format, export, open, open_at};
+pub use dispatch::{export, open, open_at};
+pub use error::{CsvError, ExchangeError, ValueError};
+pub use format::Format;
 pub use import::{import_array, import_table};
 pub use jsonl::write_jsonl;
 pub use npy::{NpyFile, write_npy};

@@ -1,8 +1,10 @@
 //! `.npy`: an array of NumPy in a file.
 
+use super::error::ExchangeError;
+use super::format::Format;
+use super::int::{in_memory, to_u64};
 use super::schema::{Batch, Schema, structured};
-use super::source::{Content, Flat, Progress, Source, for_each, to_u64, to_usize};
-use blosc1::Fault;
+use super::source::{Content, Flat, Progress, Source, for_each};
 use bloscpack_dtype::{
     DType,
     npy::{NpyError, NpyHeader},
@@ -50,7 +52,7 @@ pub fn write_npy(
     for_each(source, progress, |schema, batch| {
         match batch.columns.as_slice() {
             [bytes] => to.write_all(bytes)?,
-            _ => to.write_all(&interleaved(schema, &batch))?,
+            _ => to.write_all(&interleaved(schema, &batch)?)?,
         }
         Ok(())
     })?;
@@ -58,34 +60,40 @@ pub fn write_npy(
 }
 
 /// Consecutive rows of consecutive columns.
-fn interleaved(schema: &Schema, batch: &Batch) -> Vec<u8> {
-    let row = to_usize(schema.row_bytes());
-    let mut out = vec![0; row.saturating_mul(to_usize(batch.rows))];
+fn interleaved(schema: &Schema, batch: &Batch) -> Result<Vec<u8>> {
+    let row = in_memory(schema.row_bytes())?;
+    let total = schema.row_bytes().checked_mul(batch.rows);
+    let mut out = vec![0; in_memory(total.ok_or(ExchangeError::NoMemory)?)?];
     let mut start = 0usize;
     for (column, bytes) in schema.columns.iter().zip(&batch.columns) {
-        let len = to_usize(column.row_bytes());
-        let places = out.chunks_exact_mut(row.max(1));
-        for (element, part) in places.zip(bytes.chunks_exact(len.max(1))) {
-            if let Some(place) = element.get_mut(start..start.saturating_add(len)) {
-                place.copy_from_slice(part);
-            }
+        // The sum of these is the length of a row.
+        let end = start + in_memory(column.row_bytes())?;
+        if end == start {
+            continue;
         }
-        start = start.saturating_add(len);
+        let elements = out.chunks_exact_mut(row);
+        for (element, part) in elements.zip(bytes.chunks_exact(end - start)) {
+            element
+                .get_mut(start..end)
+                .ok_or_else(|| Error::bug(format!("bytes {start}..{end} of a row of {row}")))?
+                .copy_from_slice(part);
+        }
+        start = end;
     }
-    out
+    Ok(out)
 }
 
 /// The bytes of a file after its header.
 #[derive(Debug)]
-struct Behind<S> {
+struct AfterHeader<S> {
     bytes: S,
-    header: u64,
+    header_len: u64,
 }
 
-impl<S: ReadAt> Content for Behind<S> {
+impl<S: ReadAt> Content for AfterHeader<S> {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
-        let at = self.header.saturating_add(at);
-        Ok(self.bytes.read_exact_at(at, buf)?)
+        // The elements end with the file.
+        Ok(self.bytes.read_exact_at(self.header_len + at, buf)?)
     }
 }
 
@@ -111,7 +119,7 @@ pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> 
 #[derive(Debug)]
 pub struct NpyFile<S> {
     header: NpyHeader,
-    flat: Flat<Behind<S>>,
+    flat: Flat<AfterHeader<S>>,
 }
 
 impl<S: ReadAt> NpyFile<S> {
@@ -154,26 +162,27 @@ impl<S: ReadAt> NpyFile<S> {
 }
 
 /// The header of a file, and its elements.
-fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<Behind<S>>)> {
+fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<AfterHeader<S>>)> {
     let size = bytes.size()?;
     let (header, len) = header_of(&bytes, size)?;
-    let there = size.saturating_sub(to_u64(len));
-    let said = header.content_len().unwrap_or(u64::MAX);
-    if there != said {
-        let fault = if there < said {
-            Fault::CutShort
-        } else {
-            Fault::Damaged
-        };
-        let what = format!(
-            ".npy: an array of {} with shape {:?} has {said} bytes, but {there} follow the header",
-            header.dtype, header.shape
-        );
-        return Err(crate::error::exchange(fault, what));
+    // The header is not longer than the file.
+    let found = size - to_u64(len);
+    let expected = header
+        .content_len()
+        .ok_or_else(|| Error::bug("a .npy header for more than 2^64 bytes was accepted"))?;
+    if found != expected {
+        let (format, dtype, shape) = (Format::Npy, &header.dtype, &header.shape);
+        return Err(ExchangeError::WrongLength {
+            format,
+            part: format!("array of {dtype} with shape {shape:?}"),
+            found,
+            expected,
+        }
+        .into());
     }
-    let content = Behind {
+    let content = AfterHeader {
         bytes,
-        header: to_u64(len),
+        header_len: to_u64(len),
     };
     let dtype = header.dtype.clone();
     let flat = Flat::new(content, dtype, &header.shape, header.fortran_order)?;
@@ -185,33 +194,34 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The header and its length; no more is read than that.
 fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
-    let wrong = |error: NpyError| crate::error::exchange(Fault::Damaged, error.to_string());
-    let mut start = vec![0; to_usize(size.min(to_u64(NpyHeader::START)))];
+    let mut start = vec![0; in_memory(size.min(to_u64(NpyHeader::START)))?];
     bytes.read_exact_at(0, &mut start)?;
-    let cut = |len: usize| {
-        let what = format!(".npy: cut short after {size} bytes of a header of {len}");
-        crate::error::exchange(Fault::CutShort, what)
+    let format = Format::Npy;
+    let cut = |len: usize| ExchangeError::WrongLength {
+        format,
+        part: "header".to_owned(),
+        found: size,
+        expected: to_u64(len),
     };
     if MAGIC.starts_with(&start) {
-        return Err(cut(NpyHeader::START));
+        return Err(cut(NpyHeader::START).into());
     }
     if !start.starts_with(MAGIC) {
-        let what = "this is no .npy file: it begins with something else";
-        return Err(crate::error::exchange(Fault::Unsupported, what));
+        return Err(ExchangeError::WrongMagic { format }.into());
     }
     let version = start.get(MAGIC.len()..);
     let len = match (NpyHeader::len_of(&start), version) {
         (Ok(len), _) => len,
         // All that is there is as it should be.
         (Err(_), Some([] | [1..=3] | [1..=3, 0, ..])) if start.len() < NpyHeader::START => {
-            return Err(cut(NpyHeader::START));
+            return Err(cut(NpyHeader::START).into());
         }
-        (Err(error), _) => return Err(wrong(error)),
+        (Err(error), _) => return Err(ExchangeError::Npy(error).into()),
     };
     if to_u64(len) > size {
-        return Err(cut(len));
+        return Err(cut(len).into());
     }
     let mut all = vec![0; len];
     bytes.read_exact_at(0, &mut all)?;
-    NpyHeader::parse(&all).map_err(wrong)
+    Ok(NpyHeader::parse(&all).map_err(ExchangeError::Npy)?)
 }

@@ -2,7 +2,7 @@
 
 #[cfg(any(feature = "csv", feature = "arrow"))]
 use super::cells::is_value_of_nothing;
-use super::schema::Column;
+use super::schema::{Column, row_shape};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
@@ -74,7 +74,7 @@ impl ImportOptions {
         for name in table.names() {
             let array = table.column(name)?;
             let mut column = Column::new(name, array.dtype().clone());
-            column.row_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+            column.row_shape = row_shape(array.shape()).to_vec();
             self = self.column(column);
         }
         Ok(self)
@@ -84,7 +84,7 @@ impl ImportOptions {
     #[must_use]
     pub fn for_array(self, name: &str, array: &CArray) -> Self {
         let mut column = Column::new(name, array.dtype().clone());
-        column.row_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+        column.row_shape = row_shape(array.shape()).to_vec();
         self.column(column)
     }
 

@@ -1,5 +1,7 @@
 //! [`Schema`]: what the columns of a source are.
 
+use super::error::ExchangeError;
+use super::int::to_u64;
 use bloscpack_datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
 use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
 use bloscpack_error::{Error, Result};
@@ -32,17 +34,19 @@ impl Column {
         }
     }
 
-    /// Elements of a row.
+    /// Elements of a row; `u64::MAX` for more, which no memory has room for.
     #[must_use]
     pub fn row_len(&self) -> u64 {
+        // Saturation is the meaning: memory for such a row is refused where it is asked for.
         self.row_shape
             .iter()
             .fold(1, |len, axis| len.saturating_mul(*axis))
     }
 
-    /// Bytes of a row.
+    /// Bytes of a row; `u64::MAX` for more, which no memory has room for.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
+        // Saturation is the meaning, as above.
         self.row_len().saturating_mul(self.dtype.itemsize())
     }
 
@@ -59,8 +63,7 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// Whether it is a table; else it is one array, and the only column has no name of its own.
     pub is_table: bool,
-    /// Whether NaN means a missing value, and is written as such where the format can express it
-    /// the two apart: as null in Arrow and Parquet.
+    /// Whether NaN means a missing value, and is written as one where the format can express that: as null in Arrow and Parquet.
     pub nan_is_null: bool,
     /// The user's attributes, if the source has any.
     pub attributes: Attributes,
@@ -88,9 +91,10 @@ impl Schema {
         }
     }
 
-    /// Bytes of a row of all columns.
+    /// Bytes of a row of all columns; `u64::MAX` for more, which no memory has room for.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
+        // Saturation is the meaning, as for a column.
         self.columns
             .iter()
             .fold(0, |sum, column| sum.saturating_add(column.row_bytes()))
@@ -149,11 +153,18 @@ pub(super) fn structured(columns: &[Column]) -> Result<DType> {
             shape: column.row_shape.clone(),
             offset,
         });
-        offset = offset.saturating_add(column.row_bytes());
+        offset = offset
+            .checked_add(column.row_bytes())
+            .ok_or(ExchangeError::NoMemory)?;
     }
     let aligned = false;
     let kind = Kind::Struct(Box::new(Struct { fields, aligned }));
     DType::new(kind, ByteOrder::Little, offset).map_err(|error| Error::usage(error.to_string()))
+}
+
+/// Elements of a row along each axis, in an array of this shape. A scalar has no axis, and is a row of one element.
+pub(super) fn row_shape(shape: &[u64]) -> &[u64] {
+    shape.split_first().map_or(&[], |(_, row_shape)| row_shape)
 }
 
 /// Some rows of each column.
@@ -163,4 +174,28 @@ pub struct Batch {
     pub rows: u64,
     /// The bytes of each column, in C order and as its dtype has them.
     pub columns: Vec<Vec<u8>>,
+}
+
+impl Batch {
+    /// Refuses a batch that does not have the bytes of its rows in each column.
+    pub(super) fn check(&self, schema: &Schema) -> Result<()> {
+        let (found, expected) = (self.columns.len(), schema.columns.len());
+        if found != expected {
+            return Err(Error::usage(format!(
+                "the source gave {found} columns, expected {expected}"
+            )));
+        }
+        for (column, bytes) in schema.columns.iter().zip(&self.columns) {
+            let found = to_u64(bytes.len());
+            if column.row_bytes().checked_mul(self.rows) != Some(found) {
+                return Err(Error::usage(format!(
+                    "column {:?}: the source gave {found} bytes for {} rows of {}",
+                    column.name,
+                    self.rows,
+                    column.row_bytes()
+                )));
+            }
+        }
+        Ok(())
+    }
 }

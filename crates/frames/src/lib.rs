@@ -57,6 +57,8 @@ mod nd;
 mod options;
 mod part;
 mod storage;
+// Public for tests and for the other crates of the workspace.
+#[doc(hidden)]
 pub mod wire;
 
 pub use error::FrameError;

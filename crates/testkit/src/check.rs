@@ -4,7 +4,11 @@
 use super::crash::Files;
 use super::scenario::{Content, JOURNAL, MORE, NAME, Scenario};
 use bloscpack::storage::{Cursor, Folder, Memory, ReadAt, Snapshot};
-use bloscpack::{Decoder, IndexedReader, IndexedRecordReader, RecordReader};
+use bloscpack::{
+    Decoder,
+    indexed::IndexedReader,
+    records::{IndexedRecordReader, RecordReader},
+};
 use std::ffi::OsStr;
 use std::io::Read;
 

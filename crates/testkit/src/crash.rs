@@ -25,7 +25,7 @@ pub type Files = Vec<(OsString, Vec<u8>)>;
 /// How many states to make up at random after each operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Depth {
-    /// All combinations of up to [`EXHAUSTIVE`] pieces, or random ones of these, too.
+    /// All combinations of up to `EXHAUSTIVE` pieces, or random ones of these, too.
     pub exhaustive: bool,
     pub random: usize,
 }

@@ -6,7 +6,7 @@
 )]
 
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings};
-use bloscpack::{Checksum, Compressor, Encoder, Filter, FormatVersion, Hashers, Metadata};
+use bloscpack::{Checksum, Compressor, Encoder, Filter, FormatVersion, Metadata, wire::Hashers};
 use std::io::{Cursor, Read, Write};
 
 pub use super::map::{DIGEST_LEN, Field, Part, i64_at, parts, u32_at};

@@ -1,7 +1,7 @@
 //! What `manifest.json` says of each file, in the words of the crate.
 
 use bloscpack::wire::MetadataCodec;
-use bloscpack::{Checksum, FormatVersion, MetadataHeader};
+use bloscpack::{Checksum, FormatVersion, wire::MetadataHeader};
 use serde_json::Value;
 use std::path::Path;
 

@@ -7,7 +7,7 @@
 )]
 
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
-use bloscpack::{Checksum, Hashers};
+use bloscpack::{Checksum, wire::Hashers};
 
 /// A V2 member of records, put together by hand; everything that is not said is as it should be.
 #[derive(Clone)]

@@ -8,8 +8,9 @@
 use super::golden::{ByHand, Field, Random, Recipe, parts, sensor};
 use bloscpack::storage::Folder;
 use bloscpack::{
-    Checksum, Editor, EditorBuilder, Encoder, FormatVersion, Metadata, RecordEditor, RecordWriter,
-    RecordWriterBuilder,
+    Checksum, Encoder, FormatVersion, Metadata,
+    edit::{Editor, EditorBuilder, RecordEditor},
+    records::{RecordWriter, RecordWriterBuilder},
 };
 use serde_json::{Value, json};
 use std::ffi::OsStr;
@@ -544,7 +545,7 @@ fn records(name: &str, builder: RecordWriterBuilder, is_stream: bool) -> Scenari
         before.metadata = Some(json!({"dtype": "varbinary", "shape": [count]}));
         writer.finish().unwrap().into_inner()
     };
-    let reader = bloscpack::IndexedRecordReader::open(file.as_slice()).unwrap();
+    let reader = bloscpack::records::IndexedRecordReader::open(file.as_slice()).unwrap();
     if let (Some(packing), Some(metadata)) = (reader.packing(), &mut before.metadata) {
         let packing = json!({"name": "lengths", "version": 1, "chunk_size": packing.chunk_size()});
         metadata["packing"] = packing;

@@ -43,7 +43,7 @@ impl Random {
 /// How many states to make up after each operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Depth {
-    /// All combinations of up to [`EXHAUSTIVE`] pieces.
+    /// All combinations of up to `EXHAUSTIVE` pieces.
     pub exhaustive: bool,
     /// Random ones.
     pub random: usize,

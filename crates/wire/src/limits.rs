@@ -10,10 +10,11 @@ use blosc1::{ChunkDecoder, MAX_NBYTES};
 ///
 /// ```
 /// use bloscpack_wire::Limits;
-/// let strict = Limits { chunk: 16 << 20, ..Limits::default() };
+/// let strict = Limits::new().chunk(16 << 20);
 /// assert_eq!(strict.block, 256 << 20);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Uncompressed bytes of a chunk; by default the format's own bound of 2 GiB less 17 bytes.
     pub chunk: u32,
@@ -30,19 +31,14 @@ pub struct Limits {
     pub ratio: u32,
     /// Uncompressed bytes of all chunks of an input together; anything by default. Sequential readers return
     /// all data before the chunk that exceeds it; readers by position, frames and datasets are not opened. Records that are read
-    /// by number are bounded by `chunk` alone, and `bloscpack::recover` ignores this one.
+    /// by number are bounded by `chunk` alone, and `bloscpack::recover::recover` ignores this one.
     pub total: u64,
 }
 
 impl Limits {
-    /// A decoder that keeps to these.
-    pub fn decoder(&self) -> ChunkDecoder {
-        ChunkDecoder::with_max_block(self.block).max_ratio(self.ratio)
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
+    /// The defaults.
+    #[must_use]
+    pub const fn new() -> Self {
         Self {
             chunk: MAX_NBYTES,
             block: 256 << 20,
@@ -51,6 +47,59 @@ impl Default for Limits {
             ratio: u32::MAX,
             total: u64::MAX,
         }
+    }
+
+    /// Sets the field `chunk`.
+    #[must_use]
+    pub const fn chunk(mut self, bytes: u32) -> Self {
+        self.chunk = bytes;
+        self
+    }
+
+    /// Sets the field `block`.
+    #[must_use]
+    pub const fn block(mut self, bytes: u32) -> Self {
+        self.block = bytes;
+        self
+    }
+
+    /// Sets the field `metadata`.
+    #[must_use]
+    pub const fn metadata(mut self, bytes: u32) -> Self {
+        self.metadata = bytes;
+        self
+    }
+
+    /// Sets the field `offsets`.
+    #[must_use]
+    pub const fn offsets(mut self, bytes: u64) -> Self {
+        self.offsets = bytes;
+        self
+    }
+
+    /// Sets the field `ratio`.
+    #[must_use]
+    pub const fn ratio(mut self, ratio: u32) -> Self {
+        self.ratio = ratio;
+        self
+    }
+
+    /// Sets the field `total`.
+    #[must_use]
+    pub const fn total(mut self, bytes: u64) -> Self {
+        self.total = bytes;
+        self
+    }
+
+    /// A decoder that keeps to these.
+    pub fn decoder(&self) -> ChunkDecoder {
+        ChunkDecoder::with_max_block(self.block).max_ratio(self.ratio)
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::files::Files;
 use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack::storage::MemoryStore;
-use bloscpack::{DType, Result};
+use bloscpack::{Result, dtype::DType};
 use std::sync::{Arc, LazyLock};
 
 use testkit::tree_faulty;

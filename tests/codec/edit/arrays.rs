@@ -2,7 +2,7 @@
 
 use crate::edit::{NAME, append, check, name};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Editor, Encoder, Metadata};
+use bloscpack::{Category, Encoder, Metadata, edit::Editor};
 use std::io::{Cursor, Write};
 
 fn array(metadata: &str, data: &[u8]) -> Memory {

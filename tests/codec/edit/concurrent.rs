@@ -4,7 +4,7 @@
 
 use crate::edit::{NAME, golden::sensor};
 use bloscpack::storage::{Cursor, Snapshot};
-use bloscpack::{Decoder, Editor, Encoder, IndexedReader};
+use bloscpack::{Decoder, Encoder, edit::Editor, indexed::IndexedReader};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

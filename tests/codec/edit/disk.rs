@@ -5,7 +5,7 @@
 use crate::edit::golden::sensor;
 use crate::edit::{JOURNAL, NAME};
 use bloscpack::storage::Snapshot;
-use bloscpack::{Category, Editor, Encoder};
+use bloscpack::{Category, Encoder, edit::Editor};
 use std::fs;
 use std::io::{Cursor, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

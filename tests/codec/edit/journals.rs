@@ -3,7 +3,7 @@
 use crate::edit::golden::sensor;
 use crate::edit::{JOURNAL, NAME, append, check, name, names};
 use bloscpack::storage::{Access, Folder, Memory, Snapshot, WriteAt};
-use bloscpack::{Category, Checksum, Editor, Encoder, Hashers, IndexedReader};
+use bloscpack::{Category, Checksum, Encoder, edit::Editor, indexed::IndexedReader, wire::Hashers};
 use std::io::{Cursor, Write};
 
 fn file(data: &[u8]) -> Vec<u8> {

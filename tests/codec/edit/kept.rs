@@ -4,7 +4,11 @@ use crate::edit::golden::sensor;
 use crate::edit::{NAME, append, check, name};
 use bloscpack::storage::Memory;
 use bloscpack::wire::Offsets;
-use bloscpack::{Compressor, Editor, Encoder, Filter, FormatVersion, Limits, Member, Survey};
+use bloscpack::{
+    Compressor, Encoder, Filter, FormatVersion, Limits,
+    edit::Editor,
+    survey::{Member, Survey},
+};
 use std::io::{Cursor, Write};
 
 fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Memory {
@@ -88,7 +92,7 @@ fn a_table_that_is_full_grows() {
         check(&folder, &data[..end], None);
         let member = member(&folder);
         assert!(matches!(&member.offsets, Offsets::Filled(table) if table.len() == end / 1000));
-        assert_eq!(member.state, bloscpack::State::Complete);
+        assert_eq!(member.state, bloscpack::survey::State::Complete);
     }
     // It grew once, with eight chunks, to hold ten times as many besides.
     assert_eq!(editor.header().max_app_chunks, 8 + 80 - 40);
@@ -181,7 +185,7 @@ fn offsets_of_minus_one_are_filled_in() {
             blank[28..32].fill(0);
         }
         let folder = Memory::from([(NAME, blank)]);
-        assert_eq!(member(&folder).state, bloscpack::State::Unindexed);
+        assert_eq!(member(&folder).state, bloscpack::survey::State::Unindexed);
         assert!(open(&folder).reindex().unwrap());
         assert!(!open(&folder).reindex().unwrap());
         check(&folder, &data, None);

@@ -21,7 +21,7 @@ mod refused;
 mod together;
 
 use bloscpack::storage::{Folder, Memory, Snapshot};
-use bloscpack::{Editor, IndexedReader, Limits, Survey};
+use bloscpack::{Limits, edit::Editor, indexed::IndexedReader, survey::Survey};
 use std::ffi::OsStr;
 use std::io::Write;
 
@@ -50,7 +50,7 @@ fn append(editor: &mut Editor<Memory>, data: &[u8]) -> bloscpack::Result<u64> {
 fn check(folder: &Memory, model: &[u8], metadata: Option<&str>) {
     let file = folder.bytes(NAME).unwrap();
     assert!(bloscpack::decompress(&file).unwrap() == model);
-    let report = bloscpack::verify(file.as_slice(), Limits::default(), 1).unwrap();
+    let report = bloscpack::verify::verify(file.as_slice(), Limits::default(), 1).unwrap();
     assert!(
         report.is_sound() && report.warnings.is_empty(),
         "{report:?}"
@@ -70,7 +70,7 @@ fn editors_go_between_threads() {
     fn is_shared<T: Send + Sync>() {}
     fn is_sent<T: Send>() {}
     is_shared::<Editor>();
-    is_shared::<bloscpack::EditorBuilder>();
+    is_shared::<bloscpack::edit::EditorBuilder>();
     is_shared::<Snapshot>();
-    is_sent::<bloscpack::Appender<'_>>();
+    is_sent::<bloscpack::edit::Appender<'_>>();
 }

@@ -3,7 +3,7 @@
 
 use crate::edit::{NAME, check, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Checksum, Compressor, Editor, Encoder, Filter, FormatVersion, Metadata};
+use bloscpack::{Checksum, Compressor, Encoder, Filter, FormatVersion, Metadata, edit::Editor};
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
 

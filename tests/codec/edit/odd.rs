@@ -5,7 +5,11 @@ use crate::edit::golden::{Random, sensor};
 use crate::edit::{NAME, append, check, name};
 use bloscpack::blosc::{ChunkEncoder, ChunkHeader, ChunkSettings};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Checksum, Editor, FormatVersion, Hashers, Header, Metadata};
+use bloscpack::{
+    Category, Checksum, FormatVersion, Metadata,
+    edit::Editor,
+    wire::{Hashers, Header},
+};
 use std::io::Write;
 
 /// A file with this header and these chunks, whose table, if there is one, has no spare entries.
@@ -281,7 +285,7 @@ fn bytes_behind_the_end_never_become_content() {
 
 /// The content through a reader that goes by the table.
 fn open_at(folder: &Memory) -> Vec<u8> {
-    let reader = bloscpack::IndexedReader::open(folder.bytes(NAME).unwrap()).unwrap();
+    let reader = bloscpack::indexed::IndexedReader::open(folder.bytes(NAME).unwrap()).unwrap();
     let mut content = Vec::new();
     reader.copy_range(0..u64::MAX, &mut content).unwrap();
     content

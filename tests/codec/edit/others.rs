@@ -3,7 +3,7 @@
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, name, names};
 use bloscpack::storage::{Access, Folder, Memory, WriteAt};
-use bloscpack::{Category, Editor, Encoder, Metadata};
+use bloscpack::{Category, Encoder, Metadata, edit::Editor};
 use std::io::{Cursor, Read, Write};
 
 fn file(data: &[u8], spare: u64) -> Vec<u8> {

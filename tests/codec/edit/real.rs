@@ -4,7 +4,7 @@ use crate::edit::golden::sensor;
 use crate::edit::manifest::Manifest;
 use crate::edit::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Editor, FormatVersion, Limits, verify};
+use bloscpack::{Category, FormatVersion, Limits, edit::Editor, verify::verify};
 use std::path::Path;
 
 #[test]

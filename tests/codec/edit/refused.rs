@@ -3,7 +3,7 @@
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Editor, Encoder, Filter, FormatVersion, Metadata};
+use bloscpack::{Category, Encoder, Filter, FormatVersion, Metadata, edit::Editor};
 use std::io::{Cursor, Read, Write};
 
 fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Vec<u8> {
@@ -163,27 +163,9 @@ fn what_the_limits_forbid_to_read_is_not_written() {
     for layout in [FormatVersion::V2, FormatVersion::V3] {
         let options = || Encoder::builder().layout(layout).chunk_size(1000);
         for (limits, chunk_size) in [
-            (
-                bloscpack::Limits {
-                    metadata: 100,
-                    ..Default::default()
-                },
-                None,
-            ),
-            (
-                bloscpack::Limits {
-                    chunk: 3000,
-                    ..Default::default()
-                },
-                Some(4000),
-            ),
-            (
-                bloscpack::Limits {
-                    chunk: 3000,
-                    ..Default::default()
-                },
-                None,
-            ),
+            (bloscpack::Limits::new().metadata(100), None),
+            (bloscpack::Limits::new().chunk(3000), Some(4000)),
+            (bloscpack::Limits::new().chunk(3000), None),
         ] {
             let data = if limits.chunk == 3000 {
                 &data[..900]

@@ -2,7 +2,7 @@
 
 use crate::edit::{NAME, name};
 use bloscpack::storage::{Memory, Snapshot};
-use bloscpack::{Editor, Encoder, Limits, Metadata, Survey};
+use bloscpack::{Encoder, Limits, Metadata, edit::Editor, survey::Survey};
 use std::io::{Cursor, Write};
 
 /// Files of some content and metadata, and the folder that they are in.

@@ -6,7 +6,11 @@ use crate::records::samples::{Sample, concatenated, samples};
 use crate::records::trickle::Trickle;
 use crate::records::{by_number, in_order};
 use bloscpack::blosc::ChunkDecoder;
-use bloscpack::{Category, IndexedRecordReader, Limits, RecordReader, Warning, verify};
+use bloscpack::{
+    Category, Limits, Warning,
+    records::{IndexedRecordReader, RecordReader},
+    verify::verify,
+};
 
 /// Records in a chunk of a packed file: the u32 behind the first eight bytes.
 fn packed_count(chunk: &[u8]) -> usize {

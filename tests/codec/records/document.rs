@@ -2,7 +2,7 @@
 
 use crate::records::map::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
-use bloscpack::{IndexedRecordReader, RecordWriter, RecordWriterBuilder};
+use bloscpack::records::{IndexedRecordReader, RecordWriter, RecordWriterBuilder};
 use std::io::Cursor;
 
 const DOCUMENT: &str = include_str!("../../../docs/format.md");

@@ -3,7 +3,9 @@
 use crate::records::by_number;
 use bloscpack::storage::Memory;
 use bloscpack::{
-    Category, FormatVersion, Metadata, RecordEditor, RecordWriter, RecordWriterBuilder,
+    Category, FormatVersion, Metadata,
+    edit::RecordEditor,
+    records::{RecordWriter, RecordWriterBuilder},
 };
 use serde_json::{Value, json};
 use std::io::Cursor;

@@ -5,7 +5,9 @@ use crate::records::samples::{Kind, few};
 use crate::records::{Records, by_number, in_order};
 use bloscpack::storage::ReadAt;
 use bloscpack::{
-    Category, Checksum, Error, ErrorKind, IndexedRecordReader, Limits, RecordReader, verify,
+    Category, Checksum, Error, ErrorKind, Limits,
+    records::{IndexedRecordReader, RecordReader},
+    verify::verify,
 };
 use std::cell::{Cell, RefCell};
 use std::io::{self, Cursor, ErrorKind as Io, Read, Seek, SeekFrom, Write};

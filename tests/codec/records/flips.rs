@@ -5,7 +5,7 @@ use crate::records::map::{Field, Part, i64_at, parts};
 use crate::records::samples::{Sample, samples};
 use crate::records::tally::{Came, Table};
 use crate::records::{Told, by_number, in_order};
-use bloscpack::{Limits, verify};
+use bloscpack::{Limits, verify::verify};
 use std::collections::BTreeMap;
 use testkit::effort;
 

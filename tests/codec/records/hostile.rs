@@ -7,7 +7,11 @@
 use crate::records::counting::peak_of;
 use crate::records::records_by_hand::{Hostile, chunk, pack, packing};
 use bloscpack::storage::ReadAt;
-use bloscpack::{Category, Error, IndexedRecordReader, Limits, RecordReader, verify};
+use bloscpack::{
+    Category, Error, Limits,
+    records::{IndexedRecordReader, RecordReader},
+    verify::verify,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MIB: usize = 1 << 20;
@@ -435,10 +439,7 @@ fn a_few_bytes_that_claim_to_be_2_gib_take_no_memory() {
 
 #[test]
 fn limits_are_kept() {
-    let limits = Limits {
-        chunk: 1000,
-        ..Limits::default()
-    };
+    let limits = Limits::new().chunk(1000);
     let file = Hostile::new("{}", vec![chunk(b"one"), chunk(&[7; 1001])]).file();
     let reader = IndexedRecordReader::builder()
         .limits(limits)
@@ -452,10 +453,7 @@ fn limits_are_kept() {
     assert_eq!(reader.next_record().unwrap().unwrap(), b"one");
     assert_eq!(reader.next_record().unwrap_err().category(), OverLimit);
 
-    let limits = Limits {
-        offsets: 8,
-        ..Limits::default()
-    };
+    let limits = Limits::new().offsets(8);
     for hostile in [
         Hostile::new("{}", vec![chunk(b"one"), chunk(b"two")]),
         Hostile::packed(&[pack(0, 1, 1, b"\x01x"), pack(1, 1, 1, b"\x01x")]),
@@ -544,7 +542,7 @@ fn a_damaged_chunk_is_not_read_again_for_each_of_its_records() {
 /// but not a number that the chunks have no room for.
 #[test]
 fn a_damaged_last_chunk_leaves_the_others_and_no_hostile_number() {
-    let builder = bloscpack::RecordWriter::builder().packed(64);
+    let builder = bloscpack::records::RecordWriter::builder().packed(64);
     let mut writer = builder
         .write_to_file(std::io::Cursor::new(Vec::new()))
         .unwrap();
@@ -590,7 +588,7 @@ fn an_end_mark_is_no_record() {
 /// Where many chunks in a row are damaged, each is read for the first record that may be in it.
 #[test]
 fn damaged_chunks_are_not_read_again_for_each_record_beside_them() {
-    let builder = bloscpack::RecordWriter::builder().packed(64);
+    let builder = bloscpack::records::RecordWriter::builder().packed(64);
     let mut writer = builder
         .write_to_file(std::io::Cursor::new(Vec::new()))
         .unwrap();

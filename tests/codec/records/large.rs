@@ -2,7 +2,10 @@
 
 use crate::records::counting::peak_of;
 use crate::records::in_order;
-use bloscpack::{Category, Compressor, IndexedRecordReader, RecordWriter, RecordWriterBuilder};
+use bloscpack::{
+    Category, Compressor,
+    records::{IndexedRecordReader, RecordWriter, RecordWriterBuilder},
+};
 use std::io::Cursor;
 
 /// The most bytes of a chunk.

@@ -12,7 +12,10 @@
     reason = "lengths and numbers here are small"
 )]
 
-use bloscpack::{Error, IndexedRecordReader, RecordReader};
+use bloscpack::{
+    Error,
+    records::{IndexedRecordReader, RecordReader},
+};
 use std::io::Read;
 
 mod cuts;

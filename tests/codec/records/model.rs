@@ -5,8 +5,10 @@ use crate::records::trickle::Trickle;
 use crate::records::{Records, in_order};
 use bloscpack::storage::Memory;
 use bloscpack::{
-    Checksum, Compressor, Editor, Filter, FormatVersion, IndexedRecordReader, Limits, Metadata,
-    RecordReader, RecordWriter, RecordWriterBuilder, verify,
+    Checksum, Compressor, Filter, FormatVersion, Limits, Metadata,
+    edit::Editor,
+    records::{IndexedRecordReader, RecordReader, RecordWriter, RecordWriterBuilder},
+    verify::verify,
 };
 use proptest::prelude::*;
 use std::ffi::OsStr;

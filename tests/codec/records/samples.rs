@@ -1,7 +1,10 @@
 //! Small files of records, of every form that there is.
 
 use crate::records::Records;
-use bloscpack::{Checksum, Compressor, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder};
+use bloscpack::{
+    Checksum, Compressor, FormatVersion, Metadata,
+    records::{RecordWriter, RecordWriterBuilder},
+};
 use std::io::Cursor;
 
 pub struct Sample {

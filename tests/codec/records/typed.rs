@@ -1,6 +1,9 @@
 //! Records as values: what is no such value is told by its number.
 
-use bloscpack::{Category, ErrorKind, IndexedRecordReader, RecordReader, RecordWriter};
+use bloscpack::{
+    Category, ErrorKind,
+    records::{IndexedRecordReader, RecordReader, RecordWriter},
+};
 use std::io::Cursor;
 
 /// A file of these records, packed or not.
@@ -82,7 +85,7 @@ fn bytes_share_the_memory_of_their_chunk() {
 #[cfg(feature = "serde")]
 mod serde {
     use super::told;
-    use bloscpack::{IndexedRecordReader, Json, MessagePack, RecordReader, RecordWriter};
+    use bloscpack::records::{IndexedRecordReader, Json, MessagePack, RecordReader, RecordWriter};
     use std::collections::BTreeMap;
 
     type Row = (String, Option<i64>, Vec<f64>, BTreeMap<String, bool>);
@@ -170,7 +173,7 @@ mod serde {
 #[test]
 fn tagged_and_untagged_values_come_back_as_json_and_as_messagepack() {
     use ::serde::{Deserialize, Serialize};
-    use bloscpack::{Json, MessagePack};
+    use bloscpack::records::{Json, MessagePack};
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind")]

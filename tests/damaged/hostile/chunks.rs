@@ -4,7 +4,10 @@ use super::{Count, Fields, MIB, PLAIN, bounded, decode, refused, zstd};
 use crate::hostile::by_fields::blosc;
 use crate::hostile::golden::{Recipe, chunk, sensor};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor};
-use bloscpack::{Category, Checksum, Decoder, Hashers, Limits, Section};
+use bloscpack::{
+    Category, Checksum, Decoder, Limits,
+    wire::{Hashers, Section},
+};
 
 #[test]
 fn chunks_that_cannot_be_are_refused_before_they_cost_anything() {
@@ -150,20 +153,8 @@ fn chunks_that_are_broken_inside_are_damaged() {
 fn chunks_over_a_limit_name_it() {
     let file = Recipe::new(Checksum::Crc32).make();
     for (limits, what) in [
-        (
-            Limits {
-                chunk: 255,
-                ..Limits::default()
-            },
-            "a chunk",
-        ),
-        (
-            Limits {
-                offsets: 23,
-                ..Limits::default()
-            },
-            "an offset table",
-        ),
+        (Limits::new().chunk(255), "a chunk"),
+        (Limits::new().offsets(23), "an offset table"),
     ] {
         let decoder = Decoder::builder().limits(limits);
         let error = decoder
@@ -174,10 +165,7 @@ fn chunks_over_a_limit_name_it() {
         assert!(error.to_string().contains(what), "{error}");
         assert!(error.hint().is_some());
     }
-    let limits = Limits {
-        block: 100,
-        ..Limits::default()
-    };
+    let limits = Limits::new().block(100);
     let decoder = Decoder::builder().limits(limits);
     let error = decoder
         .read_from(file.as_slice())
@@ -234,10 +222,7 @@ fn a_chunk_of_one_huge_block_takes_two_of_them() {
         "{}",
         seen.peak
     );
-    let limits = Limits {
-        block: block - 1,
-        ..Limits::default()
-    };
+    let limits = Limits::new().block(block - 1);
     let decoder = Decoder::builder().limits(limits);
     let error = decoder
         .read_from(file.as_slice())

@@ -3,7 +3,7 @@
 use super::{Fields, MIB, PLAIN, bounded, decode, refused, zstd};
 use crate::hostile::golden::{Random, Recipe, chunk};
 use bloscpack::wire::FormatError;
-use bloscpack::{Category, Checksum, ErrorKind, Section};
+use bloscpack::{Category, Checksum, ErrorKind, wire::Section};
 
 #[test]
 fn what_is_no_bloscpack_file_is_not_supported() {

@@ -2,7 +2,7 @@
 
 use super::{Fields, MIB, PLAIN, bounded, decode, refused};
 use crate::hostile::by_fields::Section3;
-use bloscpack::{Category, Section};
+use bloscpack::{Category, wire::Section};
 use std::time::Duration;
 
 #[test]

@@ -16,7 +16,9 @@
     reason = "lengths and numbers here are small"
 )]
 
-use bloscpack::{Category, Decoder, Error, ErrorKind, Limits, Section, Survey, verify};
+use bloscpack::{
+    Category, Decoder, Error, ErrorKind, Limits, survey::Survey, verify::verify, wire::Section,
+};
 use std::io::{Cursor, Read};
 use std::time::Duration;
 

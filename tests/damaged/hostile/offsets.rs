@@ -2,7 +2,10 @@
 
 use super::{Fields, MIB, PLAIN, bounded, refused};
 use crate::hostile::golden::{self, ByHand, Field, Recipe, chunk, parts, sensor};
-use bloscpack::{Category, Checksum, FormatVersion, Hashers, Section};
+use bloscpack::{
+    Category, Checksum, FormatVersion,
+    wire::{Hashers, Section},
+};
 
 /// A file with three chunks whose table can be overwritten.
 fn with_table(layout: FormatVersion, change: impl Fn(&mut Vec<i64>)) -> Vec<u8> {

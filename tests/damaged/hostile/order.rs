@@ -3,7 +3,7 @@
 use super::{Fields, MIB, PLAIN, bounded};
 use crate::hostile::golden::{Random, chunk, sensor};
 use bloscpack::wire::FormatError;
-use bloscpack::{Category, Checksum, Decoder, ErrorKind, Hashers};
+use bloscpack::{Category, Checksum, Decoder, ErrorKind, wire::Hashers};
 use std::io::Read;
 
 /// A chunk with its digest, and the bytes of data in it.

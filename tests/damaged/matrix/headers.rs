@@ -5,7 +5,7 @@
 
 use crate::matrix::golden::{Field, Golden, goldens, parts};
 use crate::matrix::tally::{Came, Table};
-use bloscpack::{Decoder, Limits, Survey};
+use bloscpack::{Decoder, Limits, survey::Survey};
 use std::io::Read;
 use testkit::effort;
 

@@ -6,8 +6,9 @@ use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::frame::{Frame, FrameOptions};
 use bloscpack::storage::MemoryStore;
 use bloscpack::{
-    Category, Decoder, Encoder, Error, IndexedReader, IndexedRecordReader, Limits, RecordReader,
-    RecordWriter,
+    Category, Decoder, Encoder, Error, Limits,
+    indexed::IndexedReader,
+    records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
 use std::io::Write;
 
@@ -26,17 +27,11 @@ fn alike() -> Vec<u8> {
 }
 
 fn total(bytes: u64) -> Limits {
-    Limits {
-        total: bytes,
-        ..Limits::default()
-    }
+    Limits::new().total(bytes)
 }
 
 fn ratio(ratio: u32) -> Limits {
-    Limits {
-        ratio,
-        ..Limits::default()
-    }
+    Limits::new().ratio(ratio)
 }
 
 fn is_over(outcome: Result<(), Error>, what: &str) {

@@ -10,7 +10,8 @@ use crate::matrix::samples::{Files, Reader, array_of, files_of, numbers, read, s
 use crate::matrix::tally::{Came, Table};
 use bloscpack::dataset::DatasetLayout;
 use bloscpack::{
-    Category, Checksum, Decoder, FormatVersion, IndexedRecordReader, RecordReader, Result,
+    Category, Checksum, Decoder, FormatVersion, Result,
+    records::{IndexedRecordReader, RecordReader},
 };
 use std::io::Read;
 

@@ -3,7 +3,8 @@
 use crate::recovery::golden::Random;
 use bloscpack::wire::Header;
 use bloscpack::{
-    Checksum, Compressor, Decoder, Encoder, FormatVersion, RecoverOptions, Recovery, recover,
+    Checksum, Compressor, Decoder, Encoder, FormatVersion,
+    recover::{RecoverOptions, Recovery, recover},
 };
 use std::io::{Cursor, Read, Write};
 

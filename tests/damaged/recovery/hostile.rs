@@ -2,7 +2,11 @@
 
 use crate::recovery::golden::{Random, chunk};
 use bloscpack::storage::ReadAt;
-use bloscpack::{Checksum, Digest, Hasher, Hashers, RecoverOptions, recover};
+use bloscpack::{
+    Checksum,
+    recover::{RecoverOptions, recover},
+    wire::{Digest, Hasher, Hashers},
+};
 use std::io::{self, Cursor};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -2,7 +2,10 @@
 
 use crate::recovery::golden::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
-use bloscpack::{RecoverOptions, Recovery, decompress, recover};
+use bloscpack::{
+    decompress,
+    recover::{RecoverOptions, Recovery, recover},
+};
 use std::io::Cursor;
 use std::ops::Range;
 

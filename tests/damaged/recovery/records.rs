@@ -5,9 +5,12 @@ use crate::recovery::golden::{Field, Random, chunk, parts, u32_at};
 use crate::recovery::random::{case, judge};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    Category, Checksum, Compressor, FormatVersion, Hashers, IndexedRecordReader, Limits, Metadata,
-    RecordWriter, RecordWriterBuilder, RecoverOptions, Recovery, Survey, recover, verify,
-    verify_at,
+    Category, Checksum, Compressor, FormatVersion, Limits, Metadata,
+    records::{IndexedRecordReader, RecordWriter, RecordWriterBuilder},
+    recover::{RecoverOptions, Recovery, recover},
+    survey::Survey,
+    verify::{verify, verify_at},
+    wire::Hashers,
 };
 use std::collections::BTreeSet;
 use std::io::Cursor;

@@ -4,7 +4,9 @@ use crate::recovery::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
 use bloscpack::{
     Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
-    RecoverOptions, Survey, recover, verify_at,
+    recover::{RecoverOptions, Recovery, recover},
+    survey::Survey,
+    verify::verify_at,
 };
 use std::io::{Cursor, Write};
 
@@ -23,7 +25,7 @@ fn encoded(layout: FormatVersion) -> Vec<u8> {
     encoder.finish().unwrap().into_inner()
 }
 
-fn recovered(file: &[u8]) -> (bloscpack::Recovery, bloscpack::Member) {
+fn recovered(file: &[u8]) -> (Recovery, bloscpack::survey::Member) {
     let mut target = Cursor::new(Vec::new());
     let report = recover(file, &mut target, &RecoverOptions::default()).unwrap();
     let survey = Survey::of(target.get_ref().as_slice(), &Limits::default()).unwrap();
@@ -93,10 +95,7 @@ fn a_count_without_bytes_fills_no_disk() {
 #[test]
 fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
     let file = encoded(FormatVersion::V3);
-    let limits = Limits {
-        chunk: 500,
-        ..Limits::default()
-    };
+    let limits = Limits::new().chunk(500);
     let options = RecoverOptions::default().limits(limits);
     let mut target = Cursor::new(Vec::new());
     let report = recover(&file, &mut target, &options).unwrap();

@@ -45,7 +45,10 @@ fn read(cache: &ChunkCache, decoders: &Decoders, number: u64, from: usize, len: 
 }
 
 fn check(budget: usize) {
-    let (cache, decoders) = (ChunkCache::new(budget), Decoders::new(Limits::default(), true));
+    let (cache, decoders) = (
+        ChunkCache::new(budget),
+        Decoders::new(Limits::default(), true),
+    );
     let reads = [(0, 100, 400), (0, 300, 300), (1, 0, 1200), (0, 0, 10)];
     let jobs = reads.into_iter();
     for_each(2, jobs, |(number, from, len)| {

@@ -105,13 +105,23 @@ fn check_pool(threads: usize) {
 }
 
 pub fn models(models: &Models) {
-    models.check_all("for_each: fine, two threads", || check_for_each(2, &[Fine; 2]));
-    models.check_all("for_each: errors, two threads", || check_for_each(2, &[Fails; 2]));
+    models.check_all("for_each: fine, two threads", || {
+        check_for_each(2, &[Fine; 2])
+    });
+    models.check_all("for_each: errors, two threads", || {
+        check_for_each(2, &[Fails; 2])
+    });
     for (name, ends) in [
         ("for_each: fine", [Fine; 4]),
         ("for_each: errors", [Fine, Fails, Fine, Fails]),
-        ("for_each: an error and a panic", [Fine, Fails, Panics, Fine]),
-        ("for_each: a panic and an error", [Panics, Fine, Fine, Fails]),
+        (
+            "for_each: an error and a panic",
+            [Fine, Fails, Panics, Fine],
+        ),
+        (
+            "for_each: a panic and an error",
+            [Panics, Fine, Fine, Fails],
+        ),
     ] {
         models.check(name, move || check_for_each(3, &ends));
     }

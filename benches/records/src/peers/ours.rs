@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use bloscpack::storage::{Map, ReadAt};
-use bloscpack::{IndexedRecordReader, RecordReader, RecordWriterBuilder};
+use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriterBuilder};
 
 use super::Store;
 use crate::Result;

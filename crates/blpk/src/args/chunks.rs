@@ -1,6 +1,6 @@
 //! How chunks are compressed.
 
-use bloscpack::{Compressor, EditorBuilder, EncoderBuilder, Filter, blosc::Tuner};
+use bloscpack::{Compressor, EncoderBuilder, Filter, blosc::Tuner, edit::EditorBuilder};
 use clap::Args;
 
 use super::{BLOSC, values, with_given};

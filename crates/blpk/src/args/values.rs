@@ -6,8 +6,9 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use bloscpack::{
-    Checksum, Compressor, DType, Filter, FormatVersion,
+    Checksum, Compressor, Filter, FormatVersion,
     blosc::{Aim, MAX_NBYTES},
+    dtype::DType,
     exchange::Format,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

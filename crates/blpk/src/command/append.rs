@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bloscpack::{Editor, Metadata};
+use bloscpack::{Metadata, edit::Editor};
 use clap::Args;
 
 use super::bloscpack_file::has_extension;

@@ -8,7 +8,7 @@ mod packed;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Decoder, IndexedReader, wire::Form};
+use bloscpack::{Decoder, indexed::IndexedReader, wire::Form};
 use clap::{ArgGroup, Args};
 
 use super::bloscpack_file::failed_to_read;

@@ -8,9 +8,10 @@ mod numpy;
 use std::path::PathBuf;
 
 use bloscpack::{
-    Checksum, Compressor, DType, FormatVersion,
+    Checksum, Compressor, FormatVersion,
     blosc::{ChunkSettings, CompressorFormat},
     dataset::{CArray, DatasetLayout},
+    dtype::DType,
     frame::ArrayKind,
 };
 use clap::Args;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
-use bloscpack::{Category, Damage, Error};
+use bloscpack::{Category, Error, verify::Damage};
 use serde_json::{Value, json};
 
 use crate::status::Status;

@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use bloscpack::{
-    DType, Error,
-    dtype::npy::NpyHeader,
+    Error,
+    dtype::{DType, npy::NpyHeader},
     exchange::{Format, NdSource, Source, export},
 };
 use clap::Args;
@@ -163,8 +163,9 @@ impl Export {
             Format::Npy => npy_header(&dtype, &region, &name)?,
             Format::Bytes => Vec::new(),
             _ => {
-                let source = NdSource::new(&array).dtype(dtype);
-                let source = source.and_then(|source| source.slice(&region.ranges));
+                let source = NdSource::new(&array)
+                    .and_then(|source| source.dtype(dtype))
+                    .and_then(|source| source.slice(&region.ranges));
                 let mut source = source.map_err(failed)?;
                 return self.write(&mut source, format, output, session);
             }

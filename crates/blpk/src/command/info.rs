@@ -10,7 +10,10 @@ mod text;
 
 use std::path::PathBuf;
 
-use bloscpack::{Member, State, Survey, blosc::Aim};
+use bloscpack::{
+    blosc::Aim,
+    survey::{Member, State, Survey},
+};
 use clap::Args;
 
 use crate::args;

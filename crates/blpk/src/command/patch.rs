@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bloscpack::Editor;
+use bloscpack::edit::Editor;
 use clap::Args;
 
 use crate::edit::FileEdit;

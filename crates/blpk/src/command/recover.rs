@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Lost, RecoverOptions, Recovery};
+use bloscpack::recover::{Lost, RecoverOptions, Recovery};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -113,14 +113,14 @@ impl Recover {
         let source = input.counted(&progress);
         let failed = |error, output: &Output| output.failed_from(&input.name(), &error);
         if let Some(target) = output.seekable() {
-            let report = bloscpack::recover(&source, target, &options);
+            let report = bloscpack::recover::recover(&source, target, &options);
             progress.finish();
             return report.map_err(|error| failed(error, output));
         }
         // The table of offsets is filled in at the end, so a pipe gets the file once it is complete.
         let file = tempfile::tempfile().map_err(|error| output.failed(&error))?;
         let target = SyncingFile::temporary(file);
-        let report = bloscpack::recover(&source, &target, &options);
+        let report = bloscpack::recover::recover(&source, &target, &options);
         progress.finish();
         let report = report.map_err(|error| failed(error, output))?;
         let mut file = target.get_ref();

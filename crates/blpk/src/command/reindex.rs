@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bloscpack::{Category, Editor};
+use bloscpack::{Category, edit::Editor};
 use clap::Args;
 
 use crate::edit::FileEdit;

@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use bloscpack::{
-    Category, Error, Report,
+    Category, Error,
     dataset::{Dataset, DatasetReport, Warning},
     frame::FrameReport,
+    verify::Report,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -94,8 +95,8 @@ fn verify_file(path: &Path, session: &Session) -> Result<Report, Failure> {
     let progress = Progress::new(session, input.length());
     let (limits, threads) = (session.limits, session.threads);
     let report = match input.by_position() {
-        Some(_) => bloscpack::verify_at(&input.counted(&progress), limits, threads),
-        None => bloscpack::verify(input.reader(&progress), limits, threads),
+        Some(_) => bloscpack::verify::verify_at(&input.counted(&progress), limits, threads),
+        None => bloscpack::verify::verify(input.reader(&progress), limits, threads),
     };
     report.map_err(|error| Failure::library(input.name(), &error))
 }

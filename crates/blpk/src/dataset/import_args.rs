@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use bloscpack::{
-    DType,
+    dtype::DType,
     exchange::{BoxedSource, Format, ImportOptions},
 };
 use clap::Args;

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use bloscpack::{
-    Error, IndexedReader,
+    Error,
     dataset::{CArray, CTable, Dataset},
     exchange::{ArraySource, FileSource, Source, TableSource},
+    indexed::IndexedReader,
 };
 
 use super::rows::Rows;

@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 
 use bloscpack::{
-    Category, Editor, EditorBuilder, Error, RecordEditor,
+    Category, Error,
+    edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
     storage::{Cursor, Snapshot},
 };

@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use bloscpack::{
-    Hashers, Limits,
-    wire::{Event, Form, MetadataPlace, Parser},
+    Limits,
+    wire::{Event, Form, Hashers, MetadataPlace, Parser},
 };
 
 /// Bytes of one read. Header and metadata are seldom longer.

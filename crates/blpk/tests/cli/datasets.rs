@@ -543,7 +543,7 @@ fn files_of_numpy_have_rows_and_slices() {
     folder.run(["c", "data", "plain.blp"]).succeeded();
     folder
         .run(["cat", "--rows", "0..1", "plain.blp"])
-        .failed(2, "no array");
+        .failed(2, "does not describe a NumPy array");
 }
 
 /// Names and attributes with what a terminal would obey, and attributes that would be long when laid out.

@@ -576,7 +576,7 @@ fn files_go_from_one_header_layout_to_another() {
         .failed(2, "are only for datasets");
     folder
         .run(["convert", "plain.blp", "x", "--layout", "bcolz"])
-        .failed(2, "no array");
+        .failed(2, "does not describe a NumPy array");
     folder.write("lines", "a\nb\n");
     folder
         .run(["records", "pack", "lines", "lines.blp"])

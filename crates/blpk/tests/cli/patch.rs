@@ -80,7 +80,7 @@ fn nothing_reaches_behind_the_end() {
         ("1T", "x"),
     ] {
         let ran = folder.run_with(["patch", "a.blp", "--at", at], new);
-        let ran = ran.failed(2, "behind the end of the content, which has 3000 bytes");
+        let ran = ran.failed(2, "past the end of the content (3000 bytes)");
         assert!(
             ran.stderr.contains("'a.blp' is unchanged"),
             "{}",

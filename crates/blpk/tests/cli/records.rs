@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use bloscpack::RecordWriter;
+use bloscpack::records::RecordWriter;
 use serde_json::{Value, json};
 
 use crate::support::{BLPK, Folder, Ran, fields, noise};
@@ -748,7 +748,7 @@ fn several_members() {
     let quick = folder.read("a.blp");
     folder.write("both.blp", [&plain[..], &quick].concat());
     assert_eq!(unpack(&folder, "both.blp"), "a\nb\nc\nd\n");
-    let told = "packed records of several members are only read in order";
+    let told = "packed records of several members can only be read in order";
     folder
         .run(["records", "get", "both.blp", "2"])
         .failed(5, told);
@@ -838,11 +838,11 @@ fn plain_bytes_are_not_appended_to_records() {
     let folder = packed(&[], "a\nb\n");
     let old = folder.read("a.blp");
     let ran = folder.run_with(["append", "a.blp"], "c");
-    ran.failed(5, "are records")
+    ran.failed(5, "contains records")
         .failed(5, "hint: use blpk records append");
     folder
         .run_with(["patch", "--at", "0", "a.blp"], "c")
-        .failed(5, "are records");
+        .failed(5, "contains records");
     assert_eq!(folder.read("a.blp"), old);
 }
 

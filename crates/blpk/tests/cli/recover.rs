@@ -1,6 +1,10 @@
 //! `blpk recover`, and what `blpk verify` finds behind damage to the structure.
 
-use bloscpack::{FormatVersion, IndexedRecordReader, Limits, RecordWriter, Survey};
+use bloscpack::{
+    FormatVersion, Limits,
+    records::{IndexedRecordReader, RecordWriter},
+    survey::Survey,
+};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
@@ -375,7 +379,7 @@ fn verify_names_each_damage_with_chunk_and_bytes() {
 
 /// Thirty records, and where each chunk lies, digest included.
 fn thirty(packed: Option<u32>) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
-    use bloscpack::RecordWriterBuilder;
+    use bloscpack::records::RecordWriterBuilder;
     let builder = RecordWriter::builder().layout(FormatVersion::V3);
     let builder = packed
         .into_iter()

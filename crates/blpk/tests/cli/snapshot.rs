@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bloscpack::Editor;
+use bloscpack::edit::Editor;
 use bloscpack::frame::{FrameOptions, NdArray};
 use bloscpack::storage::{Access, Disk, Lock, LockMode, ReadAt, Snapshot, WriteAt};
 

@@ -213,7 +213,10 @@ fn what_is_changed_of_them_is_theirs_and_stays_readable() {
             (Err(_), _) => {}
         }
     });
-    assert!(changed_some > 25, "{changed_some} changed");
+    assert!(
+        changed_some > testkit::effort::cases(25, 3),
+        "{changed_some} changed"
+    );
 }
 
 /// Other elements in all superchunks, which have no checksum.

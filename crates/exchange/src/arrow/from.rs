@@ -1,8 +1,9 @@
 //! Arrays of Arrow as elements.
 
-use super::types::{is_text, scale_of};
+use super::types::scale_of;
 use crate::cells::is_value_of_nothing;
-use crate::source::{to_u64, to_usize};
+use crate::error::ValueError;
+use crate::int::to_u64;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     BinaryViewType, ByteArrayType, ByteViewType, GenericBinaryType, GenericStringType,
@@ -14,16 +15,42 @@ use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
 
 /// An error in an element, and its row.
 #[derive(Debug)]
-pub(super) struct Wrong {
+pub(super) struct RowError {
     pub row: usize,
-    pub why: String,
+    pub error: ValueError,
 }
 
-type Result<T> = std::result::Result<T, Wrong>;
+/// An error of all rows, which is reported for the first.
+impl From<ValueError> for RowError {
+    fn from(error: ValueError) -> Self {
+        Self { row: 0, error }
+    }
+}
 
-fn wrong<T>(row: usize, why: impl Into<String>) -> Result<T> {
-    let why = why.into();
-    Err(Wrong { row, why })
+type Result<T> = std::result::Result<T, RowError>;
+
+fn mismatch(expected: impl Into<String>, found: impl Into<String>) -> ValueError {
+    ValueError::Mismatch {
+        expected: expected.into(),
+        found: found.into(),
+    }
+}
+
+/// A size or position of elements as one in memory.
+fn in_memory(bytes: u64) -> std::result::Result<usize, ValueError> {
+    crate::int::in_memory(bytes).map_err(|_| ValueError::TooLarge)
+}
+
+/// Bytes of so many elements in memory.
+fn total(count: usize, each: usize) -> std::result::Result<usize, ValueError> {
+    count.checked_mul(each).ok_or(ValueError::TooLarge)
+}
+
+/// Bytes of a row of elements.
+fn row_len(dtype: &DType, shape: &[u64]) -> std::result::Result<usize, ValueError> {
+    let mut axes = shape.iter();
+    let len = axes.try_fold(dtype.itemsize(), |len, axis| len.checked_mul(*axis));
+    in_memory(len.ok_or(ValueError::TooLarge)?)
 }
 
 /// The bytes of all rows of an array that is known to fit the type and the shape of its rows.
@@ -37,24 +64,23 @@ pub(super) fn bytes_of(
         return elements(array, dtype, fill);
     };
     let Some(list) = array.as_fixed_size_list_opt() else {
-        return wrong(0, format!("expected lists, found {}", array.data_type()));
+        return Err(mismatch("lists", array.data_type().to_string()).into());
     };
-    let len = to_usize(*len);
-    let start = usize::try_from(list.value_offset(0)).unwrap_or(0);
+    let len = in_memory(*len)?;
+    let start = usize::try_from(list.value_offset(0))
+        .map_err(|_| mismatch("a list", "one that begins before its values"))?;
     let values = list.values();
-    let count = list.len().saturating_mul(len);
+    let count = total(list.len(), len)?;
     let values = match values.len() == count {
         true => values.clone(),
         false => values.slice(start, count),
     };
     // The values of a missing list have no meaning, and may be null.
-    let row_bytes = within
-        .iter()
-        .fold(dtype.itemsize(), |size, axis| size.saturating_mul(*axis));
-    let row_bytes = to_usize(row_bytes).saturating_mul(len);
+    let row_bytes = row_len(dtype, shape)?;
     if list.null_count() == 0 {
         let bytes = bytes_of(&values, dtype, within, fill);
-        return bytes.map_err(|error| Wrong {
+        return bytes.map_err(|error| RowError {
+            // An error that is not about one of the values is reported for the first row.
             row: error.row.checked_div(len).unwrap_or(0),
             ..error
         });
@@ -63,13 +89,14 @@ pub(super) fn bytes_of(
     for row in 0..list.len() {
         match list.is_null(row) {
             true => {
-                let element = missing(dtype, fill).map_err(|why| Wrong { row, why })?;
+                let element = missing(dtype, fill).map_err(|error| RowError { row, error })?;
+                // However many elements without bytes there are, they add none.
                 let count = row_bytes.checked_div(element.len()).unwrap_or(0);
                 out.extend(element.repeat(count));
             }
             false => {
                 let bytes = bytes_of(&list.value(row), dtype, within, fill);
-                out.extend(bytes.map_err(|error| Wrong { row, ..error })?);
+                out.extend(bytes.map_err(|error| RowError { row, ..error })?);
             }
         }
     }
@@ -77,15 +104,13 @@ pub(super) fn bytes_of(
 }
 
 /// The element for a missing value.
-fn missing(dtype: &DType, fill: Option<&str>) -> std::result::Result<Vec<u8>, String> {
+fn missing(dtype: &DType, fill: Option<&str>) -> std::result::Result<Vec<u8>, ValueError> {
     let Some(text) = fill.or(is_value_of_nothing(dtype).then_some("")) else {
-        return Err(format!(
-            "the value is null, and {dtype} has none for that: say what to fill in"
-        ));
+        let dtype = dtype.clone();
+        return Err(ValueError::Missing { dtype });
     };
-    let mut element = vec![0; to_usize(dtype.itemsize())];
-    let parsed = dtype.parse_text(text, &mut element);
-    parsed.map_err(|error| error.to_string())?;
+    let mut element = vec![0; in_memory(dtype.itemsize())?];
+    dtype.parse_text(text, &mut element)?;
     Ok(element)
 }
 
@@ -93,34 +118,38 @@ fn elements(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<
     let keyed = array.as_any_dictionary_opt();
     let keys = keyed.map(|keyed| keyed.normalized_keys());
     let values: &dyn Array = keyed.map_or(array, |keyed| keyed.values().as_ref());
-    let itemsize = to_usize(dtype.itemsize());
+    let itemsize = in_memory(dtype.itemsize())?;
     let len = array.len();
-    let mut out = vec![0; len.saturating_mul(itemsize)];
+    let mut out = vec![0; total(len, itemsize)?];
     let places = out.chunks_exact_mut(itemsize.max(1)).enumerate();
-    let place_of = |row: usize| match &keys {
-        Some(keys) => keys.get(row).copied().unwrap_or(0),
-        None => row,
+    let index_of = |row: usize| match &keys {
+        Some(keys) => {
+            let key = keys.get(row).copied();
+            key.ok_or_else(|| mismatch("as many keys as rows", keys.len().to_string()))
+        }
+        None => Ok(row),
     };
-    let is_null =
-        |row: usize| array.is_null(row) || keys.is_some() && values.is_null(place_of(row));
     let nulls = array.null_count() > 0 || keys.is_some() && values.null_count() > 0;
     let put = dense(values, dtype, fill)?;
     let mut instead = None;
     for (row, place) in places {
-        if nulls && is_null(row) {
-            if instead.is_none() {
-                instead = Some(missing(dtype, fill).map_err(|why| Wrong { row, why })?);
-            }
-            place.copy_from_slice(instead.as_deref().unwrap_or_default());
+        let in_row = |error| RowError { row, error };
+        let index = index_of(row).map_err(in_row)?;
+        if nulls && (array.is_null(row) || keys.is_some() && values.is_null(index)) {
+            let element = match &mut instead {
+                Some(element) => element,
+                none => none.insert(missing(dtype, fill).map_err(in_row)?),
+            };
+            place.copy_from_slice(element);
             continue;
         }
-        put(place_of(row), place).map_err(|why| Wrong { row, why })?;
+        put(index, place).map_err(in_row)?;
     }
     Ok(out)
 }
 
 /// Puts an element into its place, by its number.
-type Put<'a> = Box<dyn Fn(usize, &mut [u8]) -> std::result::Result<(), String> + 'a>;
+type Put<'a> = Box<dyn Fn(usize, &mut [u8]) -> std::result::Result<(), ValueError> + 'a>;
 
 /// Copies elements of an array to their places. Null elements are skipped.
 fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Result<Put<'a>> {
@@ -128,7 +157,7 @@ fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Resu
         (Kind::Bytes | Kind::Text, _) => Ok(strings(array, dtype)),
         (Kind::Bool, _) => {
             let Some(bits) = array.as_boolean_opt() else {
-                return wrong(0, format!("{} is not a boolean", array.data_type()));
+                return Err(mismatch("booleans", array.data_type().to_string()).into());
             };
             Ok(Box::new(|at, place| {
                 place.fill(u8::from(bits.value(at)));
@@ -137,61 +166,79 @@ fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Resu
         }
         (Kind::Struct(_) | Kind::Complex, DataType::Struct(_)) => {
             let all = structs(array, dtype, fill)?;
-            Ok(copied(all, dtype))
+            Ok(copied(all))
         }
         (Kind::Datetime(unit) | Kind::Timedelta(unit), _) => times(array, dtype, *unit),
         _ => {
-            let mut all = raw(array, to_usize(dtype.itemsize()))?;
+            let mut all = raw(array, in_memory(dtype.itemsize())?)?;
             // From little-endian, which is what arrays of Arrow are here.
             dtype.to_little(&mut all);
-            Ok(copied(all, dtype))
+            Ok(copied(all))
         }
     }
 }
 
 /// Consecutive elements.
-fn copied<'a>(all: Vec<u8>, dtype: &'a DType) -> Put<'a> {
+fn copied<'a>(all: Vec<u8>) -> Put<'a> {
     Box::new(move |at, place| {
-        let start = at.saturating_mul(to_usize(dtype.itemsize()));
-        let element = all.get(start..).and_then(|rest| rest.get(..place.len()));
-        place.copy_from_slice(element.ok_or("no such element")?);
+        let start = at.checked_mul(place.len());
+        let element = start.and_then(|start| all.get(start..)?.get(..place.len()));
+        let element = element.ok_or_else(|| no_element(at, all.len()))?;
+        place.copy_from_slice(element);
         Ok(())
     })
+}
+
+fn no_element(at: usize, len: usize) -> ValueError {
+    mismatch(format!("element {at}"), format!("{len} bytes"))
 }
 
 /// The bytes of elements of a fixed length.
 fn raw(array: &dyn Array, itemsize: usize) -> Result<Vec<u8>> {
     let data = array.to_data();
-    let start = data.offset().saturating_mul(itemsize);
-    let len = data.len().saturating_mul(itemsize);
+    let start = total(data.offset(), itemsize)?;
+    let len = total(data.len(), itemsize)?;
     let bytes = data
         .buffers()
         .first()
         .and_then(|buffer| buffer.as_slice().get(start..)?.get(..len));
     match bytes {
         Some(bytes) => Ok(bytes.to_vec()),
-        None => wrong(0, format!("{} has another length", array.data_type())),
+        None => {
+            let expected = format!("elements of {itemsize} bytes");
+            Err(mismatch(expected, array.data_type().to_string()).into())
+        }
     }
 }
 
 fn structs(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u8>> {
     let Some(of) = array.as_struct_opt() else {
-        return wrong(0, format!("expected fields, found {}", array.data_type()));
+        return Err(mismatch("fields", array.data_type().to_string()).into());
     };
-    let itemsize = to_usize(dtype.itemsize());
-    let mut out = vec![0; of.len().saturating_mul(itemsize)];
-    for (index, part) in parts(dtype).into_iter().enumerate() {
+    let itemsize = in_memory(dtype.itemsize())?;
+    let mut out = vec![0; total(of.len(), itemsize)?];
+    for (index, part) in parts(dtype)?.into_iter().enumerate() {
         let Some(column) = of.columns().get(index) else {
-            return wrong(0, "a field is missing");
+            let found = format!("{} fields", of.columns().len());
+            return Err(mismatch(format!("field {index}"), found).into());
         };
+        let each = row_len(&part.dtype, &part.shape)?;
+        if each == 0 {
+            continue;
+        }
         let bytes = field_bytes(of, column, &part, fill)?;
-        let each = bytes.len().checked_div(of.len()).unwrap_or(0).max(1);
-        let places = out.chunks_exact_mut(itemsize.max(1));
-        for (element, bytes) in places.zip(bytes.chunks_exact(each)) {
-            let place = element.get_mut(part.start..).unwrap_or_default();
-            if let Some(place) = place.get_mut(..bytes.len()) {
-                place.copy_from_slice(bytes);
-            }
+        let expected = total(of.len(), each)?;
+        if bytes.len() != expected {
+            let (expected, found) = (format!("{expected} bytes"), bytes.len().to_string());
+            return Err(mismatch(expected, found).into());
+        }
+        let elements = out.chunks_exact_mut(itemsize.max(1));
+        for (element, bytes) in elements.zip(bytes.chunks_exact(each)) {
+            let place = element.get_mut(part.start..);
+            place
+                .and_then(|rest| rest.get_mut(..each))
+                .ok_or_else(|| mismatch("a field", "one outside of its element"))?
+                .copy_from_slice(bytes);
         }
     }
     Ok(out)
@@ -201,53 +248,55 @@ fn structs(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u
 fn field_bytes(
     of: &StructArray,
     column: &dyn Array,
-    part: &Part,
+    part: &FieldLayout,
     fill: Option<&str>,
 ) -> Result<Vec<u8>> {
     if of.null_count() == 0 {
         return bytes_of(column, &part.dtype, &part.shape, fill);
     }
-    let each = part.shape.iter().fold(part.dtype.itemsize(), |size, axis| {
-        size.saturating_mul(*axis)
-    });
+    let each = row_len(&part.dtype, &part.shape)?;
     let mut out = Vec::new();
     for row in 0..of.len() {
         match of.is_null(row) {
-            true => out.resize(out.len().saturating_add(to_usize(each)), 0),
+            true => out.resize(out.len() + each, 0),
             false => {
                 let bytes = bytes_of(&column.slice(row, 1), &part.dtype, &part.shape, fill);
-                out.extend(bytes.map_err(|error| Wrong { row, ..error })?);
+                out.extend(bytes.map_err(|error| RowError { row, ..error })?);
             }
         }
     }
     Ok(out)
 }
 
-/// A part of an element.
-struct Part {
+/// A field of an element, or a half of a complex number.
+struct FieldLayout {
     dtype: DType,
     shape: Vec<u64>,
     start: usize,
 }
 
-fn parts(dtype: &DType) -> Vec<Part> {
+fn parts(dtype: &DType) -> std::result::Result<Vec<FieldLayout>, ValueError> {
     if let Some(fields) = dtype.fields() {
-        let part = |field: &bloscpack_dtype::Field| Part {
-            dtype: field.dtype.clone(),
-            shape: field.shape.clone(),
-            start: to_usize(field.offset),
+        let part = |field: &bloscpack_dtype::Field| {
+            Ok(FieldLayout {
+                dtype: field.dtype.clone(),
+                shape: field.shape.clone(),
+                start: in_memory(field.offset)?,
+            })
         };
         return fields.iter().map(part).collect();
     }
     let half = dtype.itemsize() / 2;
     let part = if half == 4 { DType::F32 } else { DType::F64 };
     let part = part.with_order(dtype.order());
-    let part = |start: u64| Part {
-        dtype: part.clone(),
-        shape: Vec::new(),
-        start: to_usize(start),
+    let part = |start: u64| {
+        Ok::<_, ValueError>(FieldLayout {
+            dtype: part.clone(),
+            shape: Vec::new(),
+            start: in_memory(start)?,
+        })
     };
-    vec![part(0), part(half)]
+    Ok(vec![part(0)?, part(half)?])
 }
 
 /// Counts of one unit as counts of another.
@@ -261,34 +310,34 @@ fn times<'a>(array: &'a dyn Array, dtype: &'a DType, unit: TimeUnit) -> Result<P
         DataType::Timestamp(found, _) | DataType::Duration(found) | DataType::Time64(found) => {
             (8, unit_from(*found))
         }
-        other => return wrong(0, format!("{other} is not a time")),
+        other => return Err(mismatch("times", other.to_string()).into()),
     };
     let (from, to) = match (found == unit, scale_of(found), scale_of(unit)) {
         (true, ..) => (1, 1),
         (false, Some(from), Some(to)) => (from, to),
         _ => {
-            return wrong(
-                0,
-                format!("counts of {found} cannot be converted to {unit}"),
-            );
+            return Err(mismatch(format!("times in {unit}"), format!("{found}")).into());
         }
     };
     let all = raw(array, width)?;
     Ok(Box::new(move |at, place| {
-        let start = at.saturating_mul(width);
-        let bytes = all.get(start..).and_then(|rest| rest.get(..width));
-        let bytes = bytes.ok_or("no such element")?;
+        let start = at.checked_mul(width);
+        let bytes = start.and_then(|start| all.get(start..)?.get(..width));
+        let bytes = bytes.ok_or_else(|| no_element(at, all.len()))?;
         let count = match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
             (Ok(bytes), _) => i64::from(i32::from_le_bytes(bytes)),
             (_, Ok(bytes)) => i64::from_le_bytes(bytes),
-            _ => return Err("no such element".to_owned()),
+            _ => return Err(no_element(at, all.len())),
         };
         let fine = i128::from(count) * from;
         let scaled = (fine % to == 0).then_some(fine / to);
         let scaled = scaled.and_then(|count| i64::try_from(count).ok());
         let scaled = scaled.filter(|count| *count != i64::MIN);
-        let scaled =
-            scaled.ok_or_else(|| format!("{count} of {found} is not a whole number of {unit}"))?;
+        let scaled = scaled.ok_or(ValueError::Inexact {
+            count,
+            from: found,
+            to: unit,
+        })?;
         place.copy_from_slice(&scaled.to_le_bytes());
         dtype.to_little(place);
         Ok(())
@@ -336,26 +385,33 @@ pub(super) fn getter(array: &dyn Array) -> Option<Get<'_>> {
     }
 }
 
+fn too_long(found: usize, unit: &'static str, dtype: &DType) -> ValueError {
+    ValueError::TooLong {
+        found: to_u64(found),
+        unit,
+        dtype: dtype.clone(),
+    }
+}
+
 fn strings<'a>(array: &'a dyn Array, dtype: &'a DType) -> Put<'a> {
     let get = getter(array);
-    let sure = is_text(array.data_type());
+    let found = array.data_type();
     Box::new(move |at, place| {
-        let get = get.as_ref().ok_or("no string")?;
+        let get = get.as_ref();
+        let get = get.ok_or_else(|| mismatch("strings", found.to_string()))?;
         let bytes = get(at);
         if *dtype.kind() == Kind::Bytes {
-            let found = bytes.len();
-            let place = place.get_mut(..found);
-            let place = place.ok_or_else(|| format!("{found} bytes do not fit {dtype}"))?;
+            let place = place.get_mut(..bytes.len());
+            let place = place.ok_or_else(|| too_long(bytes.len(), "bytes", dtype))?;
             place.copy_from_slice(bytes);
             return Ok(());
         }
-        let text = std::str::from_utf8(bytes).map_err(|error| match sure {
-            true => format!("damaged text: {error}"),
-            false => format!("not valid text: {error}"),
+        let text = std::str::from_utf8(bytes).map_err(|error| ValueError::NotUtf8 {
+            found: format!("a value of {found} ({error})"),
         })?;
-        let found = to_u64(text.chars().count());
-        if found.saturating_mul(4) > dtype.itemsize() {
-            return Err(format!("{found} characters do not fit {dtype}"));
+        let count = text.chars().count();
+        if to_u64(count) > dtype.itemsize() / 4 {
+            return Err(too_long(count, "characters", dtype));
         }
         let (chars, _) = place.as_chunks_mut::<4>();
         for (place, c) in chars.iter_mut().zip(text.chars()) {

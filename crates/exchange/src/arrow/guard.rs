@@ -1,6 +1,8 @@
 //! The border to the Arrow and Parquet crates: their panics and errors become errors of ours.
 
-use crate::source::{to_u64, to_usize};
+use crate::error::ExchangeError;
+use crate::format::Format;
+use crate::int::{in_memory, to_u64};
 use arrow_schema::ArrowError;
 use blosc1::Fault;
 use bloscpack_error::{Error, Result};
@@ -13,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs code of another crate, which may panic about a damaged file.
-pub(super) fn guarded<T>(what: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn guarded<T>(format: Format, run: impl FnOnce() -> Result<T>) -> Result<T> {
     // Unfinished work is dropped with the reader or writer: nothing follows an error.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let why = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
@@ -21,9 +23,13 @@ pub(super) fn guarded<T>(what: &str, run: impl FnOnce() -> Result<T>) -> Result<
             (None, Some(why)) => why.clone(),
             (None, None) => "no reason given".to_owned(),
         };
-        let what =
-            format!("{what}: damaged, or not supported by its reader, which panicked: {why}");
-        Err(crate::error::exchange(Fault::Damaged, what))
+        Err(ExchangeError::Library {
+            format,
+            fault: Fault::Damaged,
+            source: format!("damaged, or not supported by its reader, which panicked: {why}")
+                .into(),
+        }
+        .into())
     })
 }
 
@@ -47,40 +53,51 @@ impl Tap {
     }
 
     /// The error as the Arrow crate reports it.
-    pub fn arrow(&self, error: &ArrowError) -> Error {
-        let fault = match error {
+    pub fn arrow(&self, error: ArrowError) -> Error {
+        let fault = match &error {
             ArrowError::NotYetImplemented(_) => Fault::Unsupported,
             _ => Fault::Damaged,
         };
-        self.or(fault, &format!("Arrow: {error}"))
+        self.or(Format::Arrow, fault, error)
     }
 
     /// The error as the Parquet crate reports it.
-    pub fn parquet(&self, error: &ParquetError) -> Error {
+    pub fn parquet(&self, error: ParquetError) -> Error {
         let text = error.to_string();
         let disabled = text.contains("Disabled feature") || text.contains("not supported");
-        let fault = match error {
+        let fault = match &error {
             ParquetError::NYI(_) => Fault::Unsupported,
             _ if disabled => Fault::Unsupported,
             ParquetError::EOF(_) => Fault::CutShort,
             _ => Fault::Damaged,
         };
-        self.or(fault, &format!("Parquet: {error}"))
+        self.or(Format::Parquet, fault, error)
     }
 
-    fn or(&self, fault: Fault, what: &str) -> Error {
-        self.take()
-            .unwrap_or_else(|| crate::error::exchange(fault, what))
+    /// The first error of the bytes or the writer, if there was one; else that of the crate.
+    fn or<E>(&self, format: Format, fault: Fault, error: E) -> Error
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        self.take().unwrap_or_else(|| {
+            let source = error.into();
+            ExchangeError::Library {
+                format,
+                fault,
+                source,
+            }
+            .into()
+        })
     }
 }
 
 /// A writer whose first error is kept.
-pub(super) struct Tapped<W> {
+pub(super) struct TappedWriter<W> {
     pub to: W,
     pub tap: Tap,
 }
 
-impl<W: Write> Write for Tapped<W> {
+impl<W: Write> Write for TappedWriter<W> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self.to.write(buf) {
             // The caller tries again.
@@ -133,7 +150,7 @@ impl<S: ReadAt> Chunks<S> {
             let what = format!("{len} bytes at {at} of a file of {} bytes", self.size);
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
-        let mut bytes = vec![0; to_usize(len)];
+        let mut bytes = vec![0; in_memory(len).map_err(Error::from)?];
         self.tap.note(self.bytes.read_exact_at(at, &mut bytes))?;
         Ok(bytes)
     }
@@ -146,10 +163,10 @@ impl<S: ReadAt + Send + Sync> Length for Chunks<S> {
 }
 
 impl<S: ReadAt + Send + Sync> ChunkReader for Chunks<S> {
-    type T = io::BufReader<From<S>>;
+    type T = io::BufReader<BytesFrom<S>>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        let from = From {
+        let from = BytesFrom {
             chunks: self.clone(),
             at: start,
         };
@@ -161,17 +178,17 @@ impl<S: ReadAt + Send + Sync> ChunkReader for Chunks<S> {
     }
 }
 
-/// The bytes from a place on.
-pub(super) struct From<S> {
+/// The bytes from a position on.
+pub(super) struct BytesFrom<S> {
     chunks: Chunks<S>,
     at: u64,
 }
 
-impl<S: ReadAt> Read for From<S> {
+impl<S: ReadAt> Read for BytesFrom<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let done = self.chunks.bytes.read_at(self.at, buf);
         let len = self.chunks.tap.note(done)?;
-        self.at = self.at.saturating_add(to_u64(len));
+        self.at += to_u64(len);
         Ok(len)
     }
 }

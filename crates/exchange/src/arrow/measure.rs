@@ -2,13 +2,14 @@
 
 use super::from::getter;
 use super::types::{DTYPE, fits, fits_rows, is_string, is_text, plain};
+use crate::error::ExchangeError;
+use crate::format::Format;
+use crate::int::to_u64;
 use crate::options::ImportOptions;
 use crate::schema::{Column, structured};
-use crate::source::to_u64;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use blosc1::Fault;
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 
@@ -30,45 +31,62 @@ enum Elements {
 }
 
 /// The dtypes for the columns.
-pub(super) struct Plans(Vec<Plan>);
+pub(super) struct Plans {
+    format: Format,
+    columns: Vec<Plan>,
+}
 
 impl Plans {
-    pub fn of(schema: &Schema, options: &ImportOptions) -> Result<Self> {
+    pub fn of(format: Format, schema: &Schema, options: &ImportOptions) -> Result<Self> {
         let known = |name: &str| schema.fields().iter().any(|field| field.name() == name);
         if let Some(name) = options.types.keys().find(|name| !known(name)) {
             return Err(Error::usage(format!("no column {name:?}")));
         }
         let plans = schema.fields().iter().map(|field| {
             let given = options.types.get(field.name());
-            column(field, given).map_err(|error| error.in_file(format!("column {}", field.name())))
+            column(format, field, given)
+                .map_err(|error| error.in_file(format!("column {}", field.name())))
         });
-        Ok(Self(plans.collect::<Result<_>>()?))
+        Ok(Self {
+            format,
+            columns: plans.collect::<Result<_>>()?,
+        })
     }
 
     /// The columns that must be scanned.
     pub fn unknown(&self) -> Vec<usize> {
-        let plans = self.0.iter().enumerate();
+        let plans = self.columns.iter().enumerate();
         let unknown = plans.filter(|(_, plan)| !plan.is_known());
         unknown.map(|(index, _)| index).collect()
     }
 
     /// Looks at rows of those columns.
-    pub fn see(&mut self, rows: &RecordBatch) {
-        let unknown = self.0.iter_mut().filter(|plan| !plan.is_known());
-        for (plan, array) in unknown.zip(rows.columns()) {
-            plan.see(array);
+    pub fn see(&mut self, rows: &RecordBatch) -> Result<()> {
+        let format = self.format;
+        let mut unknown = self.columns.iter_mut().filter(|plan| !plan.is_known());
+        let mut arrays = rows.columns().iter();
+        arrays.try_for_each(|array| match unknown.next() {
+            Some(plan) => plan.see(format, array),
+            None => Err(Error::bug("a batch has more columns than were asked for")),
+        })?;
+        match unknown.next() {
+            None => Ok(()),
+            Some(_) => Err(Error::bug("a batch has fewer columns than were asked for")),
         }
     }
 
     pub fn columns(&self) -> Result<Vec<Column>> {
-        self.0.iter().map(Plan::column).collect()
+        self.columns
+            .iter()
+            .map(|plan| plan.column(self.format))
+            .collect()
     }
 }
 
 /// The dtype for a column: as given, as noted in its metadata, or by its type alone.
-fn column(field: &Field, given: Option<&Column>) -> Result<Plan> {
-    let mut plan = Plan::of(field)?;
-    let (shape, data_type) = unlisted(field.data_type());
+fn column(format: Format, field: &Field, given: Option<&Column>) -> Result<Plan> {
+    let mut plan = Plan::of(format, field)?;
+    let (shape, data_type) = unlisted(format, field)?;
     let noted = field.metadata().get(DTYPE);
     let noted = noted.and_then(|text| DType::parse(text).ok());
     match (given, noted) {
@@ -98,25 +116,34 @@ fn column(field: &Field, given: Option<&Column>) -> Result<Plan> {
 }
 
 /// The lists around elements.
-fn unlisted(mut data_type: &DataType) -> (Vec<u64>, &DataType) {
-    let mut shape = Vec::new();
+fn unlisted(format: Format, field: &Field) -> Result<(Vec<u64>, &DataType)> {
+    let (mut shape, mut data_type) = (Vec::new(), field.data_type());
     while let DataType::FixedSizeList(item, len) = data_type {
-        shape.push(u64::try_from(*len).unwrap_or(0));
+        let found = || format!("a list of {len} elements");
+        shape.push(u64::try_from(*len).map_err(|_| unsupported(format, field.name(), found()))?);
         data_type = item.data_type();
     }
-    (shape, data_type)
+    Ok((shape, data_type))
+}
+
+fn unsupported(format: Format, column: &str, found: String) -> ExchangeError {
+    ExchangeError::UnsupportedColumn {
+        format,
+        column: column.to_owned(),
+        found,
+    }
 }
 
 impl Plan {
-    fn of(field: &Field) -> Result<Self> {
-        let (shape, data_type) = unlisted(field.data_type());
+    fn of(format: Format, field: &Field) -> Result<Self> {
+        let (shape, data_type) = unlisted(format, field)?;
         let elements = match data_type {
             DataType::Dictionary(_, values) => values,
             other => other,
         };
         let elements = match elements {
             DataType::Struct(fields) if elements == data_type => {
-                let fields = fields.iter().map(|field| Self::of(field));
+                let fields = fields.iter().map(|field| Self::of(format, field));
                 Elements::Fields(fields.collect::<Result<_>>()?)
             }
             _ if is_string(elements) => Elements::Strings {
@@ -126,9 +153,8 @@ impl Plan {
             _ => match plain(elements).filter(|dtype| dtype.itemsize() > 0) {
                 Some(dtype) => Elements::Known(dtype),
                 None => {
-                    let what =
-                        format!("{elements} has no place here: cast it to another type first");
-                    return Err(crate::error::exchange(Fault::Unsupported, what));
+                    let found = elements.to_string();
+                    return Err(unsupported(format, field.name(), found).into());
                 }
             },
         };
@@ -148,27 +174,26 @@ impl Plan {
         }
     }
 
-    fn see(&mut self, array: &dyn Array) {
+    fn see(&mut self, format: Format, array: &dyn Array) -> Result<()> {
         if self.is_known() {
-            return;
+            return Ok(());
         }
         if let Some(list) = array.as_fixed_size_list_opt() {
-            return self.see(list.values());
+            return self.see(format, list.values());
         }
         match &mut self.elements {
-            Elements::Known(_) => {}
+            Elements::Known(_) => Ok(()),
             Elements::Fields(fields) => {
                 let columns = array.as_struct_opt().map(|of| of.columns());
-                let columns = columns.unwrap_or_default();
-                let seen = fields.iter_mut().zip(columns);
-                seen.for_each(|(field, column)| field.see(column));
+                let columns = columns.filter(|columns| columns.len() == fields.len());
+                let columns = columns.ok_or_else(|| other_type(format, array))?;
+                let mut seen = fields.iter_mut().zip(columns);
+                seen.try_for_each(|(field, column)| field.see(format, column))
             }
             Elements::Strings { text, longest } => {
                 let keyed = array.as_any_dictionary_opt();
                 let values = keyed.map_or(array, |keyed| keyed.values().as_ref());
-                let Some(get) = getter(values) else {
-                    return;
-                };
+                let get = getter(values).ok_or_else(|| other_type(format, values))?;
                 for at in (0..values.len()).filter(|at| values.is_valid(*at)) {
                     let bytes = get(at);
                     let len = match text {
@@ -178,35 +203,50 @@ impl Plan {
                     };
                     *longest = to_u64(len).max(*longest);
                 }
+                Ok(())
             }
         }
     }
 
-    fn column(&self) -> Result<Column> {
+    fn column(&self, format: Format) -> Result<Column> {
         let dtype = match &self.elements {
             Elements::Known(dtype) => dtype.clone(),
             Elements::Strings { longest, .. } if *longest > LONGEST => {
-                let what = format!(
-                    "column {:?} has a string of {longest} characters, and every element would take that much: give its type",
-                    self.name
-                );
-                return Err(crate::error::exchange(Fault::OverLimit, what));
+                return Err(ExchangeError::LongString {
+                    format,
+                    column: self.name.clone(),
+                    found: *longest,
+                    limit: LONGEST,
+                }
+                .into());
             }
             Elements::Strings { text, longest } => match text {
                 true => DType::text((*longest).max(1))?,
                 false => DType::bytes((*longest).max(1))?,
             },
             Elements::Fields(fields) => {
-                let fields = fields.iter().map(Self::column);
+                let fields = fields.iter().map(|field| field.column(format));
                 structured(&fields.collect::<Result<Vec<_>>>()?)?
             }
         };
         let mut column = Column::new(&self.name, dtype);
         column.row_shape.clone_from(&self.shape);
         if column.row_bytes() == 0 {
-            let what = format!("column {:?} has rows without bytes", self.name);
-            return Err(crate::error::exchange(Fault::Unsupported, what));
+            let found = "a type whose rows have no bytes".to_owned();
+            return Err(unsupported(format, &self.name, found).into());
         }
         Ok(column)
+    }
+}
+
+/// The error of a batch whose columns are not of the types that the schema says.
+fn other_type(format: Format, array: &dyn Array) -> ExchangeError {
+    ExchangeError::Damaged {
+        format,
+        part: "batch",
+        found: format!(
+            "a column of {} where the schema says otherwise",
+            array.data_type()
+        ),
     }
 }

@@ -1,14 +1,16 @@
 //! Files of Parquet's.
 
-use super::guard::{Chunks, Tap, Tapped, guarded};
+use super::guard::{Chunks, Tap, TappedWriter, guarded};
 use super::measure::Plans;
 use super::read::ArrowSource;
 use super::thrift;
-use super::types::{Target, noted, schema_of};
+use super::types::{TypeMapping, noted, schema_of};
 use super::write::record_batch;
+use crate::error::ExchangeError;
+use crate::format::Format;
+use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
-use crate::source::{BATCH, BoxedSource, Progress, Source, for_each, to_u64, to_usize};
-use blosc1::Fault;
+use crate::source::{BATCH, BoxedSource, Progress, Source, for_each};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use parquet::arrow::arrow_reader::{
@@ -54,17 +56,17 @@ pub fn write_parquet(
     progress: &mut Progress<'_>,
 ) -> Result<()> {
     let tap = Tap::default();
-    let to = Tapped {
+    let to = TappedWriter {
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let target = Target {
+    let mapping = TypeMapping {
         parquet: true,
         nan_is_null: source.schema().nan_is_null,
     };
-    let schema = Arc::new(schema_of(source.schema(), target)?);
-    guarded("Parquet", || {
-        let wrong = |error| tap.parquet(&error);
+    let schema = Arc::new(schema_of(source.schema(), mapping)?);
+    guarded(Format::Parquet, || {
+        let wrong = |error| tap.parquet(error);
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -72,7 +74,7 @@ pub fn write_parquet(
         let writer = ArrowWriter::try_new(to, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, target)?;
+            let rows = record_batch(&schema, columns, &batch, mapping)?;
             writer.write(&rows).map_err(wrong)?;
             match writer.in_progress_size() > GROUP_BYTES {
                 true => writer.flush().map_err(wrong),
@@ -89,30 +91,30 @@ pub(crate) fn open_parquet(
     bytes: impl ReadAt + Send + Sync + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
-    guarded("Parquet", || {
+    guarded(Format::Parquet, || {
         let chunks = Chunks::new(bytes)?;
         check_footer(&chunks)?;
         let metadata = ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new());
-        let metadata = metadata.map_err(|error| chunks.tap.parquet(&error))?;
-        let mut plans = Plans::of(metadata.schema(), options)?;
+        let metadata = metadata.map_err(|error| chunks.tap.parquet(error))?;
+        let mut plans = Plans::of(Format::Parquet, metadata.schema(), options)?;
         let rows = metadata.metadata().file_metadata().num_rows();
-        let rows = u64::try_from(rows).map_err(|_| damaged("less than no rows"))?;
+        let rows = u64::try_from(rows).map_err(|_| damaged(format!("{rows} rows")))?;
         let unknown = plans.unknown();
         if !unknown.is_empty() {
             let roots = ProjectionMask::roots(metadata.parquet_schema(), unknown);
             let mut reader = reader(&chunks, &metadata, 1024, Some(roots))?;
             for rows in &mut reader {
-                plans.see(&rows.map_err(|error| chunks.tap.arrow(&error))?);
+                plans.see(&rows.map_err(|error| chunks.tap.arrow(error))?)?;
             }
         }
         let schema = noted(metadata.schema(), plans.columns()?)?;
         let at_once = (to_u64(BATCH) / schema.row_bytes().max(1)).clamp(1, AT_ONCE);
-        let mut reader = reader(&chunks, &metadata, to_usize(at_once), None)?;
+        let mut reader = reader(&chunks, &metadata, in_memory(at_once)?, None)?;
         let batches = Box::new(move || {
             let rows = reader.next().transpose();
-            rows.map_err(|error| chunks.tap.arrow(&error))
+            rows.map_err(|error| chunks.tap.arrow(error))
         });
-        let source = ArrowSource::new("Parquet", schema, options, rows, batches);
+        let source = ArrowSource::new(Format::Parquet, schema, options, rows, batches);
         Ok(Box::new(source) as BoxedSource<'static>)
     })
 }
@@ -130,32 +132,41 @@ fn reader<S: ReadAt + Send + Sync + 'static>(
         Some(columns) => builder.with_projection(columns),
         None => builder,
     };
-    builder.build().map_err(|error| chunks.tap.parquet(&error))
+    builder.build().map_err(|error| chunks.tap.parquet(error))
 }
 
-fn damaged(what: impl std::fmt::Display) -> Error {
-    crate::error::exchange(Fault::Damaged, format!("Parquet: {what}"))
+/// An error in the footer.
+fn damaged(found: String) -> Error {
+    ExchangeError::Damaged {
+        format: Format::Parquet,
+        part: "footer",
+        found,
+    }
+    .into()
 }
 
 /// Refuses a footer with false lengths, for which the crate would allocate memory.
 fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
-    let size = chunks.size();
+    let (format, size) = (Format::Parquet, chunks.size());
     let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
     if !MAGIC.starts_with(&start) || start.is_empty() {
-        let what = "not a Parquet file: wrong magic at its beginning";
-        return Err(crate::error::exchange(Fault::Unsupported, what));
+        return Err(ExchangeError::WrongMagic { format }.into());
     }
-    let cut =
-        || crate::error::exchange(Fault::CutShort, "Parquet: cut short: the footer is missing");
+    let cut = || ExchangeError::CutShort {
+        format,
+        part: "the footer",
+    };
     let end = size.checked_sub(TAIL).ok_or_else(cut)?;
     let tail = chunks.read(end, TAIL)?;
     let (len, magic) = tail.split_first_chunk::<4>().ok_or_else(cut)?;
     if magic != MAGIC {
-        return Err(cut());
+        return Err(cut().into());
     }
     let len = u64::from(u32::from_le_bytes(*len));
     let start = end.checked_sub(len);
-    let start =
-        start.ok_or_else(|| damaged(format!("a footer of {len} bytes in a file of {size}")))?;
-    thrift::check(&chunks.read(start, len)?).map_err(damaged)
+    let start = start.ok_or_else(|| damaged(format!("{len} bytes in a file of {size}")))?;
+    match thrift::is_sound(&chunks.read(start, len)?) {
+        true => Ok(()),
+        false => Err(damaged(format!("its {len} bytes contradict each other"))),
+    }
 }

@@ -4,15 +4,17 @@ use super::from::bytes_of;
 use super::guard::{Chunks, guarded};
 use super::measure::Plans;
 use super::types::noted;
+use crate::error::ExchangeError;
+use crate::format::Format;
+use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::schema::{Batch, Schema};
-use crate::source::{BoxedSource, Source, to_u64, to_usize};
+use crate::source::{BoxedSource, Source};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block, MetadataVersion, RecordBatch as BatchHead};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
-use blosc1::Fault;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use std::sync::Arc;
@@ -29,7 +31,7 @@ pub(super) type Batches = Box<dyn FnMut() -> Result<Option<RecordBatch>>>;
 
 /// Columns of batches, cut into pieces of the wanted size.
 pub(super) struct ArrowSource {
-    pub what: &'static str,
+    pub format: Format,
     pub schema: Schema,
     pub fills: Vec<Option<String>>,
     pub rows: u64,
@@ -41,7 +43,7 @@ pub(super) struct ArrowSource {
 
 impl ArrowSource {
     pub fn new(
-        what: &'static str,
+        format: Format,
         schema: Schema,
         options: &ImportOptions,
         rows: u64,
@@ -50,7 +52,7 @@ impl ArrowSource {
         let fills = schema.columns.iter();
         let fills = fills.map(|column| options.filling(column)).collect();
         Self {
-            what,
+            format,
             schema,
             fills,
             rows,
@@ -70,25 +72,31 @@ impl ArrowSource {
                 },
             }
         };
-        let most = to_usize((to_u64(bytes) / self.schema.row_bytes().max(1)).max(1));
-        let len = rows.num_rows().saturating_sub(from).min(most);
+        let most = (to_u64(bytes) / self.schema.row_bytes().max(1)).max(1);
+        let len = in_memory(most.min(to_u64(rows.num_rows() - from)))?;
         let piece = rows.slice(from, len);
-        self.current = Some((rows, from.saturating_add(len)));
+        self.current = Some((rows, from + len));
         let columns = self.schema.columns.iter().zip(&self.fills);
         let columns = columns
             .zip(piece.columns())
             .map(|((column, fill), array)| {
                 let bytes = bytes_of(array, &column.dtype, &column.row_shape, fill.as_deref());
                 bytes.map_err(|error| {
-                    let row = self.done.saturating_add(to_u64(error.row));
-                    let (what, name) = (self.what, &column.name);
-                    let what = format!("{what}: column {name:?}, row {row}: {}", error.why);
-                    crate::error::exchange(Fault::Damaged, what)
+                    ExchangeError::Value {
+                        format: self.format,
+                        column: column.name.clone(),
+                        row: self.done + to_u64(error.row),
+                        error: error.error,
+                    }
+                    .into()
                 })
             })
             .collect::<Result<Vec<_>>>()?;
         let rows = to_u64(len);
-        self.done = self.done.saturating_add(rows);
+        self.done = self
+            .done
+            .checked_add(rows)
+            .ok_or_else(|| damaged("batch", "more than 2^64 rows"))?;
         Ok(Some(Batch { rows, columns }))
     }
 }
@@ -103,8 +111,7 @@ impl Source for ArrowSource {
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let what = self.what;
-        guarded(what, || self.next(bytes)).inspect_err(|_| {
+        guarded(self.format, || self.next(bytes)).inspect_err(|_| {
             // Nothing follows an error.
             self.current = None;
             self.batches = Box::new(|| Ok(None));
@@ -117,16 +124,16 @@ pub(crate) fn open_arrow(
     bytes: impl ReadAt + Send + Sync + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
-    guarded("Arrow", || {
+    guarded(Format::Arrow, || {
         let mut file = ArrowFile::open(bytes)?;
-        let mut plans = Plans::of(&file.schema, options)?;
+        let mut plans = Plans::of(Format::Arrow, &file.schema, options)?;
         let rows = file.rows()?;
         let unknown = plans.unknown();
         if !unknown.is_empty() {
             let decoder = file.decoder()?.with_projection(unknown);
             for block in &file.blocks {
                 if let Some(rows) = file.batch(&decoder, block)? {
-                    plans.see(&rows);
+                    plans.see(&rows)?;
                 }
             }
         }
@@ -137,7 +144,7 @@ pub(crate) fn open_arrow(
             Some(block) => file.batch(&decoder, &block),
             None => Ok(None),
         });
-        let source = ArrowSource::new("Arrow", schema, options, rows, batches);
+        let source = ArrowSource::new(Format::Arrow, schema, options, rows, batches);
         Ok(Box::new(source) as BoxedSource<'static>)
     })
 }
@@ -151,22 +158,32 @@ struct ArrowFile<S> {
     blocks: Vec<Block>,
 }
 
-fn damaged(what: impl std::fmt::Display) -> Error {
-    crate::error::exchange(Fault::Damaged, format!("Arrow: {what}"))
+/// An error in a part of a file.
+fn damaged(part: &'static str, found: impl std::fmt::Display) -> Error {
+    ExchangeError::Damaged {
+        format: Format::Arrow,
+        part,
+        found: found.to_string(),
+    }
+    .into()
 }
 
 impl<S: ReadAt> ArrowFile<S> {
     fn open(bytes: S) -> Result<Self> {
         let chunks = Chunks::new(bytes)?;
         let footer = footer(&chunks)?;
-        let footer = arrow_ipc::root_as_footer(&footer)
-            .map_err(|error| damaged(format!("the footer: {error}")))?;
+        let footer =
+            arrow_ipc::root_as_footer(&footer).map_err(|error| damaged("footer", error))?;
         let schema = footer
             .schema()
-            .ok_or_else(|| damaged("a footer without a schema"))?;
+            .ok_or_else(|| damaged("footer", "no schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
-            let what = "Arrow: a file of a machine with another order of bytes";
-            return Err(crate::error::exchange(Fault::Unsupported, what));
+            return Err(ExchangeError::Unsupported {
+                format: Format::Arrow,
+                part: "byte order",
+                found: "that of another machine".to_owned(),
+            }
+            .into());
         }
         let schema: ArrowSchema = arrow_ipc::convert::fb_to_schema(schema);
         let dictionaries = footer.dictionaries().into_iter().flatten();
@@ -187,7 +204,7 @@ impl<S: ReadAt> ArrowFile<S> {
             let buffer = self.buffer(block)?;
             decoder
                 .read_dictionary(block, &buffer)
-                .map_err(|error| self.chunks.tap.arrow(&error))?;
+                .map_err(|error| self.chunks.tap.arrow(error))?;
         }
         Ok(decoder)
     }
@@ -195,16 +212,19 @@ impl<S: ReadAt> ArrowFile<S> {
     fn batch(&self, decoder: &FileDecoder, block: &Block) -> Result<Option<RecordBatch>> {
         let buffer = self.buffer(block)?;
         let rows = decoder.read_record_batch(block, &buffer);
-        rows.map_err(|error| self.chunks.tap.arrow(&error))
+        rows.map_err(|error| self.chunks.tap.arrow(error))
     }
 
     /// The message of a block and its body, which does not say of itself that it is larger than may be.
     fn buffer(&self, block: &Block) -> Result<Buffer> {
         let (at, head, body) = places(block)?;
-        let all = self.chunks.read(at, head.saturating_add(body))?;
+        let len = head
+            .checked_add(body)
+            .ok_or_else(|| damaged("block", format!("parts of {head} and {body} bytes")))?;
+        let all = self.chunks.read(at, len)?;
         let (message, body) = all
-            .split_at_checked(to_usize(head))
-            .ok_or_else(|| damaged("a block shorter than its head"))?;
+            .split_at_checked(in_memory(head)?)
+            .ok_or_else(|| Error::bug(format!("{len} bytes without the first {head}")))?;
         if let Some(batch) = batch_head(message)? {
             check_decompressed(&batch, body)?;
         }
@@ -218,9 +238,12 @@ impl<S: ReadAt> ArrowFile<S> {
             let (at, head, _) = places(block)?;
             let message = self.chunks.read(at, head)?;
             let batch = batch_head(&message)?;
-            let len = batch.map_or(Ok(0), |batch| u64::try_from(batch.length()));
-            let len = len.map_err(|_| damaged("a batch of less than no rows"))?;
-            rows = rows.saturating_add(len);
+            // Another message than a batch has no rows.
+            let len = batch.map_or(0, |batch| batch.length());
+            let sum = u64::try_from(len)
+                .ok()
+                .and_then(|len| rows.checked_add(len));
+            rows = sum.ok_or_else(|| damaged("batch", format!("{len} rows after {rows}")))?;
         }
         Ok(rows)
     }
@@ -228,7 +251,9 @@ impl<S: ReadAt> ArrowFile<S> {
 
 /// The position of a block, and the lengths of its two parts.
 fn places(block: &Block) -> Result<(u64, u64, u64)> {
-    let sound = |part: i64| u64::try_from(part).map_err(|_| damaged("a block at a place below 0"));
+    let sound = |part: i64| {
+        u64::try_from(part).map_err(|_| damaged("block", format!("position or length {part}")))
+    };
     Ok((
         sound(block.offset())?,
         sound(block.metaDataLength().into())?,
@@ -237,30 +262,25 @@ fn places(block: &Block) -> Result<(u64, u64, u64)> {
 }
 
 fn footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<Vec<u8>> {
-    let size = chunks.size();
+    let (format, size) = (Format::Arrow, chunks.size());
     let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
     if !MAGIC.starts_with(&start) || start.is_empty() {
-        let what =
-            "not an Arrow file: wrong magic at its beginning (convert a stream to a file first)";
-        return Err(crate::error::exchange(Fault::Unsupported, what));
+        return Err(ExchangeError::WrongMagic { format }.into());
     }
-    let cut =
-        |_| crate::error::exchange(Fault::CutShort, "Arrow: cut short: the footer is missing");
-    let end = size.saturating_sub(TAIL);
-    let tail = chunks.read(end, TAIL).map_err(cut)?;
-    let Some(([a, b, c, d], magic)) = tail.split_first_chunk::<4>() else {
-        return Err(damaged("the footer"));
+    let cut = || ExchangeError::CutShort {
+        format,
+        part: "the footer",
     };
+    let end = size.checked_sub(TAIL).ok_or_else(cut)?;
+    let tail = chunks.read(end, TAIL)?;
+    let (len, magic) = tail.split_first_chunk::<4>().ok_or_else(cut)?;
     if magic != MAGIC {
-        return Err(crate::error::exchange(
-            Fault::CutShort,
-            "Arrow: cut short: the file does not end with a footer",
-        ));
+        return Err(cut().into());
     }
-    let len = u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
+    let len = u64::from(u32::from_le_bytes(*len));
     let start = end.checked_sub(len);
     let start =
-        start.ok_or_else(|| damaged(format!("a footer of {len} bytes in a file of {size}")))?;
+        start.ok_or_else(|| damaged("footer", format!("{len} bytes in a file of {size}")))?;
     Ok(chunks.read(start, len)?)
 }
 
@@ -271,8 +291,10 @@ fn batch_head(message: &[u8]) -> Result<Option<BatchHead<'_>>> {
         Some([0xff, 0xff, 0xff, 0xff]) => 8,
         _ => 4,
     };
-    let message = message.get(skip..).unwrap_or_default();
-    let message = arrow_ipc::root_as_message(message).map_err(damaged)?;
+    let len = message.len();
+    let message = message.get(skip..);
+    let message = message.ok_or_else(|| damaged("block", format!("a head of {len} bytes")))?;
+    let message = arrow_ipc::root_as_message(message).map_err(|error| damaged("block", error))?;
     let values = message.header_as_dictionary_batch();
     let values = values.and_then(|dictionary| dictionary.data());
     Ok(message.header_as_record_batch().or(values))
@@ -284,19 +306,32 @@ fn check_decompressed(batch: &BatchHead<'_>, body: &[u8]) -> Result<()> {
         return Ok(());
     }
     let mut total = 0u64;
-    for buffer in batch.buffers().into_iter().flatten() {
-        let start = usize::try_from(buffer.offset()).unwrap_or(usize::MAX);
-        let rest = body.get(start..).unwrap_or_default();
-        let Some(len) = rest.first_chunk::<8>().filter(|_| buffer.length() > 0) else {
-            continue;
+    let buffers = batch.buffers().into_iter().flatten();
+    for buffer in buffers.filter(|buffer| buffer.length() > 0) {
+        let start = usize::try_from(buffer.offset()).ok();
+        let rest = start.and_then(|start| body.get(start..));
+        let len = rest.and_then(|rest| rest.first_chunk::<8>());
+        let Some(len) = len.map(|len| i64::from_le_bytes(*len)) else {
+            let (at, len) = (buffer.offset(), body.len());
+            return Err(damaged("buffer", format!("at byte {at} of {len}")));
         };
-        // -1 means uncompressed bytes.
-        let len = u64::try_from(i64::from_le_bytes(*len)).unwrap_or(0);
-        total = total.saturating_add(len);
-    }
-    if total > MAX_BATCH {
-        let what = format!("Arrow: a batch of {total} bytes exceeds the limit of {MAX_BATCH}");
-        return Err(crate::error::exchange(Fault::OverLimit, what));
+        // Uncompressed bytes follow.
+        if len == -1 {
+            continue;
+        }
+        let len = u64::try_from(len)
+            .map_err(|_| damaged("buffer", format!("a decompressed length of {len}")))?;
+        // The sum so far is below the limit, and this one below 2^63.
+        total += len;
+        if total > MAX_BATCH {
+            return Err(ExchangeError::OverLimit {
+                format: Format::Arrow,
+                unit: "bytes of a batch",
+                found: total,
+                limit: MAX_BATCH,
+            }
+            .into());
+        }
     }
     Ok(())
 }

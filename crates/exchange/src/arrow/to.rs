@@ -1,7 +1,7 @@
 //! Elements as arrays of Arrow.
 
-use super::types::{Target, parts, unit_of};
-use crate::source::to_usize;
+use super::types::{TypeMapping, parts, unit_of};
+use crate::int::in_memory;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, StringArray, StructArray,
     make_array,
@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit as Unit};
-use bloscpack_dtype::{DType, Kind, TimeUnit};
+use bloscpack_dtype::{DType, Field as DTypeField, Kind, TimeUnit};
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 
@@ -24,20 +24,25 @@ pub(super) fn array_of(
     dtype: &DType,
     shape: &[u64],
     bytes: &[u8],
-    target: Target,
+    mapping: TypeMapping,
 ) -> Result<ArrayRef> {
     let (Some((_, within)), DataType::FixedSizeList(item, len)) =
         (shape.split_first(), of.data_type())
     else {
-        return elements(of.data_type(), dtype, bytes, target);
+        return elements(of.data_type(), dtype, bytes, mapping);
     };
-    let values = array_of(item, dtype, within, bytes, target)?;
+    let values = array_of(item, dtype, within, bytes, mapping)?;
     let list = FixedSizeListArray::try_new(Arc::clone(item), *len, values, None);
     Ok(Arc::new(list.map_err(|error| no_place(&error))?))
 }
 
-fn elements(data_type: &DataType, dtype: &DType, bytes: &[u8], target: Target) -> Result<ArrayRef> {
-    let itemsize = to_usize(dtype.itemsize()).max(1);
+fn elements(
+    data_type: &DataType,
+    dtype: &DType,
+    bytes: &[u8],
+    mapping: TypeMapping,
+) -> Result<ArrayRef> {
+    let itemsize = in_memory(dtype.itemsize())?.max(1);
     Ok(match (dtype.kind(), data_type) {
         (Kind::Bool, _) => {
             let bits: BooleanBuffer = bytes.iter().map(|byte| *byte != 0).collect();
@@ -53,13 +58,13 @@ fn elements(data_type: &DataType, dtype: &DType, bytes: &[u8], target: Target) -
             Arc::new(texts(dtype, bytes, itemsize)?)
         }
         (Kind::Complex, DataType::Struct(_)) => complex(dtype, bytes, itemsize)?,
-        (Kind::Struct(_), DataType::Struct(fields)) => {
-            structs(fields, dtype, bytes, itemsize, target)?
+        (Kind::Struct(of), DataType::Struct(fields)) => {
+            structs(fields, &of.fields, bytes, itemsize, mapping)?
         }
         (Kind::Datetime(unit) | Kind::Timedelta(unit), _) => times(data_type, dtype, *unit, bytes)?,
         _ => {
             let bytes = little(dtype, bytes);
-            let nulls = target.has_null(dtype).then(|| numbers(&bytes, itemsize));
+            let nulls = mapping.has_null(dtype).then(|| numbers(&bytes, itemsize));
             let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
             raw(data_type.clone(), &bytes, itemsize, nulls)?
         }
@@ -102,7 +107,8 @@ fn raw(
     itemsize: usize,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    let len = bytes.len().checked_div(itemsize).unwrap_or(0);
+    let len = bytes.len().checked_div(itemsize);
+    let len = len.ok_or_else(|| Error::bug(format!("elements of {data_type} without bytes")))?;
     let data = ArrayData::builder(data_type)
         .len(len)
         .add_buffer(Buffer::from(bytes))
@@ -113,9 +119,8 @@ fn raw(
 
 /// A string without trailing zeros.
 pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
-    let last = bytes.iter().rposition(|byte| *byte != 0);
-    let len = last.map_or(0, |last| last.saturating_add(1));
-    bytes.get(..len).unwrap_or_default()
+    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    bytes.split_at(bytes.len() - zeros).0
 }
 
 fn texts(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<StringArray> {
@@ -135,6 +140,13 @@ fn texts(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<StringArray> {
     ))
 }
 
+/// These bytes of each element; `None` if they are outside of it.
+fn part_of_each(bytes: &[u8], itemsize: usize, start: usize, len: usize) -> Option<Vec<u8>> {
+    let elements = bytes.chunks_exact(itemsize);
+    let parts = elements.map(|element| element.get(start..)?.get(..len));
+    Some(parts.collect::<Option<Vec<_>>>()?.concat())
+}
+
 fn complex(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<ArrayRef> {
     let bytes = little(dtype, bytes);
     let half = itemsize / 2;
@@ -143,9 +155,8 @@ fn complex(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<ArrayRef> {
         _ => DataType::Float64,
     };
     let part = |start: usize| {
-        let elements = bytes.chunks_exact(itemsize);
-        let parts = elements.filter_map(|element| element.get(start..)?.get(..half));
-        let dense: Vec<u8> = parts.flatten().copied().collect();
+        let dense = part_of_each(&bytes, itemsize, start, half);
+        let dense = dense.ok_or_else(|| Error::bug("a complex number without a half"))?;
         raw(part_type.clone(), &dense, half, None)
     };
     let arrays = vec![part(0)?, part(half)?];
@@ -155,29 +166,27 @@ fn complex(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<ArrayRef> {
 
 fn structs(
     fields: &Fields,
-    dtype: &DType,
+    parts: &[DTypeField],
     bytes: &[u8],
     itemsize: usize,
-    target: Target,
+    mapping: TypeMapping,
 ) -> Result<ArrayRef> {
+    let no_field =
+        || Error::usage("Arrow cannot store fields outside of their elements or without bytes");
     let len = bytes.len() / itemsize;
-    let parts = dtype.fields().unwrap_or_default().iter().zip(fields);
-    let arrays = parts.map(|(part, of)| {
-        let start = to_usize(part.offset);
-        let each = part
-            .shape
-            .iter()
-            .fold(part.dtype.itemsize(), |len, axis| len.saturating_mul(*axis));
-        let elements = bytes.chunks_exact(itemsize);
-        let dense = elements.filter_map(|element| element.get(start..)?.get(..to_usize(each)));
-        let dense: Vec<u8> = dense.flatten().copied().collect();
-        array_of(of, &part.dtype, &part.shape, &dense, target)
+    let arrays = parts.iter().zip(fields).map(|(part, of)| {
+        let mut axes = part.shape.iter();
+        let each = axes.try_fold(part.dtype.itemsize(), |len, axis| len.checked_mul(*axis));
+        let (start, each) = (
+            in_memory(part.offset)?,
+            in_memory(each.ok_or_else(no_field)?)?,
+        );
+        let dense = part_of_each(bytes, itemsize, start, each).ok_or_else(no_field)?;
+        array_of(of, &part.dtype, &part.shape, &dense, mapping)
     });
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
     if arrays.iter().any(|array| array.len() != len) {
-        return Err(Error::usage(
-            "Arrow cannot store fields outside of their elements or without bytes",
-        ));
+        return Err(no_field());
     }
     let both = StructArray::try_new(fields.clone(), arrays, None);
     Ok(Arc::new(both.map_err(|error| no_place(&error))?))

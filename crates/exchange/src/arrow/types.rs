@@ -1,8 +1,9 @@
 //! Types of NumPy as those of Arrow.
 
+use crate::error::ExchangeError;
+use crate::format::Format;
 use crate::schema::{Column, Schema};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, TimeUnit as Unit};
-use blosc1::Fault;
 use bloscpack_datasets::wire::Attributes;
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::{Error, Result};
@@ -14,16 +15,24 @@ pub(super) const DTYPE: &str = "bloscpack.dtype";
 const ATTRIBUTES: &str = "bloscpack.attributes";
 const KIND: &str = "bloscpack.kind";
 
-/// The purpose of a type.
+/// The rules by which a type of NumPy becomes one of Arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Target {
+pub(super) struct TypeMapping {
     /// Parquet, where seconds are milliseconds.
     pub parquet: bool,
     /// Whether floats that are not a number are null.
     pub nan_is_null: bool,
 }
 
-impl Target {
+impl TypeMapping {
+    /// The format that is written.
+    fn format(self) -> Format {
+        match self.parquet {
+            true => Format::Parquet,
+            false => Format::Arrow,
+        }
+    }
+
     /// Whether elements of this type may be null.
     pub fn has_null(self, dtype: &DType) -> bool {
         match dtype.kind() {
@@ -35,10 +44,10 @@ impl Target {
 }
 
 /// The schema of what is written.
-pub(super) fn schema_of(schema: &Schema, target: Target) -> Result<ArrowSchema> {
+pub(super) fn schema_of(schema: &Schema, mapping: TypeMapping) -> Result<ArrowSchema> {
     let fields = schema.columns.iter().map(|column| {
         let noted = HashMap::from([(DTYPE.to_owned(), column.dtype.to_string())]);
-        Ok(field(&column.name, &column.dtype, &column.row_shape, target)?.with_metadata(noted))
+        Ok(field(&column.name, &column.dtype, &column.row_shape, mapping)?.with_metadata(noted))
     });
     let fields: Vec<Field> = fields.collect::<Result<_>>()?;
     let mut noted = HashMap::new();
@@ -70,23 +79,28 @@ pub(super) fn noted(schema: &ArrowSchema, columns: Vec<Column>) -> Result<Schema
 }
 
 /// A field of elements, or of lists of this shape.
-pub(super) fn field(name: &str, dtype: &DType, shape: &[u64], target: Target) -> Result<Field> {
-    let data_type = data_type(dtype, shape, target)?;
-    let nulls = shape.is_empty() && target.has_null(dtype);
+pub(super) fn field(
+    name: &str,
+    dtype: &DType,
+    shape: &[u64],
+    mapping: TypeMapping,
+) -> Result<Field> {
+    let data_type = data_type(dtype, shape, mapping)?;
+    let nulls = shape.is_empty() && mapping.has_null(dtype);
     Ok(Field::new(name, data_type, nulls))
 }
 
-fn data_type(dtype: &DType, shape: &[u64], target: Target) -> Result<DataType> {
+fn data_type(dtype: &DType, shape: &[u64], mapping: TypeMapping) -> Result<DataType> {
     let Some((len, within)) = shape.split_first() else {
-        return element_type(dtype, target);
+        return element_type(dtype, mapping);
     };
     let len = i32::try_from(*len)
         .map_err(|_| Error::usage(format!("Arrow: lists of {len} are too long")))?;
-    let item = field("item", dtype, within, target)?;
+    let item = field("item", dtype, within, mapping)?;
     Ok(DataType::FixedSizeList(Arc::new(item), len))
 }
 
-fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
+fn element_type(dtype: &DType, mapping: TypeMapping) -> Result<DataType> {
     Ok(match (dtype.kind(), dtype.itemsize()) {
         (Kind::Bool, _) => DataType::Boolean,
         (Kind::Int, 1) => DataType::Int8,
@@ -104,7 +118,7 @@ fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
         (Kind::Complex, 16) => DataType::Struct(parts(DataType::Float64)),
         (Kind::Bytes, _) => DataType::Binary,
         (Kind::Text, _) => DataType::Utf8,
-        (Kind::Datetime(unit), _) => match (unit_of(*unit), target.parquet) {
+        (Kind::Datetime(unit), _) => match (unit_of(*unit), mapping.parquet) {
             (Some(Unit::Second), true) => DataType::Timestamp(Unit::Millisecond, None),
             (Some(unit), _) => DataType::Timestamp(unit, None),
             (None, _) if *unit == TimeUnit::one(TimeBase::Day) => DataType::Date32,
@@ -120,16 +134,19 @@ fn element_type(dtype: &DType, target: Target) -> Result<DataType> {
             let fields = of
                 .fields
                 .iter()
-                .map(|part| field(&part.name, &part.dtype, &part.shape, target));
+                .map(|part| field(&part.name, &part.dtype, &part.shape, mapping));
             DataType::Struct(fields.collect::<Result<_>>()?)
         }
-        (Kind::Object, _) => {
-            let what = "Python objects are pickles, which nothing here reads or writes";
-            return Err(crate::error::exchange(Fault::Unsupported, what));
-        }
-        _ => {
-            let what = format!("Arrow has no type for {dtype}");
-            return Err(crate::error::exchange(Fault::Unsupported, what));
+        (kind, _) => {
+            return Err(ExchangeError::Unsupported {
+                format: mapping.format(),
+                part: "type",
+                found: match kind {
+                    Kind::Object => "a Python object, which is a pickle,".to_owned(),
+                    _ => dtype.to_string(),
+                },
+            }
+            .into());
         }
     })
 }
@@ -240,7 +257,9 @@ pub(super) fn fits(dtype: &DType, data_type: &DataType) -> bool {
             };
             fields.len() == 2 && fields.iter().zip(["re", "im"]).all(same)
         }
-        _ => element_type(dtype, Target::default()).is_ok_and(|expected| expected == *data_type),
+        _ => {
+            element_type(dtype, TypeMapping::default()).is_ok_and(|expected| expected == *data_type)
+        }
     }
 }
 

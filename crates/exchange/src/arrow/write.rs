@@ -1,10 +1,12 @@
 //! Files and streams of Arrow's.
 
-use super::guard::{Tap, Tapped, guarded};
+use super::guard::{Tap, TappedWriter, guarded};
 use super::to::array_of;
-use super::types::{Target, schema_of};
+use super::types::{TypeMapping, schema_of};
+use crate::format::Format;
+use crate::int::in_memory;
 use crate::schema::{Batch, Schema};
-use crate::source::{Progress, Source, check_empty_rows, for_each, to_usize};
+use crate::source::{Progress, Source, check_empty_rows, for_each};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::SchemaRef;
@@ -35,20 +37,20 @@ pub fn write_arrow(
 ) -> Result<()> {
     check_empty_rows(source)?;
     let tap = Tap::default();
-    let to = Tapped {
+    let to = TappedWriter {
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let target = Target {
+    let mapping = TypeMapping {
         parquet: false,
         nan_is_null: source.schema().nan_is_null,
     };
-    let schema = Arc::new(schema_of(source.schema(), target)?);
-    guarded("Arrow", || {
-        let wrong = |error| tap.arrow(&error);
+    let schema = Arc::new(schema_of(source.schema(), mapping)?);
+    guarded(Format::Arrow, || {
+        let wrong = |error| tap.arrow(error);
         let mut writer = FileWriter::try_new(to, &schema).map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, target)?;
+            let rows = record_batch(&schema, columns, &batch, mapping)?;
             writer.write(&rows).map_err(wrong)
         })?;
         writer.finish().map_err(wrong)?;
@@ -67,20 +69,20 @@ pub fn write_arrow_stream(
 ) -> Result<()> {
     check_empty_rows(source)?;
     let tap = Tap::default();
-    let to = Tapped {
+    let to = TappedWriter {
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let target = Target {
+    let mapping = TypeMapping {
         parquet: false,
         nan_is_null: source.schema().nan_is_null,
     };
-    let schema = Arc::new(schema_of(source.schema(), target)?);
-    guarded("Arrow", || {
-        let wrong = |error| tap.arrow(&error);
+    let schema = Arc::new(schema_of(source.schema(), mapping)?);
+    guarded(Format::Arrow, || {
+        let wrong = |error| tap.arrow(error);
         let mut writer = StreamWriter::try_new(to, &schema).map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, target)?;
+            let rows = record_batch(&schema, columns, &batch, mapping)?;
             writer.write(&rows).map_err(wrong)
         })?;
         writer.finish().map_err(wrong)?;
@@ -93,16 +95,16 @@ pub(super) fn record_batch(
     schema: &SchemaRef,
     columns: &Schema,
     batch: &Batch,
-    target: Target,
+    mapping: TypeMapping,
 ) -> Result<RecordBatch> {
     let fields = schema.fields().iter();
     let parts = fields.zip(columns.columns.iter().zip(&batch.columns));
     let arrays = parts.map(|(field, (column, bytes))| {
-        array_of(field, &column.dtype, &column.row_shape, bytes, target)
+        array_of(field, &column.dtype, &column.row_shape, bytes, mapping)
             .map_err(|error| error.in_file(format!("column {}", column.name)))
     });
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
-    let rows = RecordBatchOptions::new().with_row_count(Some(to_usize(batch.rows)));
+    let rows = RecordBatchOptions::new().with_row_count(Some(in_memory(batch.rows)?));
     RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &rows)
         .map_err(|error| Error::usage(format!("Arrow: {error}")))
 }

@@ -1,6 +1,8 @@
 //! The type of a column, guessed from all of its cells.
 
-use blosc1::Fault;
+use crate::error::ExchangeError;
+use crate::format::Format;
+use crate::int::to_u64;
 use bloscpack_dtype::{DType, TimeBase, TimeUnit};
 use bloscpack_error::Result;
 
@@ -109,7 +111,7 @@ impl Guess {
     }
 
     fn measure(&mut self, chars: usize, bytes: usize) {
-        let longer = |known: u64, len: usize| known.max(u64::try_from(len).unwrap_or(u64::MAX));
+        let longer = |known: u64, len: usize| known.max(to_u64(len));
         (self.chars, self.bytes) = (longer(self.chars, chars), longer(self.bytes, bytes));
     }
 
@@ -146,10 +148,13 @@ impl Guess {
 
 fn sound(name: &str, longest: u64) -> Result<u64> {
     if longest > LONGEST {
-        let what = format!(
-            "CSV: column {name:?} has a string of {longest} characters, and every element would take that much: give its type"
-        );
-        return Err(crate::error::exchange(Fault::OverLimit, what));
+        return Err(ExchangeError::LongString {
+            format: Format::Csv,
+            column: name.to_owned(),
+            found: longest,
+            limit: LONGEST,
+        }
+        .into());
     }
     Ok(longest.max(1))
 }

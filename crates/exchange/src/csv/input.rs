@@ -1,8 +1,9 @@
 //! The bytes of a file, with a bound on those of a line.
 
-use super::super::source::to_u64;
-use super::wrong;
-use blosc1::Fault;
+use super::damaged;
+use crate::error::{CsvError, ExchangeError};
+use crate::format::Format;
+use crate::int::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use csv::{ByteRecord, ErrorKind};
@@ -19,12 +20,12 @@ pub(super) struct Input<S> {
     /// Bytes that may still come before the line has to end.
     left: u64,
     delimiter: u8,
-    place: Place,
+    state: CellState,
 }
 
 /// The position of a byte in a cell.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum CellState {
     Start,
     Plain,
     Quoted,
@@ -35,12 +36,14 @@ enum Place {
 impl<S> Input<S> {
     fn follow(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.place = match (self.place, byte) {
-                (Place::Quoted, b'"') => Place::Quote,
-                (Place::Quoted, _) | (Place::Start | Place::Quote, b'"') => Place::Quoted,
-                (_, b'\n' | b'\r') => Place::Start,
-                (_, byte) if *byte == self.delimiter => Place::Start,
-                _ => Place::Plain,
+            self.state = match (self.state, byte) {
+                (CellState::Quoted, b'"') => CellState::Quote,
+                (CellState::Quoted, _) | (CellState::Start | CellState::Quote, b'"') => {
+                    CellState::Quoted
+                }
+                (_, b'\n' | b'\r') => CellState::Start,
+                (_, byte) if *byte == self.delimiter => CellState::Start,
+                _ => CellState::Plain,
             };
         }
     }
@@ -49,8 +52,8 @@ impl<S> Input<S> {
 impl<S: ReadAt> Read for Input<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
-            let what = format!("CSV: a line of more than {MAX_LINE} bytes: is a quote missing?");
-            return Err(crate::error::exchange(Fault::OverLimit, what).into());
+            let (format, limit) = (Format::Csv, MAX_LINE);
+            return Err(Error::from(ExchangeError::LongLine { format, limit }).into());
         }
         let len = loop {
             match self.bytes.read_at(self.at, buf) {
@@ -58,9 +61,14 @@ impl<S: ReadAt> Read for Input<S> {
                 done => break done?,
             }
         };
-        self.at = self.at.saturating_add(to_u64(len));
+        let Some(read) = buf.get(..len) else {
+            let found = format!("{len} bytes were read into a buffer of {}", buf.len());
+            return Err(Error::bug(found).into());
+        };
+        self.follow(read);
+        self.at += to_u64(len);
+        // Saturation is the meaning: the buffer may reach past the limit, and the next read then fails.
         self.left = self.left.saturating_sub(to_u64(len));
-        self.follow(buf.get(..len).unwrap_or_default());
         Ok(len)
     }
 }
@@ -78,7 +86,7 @@ impl<S: ReadAt> Lines<S> {
             at: 0,
             left: MAX_LINE,
             delimiter,
-            place: Place::Start,
+            state: CellState::Start,
         };
         let mut builder = csv::ReaderBuilder::new();
         builder.has_headers(false).delimiter(delimiter);
@@ -93,26 +101,39 @@ impl<S: ReadAt> Lines<S> {
         self.reader.get_mut().left = MAX_LINE;
         let more = self.reader.read_byte_record(&mut self.cells);
         if !more.map_err(error)? {
-            return match self.reader.get_ref().place {
-                Place::Quoted => {
-                    let what = "CSV: cut short: it ends within quotes";
-                    Err(crate::error::exchange(Fault::CutShort, what))
+            return match self.reader.get_ref().state {
+                CellState::Quoted => Err(ExchangeError::CutShort {
+                    format: Format::Csv,
+                    part: "the quote at the end of a cell",
                 }
+                .into()),
                 _ => Ok(None),
             };
         }
-        let line = self.cells.position().map_or(0, csv::Position::line);
+        let line = line_of(self.cells.position())?;
         Ok(Some((line, &self.cells)))
     }
 }
 
+/// The line of a position, which every line and every error in one has.
+fn line_of(position: Option<&csv::Position>) -> Result<u64> {
+    position
+        .map(csv::Position::line)
+        .ok_or_else(|| Error::bug("a line of CSV without a number"))
+}
+
 fn error(error: csv::Error) -> Error {
-    let line = error.position().map_or(0, csv::Position::line);
     match error.into_kind() {
         ErrorKind::Io(error) => error.into(),
         ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => wrong(line, &format!("expected {expected_len} cells, found {len}")),
-        other => wrong(line, &format!("{other:?}")),
+            pos,
+            expected_len: expected,
+            len: found,
+        } => match line_of(pos.as_ref()) {
+            Ok(line) => damaged(line, CsvError::CellCount { found, expected }).into(),
+            Err(error) => error,
+        },
+        // The others are about text, records of Rust types, and seeking.
+        other => Error::bug(format!("reading lines of CSV as bytes: {other:?}")),
     }
 }

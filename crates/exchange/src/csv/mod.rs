@@ -5,9 +5,10 @@ mod input;
 mod read;
 mod text;
 
-use super::source::{Progress, Source, check_empty_rows, for_each, to_usize};
-use blosc1::Fault;
-use bloscpack_error::{Error, Result};
+use super::error::{CsvError, ExchangeError};
+use super::int::in_memory;
+use super::source::{Progress, Source, check_empty_rows, for_each};
+use bloscpack_error::Result;
 use std::io::{self, Write};
 use text::row_text;
 
@@ -50,10 +51,10 @@ pub fn write_csv(
     writer.write_record(names).map_err(io::Error::from)?;
     let mut cell = String::new();
     for_each(source, progress, |schema, batch| {
-        for row in 0..to_usize(batch.rows) {
+        for row in 0..in_memory(batch.rows)? {
             for (column, bytes) in schema.columns.iter().zip(&batch.columns) {
                 cell.clear();
-                row_text(column, bytes, row, &mut cell);
+                row_text(column, bytes, row, &mut cell)?;
                 writer.write_field(&cell).map_err(io::Error::from)?;
             }
             writer
@@ -65,7 +66,7 @@ pub fn write_csv(
     Ok(writer.flush()?)
 }
 
-/// An error in a file.
-fn wrong(line: u64, what: &str) -> Error {
-    crate::error::exchange(Fault::Damaged, format!("CSV: line {line}: {what}"))
+/// An error in a line of a file.
+fn damaged(line: u64, error: CsvError) -> ExchangeError {
+    ExchangeError::Csv { line, error }
 }

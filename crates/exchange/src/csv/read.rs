@@ -1,14 +1,16 @@
 //! Columns from the lines of a file.
 
+use super::damaged;
 use super::guess::Guess;
 use super::input::Lines;
 use super::text::parse_row;
-use super::wrong;
 use crate::cells::is_value_of_nothing;
+use crate::error::{CsvError, ExchangeError, ValueError};
+use crate::format::Format;
+use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::schema::{Batch, Column, Schema};
-use crate::source::{BoxedSource, Source, to_u64, to_usize};
-use blosc1::Fault;
+use crate::source::{BoxedSource, Source};
 use bloscpack_dtype::Kind;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -42,7 +44,7 @@ pub(crate) fn open_csv<S: ReadAt + 'static>(
     while let Some((_, cells)) = lines.next()? {
         let seen = guesses.iter_mut().zip(cells);
         seen.for_each(|(guess, cell)| guess.see(cell));
-        rows = rows.saturating_add(1);
+        rows += 1;
     }
     let columns = names.iter().zip(&guesses);
     let columns = columns
@@ -62,30 +64,35 @@ pub(crate) fn open_csv<S: ReadAt + 'static>(
 }
 
 /// Columns of a file; commas alone may make millions of them.
-const MOST_COLUMNS: usize = 1 << 16;
+const MAX_COLUMNS: usize = 1 << 16;
 
 /// The column names of the first line.
 fn names<S: ReadAt>(lines: &mut Lines<S>) -> Result<Vec<String>> {
     let Some((line, cells)) = lines.next()? else {
-        let what = "CSV: the file is empty: its first line should be the names of the columns";
-        return Err(crate::error::exchange(Fault::CutShort, what));
+        return Err(ExchangeError::CutShort {
+            format: Format::Csv,
+            part: "the first line, with the names of the columns,",
+        }
+        .into());
     };
     // Each is a folder with files in it.
-    if cells.len() > MOST_COLUMNS {
-        let found = cells.len();
-        let what = format!("CSV: {found} columns, the maximum is {MOST_COLUMNS}");
-        return Err(crate::error::exchange(Fault::OverLimit, what));
+    if cells.len() > MAX_COLUMNS {
+        return Err(ExchangeError::OverLimit {
+            format: Format::Csv,
+            unit: "columns",
+            found: to_u64(cells.len()),
+            limit: to_u64(MAX_COLUMNS),
+        }
+        .into());
     }
     let (mut names, mut known) = (Vec::new(), HashSet::new());
     for cell in cells {
         let name = String::from_utf8(cell.to_vec()).map_err(|_| {
-            wrong(
-                line,
-                &format!("\"{}\" is not a valid name", cell.escape_ascii()),
-            )
+            let found = cell.escape_ascii().to_string();
+            damaged(line, CsvError::Name { found })
         })?;
         if !known.insert(name.clone()) {
-            return Err(wrong(line, &format!("two columns with the name {name:?}")));
+            return Err(damaged(line, CsvError::DuplicateName { name }).into());
         }
         names.push(name);
     }
@@ -122,14 +129,14 @@ impl<S: ReadAt> CsvSource<S> {
             let Some((line, cells)) = self.lines.next()? else {
                 break;
             };
-            take(&self.schema, &self.fills, line, cells, &mut batch)?;
+            push_row(&self.schema, &self.fills, line, cells, &mut batch)?;
         }
         Ok(batch)
     }
 }
 
 /// Adds a row.
-fn take(
+fn push_row(
     schema: &Schema,
     fills: &[Option<String>],
     line: u64,
@@ -139,16 +146,20 @@ fn take(
     let columns = schema.columns.iter().zip(fills);
     for ((column, fill), (cell, bytes)) in columns.zip(cells.iter().zip(&mut batch.columns)) {
         let start = bytes.len();
-        let len = to_usize(column.row_bytes());
+        let len = in_memory(column.row_bytes())?;
         bytes
             .try_reserve(len)
-            .map_err(|_| Error::usage("a row is too large for memory"))?;
-        bytes.resize(start.saturating_add(len), 0);
-        let row = bytes.get_mut(start..).unwrap_or_default();
-        put(column, fill.as_deref(), cell, row)
-            .map_err(|why| wrong(line, &format!("column {:?}: {why}", column.name)))?;
+            .map_err(|_| ExchangeError::NoMemory)?;
+        bytes.resize(start + len, 0);
+        let row = bytes
+            .get_mut(start..)
+            .ok_or_else(|| Error::bug("a buffer that grew is shorter than before"))?;
+        put(column, fill.as_deref(), cell, row).map_err(|error| {
+            let column = column.name.clone();
+            damaged(line, CsvError::Cell { column, error })
+        })?;
     }
-    batch.rows = batch.rows.saturating_add(1);
+    batch.rows += 1;
     Ok(())
 }
 
@@ -157,27 +168,32 @@ fn put(
     fill: Option<&str>,
     cell: &[u8],
     row: &mut [u8],
-) -> std::result::Result<(), String> {
-    if cell.is_empty() && fill.is_none() && !is_value_of_nothing(&column.dtype) {
-        return Err(format!(
-            "the cell is empty, and {} has no value for that: say what to fill in",
-            column.dtype
-        ));
+) -> std::result::Result<(), ValueError> {
+    let dtype = &column.dtype;
+    if cell.is_empty() && fill.is_none() && !is_value_of_nothing(dtype) {
+        let dtype = dtype.clone();
+        return Err(ValueError::Missing { dtype });
     }
     let text = match (std::str::from_utf8(cell), fill) {
         (Ok(""), Some(fill)) => fill,
         (Ok(text), _) => text,
         // Bytes that are not text stay as they are.
-        (Err(_), _) if matches!(column.dtype.kind(), Kind::Bytes) => {
-            let place = row.get_mut(..cell.len());
-            place
-                .ok_or_else(|| format!("{} bytes do not fit {}", cell.len(), column.dtype))?
+        (Err(_), _) if matches!(dtype.kind(), Kind::Bytes) => {
+            row.get_mut(..cell.len())
+                .ok_or_else(|| ValueError::TooLong {
+                    found: to_u64(cell.len()),
+                    unit: "bytes",
+                    dtype: dtype.clone(),
+                })?
                 .copy_from_slice(cell);
             return Ok(());
         }
-        (Err(_), _) => return Err(format!("\"{}\" is no UTF-8", cell.escape_ascii())),
+        (Err(_), _) => {
+            let found = format!("\"{}\"", cell.escape_ascii());
+            return Err(ValueError::NotUtf8 { found });
+        }
     };
-    parse_row(column, text, row).map_err(|error| error.to_string())
+    Ok(parse_row(column, text, row)?)
 }
 
 impl<S: ReadAt> Source for CsvSource<S> {
@@ -190,16 +206,17 @@ impl<S: ReadAt> Source for CsvSource<S> {
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let rest = self.rows.saturating_sub(self.done);
+        // No batch has more rows than are left.
+        let rest = self.rows - self.done;
         let most = (to_u64(bytes) / self.schema.row_bytes().max(1)).max(1);
         if rest == 0 {
             return Ok(None);
         }
         let read = self.read(most.min(rest));
         let batch = read.inspect_err(|_| self.done = self.rows)?;
-        self.done = self.done.saturating_add(batch.rows);
+        self.done += batch.rows;
         match batch.rows {
-            0 => Err(wrong(self.done, "the file was truncated while being read")),
+            0 => Err(damaged(self.done, CsvError::Truncated).into()),
             _ => Ok(Some(batch)),
         }
     }

@@ -1,17 +1,23 @@
 //! Rows as text, and back.
 
 use crate::cells::{row_json, row_of};
+use crate::int::to_u64;
 use crate::schema::Column;
-use crate::source::to_usize;
 use bloscpack_dtype::{DType, DTypeError};
 use serde_json::Value;
 
 /// A row as text: an element as its dtype writes it, more of them as JSON.
-pub(super) fn row_text(column: &Column, bytes: &[u8], row: usize, text: &mut String) {
+pub(super) fn row_text(
+    column: &Column,
+    bytes: &[u8],
+    row: usize,
+    text: &mut String,
+) -> bloscpack_error::Result<()> {
     match column.row_shape.is_empty() {
-        true => column.dtype.write_text(row_of(column, bytes, row), text),
-        false => row_json(column, bytes, row, text),
+        true => column.dtype.write_text(row_of(column, bytes, row)?, text),
+        false => row_json(column, bytes, row, text)?,
     }
+    Ok(())
 }
 
 /// The reverse of [`row_text`], into the bytes of a row.
@@ -34,13 +40,17 @@ fn put_nested(
         return dtype.from_value(value, bytes);
     };
     let values = match value {
-        Value::Array(values) if values.len() == to_usize(*len) => values,
+        Value::Array(values) if to_u64(values.len()) == *len => values,
         _ => {
             let expected = format!("a list of {len} values");
             return Err(not_a_list(&value.to_string(), expected));
         }
     };
-    let each = bytes.len().checked_div(values.len()).unwrap_or(0).max(1);
+    // Lists without bytes have no elements to read. Others have as many as they have values.
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let each = bytes.len() / values.len();
     values
         .iter()
         .zip(bytes.chunks_exact_mut(each))

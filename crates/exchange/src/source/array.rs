@@ -1,6 +1,6 @@
 //! [`ArraySource`]: an array, or a box of it.
 
-use super::{Batch, Schema, Source, check_rows, next_rows};
+use super::{Batch, Schema, Source, check_rows, first_len, next_rows, row_shape};
 use bloscpack_datasets::CArray;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
@@ -31,7 +31,7 @@ impl<'a> ArraySource<'a> {
     /// The whole array.
     #[must_use]
     pub fn new(array: &'a CArray) -> Self {
-        let row_shape = array.shape().get(1..).unwrap_or_default();
+        let row_shape = row_shape(array.shape());
         let mut schema = Schema::array(array.dtype().clone(), row_shape);
         schema.attributes = array.attributes().clone();
         Self {
@@ -58,7 +58,7 @@ impl<'a> ArraySource<'a> {
     /// Returns wrong usage if there are not so many.
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.array.rows())?;
-        self.rows = rows.end.saturating_sub(rows.start);
+        self.rows = rows.end - rows.start;
         self.rest = rows;
         Ok(self)
     }
@@ -91,6 +91,7 @@ pub(super) fn checked_slice(
     }
     let mut ranges = Vec::new();
     for (axis, len) in shape.iter().enumerate() {
+        // An axis that is not named is whole.
         let range = slice.get(axis).cloned().unwrap_or(0..*len);
         if range.start > range.end || range.end > *len {
             return Err(Error::usage(format!(
@@ -106,9 +107,9 @@ pub(super) fn checked_slice(
     }
 }
 
+/// The lengths of ranges that [`checked_slice`] has found to be sound.
 pub(super) fn lens(ranges: &[Range<u64>]) -> Vec<u64> {
-    let len = |range: &Range<u64>| range.end.saturating_sub(range.start);
-    ranges.iter().map(len).collect()
+    ranges.iter().map(|range| range.end - range.start).collect()
 }
 
 impl Source for ArraySource<'_> {
@@ -121,7 +122,7 @@ impl Source for ArraySource<'_> {
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let stride = self.array.chunk_shape().first().copied().unwrap_or(1);
+        let stride = first_len(self.array.chunk_shape());
         let row_bytes = self.schema.row_bytes();
         let Some(rows) = next_rows(&mut self.rest, row_bytes, stride, bytes) else {
             return Ok(None);
@@ -132,7 +133,7 @@ impl Source for ArraySource<'_> {
             self.rest = 0..0;
         })?;
         Ok(Some(Batch {
-            rows: rows.end.saturating_sub(rows.start),
+            rows: rows.end - rows.start,
             columns: vec![read],
         }))
     }

@@ -1,9 +1,10 @@
 //! [`FieldsSource`]: the fields of elements as columns.
 
-use super::{Batch, BoxedSource, Schema, Source, to_usize};
+use super::{Batch, BoxedSource, Schema, Source};
+use crate::error::ExchangeError;
+use crate::int::in_memory;
 use crate::schema::Column;
-use blosc1::Fault;
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 
 /// An array whose elements have fields, as a table that has them as columns.
 pub struct FieldsSource<'a> {
@@ -41,13 +42,13 @@ impl<'a> FieldsSource<'a> {
             part.row_shape.clone_from(&field.shape);
             let end = field.offset.checked_add(part.row_bytes());
             if end.is_none_or(|end| end > column.dtype.itemsize()) {
-                let what = format!("field {:?} reaches outside of its element", field.name);
-                return Err(crate::error::exchange(Fault::Damaged, what));
+                let field = field.name.clone();
+                return Err(ExchangeError::FieldOutside { field }.into());
             }
-            starts.push(to_usize(field.offset));
+            starts.push(in_memory(field.offset)?);
             columns.push(part);
         }
-        let itemsize = to_usize(column.dtype.itemsize());
+        let itemsize = in_memory(column.dtype.itemsize())?;
         let mut split = Schema::table(columns);
         split.attributes = schema.attributes.clone();
         Ok(Box::new(Self {
@@ -72,17 +73,26 @@ impl Source for FieldsSource<'_> {
         let Some(batch) = self.inner.next_batch(bytes)? else {
             return Ok(None);
         };
-        let elements = batch.columns.first().map_or(&[][..], Vec::as_slice);
-        let fields = self.schema.columns.iter().zip(&self.starts);
-        let columns = fields.map(|(field, start)| {
-            let len = to_usize(field.row_bytes());
-            let elements = elements.chunks_exact(self.itemsize.max(1));
-            let parts = elements.filter_map(|element| element.get(*start..)?.get(..len));
-            parts.flatten().copied().collect()
-        });
-        Ok(Some(Batch {
-            rows: batch.rows,
-            columns: columns.collect(),
-        }))
+        batch.check(self.inner.schema())?;
+        let [elements] = batch.columns.as_slice() else {
+            return Err(Error::bug("elements with fields are not one column"));
+        };
+        let mut columns = Vec::new();
+        for (field, start) in self.schema.columns.iter().zip(&self.starts) {
+            let len = in_memory(field.row_bytes())?;
+            let mut column = Vec::new();
+            // Elements without bytes have no fields with any.
+            for element in elements.chunks_exact(self.itemsize.max(1)) {
+                let part = element.get(*start..).and_then(|rest| rest.get(..len));
+                column.extend_from_slice(
+                    part.ok_or_else(|| {
+                        Error::bug(format!("{len} bytes at {start} of an element"))
+                    })?,
+                );
+            }
+            columns.push(column);
+        }
+        let rows = batch.rows;
+        Ok(Some(Batch { rows, columns }))
     }
 }

@@ -1,7 +1,9 @@
 //! [`Flat`]: an array of consecutive elements, in C or Fortran order.
 
 use super::array::{checked_slice, lens};
-use super::{Batch, Schema, Source, next_rows, to_u64, to_usize};
+use super::{Batch, Schema, Source, next_rows, row_shape};
+use crate::error::ExchangeError;
+use crate::int::in_memory;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
@@ -16,6 +18,8 @@ pub trait Content {
 #[derive(Debug)]
 pub struct Flat<C> {
     content: C,
+    /// Bytes of an element.
+    itemsize: u64,
     /// Elements along each axis, and bytes from one to the next along it.
     shape: Vec<u64>,
     strides: Vec<u64>,
@@ -34,11 +38,13 @@ impl<C: Content> Flat<C> {
         } else {
             shape.to_vec()
         };
-        let strides = strides(&shape, dtype.itemsize(), fortran);
-        let schema = Schema::array(dtype, shape.get(1..).unwrap_or_default());
+        let itemsize = dtype.itemsize();
+        let strides = strides(&shape, itemsize, fortran)?;
+        let schema = Schema::array(dtype, row_shape(&shape));
         let (rest, within) = checked_slice(&shape, &[])?;
         Ok(Self {
             content,
+            itemsize,
             rows: rest.end,
             shape,
             strides,
@@ -54,19 +60,17 @@ impl<C: Content> Flat<C> {
         for column in &mut self.schema.columns {
             column.row_shape = lens(&within);
         }
-        self.rows = rows.end.saturating_sub(rows.start);
+        self.rows = rows.end - rows.start;
         (self.rest, self.within) = (rows, within);
         Ok(self)
     }
 
     /// The elements of a box, a range for each axis, in C order.
     pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        let itemsize = self
-            .schema
-            .columns
-            .first()
-            .map_or(0, |column| column.dtype.itemsize());
-        let shape = lens(slice);
+        let (rows, mut ranges) = checked_slice(&self.shape, slice)?;
+        ranges.insert(0, rows);
+        let itemsize = self.itemsize;
+        let shape = lens(&ranges);
         let total = match shape.contains(&0) {
             true => Some(0),
             false => shape
@@ -74,16 +78,14 @@ impl<C: Content> Flat<C> {
                 .try_fold(itemsize, |product, len| product.checked_mul(*len)),
         };
         let mut out = Vec::new();
-        let len = total.and_then(|total| usize::try_from(total).ok());
-        let reserved = len.filter(|len| out.try_reserve_exact(*len).is_ok());
-        let Some(len) = reserved else {
-            return Err(Error::usage("a row is too large for memory"));
-        };
+        let len = in_memory(total.ok_or(ExchangeError::NoMemory)?)?;
+        out.try_reserve_exact(len)
+            .map_err(|_| ExchangeError::NoMemory)?;
         out.resize(len, 0);
         let axes: Vec<Axis> = shape
             .iter()
-            .zip(slice)
-            .zip(self.strides.iter().zip(strides(&shape, itemsize, false)))
+            .zip(&ranges)
+            .zip(self.strides.iter().zip(strides(&shape, itemsize, false)?))
             .map(|((len, range), (from, to))| Axis {
                 len: *len,
                 start: range.start,
@@ -91,12 +93,15 @@ impl<C: Content> Flat<C> {
                 to,
             })
             .collect();
-        self.gather(&axes, itemsize, &mut out)?;
+        self.gather(&axes, &mut out)?;
         Ok(out)
     }
 
     /// Reads runs of adjacent elements, and puts each where it belongs.
-    fn gather(&self, axes: &[Axis], itemsize: u64, out: &mut [u8]) -> Result<()> {
+    ///
+    /// No arithmetic in it overflows: positions in the file are below the size of the array, and those in the box below the length of
+    /// `out`. Both are numbers of 64 bits, as [`strides`] has checked.
+    fn gather(&self, axes: &[Axis], out: &mut [u8]) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
@@ -105,14 +110,14 @@ impl<C: Content> Flat<C> {
         order.sort_by_key(|axis| axis.from);
         let start = axes
             .iter()
-            .fold(0, |sum, axis| sum + axis.start.saturating_mul(axis.from));
-        let mut run = itemsize;
+            .fold(0, |sum, axis| sum + axis.start * axis.from);
+        let mut run = self.itemsize;
         let mut rest = order.as_slice();
         while let Some((axis, slower)) = rest.split_first() {
             if axis.len != 1 && (axis.from != run || axis.to != run) {
                 break;
             }
-            run = run.saturating_mul(axis.len);
+            run *= axis.len;
             rest = slower;
         }
         // In Fortran order the first axis is contiguous in the file alone: it is read at once and distributed.
@@ -124,7 +129,11 @@ impl<C: Content> Flat<C> {
             _ => None,
         };
         let many = dealt.map_or(1, |axis| axis.len);
-        let mut buffer = vec![0; dealt.map_or(0, |_| to_usize(run.saturating_mul(many)))];
+        let run_len = in_memory(run)?;
+        let mut buffer = match dealt {
+            Some(_) => vec![0; in_memory(run * many)?],
+            None => Vec::new(),
+        };
         let mut counts = vec![0u64; rest.len()];
         loop {
             let places = rest.iter().zip(&counts);
@@ -135,7 +144,7 @@ impl<C: Content> Flat<C> {
                 None => self.content.fill(from, part(out, to, run)?)?,
                 Some(axis) => {
                     self.content.fill(from, &mut buffer)?;
-                    let pieces = buffer.chunks_exact(to_usize(run).max(1));
+                    let pieces = buffer.chunks_exact(run_len);
                     for (at, piece) in (0u64..).zip(pieces) {
                         part(out, to + axis.to * at, run)?.copy_from_slice(piece);
                     }
@@ -173,25 +182,31 @@ fn count(counts: &mut [u64], axes: &[&Axis]) -> bool {
 }
 
 fn part(out: &mut [u8], at: u64, len: u64) -> Result<&mut [u8]> {
-    let (at, len) = (to_usize(at), to_usize(len));
-    out.get_mut(at..)
+    let (start, len) = (in_memory(at)?, in_memory(len)?);
+    out.get_mut(start..)
         .and_then(|rest| rest.get_mut(..len))
-        .ok_or_else(|| Error::usage("a part outside of its box"))
+        .ok_or_else(|| Error::bug(format!("{len} bytes at {at} are outside of their slice")))
 }
 
-/// Bytes from one element to the next along each axis.
-fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Vec<u64> {
-    let mut strides = vec![itemsize; shape.len()];
-    let mut step = itemsize;
-    let mut of = |(stride, len): (&mut u64, &u64)| {
-        *stride = step;
-        step = step.saturating_mul(*len);
-    };
-    match fortran {
-        true => strides.iter_mut().zip(shape).for_each(&mut of),
-        false => strides.iter_mut().zip(shape).rev().for_each(&mut of),
+/// Bytes from one element to the next along each axis; an error for an array of more bytes than 64 bits count.
+fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
+    let mut strides = vec![0; shape.len()];
+    // An array without elements has none that follows another, and its axes may be of any length.
+    if shape.contains(&0) {
+        return Ok(strides);
     }
-    strides
+    let mut step = itemsize;
+    let mut next = |(stride, len): (&mut u64, &u64)| {
+        *stride = step;
+        step = step.checked_mul(*len).ok_or(ExchangeError::NoMemory)?;
+        Ok::<_, ExchangeError>(())
+    };
+    let mut axes = strides.iter_mut().zip(shape);
+    match fortran {
+        true => axes.try_for_each(&mut next)?,
+        false => axes.rev().try_for_each(&mut next)?,
+    }
+    Ok(strides)
 }
 
 impl<C: Content> Source for Flat<C> {
@@ -211,7 +226,7 @@ impl<C: Content> Source for Flat<C> {
         slice.extend(self.within.iter().cloned());
         let read = self.read(&slice);
         Ok(Some(Batch {
-            rows: rows.end.saturating_sub(rows.start),
+            rows: rows.end - rows.start,
             columns: vec![read.inspect_err(|_| self.rest = 0..0)?],
         }))
     }
@@ -219,9 +234,13 @@ impl<C: Content> Source for Flat<C> {
 
 impl Content for Vec<u8> {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
-        let end = at.saturating_add(to_u64(buf.len()));
-        let bytes = self.get(to_usize(at)..to_usize(end));
-        buf.copy_from_slice(bytes.ok_or_else(|| Error::usage("bytes past the end"))?);
+        let bytes = self
+            .get(in_memory(at)?..)
+            .and_then(|rest| rest.get(..buf.len()));
+        buf.copy_from_slice(bytes.ok_or_else(|| {
+            let (len, there) = (buf.len(), self.len());
+            Error::usage(format!("{len} bytes at {at} where there are {there}"))
+        })?);
         Ok(())
     }
 }

@@ -12,7 +12,8 @@ pub use flat::{Content, Flat};
 pub use nd::NdSource;
 pub use table::TableSource;
 
-use super::schema::{Batch, Schema};
+use super::int::to_u64;
+use super::schema::{Batch, Schema, row_shape};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -59,7 +60,10 @@ pub(super) fn for_each(
     let schema = source.schema().clone();
     let mut done = 0u64;
     while let Some(batch) = source.next_batch(BATCH)? {
-        done = done.saturating_add(batch.rows);
+        batch.check(&schema)?;
+        done = done
+            .checked_add(batch.rows)
+            .ok_or_else(|| Error::usage("source gave more than 2^64 rows"))?;
         take(&schema, batch)?;
         progress(done);
     }
@@ -87,30 +91,27 @@ pub(super) fn next_rows(
     if row_bytes == 0 {
         return Some(std::mem::replace(rest, rest.end..rest.end));
     }
-    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    let most = (bytes / row_bytes).max(1);
+    let most = (to_u64(bytes) / row_bytes).max(1);
     let stride = stride.max(1);
     let at_once = if most >= stride {
         most - most % stride
     } else {
         most
     };
-    let end = (rest.start / at_once)
-        .saturating_add(1)
-        .saturating_mul(at_once)
-        .min(rest.end);
+    let to_boundary = at_once - rest.start % at_once;
+    let end = rest.start + to_boundary.min(rest.end - rest.start);
     let rows = rest.start..end;
     rest.start = end;
     Some(rows)
 }
 
 /// Rows without bytes that are written one after another.
-const MOST_EMPTY: u64 = 1 << 20;
+const MAX_EMPTY_ROWS: u64 = 1 << 20;
 
 /// Refuses to write rows without bytes one by one, since a few bytes of input may claim any number of them.
 pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
     let rows = source.rows();
-    match source.schema().row_bytes() == 0 && rows > MOST_EMPTY {
+    match source.schema().row_bytes() == 0 && rows > MAX_EMPTY_ROWS {
         true => Err(Error::usage(format!(
             "{rows} rows without bytes: only .npy can store so many"
         ))),
@@ -129,12 +130,7 @@ pub(super) fn check_rows(rows: &Range<u64>, there: u64) -> Result<()> {
     }
 }
 
-/// A length that is an index into memory; one that is not leads to an error where it is used.
-pub(super) fn to_usize(len: u64) -> usize {
-    usize::try_from(len).unwrap_or(usize::MAX)
-}
-
-/// A length of something in memory.
-pub(super) fn to_u64(len: usize) -> u64 {
-    u64::try_from(len).unwrap_or(u64::MAX)
+/// The length of the first axis of an array or chunk. A scalar has none, and is one row.
+pub(super) fn first_len<T: Copy + From<u8>>(shape: &[T]) -> T {
+    shape.first().copied().unwrap_or(T::from(1))
 }

@@ -1,7 +1,7 @@
 //! [`NdSource`]: an n-dimensional array of a frame, or a box of it.
 
 use super::array::{checked_slice, lens};
-use super::{Batch, Schema, Source, next_rows};
+use super::{Batch, Schema, Source, first_len, next_rows, row_shape};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use bloscpack_frames::NdArray;
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// use bloscpack_frames::NdArray;
 ///
 /// let array = NdArray::of_type::<i16>(&[30, 4]).in_memory()?;
-/// let mut source = NdSource::new(&array).slice(&[10..20])?;
+/// let mut source = NdSource::new(&array)?.slice(&[10..20])?;
 /// assert_eq!((source.rows(), source.schema().row_bytes()), (10, 8));
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
 /// assert_eq!(batch.columns, [array.read_slice(&[10..20, 0..4])?]);
@@ -32,19 +32,23 @@ pub struct NdSource<'a> {
 
 impl<'a> NdSource<'a> {
     /// The whole array. Elements without a dtype, as in Caterva frames, are void.
-    #[must_use]
-    pub fn new(array: &'a NdArray) -> Self {
-        let row_shape = array.shape().get(1..).unwrap_or_default();
-        let dtype = array.dtype().cloned();
-        let dtype = dtype.or_else(|| DType::void(array.itemsize().into()).ok());
-        let rows = array.shape().first().copied().unwrap_or(1);
-        Self {
+    ///
+    /// # Errors
+    /// Returns an error for elements without a dtype of 2 GiB and more.
+    pub fn new(array: &'a NdArray) -> Result<Self> {
+        let row_shape = row_shape(array.shape());
+        let dtype = match array.dtype() {
+            Some(dtype) => dtype.clone(),
+            None => DType::void(array.itemsize().into())?,
+        };
+        let rows = first_len(array.shape());
+        Ok(Self {
             array,
-            schema: Schema::array(dtype.unwrap_or(DType::U8), row_shape),
+            schema: Schema::array(dtype, row_shape),
             rows,
             rest: 0..rows,
             within: row_shape.iter().map(|axis| 0..*axis).collect(),
-        }
+        })
     }
 
     /// Sets the dtype of its elements, whatever the file says.
@@ -74,7 +78,7 @@ impl<'a> NdSource<'a> {
         for column in &mut self.schema.columns {
             column.row_shape = lens(&within);
         }
-        self.rows = rows.end.saturating_sub(rows.start);
+        self.rows = rows.end - rows.start;
         (self.rest, self.within) = (rows, within);
         Ok(self)
     }
@@ -90,7 +94,7 @@ impl Source for NdSource<'_> {
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let stride = self.array.chunk_shape().first().copied().unwrap_or(1);
+        let stride = first_len(self.array.chunk_shape());
         let row_bytes = self.schema.row_bytes();
         let Some(rows) = next_rows(&mut self.rest, row_bytes, stride.into(), bytes) else {
             return Ok(None);
@@ -102,7 +106,7 @@ impl Source for NdSource<'_> {
             self.rest = 0..0;
         })?;
         Ok(Some(Batch {
-            rows: rows.end.saturating_sub(rows.start),
+            rows: rows.end - rows.start,
             columns: vec![read],
         }))
     }

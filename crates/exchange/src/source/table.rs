@@ -1,6 +1,6 @@
 //! [`TableSource`]: columns of a table.
 
-use super::{Batch, Schema, Source, check_rows, next_rows};
+use super::{Batch, Schema, Source, check_rows, first_len, next_rows, row_shape};
 use crate::schema::Column;
 use bloscpack_datasets::CTable;
 use bloscpack_error::Result;
@@ -58,9 +58,9 @@ impl<'a> TableSource<'a> {
         for name in names {
             let array = self.table.column(name)?;
             let mut column = Column::new(name.as_ref(), array.dtype().clone());
-            column.row_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+            column.row_shape = row_shape(array.shape()).to_vec();
             self.schema.columns.push(column);
-            let stride = array.chunk_shape().first().copied().unwrap_or(1);
+            let stride = first_len(array.chunk_shape());
             self.stride = self.stride.max(stride);
         }
         Ok(self)
@@ -72,7 +72,7 @@ impl<'a> TableSource<'a> {
     /// Returns wrong usage if there are not so many.
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.there)?;
-        self.rows = rows.end.saturating_sub(rows.start);
+        self.rows = rows.end - rows.start;
         self.rest = rows;
         Ok(self)
     }
@@ -97,7 +97,7 @@ impl Source for TableSource<'_> {
         let read = self.table.read_rows(&names, rows.clone());
         let columns = read.inspect_err(|_| self.rest = 0..0)?;
         Ok(Some(Batch {
-            rows: rows.end.saturating_sub(rows.start),
+            rows: rows.end - rows.start,
             columns,
         }))
     }

@@ -4,6 +4,8 @@ use super::{Held, opened, written};
 use bloscpack_datasets::CTable;
 use bloscpack_dtype::DType;
 use bloscpack_error::Category;
+#[cfg(feature = "csv")]
+use bloscpack_exchange::{CsvError, ExchangeError, ValueError};
 use bloscpack_exchange::{Format, ImportOptions, Schema};
 use std::path::PathBuf;
 
@@ -164,6 +166,34 @@ fn csv_that_is_cut_or_uneven_is_refused() {
             .unwrap();
         assert_eq!(error.category(), category, "{error}");
     }
+}
+
+#[test]
+#[cfg(feature = "csv")]
+fn an_error_in_csv_has_its_line_and_column() {
+    let error = |text: &[u8]| {
+        let options = ImportOptions::new().dtype("b", DType::I8);
+        let opened = opened(text, Format::Csv, &options);
+        opened
+            .and_then(|mut source| Held::of(&mut *source, 1))
+            .unwrap_err()
+    };
+    let uneven = error(b"a,b\n1,2\n3\n");
+    let expected = CsvError::CellCount {
+        found: 1,
+        expected: 2,
+    };
+    assert!(
+        matches!(uneven.detail(), Some(ExchangeError::Csv { line: 3, error }) if *error == expected)
+    );
+    let missing = error(b"a,b\n1,2\n3,\n");
+    let expected = CsvError::Cell {
+        column: "b".to_owned(),
+        error: ValueError::Missing { dtype: DType::I8 },
+    };
+    assert!(
+        matches!(missing.detail(), Some(ExchangeError::Csv { line: 3, error }) if *error == expected)
+    );
 }
 
 #[cfg(feature = "arrow")]

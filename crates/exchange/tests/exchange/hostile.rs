@@ -5,7 +5,7 @@ use crate::counting::peak_of;
 use bloscpack_dtype::DType;
 use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::Category;
-use bloscpack_exchange::{Column, Format, ImportOptions, Schema, export};
+use bloscpack_exchange::{Batch, Column, Format, ImportOptions, Schema, Source, export};
 
 fn sample() -> Held {
     let columns = vec![
@@ -230,4 +230,35 @@ fn a_line_of_commas_is_no_table() {
     assert_eq!(open(1 << 16).unwrap().schema().columns.len(), 1 << 16);
     let refused = open((1 << 16) + 1).err().unwrap();
     assert_eq!(refused.category(), Category::OverLimit, "{refused}");
+}
+
+/// A source of a schema that its batches do not have.
+struct Short(Schema);
+
+impl Source for Short {
+    fn schema(&self) -> &Schema {
+        &self.0
+    }
+
+    fn rows(&self) -> u64 {
+        3
+    }
+
+    fn next_batch(&mut self, _: usize) -> bloscpack_error::Result<Option<Batch>> {
+        let columns = vec![vec![0; 11]];
+        Ok(Some(Batch { rows: 3, columns }))
+    }
+}
+
+#[test]
+fn a_source_whose_batches_lack_bytes_is_refused() {
+    let one = Column::new("n", DType::I32);
+    let two = vec![one.clone(), Column::new("m", DType::U8)];
+    for columns in [vec![one], two] {
+        for format in available().chain([Format::JsonLines]) {
+            let mut source = Short(Schema::table(columns.clone()));
+            let refused = written(&mut source, format).unwrap_err();
+            assert_eq!(refused.category(), Category::Usage, "{format}: {refused}");
+        }
+    }
 }

@@ -63,7 +63,7 @@ impl NdArray {
     /// ```
     /// use bloscpack_frames::NdArray;
     /// let mut array = NdArray::of_type::<u8>(&[2, 3]).in_memory()?;
-    /// array.strided::fill(&[0..2, 1..2], &[7])?;
+    /// array.fill_slice(&[0..2, 1..2], &[7])?;
     /// assert_eq!(array.read_slice(&[0..2, 0..3])?, [0, 7, 0, 0, 7, 0]);
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```

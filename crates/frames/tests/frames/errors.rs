@@ -102,37 +102,13 @@ fn limits_are_named() {
     let open = |limits| FrameOptions::new().limits(limits).read(bytes.clone());
     for (limits, limit, part) in [
         (
-            Limits {
-                metadata: 96,
-                ..Limits::default()
-            },
+            Limits::new().metadata(96),
             Limit::Metadata,
             FramePart::Header,
         ),
-        (
-            Limits {
-                offsets: 31,
-                ..Limits::default()
-            },
-            Limit::Offsets,
-            FramePart::Index,
-        ),
-        (
-            Limits {
-                total: 399,
-                ..Limits::default()
-            },
-            Limit::Total,
-            FramePart::Header,
-        ),
-        (
-            Limits {
-                chunk: 99,
-                ..Limits::default()
-            },
-            Limit::Chunk,
-            FramePart::Chunk(1),
-        ),
+        (Limits::new().offsets(31), Limit::Offsets, FramePart::Index),
+        (Limits::new().total(399), Limit::Total, FramePart::Header),
+        (Limits::new().chunk(99), Limit::Chunk, FramePart::Chunk(1)),
     ] {
         let error = open(limits)
             .and_then(|frame| frame.chunk(1))

@@ -4,7 +4,7 @@ use super::choices::Choices;
 use super::{Flushed, Judge, Leaf, Step, Tale, boxes, compare, sample};
 use bloscpack::dataset::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
 use bloscpack::storage::MemoryStore;
-use bloscpack::{Category, Checksum, DType};
+use bloscpack::{Category, Checksum, dtype::DType};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
 use std::ops::Range;

@@ -6,7 +6,7 @@
 //! | [`choices`] | bytes as decisions |
 //! | [`sample`] | dtypes, and elements of them |
 //! | [`boxes`] | boxes of elements in vectors |
-//! | [`array`] | an array and its steps |
+//! | [`mod@array`] | an array and its steps |
 //! | [`table`] | a table and its steps |
 #![allow(
     clippy::unwrap_used,

@@ -1,8 +1,8 @@
 //! Dtypes, and elements of them.
 
 use super::choices::Choices;
-use bloscpack::DType;
 use bloscpack::dataset::DatasetLayout;
+use bloscpack::dtype::DType;
 use bloscpack::dtype::Kind;
 use bloscpack::{Compressor, Filter};
 

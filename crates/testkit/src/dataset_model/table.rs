@@ -3,8 +3,8 @@
 use super::array::{self, Making, Model, how_few, how_many, is_document};
 use super::choices::Choices;
 use super::{Flushed, Judge, Step, Tale, boxes, compare, sample};
-use bloscpack::DType;
 use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack::dtype::DType;
 use bloscpack::storage::MemoryStore;
 use bloscpack::{Category, Result};
 use serde_json::{Map, Value, json};

@@ -40,10 +40,7 @@ pub fn rows() -> Vec<Row> {
         tib.with(&zeros.repeat(1000 / zeros.len())),
         CUT,
     ));
-    let limits = Limits {
-        chunk: 16 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits::new().chunk(16 << 20);
     let large = zstd(&vec![0; 512 * MIB]);
     let any = Fields {
         chunk_size: -1,

@@ -16,7 +16,10 @@ use crate::matrix::counting::peak_of;
 use crate::matrix::samples::{self, Files, Reader};
 use crate::matrix::stopwatch::Stopwatch;
 use bloscpack::dataset::DatasetLayout;
-use bloscpack::{Category, Decoder, Error, IndexedRecordReader, Limits, RecordReader};
+use bloscpack::{
+    Category, Decoder, Error, Limits,
+    records::{IndexedRecordReader, RecordReader},
+};
 use std::time::Duration;
 
 const MIB: usize = 1 << 20;

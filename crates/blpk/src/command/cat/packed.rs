@@ -3,7 +3,10 @@
 use std::cell::RefCell;
 use std::io::Read;
 
-use bloscpack::{Error, IndexedRecordReader, RecordReader};
+use bloscpack::{
+    Error,
+    records::{IndexedRecordReader, RecordReader},
+};
 
 use super::{ByteRange, Cat, check_complete, needs_positions, no_chunk};
 use crate::command::records::{FlushingReader, RecordOutput, Separator, failed_to_read};

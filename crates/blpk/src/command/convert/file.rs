@@ -1,6 +1,6 @@
 //! One Bloscpack file into another.
 
-use bloscpack::{Decoder, Encoder, EncoderBuilder, FormatVersion, Survey};
+use bloscpack::{Decoder, Encoder, EncoderBuilder, FormatVersion, survey::Survey};
 
 use super::{Convert, codec_for};
 use crate::args::with_given;

@@ -182,7 +182,7 @@ impl Convert {
         let dtype = dtype(&source, self.dtype.as_ref(), &self.path, session)?;
         warn_about_metadata(source.frame(), &name, session);
         let new = NewDataset::begin(&self.output, &self.path, session)?;
-        let rows = NdSource::new(&source).dtype(dtype);
+        let rows = NdSource::new(&source).and_then(|rows| rows.dtype(dtype));
         let mut rows = rows.map_err(|error| failure(&self.path, &error))?;
         let attributes = Attributes::default();
         let done = self.source_to_array(&mut rows, attributes, layout, &new, session);

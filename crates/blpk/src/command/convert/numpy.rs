@@ -130,7 +130,7 @@ impl Convert {
 /// The attributes that [`Convert::array_to_file`] has stored in the metadata.
 fn attributes(input: &Input, session: &Session) -> Attributes {
     let found = input.by_position().and_then(|file| {
-        let reader = bloscpack::IndexedReader::builder()
+        let reader = bloscpack::indexed::IndexedReader::builder()
             .limits(session.limits)
             .open(file);
         let reader = reader.ok()?;

@@ -4,8 +4,9 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use bloscpack::{
-    DType, Error,
+    Error,
     dataset::{CArray, Dataset},
+    dtype::DType,
     exchange::{BoxedSource, Format, ImportOptions, open_at},
 };
 use clap::Args;

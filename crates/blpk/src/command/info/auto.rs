@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use bloscpack::{
-    IndexedReader, Member, Survey,
     blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
+    indexed::IndexedReader,
+    survey::{Member, Survey},
 };
 use serde_json::{Value, json};
 

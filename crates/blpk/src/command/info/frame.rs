@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use bloscpack::{
-    DType, Error,
+    Error,
     blosc::{FilterPipeline, FilterStep},
+    dtype::DType,
     frame::{ArrayMeta, Frame, FrameHeader, FrameKind},
 };
 use serde_json::{Map, Value, json};

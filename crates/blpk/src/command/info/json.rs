@@ -1,6 +1,6 @@
 //! The report of `info --json`.
 
-use bloscpack::{Member, Survey};
+use bloscpack::survey::{Member, Survey};
 use serde_json::{Value, json};
 
 use super::records;

@@ -1,7 +1,8 @@
 //! The part of `info` about records.
 
 use bloscpack::{
-    IndexedRecordReader, Member, Survey,
+    records::IndexedRecordReader,
+    survey::{Member, Survey},
     wire::{Form, Packing},
 };
 use serde_json::{Value, json};

@@ -3,7 +3,10 @@
 use std::fmt::{Display, Write as _};
 
 use anstyle::Style;
-use bloscpack::{FormatVersion, Member, State, Survey};
+use bloscpack::{
+    FormatVersion,
+    survey::{Member, State, Survey},
+};
 
 use super::records;
 use super::{codecs, filters, kind, state, sum};

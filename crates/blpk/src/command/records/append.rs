@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use bloscpack::{Editor, Error, RecordEditor};
+use bloscpack::{
+    Error,
+    edit::{Editor, RecordEditor},
+};
 use clap::Args;
 
 use super::separator::SeparatorArgs;

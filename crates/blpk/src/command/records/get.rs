@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Category, Error, IndexedRecordReader, wire::Form};
+use bloscpack::{Category, Error, records::IndexedRecordReader, wire::Form};
 use clap::Args;
 
 use super::output::RecordOutput;

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
-    Checksum, Error, FormatVersion, Metadata, RecordWriter, RecordWriterBuilder,
+    Checksum, Error, FormatVersion, Metadata,
+    records::{RecordWriter, RecordWriterBuilder},
     wire::{Packing, header::MAGIC},
 };
 use clap::Args;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use bloscpack::{Category, RecordReader};
+use bloscpack::{Category, records::RecordReader};
 use clap::Args;
 
 use super::output::{FlushingReader, RecordOutput};

@@ -129,10 +129,7 @@ fn chunks_of_zeros_are_no_whole_number_of_elements() {
 
 #[test]
 fn chunks_of_nothing_are_bounded_by_the_limit() {
-    let limits = Limits {
-        chunk: 64 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits::new().chunk(64 << 20);
     let strict = options().limits(limits);
     // By blocks, of which a default reader takes 256 MiB, and by chunks.
     let array = bomb(None).array().unwrap();

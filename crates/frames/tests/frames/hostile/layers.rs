@@ -87,10 +87,7 @@ fn layers_are_counted_when_they_are_set() {
 /// Who writes a frame can open it again.
 #[test]
 fn layers_are_held_to_the_limit_when_they_are_set() {
-    let limits = Limits {
-        metadata: 10_000,
-        ..Limits::default()
-    };
+    let limits = Limits::new().metadata(10_000);
     let strict = options().limits(limits);
     let noise = numbers(1500, true);
     let builder = || Frame::builder(1, 10).options(strict.clone());

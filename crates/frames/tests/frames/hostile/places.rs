@@ -22,10 +22,7 @@ fn an_index_of_nothing_is_bounded_by_the_limit() {
         let len = u32::try_from(chunks * 8).unwrap();
         parts.index = special_chunk(SpecialValue::Value(&zeros), len, 8, 1 << 16).unwrap();
         assert_eq!(parts.index.len(), 40);
-        let strict = options().limits(Limits {
-            offsets: 20 << 20,
-            ..Limits::default()
-        });
+        let strict = options().limits(Limits::new().offsets(20 << 20));
         let (opened, peak) = peak_of(|| strict.read(parts.bytes()));
         match chunks <= 20 << 17 {
             true => assert_eq!(opened.unwrap().chunks(), chunks),
