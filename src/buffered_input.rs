@@ -1,4 +1,4 @@
-//! [`BufferedInput`]: a reader with the parser's input in front of it.
+//! [`BufferedInput`]: a reader with a buffer that holds the parser's input.
 
 use super::checked::{slice, slice_mut, to_u64};
 use bloscpack_error::Result;
@@ -45,7 +45,7 @@ impl<R> BufferedInput<R> {
         self.from = self.to - left;
     }
 
-    /// Whether the last read gave less than there was room for.
+    /// Whether the last read returned less than it had room for.
     pub(super) fn was_short(&self) -> bool {
         self.to < self.buffer.len()
     }

@@ -24,7 +24,7 @@ impl ChunkBuffer {
         slice(&self.bytes, 0..self.len)
     }
 
-    /// Returns room for more data, up to `most` bytes in all. Memory follows what arrives.
+    /// Returns room for more data, up to `most` bytes in all. Memory grows as bytes arrive.
     pub(super) fn room(&mut self, most: usize) -> Result<&mut [u8]> {
         // Saturates: a buffer of half the address space cannot be doubled, and `most` is the bound in any case.
         let wanted = self.len.saturating_mul(2).max(FIRST_ROOM).min(most);
@@ -72,7 +72,7 @@ impl ChunkBuffer {
     /// Reads all bytes of a [`Fetch`].
     ///
     /// # Errors
-    /// Returns any error of the source, which may be shorter by now.
+    /// Returns any error of the source, which may have become shorter.
     pub(super) fn fetch(&mut self, fetch: &Fetch) -> Result<()> {
         let begin = self.len;
         let most = begin + fetch.len()?;

@@ -1,9 +1,9 @@
-//! [`Damage`]: what verification and recovery report.
+//! [`Damage`]: an entry in the reports of verification and recovery.
 
 use bloscpack_error::Error;
 use std::ops::Range;
 
-/// Something that is wrong with an input.
+/// A damage of an input.
 ///
 /// ```
 /// use bloscpack::{Encoder, verify::verify};
@@ -27,13 +27,13 @@ pub struct Damage {
     pub bytes: Option<Range<u64>>,
     /// The uncompressed bytes that are lost, counted over all members, if that is known.
     pub content: Option<Range<u64>>,
-    /// The records that are lost, or among which the lost ones are, if chunks hold records; counted over all members, and
-    /// if that is known.
+    /// The range of the lost records, or a range that contains them, if the chunks hold records and it is known; counted over
+    /// all members.
     pub records: Option<Range<u64>>,
 }
 
 impl Damage {
-    /// Damage of which only the error is known.
+    /// A damage with its error and nothing else.
     pub(crate) fn of(error: Error) -> Self {
         Self {
             error,

@@ -74,8 +74,8 @@ impl DecoderBuilder {
     }
 
     /// Accepts a stream without its end mark, or a file whose writer did not finish, as complete after its last whole
-    /// chunk, with a [warning](Decoder::warnings). Off by default. If another member follows, it is an error all the same,
-    /// so that the other one is not lost.
+    /// chunk, with a [warning](Decoder::warnings). Off by default. If another member follows, it is still an error, so that
+    /// the other one is not lost.
     ///
     /// ```
     /// use bloscpack::{Decoder, Encoder};

@@ -43,8 +43,9 @@ impl<S: ReadAt> FileSource<S> {
     /// A source of the whole array.
     ///
     /// # Errors
-    /// Returns wrong usage if the metadata does not describe an array; damage if it does not fit the content; unsupported if
-    /// the elements are Python objects.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error if the metadata does not describe an array; a
+    /// [`Damaged`](bloscpack_error::Category::Damaged) one if the array does not fit the content; an
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) one if the elements are Python objects.
     pub fn new(reader: IndexedReader<S>) -> Result<Self> {
         let no_array = "this file contains bytes; its metadata does not describe a NumPy array";
         let metadata = reader.metadata().ok_or_else(|| Error::usage(no_array))?;
@@ -69,7 +70,7 @@ impl<S: ReadAt> FileSource<S> {
     /// The same source for a slice of the array: a range for each axis; further axes are whole.
     ///
     /// # Errors
-    /// Returns wrong usage for more axes than there are, or a range outside of its axis.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for more ranges than axes, or a range outside of its axis.
     pub fn slice(self, slice: &[Range<u64>]) -> Result<Self> {
         let flat = self.flat.slice(slice)?;
         Ok(Self { flat })
@@ -78,7 +79,7 @@ impl<S: ReadAt> FileSource<S> {
 
 fn dtype_of(metadata: &Metadata) -> Result<DType> {
     let wrong = |why: String| FormatError::MetadataData { why };
-    // The rest may contain things that only Python knows, and be long.
+    // The rest of the metadata may be long, and contain values that only Python knows.
     let text = metadata.get_text("dtype");
     let text = text.ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;
     let value: serde_json::Value =

@@ -1,7 +1,7 @@
-//! [`Pipeline`]: work on several threads, whose results come out in the order in which the jobs went in.
+//! [`Pipeline`]: work on several threads that returns results in the order of the jobs.
 //!
 //! The caller submits jobs and takes results; at most [`capacity`](Pipeline::capacity) are under way, which bounds memory and
-//! gives back-pressure. With one thread the jobs run on the caller's thread and no other is ever started; with more, threads
+//! creates back-pressure. With one thread the jobs run on the caller's thread and no other is ever started; with more, threads
 //! start when there is work for them.
 
 use bloscpack_storage::parallel::sync::{
@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 /// Chunks of fewer bytes than this are put together into one job: handing one over takes as long as the work on it.
 pub(crate) const BATCH: usize = 128 << 10;
 
-/// Jobs in addition to those that the threads work on, so that no thread has to wait for the caller.
+/// Jobs that wait while every thread works on one, so that no thread has to wait for the caller.
 const SLACK: usize = 2;
 
 /// A worker died before it gave its result.
@@ -138,7 +138,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         })
     }
 
-    /// The result of the oldest job, if it is there already.
+    /// The result of the oldest job, if the job is done.
     pub(crate) fn next_ready(&mut self) -> Option<Result<R, Panicked>> {
         match self.under_way.front()? {
             Slot::Done(_) => self.next(),

@@ -23,7 +23,7 @@ impl Fetch {
         in_memory(len_of(&self.bytes))
     }
 
-    /// Reads bytes into the front of `room`, as many as the source gives at once. `done` of them were read before.
+    /// Reads bytes into the front of `room`, as many as the source returns at once. `done` of them were read before.
     pub(super) fn read(&self, done: usize, room: &mut [u8]) -> io::Result<usize> {
         // Saturates: every position past the end of the source, however large, is the end.
         let at = self.bytes.start.saturating_add(to_u64(done));

@@ -22,9 +22,9 @@ use std::io::{Read, Seek};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
-    /// All counted chunks are there, or the end mark is.
+    /// All counted chunks are present, or the end mark is.
     Complete,
-    /// All counted chunks are there, but the offsets are still -1.
+    /// All counted chunks are present, but the offsets are still -1.
     Unindexed,
     /// A stream of unknown length without its end mark.
     Unterminated,
@@ -63,7 +63,7 @@ pub struct Member {
     pub first_chunk_at: Option<u64>,
     /// The header of its first chunk.
     pub first_chunk: Option<ChunkHeader>,
-    /// Number of chunks that are there.
+    /// Number of chunks that are present.
     pub chunks: u64,
     /// Uncompressed bytes of these chunks.
     pub uncompressed: u64,
@@ -73,7 +73,7 @@ pub struct Member {
     pub compressors: Vec<CompressorFormat>,
     /// The filters of the chunks, each once, without those of Blosc 2, which has up to six in each chunk.
     pub filters: Vec<Filter>,
-    /// Whether all of it is there.
+    /// Whether the member is complete.
     pub state: State,
     /// A chunk that has begun but not ended.
     begun: Option<ChunkHeader>,

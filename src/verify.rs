@@ -149,7 +149,7 @@ impl Report {
         Ok(())
     }
 
-    /// Adds what was found after the last damage.
+    /// Adds the chunks and damages that a scan found after the last damage.
     fn continue_with(&mut self, found: Recovery) {
         let Some(mut stop) = self.damages.pop() else {
             return;

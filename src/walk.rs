@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 /// Seeking is slower than reading for less than this.
 const WORTH_SEEKING: u64 = 16 << 10;
-/// How much is read at once where the bodies are skipped by seeking.
+/// How much is read at once if the bodies are skipped by seeking.
 const BUFFER_LEN: usize = 16 << 10;
 
 /// Skips this many bytes without reading them, and returns how many there were.
@@ -88,7 +88,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// Gets more input. Returns false at its end.
+    /// Reads or skips more input. Returns false at its end.
     fn read_more(&mut self) -> Result<bool> {
         let left = self.parser.body_left();
         if let Some(skip) = self.skip.as_mut().filter(|_| left >= WORTH_SEEKING) {

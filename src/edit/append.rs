@@ -44,7 +44,7 @@ pub struct Appender<'a, F: Folder = Disk> {
     options: &'a EditorBuilder,
     /// Number of chunks that stay as they are.
     kept: u64,
-    /// Uncompressed bytes that were there.
+    /// Uncompressed bytes before the append.
     old_len: u64,
     /// Uncompressed bytes of the last chunk, which is written again with the appended data.
     refilled: u64,
@@ -52,7 +52,7 @@ pub struct Appender<'a, F: Folder = Disk> {
     metadata: Option<NewMetadata>,
 }
 
-/// Writes chunks after those that stay.
+/// Writes chunks after the chunks that stay.
 pub(super) struct AppendSink<'a, F: Folder> {
     pub change: Change<'a, F>,
     /// Where the next chunk begins.
@@ -172,7 +172,7 @@ impl<F: Folder> Appender<'_, F> {
     ///
     /// # Errors
     /// Returns any error of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers hold the file for longer than
-    /// the [patience](EditorBuilder::patience) of the editor, which should be long if the data cannot be had again;
+    /// the [patience](EditorBuilder::patience) of the editor, which should be long if the data cannot be produced again;
     /// [`Usage`](bloscpack_error::Category::Usage) if the file contains a NumPy array and the data is not a number of whole
     /// rows of it. The file is then as it was.
     pub fn finish(self) -> Result<u64> {

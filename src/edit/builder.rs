@@ -102,7 +102,7 @@ impl EditorBuilder {
         self
     }
 
-    /// Threads that compress what is appended; one by default, which is the caller's own.
+    /// Threads that compress the appended data; one by default, which is the caller's own.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;

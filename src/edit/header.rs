@@ -13,7 +13,7 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
     if header.layout == FormatVersion::V1 || header.varlen {
         return header;
     }
-    // An unknown size means that the chunks are of any length. They are as well if longer ones follow some of no bytes.
+    // An unknown size means that the chunks may have any length; the same holds if longer chunks follow empty ones.
     let had_one = old_chunks == Some(1);
     let known = header
         .chunk_size
@@ -21,7 +21,7 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
     if known || header.last_chunk.is_some() || chunks == 1 {
         header.last_chunk = Some(last);
     }
-    // As the reference: a single chunk is as long as it is.
+    // As the reference implementation does: with a single chunk, its own length is the chunk size.
     header.chunk_size = match chunks {
         1 => Some(last),
         _ => known.then_some(chunk_size.min(MAX_NBYTES)),

@@ -42,7 +42,7 @@ impl<F: Folder> Editor<F> {
     }
 }
 
-/// Makes a change of nothing but the metadata.
+/// Makes a change of the metadata alone.
 pub(super) fn replace<F: Folder>(
     mut change: Change<'_, F>,
     state: &mut FileState,

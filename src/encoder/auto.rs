@@ -1,4 +1,4 @@
-//! [`AutoTune`]: settings that are chosen when the first data is there.
+//! [`AutoTune`]: settings that are chosen when the first data arrives.
 
 use super::chunk_compressor::{ChunkCompressor, ChunkOptions, ChunkSink};
 use crate::checked::len_of;
@@ -8,7 +8,7 @@ use bloscpack_error::{IoSide, Result};
 use std::io::Read;
 use std::ops::Range;
 
-/// The choice that a chunker has still to make.
+/// The choice that a chunker still has to make.
 pub(crate) struct AutoTune {
     tuner: Tuner,
     /// All other options.
@@ -41,7 +41,7 @@ impl AutoTune {
         Ok(self.tuner.tune_pieces(&pieces)?)
     }
 
-    /// Reports the settings that were chosen to the sink, and returns what makes chunks with them.
+    /// Reports the settings that were chosen to the sink, and returns a compressor that uses them.
     pub(super) fn settle(
         &self,
         tuned: &Tuned,

@@ -8,7 +8,7 @@ use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_wire::{Checksum, Hashers};
 
-/// How chunks are made.
+/// The options for making chunks.
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkOptions {
     pub chunk: ChunkSettings,
@@ -22,7 +22,7 @@ pub(crate) trait ChunkSink {
     /// Takes chunks that follow each other without a gap, and where each of them ends.
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()>;
 
-    /// Learns before the first chunk how chunks are made, where that was chosen by the data.
+    /// Receives the settings of the chunks before the first one, if they were chosen by the data.
     fn tuned(&mut self, _settings: &ChunkSettings) -> Result<()> {
         Ok(())
     }
@@ -32,7 +32,7 @@ pub(crate) trait ChunkSink {
 #[derive(Default)]
 pub(crate) struct Batch {
     pub data: ChunkBuffer,
-    /// Where the worker gets the data, if it is not there.
+    /// Where the worker reads the data, if it was not read before.
     pub fetch: Option<Fetch>,
     /// Uncompressed bytes of each chunk. Together they are all of the data.
     pub lens: Vec<usize>,
@@ -128,7 +128,7 @@ impl ChunkCompressor {
         Ok(())
     }
 
-    /// As [`drain`](Self::drain), at the end, and checks that every chunk has come out with every byte.
+    /// As [`drain`](Self::drain), at the end, and checks that every chunk was handed on with every byte.
     ///
     /// # Errors
     /// Returns any error of [`drain`](Self::drain), and a bug if other totals were handed on than these.
@@ -170,7 +170,7 @@ impl ChunkCompressor {
     }
 }
 
-/// Checks that there are as many chunks as there were pieces of data, and that they are all of the bytes.
+/// Checks that each piece of data has become a chunk, and that the chunks account for all bytes.
 fn check_ends(ends: &[usize], chunks: usize, len: usize) -> Result<()> {
     let is_whole = ends.last().copied().unwrap_or(0) == len;
     if is_whole && ends.len() == chunks && ends.is_sorted_by(|one, next| one < next) {
@@ -183,7 +183,7 @@ fn check_ends(ends: &[usize], chunks: usize, len: usize) -> Result<()> {
     )))
 }
 
-/// The work on a batch: fetch its data if it is not there, compress each chunk, then hash it.
+/// Processes a batch: fetches its data if necessary, then compresses and hashes each chunk.
 fn work(
     encoder: &mut std::result::Result<ChunkEncoder, ChunkError>,
     checksum: Checksum,
@@ -208,7 +208,7 @@ fn compress(
     }
     let mut rest = batch.data.data()?;
     for len in &batch.lens {
-        let (data, behind) = rest.split_at_checked(*len).ok_or_else(|| {
+        let (data, tail) = rest.split_at_checked(*len).ok_or_else(|| {
             let left = rest.len();
             Error::bug(format!(
                 "a chunk of {len} bytes of data, where {left} are left"
@@ -228,7 +228,7 @@ fn compress(
         let digest = hashers.digest(checksum, chunk);
         batch.chunks.extend_from_slice(digest.as_bytes());
         batch.ends.push(batch.chunks.len());
-        rest = behind;
+        rest = tail;
     }
     if !rest.is_empty() {
         let left = rest.len();
@@ -243,7 +243,7 @@ fn compress(
 mod tests {
     use super::*;
 
-    /// Takes what it is given.
+    /// Collects the chunks.
     #[derive(Default)]
     struct Taken(Vec<u8>);
 

@@ -66,14 +66,14 @@ impl Chunker {
         self
     }
 
-    /// Chooses now, by the part of the first chunk that is there, unless the choice was made.
+    /// Chooses now, by the data of the first chunk so far, unless the choice was made.
     pub(super) fn tune(&mut self, sink: &mut impl ChunkSink) -> Result<Option<&Tuned>> {
         self.compressor.check()?;
         self.settle(AutoTune::by_data, sink)?;
         Ok(self.tuned())
     }
 
-    /// The choice, once the first data is there.
+    /// The choice, once it was made.
     pub(super) fn tuned(&self) -> Option<&Tuned> {
         match &self.tuning {
             Tuning::Chosen(tuned) => Some(tuned),
@@ -112,11 +112,11 @@ impl Chunker {
         let before = self.total_in;
         loop {
             self.make_room(sink)?;
-            let mut beyond = [0];
+            let mut extra = [0];
             let room = self.filling.data.room(self.batch_size)?;
             // After the last announced byte, checks whether the reader has more.
             let is_full = room.is_empty();
-            let room: &mut [u8] = if is_full { &mut beyond } else { room };
+            let room: &mut [u8] = if is_full { &mut extra } else { room };
             let most = room.len();
             let len = match reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -237,7 +237,7 @@ impl Chunker {
         self.filling.data.put(&rest)
     }
 
-    /// Sends on what has been filled, which is or will be this many bytes.
+    /// Submits the filled batch, which is or will be this many bytes long.
     fn submit(&mut self, len: usize, sink: &mut impl ChunkSink) -> Result<()> {
         if self.is_closed {
             self.compressor.break_off();
@@ -263,7 +263,7 @@ impl Chunker {
         let Tuning::Pending(auto) = &self.tuning else {
             return Ok(());
         };
-        // No more than one chunk: how many there are depends on how the data came.
+        // At most one chunk: their number depends on how the data was split into calls.
         let data = self.filling.data.data()?;
         let first = slice(data, 0..data.len().min(self.chunk_size))?;
         let settled = choose(auto, first)

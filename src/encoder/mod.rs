@@ -1,7 +1,7 @@
 //! [`Encoder`] and [`SeekEncoder`]: a Bloscpack file or stream, as a writer.
 //!
-//! [`plan`] decides what the header says, [`chunker`] cuts the data into chunks, [`chunk_compressor`] has them
-//! compressed, [`stream`] and [`seek`] put them where they belong.
+//! [`plan`] makes the header, [`chunker`] cuts the data into chunks, [`chunk_compressor`] compresses them on several threads,
+//! [`stream`] and [`seek`] write them to the target.
 
 mod auto;
 mod chunk_compressor;
@@ -126,9 +126,9 @@ impl EncoderBuilder {
     /// Chooses compressor, level, filter and typesize by a sample of the data, as a [`Tuner`] does. Settings that are
     /// given, before or after this call, stay as they are.
     ///
-    /// The sample is the first chunk; if the first bytes come through `read_at`, it is taken from all over the range that
-    /// is read. The same data, written in the same way, gives the same file. The header, which otherwise goes out before
-    /// any data, waits for the sample. `tuned` reports the choice.
+    /// The sample is the first chunk; if the first bytes are read with `read_at`, it is taken from all over the range that
+    /// is read. The same data, written in the same way, results in the same file. The header, which is otherwise written
+    /// before any data, waits for the sample. `tuned` reports the choice.
     ///
     /// ```
     /// use bloscpack::Encoder;

@@ -20,7 +20,7 @@ const LEAST_SPARE: u64 = 64;
 const SPARE_FACTOR: u64 = 10;
 /// Room that a number of records may take in metadata.
 const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
-/// The most bytes of a table, far more than any disk has room for. With it, and with the additions that come later, all
+/// The most bytes of a table, far more than any disk has room for. With this bound, and with those of later additions, all
 /// positions stay within 63 bits.
 const MOST_TABLE: u64 = 1 << 61;
 
@@ -337,7 +337,7 @@ impl Plan {
         {
             let last = last_chunk_len(total, *chunk_size)?;
             header.last_chunk = Some(last);
-            // As the reference: a single chunk is as long as it is.
+            // As the reference implementation does: with a single chunk, its own length is the chunk size.
             header.chunk_size = Some(if chunks == 1 { last } else { *chunk_size });
         }
         Ok(header)

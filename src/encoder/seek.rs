@@ -153,11 +153,11 @@ impl<W: Write + Seek> SeekEncoder<W> {
         self.chunker.tuned()
     }
 
-    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the part of the first chunk that is
-    /// there: for short data before [`finish`](Self::finish), which would choose the same.
+    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the data of the first chunk so far.
+    /// Use it for short data before [`finish`](Self::finish), which would choose the same.
     ///
     /// # Errors
-    /// Returns any error of the target, to which header and metadata may go now.
+    /// Returns any error of the target, since header and metadata may be written now.
     pub fn tune(&mut self) -> Result<Option<&Tuned>> {
         self.chunker.tune(&mut self.sink).writing()
     }
@@ -223,7 +223,7 @@ impl<W: Write + Seek> SeekSink<W> {
         }
         let base = target.stream_position()?;
         if base > LAST_BASE {
-            let why = format!("the target is at byte {base}, and no file is that long");
+            let why = format!("the target is at byte {base}, past the maximum length of a file");
             return Err(Error::usage(why));
         }
         let held = plan.known.is_none().then(Vec::new);

@@ -228,11 +228,11 @@ impl<W: Write> Encoder<W> {
         self.chunker.tuned()
     }
 
-    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the part of the first chunk that is
-    /// there: for short data before [`finish`](Self::finish), which would choose the same.
+    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the data of the first chunk so far.
+    /// Use it for short data before [`finish`](Self::finish), which would choose the same.
     ///
     /// # Errors
-    /// Returns any error of the writer, to which header and metadata may go now.
+    /// Returns any error of the writer, since header and metadata may be written now.
     pub fn tune(&mut self) -> Result<Option<&Tuned>> {
         self.chunker.tune(&mut self.sink).writing()
     }

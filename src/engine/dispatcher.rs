@@ -11,9 +11,9 @@ pub(super) struct Dispatcher {
     pipeline: Pipeline<Vec<Job>, Vec<Outcome>>,
     /// Chunks for the next worker.
     batch: Vec<Job>,
-    /// How many bytes they are.
+    /// Their size in bytes.
     batched: usize,
-    /// Chunks done, whose turn is before those under way.
+    /// Finished chunks, which are delivered before those under way.
     ready: VecDeque<Outcome>,
 }
 
@@ -38,7 +38,7 @@ impl Dispatcher {
         }
     }
 
-    /// Sends the chunks that are there to a worker. Returns false if there are none.
+    /// Sends the gathered chunks to a worker. Returns false if there are none.
     pub(super) fn send(&mut self) -> bool {
         if self.batch.is_empty() {
             return false;

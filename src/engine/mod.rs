@@ -57,7 +57,7 @@ struct LargeChunk {
     left: Range<u32>,
 }
 
-/// How far an engine has come.
+/// The state of an engine.
 enum State {
     /// The input arrives.
     Reading,
@@ -272,7 +272,7 @@ impl<R: Read> Engine<R> {
             Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes)?,
             Ok(Event::ChunkEnd(digest)) => {
                 self.end_chunk(digest)?;
-                // After a large chunk, the end of the range comes with its last piece.
+                // After a large chunk, the range ends with its last piece.
                 if !matches!(self.state, State::Splitting(_)) {
                     self.end_of_range();
                 }
@@ -318,7 +318,7 @@ impl<R: Read> Engine<R> {
         }
     }
 
-    /// Refuses a member that counts records and has no chunk: a caller that counts what the chunks hold never sees it.
+    /// Refuses a member that counts records and has no chunk: a caller that counts the records in chunks never sees it.
     fn check_empty(&mut self) {
         let counted = self.member.form.as_ref().ok().and_then(Form::count);
         if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =

@@ -19,7 +19,7 @@ pub(crate) struct ChunkInfo {
     pub header: ChunkHeader,
     /// The form of the chunks of its member, if it is known.
     pub form: Option<Form>,
-    /// False for all but the first piece of a chunk that comes in several.
+    /// False for all but the first piece of a chunk that is delivered in several.
     pub is_first_piece: bool,
 }
 

@@ -88,7 +88,7 @@ impl IndexedReaderBuilder {
     ///
     /// # Errors
     /// Returns any error of the source, an error in the structure of the input, and
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for chunks that hold records.
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for packed records.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
         let index = Index::of(&source, &self.limits, self.allow_unterminated).reading()?;
         index.check_content()?;

@@ -122,7 +122,7 @@ pub(crate) fn is_in_place<S: ReadAt>(source: &S, span: &ChunkSpan) -> Result<boo
     Ok(check_header(&span.extent, &bytes, Some(nbytes)).is_ok())
 }
 
-/// Parses the header of a chunk, and compares it with what is known of the chunk.
+/// Parses the header of a chunk, and compares it with the known facts about the chunk.
 fn check_header(extent: &ChunkExtent, bytes: &[u8], nbytes: Option<u32>) -> Result<ChunkHeader> {
     let header = bytes.first_chunk().ok_or(FormatError::Cut {
         found: 0,

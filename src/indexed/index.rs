@@ -196,7 +196,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Refuses members whose chunks are not the bytes of one content.
+    /// Refuses members with packed records, whose chunks are not the bytes of one content.
     pub(crate) fn check_content(&self) -> Result<()> {
         for (_, form) in self.forms() {
             form.clone()?.check_content()?;

@@ -35,8 +35,8 @@ const PIECE: u64 = 64 << 20;
 /// the whole chunk and keeps it in a small cache.
 ///
 /// The source must not change in the meantime. Open a file that others may change as a
-/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::edit::Editor) wait: read from a plain `File`, old
-/// and new bytes may be mixed, and without checksums that may give wrong data without an error.
+/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::edit::Editor) wait: in a plain `File`, old
+/// and new bytes may be mixed, and without checksums the reader may return wrong data without an error.
 ///
 /// ```
 /// use bloscpack::indexed::IndexedReader;
@@ -184,7 +184,7 @@ impl<S: ReadAt> IndexedReader<S> {
         if len < buf.len() {
             let (wanted, there) = (buf.len(), self.content_len());
             return Err(Error::usage(format!(
-                "the content ends at byte {there}: it has no {wanted} bytes at {at}"
+                "cannot read {wanted} bytes at {at}: the content ends at byte {there}"
             )));
         }
         Ok(())

@@ -224,7 +224,7 @@ impl RecordWriterBuilder {
             records.packing = Some(packing.ok_or_else(|| {
                 let most = Packing::MAX_CHUNK_SIZE;
                 Error::usage(format!(
-                    "packed chunks of {chunk_size} bytes are out of range: they have 64 to {most} bytes"
+                    "packed chunks of {chunk_size} bytes are out of range: they must have 64 to {most} bytes"
                 ))
             })?);
         }

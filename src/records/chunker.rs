@@ -21,7 +21,7 @@ pub(crate) struct RecordChunker {
     pack: Pack,
     /// Chunks that wait for others.
     batch: Batch,
-    /// All chunks that were made, those that wait included.
+    /// All chunks that were made, including the waiting ones.
     made: Totals,
     /// The number of the first record, and that of the next.
     first: u64,
@@ -62,7 +62,9 @@ impl RecordChunker {
         self.compressor.check()?;
         let length = self.length_of(record)?;
         let Some(given) = self.records.checked_add(1) else {
-            return Err(Error::usage("no number is left for another record"));
+            return Err(Error::usage(
+                "the file already has the maximum number of records",
+            ));
         };
         if let Some(promised) = self.promised.filter(|promised| given > *promised) {
             self.compressor.break_off();

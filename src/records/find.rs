@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn no_chunk_stands_behind_more_records_than_those_before_it_have_room_for() {
+    fn no_chunk_follows_more_records_than_those_before_it_have_room_for() {
         // 64 bytes: a head of 16, and 48 lengths of records without a byte.
         for (first, is_possible) in [(96, true), (97, false), (u64::MAX - 2, false)] {
             let finder = Finder::new(3, first + 1, Packing::new(64).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! [`RecordReader`]: records in order, from anything that gives bytes.
+//! [`RecordReader`]: records in order, from any reader.
 
 use super::typed::{FromRecord, value_of_record};
 use crate::checked::{in_memory, slice, to_usize};

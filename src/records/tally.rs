@@ -87,7 +87,7 @@ impl RecordTally {
         (count > 0).then_some(numbers)
     }
 
-    /// Ends the member, all of whose chunks were there, and returns the records that are lost at its end.
+    /// Ends a member with all of its chunks, and returns the records that are lost at its end.
     ///
     /// # Errors
     /// Returns [`FormatError::MetadataData`] if its metadata has another count.

@@ -20,7 +20,7 @@ pub(super) struct BlockLayout {
 const FLAGS_AT: u64 = 28;
 const SPECIAL: u32 = 0x7000_0000;
 
-/// Looks at these blocks of a chunk of which `available` bytes are there; `word` returns the u32 at a position within the
+/// Looks at these blocks of a chunk of which `available` bytes are present; `word` returns the u32 at a position within the
 /// chunk.
 pub(super) fn block_layout<E>(
     header: &ChunkHeader,
@@ -58,7 +58,7 @@ pub(super) fn block_layout<E>(
             continue;
         }
         match block_end(header, block, start.into(), available, &mut word)? {
-            // The length of the block is not there.
+            // The length of the block is missing.
             None => layout.is_cut = true,
             Some(at) if at > end => layout.is_broken = true,
             Some(at) if at > available => layout.is_cut = true,
@@ -68,7 +68,7 @@ pub(super) fn block_layout<E>(
     Ok(layout)
 }
 
-/// Where the streams of a block end, if the lengths of all of them are there.
+/// Where the streams of a block end, if all of their lengths are present.
 fn block_end<E>(
     header: &ChunkHeader,
     block: u32,

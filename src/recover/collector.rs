@@ -68,7 +68,7 @@ pub(super) struct Collector<O> {
     at: u64,
     /// Number of empty records so far.
     empty: u64,
-    /// There was nothing but damage since the last sound chunk, and these records were lost with it.
+    /// The records that were lost with the damage since the last sound chunk, if there was only damage.
     run: Option<Option<Range<u64>>>,
 }
 
@@ -111,7 +111,7 @@ impl<O: ContentOutput> Collector<O> {
             Some(MemberKind::Packed { .. }) => self.unpack(pending, &chunk)?,
             _ => {
                 self.output.record(&chunk)?;
-                self.took(1);
+                self.count_records(1);
                 Ok(())
             }
         };
@@ -120,7 +120,7 @@ impl<O: ContentOutput> Collector<O> {
         match taken {
             Ok(()) => {
                 self.run = None;
-                self.recovery.win(pending.found.nbytes.into());
+                self.recovery.note_recovered(pending.found.nbytes.into());
                 self.recovery.chunks += 1;
                 Ok(())
             }
@@ -165,7 +165,7 @@ impl<O: ContentOutput> Collector<O> {
                 "{count} records of {expected} in the first {from} bytes of {len}"
             )));
         }
-        self.took(count);
+        self.count_records(count);
         Ok(Ok(()))
     }
 
@@ -177,7 +177,7 @@ impl<O: ContentOutput> Collector<O> {
         if self.run.is_none() {
             let place = pending.found.at;
             let error = at(error, place, pending.member, pending.number, Section::Chunk);
-            // A number that was there before is not lost.
+            // A number that was present before is not lost.
             let missing = len_of(&(self.next..head.first));
             let records = self.lose(pending.member, Some(missing), 0)?;
             self.recovery.chunks_lost = None;
@@ -187,7 +187,7 @@ impl<O: ContentOutput> Collector<O> {
         Ok(())
     }
 
-    fn took(&mut self, records: u64) {
+    fn count_records(&mut self, records: u64) {
         // Saturates: the head of a packed chunk may claim any number.
         self.next = self.next.saturating_add(records);
         self.at += records;
@@ -287,7 +287,7 @@ impl<O: ContentOutput> Collector<O> {
 }
 
 impl<O: ContentOutput> SalvageSink for Collector<O> {
-    fn takes(&mut self, member: usize, bytes: Range<u64>) -> bool {
+    fn accepts(&mut self, member: usize, bytes: Range<u64>) -> bool {
         let Some(wanted) = self.wants_records else {
             return true;
         };
@@ -315,7 +315,7 @@ impl<O: ContentOutput> SalvageSink for Collector<O> {
             return Ok(());
         }
         self.output.content(bytes)?;
-        self.recovery.win(to_u64(bytes.len()));
+        self.recovery.note_recovered(to_u64(bytes.len()));
         Ok(())
     }
 

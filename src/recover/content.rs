@@ -144,9 +144,9 @@ fn by_table(member: &FoundMember, stretches: &[Stretch]) -> Vec<Option<u64>> {
     stretches.iter().map(number).collect()
 }
 
-/// For a member of which all counted chunks were found, and for some of which a table gives their `numbers`: the gaps that may
-/// be chunks all the same. If nothing has moved before and after, but chunks and damage between, these chunks are in the place
-/// of others, as if one part of a file was written over another.
+/// The gaps that may be chunks although all counted chunks of the member were found; `numbers` are the numbers of the chunks
+/// that the table knows. If chunks and damage are between two chunks that have not moved, these chunks are in the place of
+/// others, as if one part of a file was written over another.
 pub(super) fn torn(
     member: &FoundMember,
     stretches: &[Stretch],

@@ -117,7 +117,7 @@ fn note_flipped_bit(member: &mut FoundMember) {
     }
 }
 
-/// The header has no digest in V3, but metadata does. If they contradict each other, the chunks that are there decide.
+/// The header has no digest in V3, but metadata does. If they contradict each other, the chunks decide.
 fn settle_count(member: &mut FoundMember, count: Option<u64>) {
     let is_by_header = member.count == Some(member.known);
     if let Some(count) = count.filter(|_| !is_by_header) {

@@ -167,7 +167,7 @@ impl FoundMember {
         self.chunk_size.is_none_or(|size| size == nbytes) || last == Some(nbytes)
     }
 
-    /// Whether it is the length of other chunks, by the header or by the chunks themselves, if either gives one.
+    /// Whether it is the length of other chunks, by the header or by the chunks themselves, if either has one.
     pub(super) fn has_usual_size(&self, nbytes: u32) -> bool {
         let header = self.header.as_ref();
         let sizes = [

@@ -122,15 +122,17 @@ impl RecoverOptions {
 ///
 /// A chunk is sound if its digest is right and it decodes, or, without a digest, if it decodes and its lengths agree. Sound
 /// chunks are found after damaged headers, metadata, tables and chunks, by their headers and digests. The bytes inside of a
-/// sound chunk are data, even if they look like a file. The new file has layout V3 with offsets, and chunk size, typesize,
-/// filter, compressor, checksum and metadata of the old one as far as those could be read. Of a concatenation, the contents
-/// follow each other, and the first metadata is kept.
+/// sound chunk are data, even if they look like a file.
 ///
-/// From a file of records, it makes a new one with the records under their numbers: each lost record is replaced by an empty
-/// one, which [`Lost::records`] names. Packed chunks contain the numbers of their records; if each record is a chunk, table
-/// and count of the old file give the numbers. If it is not known how many records are lost, later ones may be renumbered,
-/// and [`Recovery::records_lost`] is nothing. The new file is of layout V3, too, and packed like the old one. If header and
-/// metadata are lost, packed chunks are still recognized, and so are records of different lengths; records that all have the
+/// The new file has layout V3 with offsets. It keeps the chunk size, typesize, filter, compressor, checksum and metadata of
+/// the old file as far as they can be read. A concatenation becomes one file with the contents of all members and the first
+/// metadata.
+///
+/// A file of records becomes a new one in which the records keep their numbers: each lost record is replaced by an empty
+/// one, and [`Lost::records`] contains its number. Packed chunks contain the numbers of their records; if each record is a
+/// chunk, the numbers follow from the table and the count of the old file. If the number of lost records is unknown, later
+/// ones may be renumbered, and [`Recovery::records_lost`] is `None`. The new file has layout V3, too, and is packed like the
+/// old one. If header and metadata are lost, packed chunks are still recognized, and so are records of different lengths; records that all have the
 /// same length look like one content and become one, with [`header_lost`](Recovery::header_lost). Members of a concatenation
 /// that do not hold records although the first ones do, or the other way round, are left out and reported.
 ///
@@ -181,7 +183,7 @@ where
     let is_hopeless = |member: &FoundMember| member.sound == 0 && !member.is_sound_and_empty();
     if findings.members.iter().all(is_hopeless) {
         if !holds_nothing(source, &options.limits)? {
-            return Err(findings.hopeless());
+            return Err(findings.into_error());
         }
         // No chunks, and trailing bytes that are tolerated.
         findings.members.iter_mut().for_each(FoundMember::empty);
@@ -329,7 +331,7 @@ impl ScanResult {
     }
 
     /// The reason why nothing can be recovered.
-    fn hopeless(mut self) -> Error {
+    fn into_error(mut self) -> Error {
         let Some(mut member) = self.members.drain(..).next() else {
             return FormatError::Empty.into();
         };
@@ -395,7 +397,7 @@ impl ScanResult {
         for (index, mut member) in self.members.into_iter().enumerate() {
             let next = starts.get(index + 1).copied();
             let all = member.at..next.unwrap_or(self.size);
-            if !taker.takes(index, all) {
+            if !taker.accepts(index, all) {
                 continue;
             }
             let mut is_told = false;

@@ -1,8 +1,8 @@
-//! How many records are lost, and where, in members of records. Since the numbers of later records depend on it, a number is
-//! only given if it follows from the data.
+//! Finds the number and the position of lost records. Since the numbers of later records depend on it, a number is only set
+//! if it follows from the data.
 //!
 //! A table gives the number of a chunk that begins at its entry and ends at the next one. Between two such chunks, the number
-//! of missing ones is known; elsewhere the count gives it, if there is only one place where chunks can be missing.
+//! of missing ones is known; elsewhere it follows from the count, if chunks can be missing in only one place.
 
 use super::content::{
     Gap, Stretch, accounted, close_small_gaps, number, open, tail, torn, without_data,
@@ -83,12 +83,12 @@ fn numbers(member: &FoundMember, stretches: &[Stretch]) -> Vec<Option<u64>> {
     let confirmed = |index: usize| {
         let own = number(Some(index))??;
         let before = number(index.checked_sub(1));
-        let behind = number(index.checked_add(1));
-        let is_alone = before.is_none() && behind.is_none();
+        let next = number(index.checked_add(1));
+        let is_alone = before.is_none() && next.is_none();
         let fits_before = before.is_some_and(|before| before == own.checked_sub(1));
-        let fits_behind = behind == Some(own.checked_add(1));
-        // No number at all is not a neighbor's number, either.
-        let fits = (fits_before && own > 0) || fits_behind;
+        let fits_next = next == Some(own.checked_add(1));
+        // An unknown number is not a neighbor's number, either.
+        let fits = (fits_before && own > 0) || fits_next;
         (is_alone || fits).then_some(own)
     };
     (0..stretches.len()).map(confirmed).collect()

@@ -165,13 +165,13 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         // little more than 32 bytes.
         let is_compressed = header.may_have_streams();
         let is_known = checksum == Some(Checksum::None);
-        let stands = is_usual
+        let is_chunk = is_usual
             || (is_known && is_compressed)
             || self.is_landing(found.bytes(Checksum::None).end)?;
-        if !stands {
+        if !is_chunk {
             self.reject(found, Checksum::None);
         }
-        Ok(stands.then_some((found, Checksum::None)))
+        Ok(is_chunk.then_some((found, Checksum::None)))
     }
 
     /// Counts the cost of a chunk that is sound, but not the one that is searched for.
@@ -230,7 +230,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         };
         let kind = match checksum {
             Some(kind) => Some(kind).filter(holds),
-            // The longest first: none at all fits everywhere.
+            // The longest digest first: the empty one matches everywhere.
             None => Checksum::ALL.into_iter().rev().find(holds),
         };
         Ok(kind.map(|kind| digest_at + to_u64(kind.digest_len())))
@@ -351,7 +351,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(Ok(()))
     }
 
-    /// Whether the header of a damaged chunk certainly has the right length, because its sizes are there twice and agree.
+    /// Whether the header of a damaged chunk certainly has the right length, because its sizes are stored twice and agree.
     pub(super) fn is_certain(&mut self, at: u64, header: &ChunkHeader) -> Result<bool> {
         if header.is_pure_copy() {
             return Ok(true);
@@ -412,12 +412,12 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         self.window.each(at..end, |piece| hasher.update(piece))?;
         match FormatError::check_digest(checksum, digest_of(&digest)?, hasher.finish()) {
             Err(error) => Ok(error),
-            Ok(()) => self.why_not(at..end, header),
+            Ok(()) => self.decode_error(at..end, header),
         }
     }
 
     /// Why a chunk without a digest does not decode.
-    fn why_not(&mut self, bytes: Range<u64>, header: &ChunkHeader) -> Result<FormatError> {
+    fn decode_error(&mut self, bytes: Range<u64>, header: &ChunkHeader) -> Result<FormatError> {
         let (found, limit) = (header.nbytes, self.limits.chunk);
         if found > limit {
             return Ok(FormatError::Limit {

@@ -59,7 +59,7 @@ pub struct Recovery {
     /// be decided which belong to the content, or which numbers the records have.
     pub uncounted: bool,
     /// There is damage in a member without checksums: it cannot be decided whether the rest of the member, which was
-    /// recovered, is what was once written.
+    /// recovered, is the original data.
     pub unchecked: bool,
     /// Bytes written so far: recovered content and zeros.
     pub(super) written: u64,
@@ -70,8 +70,8 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Whether all content and all metadata that there can have been was recovered, and nothing suggests that it is not what
-    /// was once written.
+    /// Whether all content and all metadata that there can have been was recovered, and nothing suggests that it is not the
+    /// original data.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_certain = !self.is_changing && !self.unchecked && !self.uncounted;
@@ -134,7 +134,7 @@ impl Recovery {
     }
 
     /// Notes recovered bytes.
-    pub(super) fn win(&mut self, bytes: u64) {
+    pub(super) fn note_recovered(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.written += bytes;
         // Saturates: nothing is known past a position that a damaged header made up.

@@ -24,8 +24,8 @@ const READ: usize = 1 << 20;
 
 /// Takes the content.
 pub(super) trait SalvageSink {
-    /// Whether it takes this member. If not, it has reported that.
-    fn takes(&mut self, member: usize, bytes: Range<u64>) -> bool;
+    /// Whether the sink accepts this member. If not, the sink has reported that.
+    fn accepts(&mut self, member: usize, bytes: Range<u64>) -> bool;
     /// The next bytes of the content.
     fn data(&mut self, member: usize, bytes: &[u8]) -> Result<()>;
     /// A chunk is complete.
@@ -40,7 +40,7 @@ pub(super) trait SalvageSink {
         section: Section,
         error: FormatError,
     );
-    /// It has more chunks than it counts.
+    /// A member has more chunks than it counts.
     fn uncounted(&mut self, member: usize);
     /// A member, whose head is here, is complete.
     fn end(&mut self, member: usize, head: Range<u64>) -> Result<()>;

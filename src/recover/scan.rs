@@ -92,7 +92,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             (member.checksum, member.is_ended, member.is_complete());
         if !is_ended {
             if let Some((found, by)) = self.probe.sound(at, checksum)?
-                && self.stands(found, by)?
+                && self.may_belong(found, by)?
             {
                 return self.take(found, by);
             }
@@ -124,7 +124,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     }
 
     /// Whether a chunk without a digest may belong to the last member, whose checksum may not be known yet.
-    pub(super) fn stands(&mut self, found: SoundChunk, by: Checksum) -> Result<bool> {
+    pub(super) fn may_belong(&mut self, found: SoundChunk, by: Checksum) -> Result<bool> {
         let Some(member) = self.members.last().filter(|_| by == Checksum::None) else {
             return Ok(true);
         };

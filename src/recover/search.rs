@@ -101,7 +101,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(None)
     }
 
-    /// Searches for the first chunk of the last member before the position that its head gives.
+    /// Searches for the first chunk of the last member before the position that its head leads to.
     pub(super) fn search_early(
         &mut self,
         from: u64,
@@ -262,7 +262,7 @@ impl<S: ReadAt> Scan<'_, S> {
         let is_full = chunk_size.is_none_or(|size| size == found.nbytes)
             || [usual, last].contains(&Some(found.nbytes));
         let is_possible = !is_data
-            && (is_new || self.stands(found, by)?)
+            && (is_new || self.may_belong(found, by)?)
             && (is_full || self.is_end(bytes.end, by)?);
         if !is_possible {
             // Chunks may be nested, each as long as the rest of the one around it.
@@ -321,7 +321,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(None)
     }
 
-    /// Whether an end mark is data: it is if its member counts its chunks. Then the chunks before it are data as well, back to
+    /// Whether an end mark is data. That is so if its member counts its chunks. Then the chunks before it are data as well, back to
     /// the damage after which they were found.
     pub(super) fn is_inner_end(&mut self, end: u64) -> Result<bool> {
         let may_end = end == self.probe.size() || self.probe.is_magic(end)?;

@@ -7,7 +7,7 @@ use bloscpack_wire::Limit;
 /// A typed error of a crate above this one: of a dataset, a frame, or an exchange format.
 ///
 /// It travels in [`ErrorKind::Detail`](crate::ErrorKind::Detail), and
-/// [`Error::detail`](crate::Error::detail) gives it back with its type.
+/// [`Error::detail`](crate::Error::detail) returns it with its type.
 pub trait Detail: std::error::Error + Send + Sync + 'static {
     /// The party at fault, which determines the category of the error.
     fn fault(&self) -> Fault;

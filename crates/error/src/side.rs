@@ -6,9 +6,9 @@ use std::io;
 /// The side of the work on which reading or writing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Where the data comes from.
+    /// The origin of the data.
     Source,
-    /// Where the data goes to, or the file that is changed.
+    /// The destination of the data, or the file that is changed.
     Target,
 }
 

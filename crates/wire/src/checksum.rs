@@ -31,7 +31,7 @@ pub const MAX_DIGEST_LEN: usize = 64;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Checksum {
-    /// No digest at all: damage may go unnoticed.
+    /// No digest: damage may go unnoticed.
     None,
     /// Adler-32; weak on short chunks.
     Adler32,

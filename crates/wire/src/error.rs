@@ -99,7 +99,7 @@ pub enum FormatError {
     /// A chunk that is wrong in itself.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
-    /// A chunk whose uncompressed length is not the one the header gives.
+    /// A chunk whose uncompressed length contradicts the header.
     #[error("the chunk holds {found} bytes, but should hold {expected} according to the header")]
     ChunkSize {
         /// Its `nbytes`.
@@ -248,7 +248,7 @@ impl FormatError {
 
     /// Another number of records than the metadata's shape says.
     pub fn record_count(count: u64, found: u64) -> Self {
-        let why = format!("its shape is of {count} records, but there are {found}");
+        let why = format!("its shape has {count} records, but the chunks have {found}");
         Self::MetadataData { why }
     }
 

@@ -3,7 +3,7 @@
 use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// The longest first, so that no sign is left over.
+/// `-Infinity` before `Infinity`, so that no sign is left over.
 const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
 
 /// Parses JSON; the three numbers that only Python knows become `null`.

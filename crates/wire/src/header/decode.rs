@@ -15,7 +15,8 @@ use blosc1::MAX_NBYTES;
 const PEEK_LEN: usize = 40;
 
 impl Header {
-    /// How many bytes a decoder must have seen, given those that it has; 40 at the most.
+    /// The number of bytes that [`decode`](Self::decode) needs for a header that begins with `prefix`; at most 40. More of
+    /// the header may increase the number.
     ///
     /// # Errors
     /// Returns an error for an unknown magic or version.

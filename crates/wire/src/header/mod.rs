@@ -125,7 +125,7 @@ impl Header {
             max_app_chunks: 0,
         }
     }
-    /// Checks what the fields say of one another.
+    /// Checks that the fields do not contradict each other.
     ///
     /// # Errors
     /// Returns a [`FormatError::Field`] that names the first contradiction.
@@ -206,7 +206,7 @@ impl Header {
         }
     }
 
-    /// The bytes under the seal that come from the header: itself, with the seal's word zero.
+    /// The part of the header that the seal covers: all of it, with zeros in place of the seal.
     pub fn sealed_bytes(encoded: &[u8]) -> Vec<u8> {
         let mut bytes = encoded.to_vec();
         put(&mut bytes, RESERVED, &[0; 4]);

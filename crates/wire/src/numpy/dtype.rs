@@ -1,4 +1,4 @@
-//! How many bytes an element has, from the spelling of its dtype.
+//! The size of an element in bytes, from the spelling of its dtype.
 
 use bloscpack_dtype::{literal::Literal, of_literal};
 
@@ -6,7 +6,7 @@ use bloscpack_dtype::{literal::Literal, of_literal};
 pub(super) fn itemsize(dtype: &Literal) -> Result<u64, String> {
     let dtype = of_literal(dtype, false).map_err(|error| error.to_string())?;
     if dtype.has_object() {
-        let why = "means pointers, which are worth nothing in a file";
+        let why = "is an object dtype (Python pointers) and cannot be stored";
         return Err(format!("{:?} {why}", dtype.to_string()));
     }
     Ok(dtype.itemsize())

@@ -76,7 +76,7 @@ impl NumpyArray {
                 described("order", Some(value), parse_order)
             })?,
         };
-        // Axes of length 0 left out, as NumPy does, so that no part of the product overflows either.
+        // Skips axes of length 0, as NumPy does, so that no partial product overflows either.
         let mut axes = array.shape.iter().filter(|len| **len > 0);
         axes.try_fold(array.itemsize, |product, len| product.checked_mul(*len))
             .ok_or_else(|| bad("shape", "more bytes than can be counted"))?;
@@ -102,14 +102,12 @@ impl NumpyArray {
             Order::C => shape.split_first_mut(),
             Order::F => shape.split_last_mut(),
         }
-        .ok_or("the array has no dimensions, so that it cannot grow")?;
+        .ok_or("the array has no dimensions, so it cannot grow")?;
         let row = product(self.itemsize, others);
         let (shape_now, unit) = (&self.shape, self.itemsize);
-        let what = format!("{row} bytes (shape {shape_now:?}, {unit} bytes an element)");
+        let what = format!("{row} bytes (shape {shape_now:?}, {unit} bytes per element)");
         if row == 0 {
-            return Err(format!(
-                "a row of the array has {what}, so that it cannot grow"
-            ));
+            return Err(format!("a row of the array has {what}, so it cannot grow"));
         }
         if !bytes.is_multiple_of(row) {
             return Err(format!(

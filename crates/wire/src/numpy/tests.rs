@@ -354,7 +354,7 @@ fn arrays_grow_along_the_axis_that_counts_slowest() {
             &[3, 0, 2],
             Order::C,
             4,
-            "has 0 bytes (shape [3, 0, 2], 4 bytes an element)",
+            "has 0 bytes (shape [3, 0, 2], 4 bytes per element)",
         ),
         (&[0, 5], Order::F, 20, "has 0 bytes"),
         (

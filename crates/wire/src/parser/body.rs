@@ -11,7 +11,7 @@ use blosc1::ChunkHeader;
 const HEADER_LEN: usize = blosc1::HEADER_LEN;
 
 impl Parser {
-    /// Between two chunks, and before the first: decides what comes next.
+    /// Between two chunks, and before the first: decides what follows.
     pub(super) fn boundary<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         if self.member.header.nchunks == Some(self.member.chunk) {
             self.enter(State::After);
@@ -91,7 +91,7 @@ impl Parser {
         Ok(Step::Again)
     }
 
-    /// Holds a chunk's length against the header and the limits.
+    /// Compares a chunk's length with the header and the limits.
     fn check_size(&mut self, chunk: &ChunkHeader) -> Result<(), FormatError> {
         let (found, limit) = (chunk.nbytes, self.limits.chunk);
         if found > limit {

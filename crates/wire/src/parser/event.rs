@@ -12,7 +12,7 @@ use blosc1::ChunkHeader;
 /// number of `ChunkData`, and `ChunkEnd`; at last `MemberEnd`.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The input is used up: give more, or call [`finish`](super::Parser::finish) at its end.
+    /// The input is used up: pass more, or call [`finish`](super::Parser::finish) at its end.
     NeedInput,
     /// A member begins.
     Header(Header),

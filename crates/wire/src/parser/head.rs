@@ -13,7 +13,7 @@ const UNKNOWN_ENTRY: i64 = -1;
 
 impl Parser {
     pub(super) fn start<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
-        // The magic first and whole, so that what is said of it does not depend on the pieces.
+        // Gathers the whole magic first, so that its errors do not depend on how the input is cut.
         if !self.gather(input, MAGIC.len()) {
             return Ok(Step::Hungry);
         }
@@ -251,7 +251,7 @@ impl Parser {
         self.begin_chunks()
     }
 
-    /// The next entry of the table, if all its bytes are there.
+    /// The next entry of the table, if all its bytes have arrived.
     fn entry(&mut self, input: &mut &[u8]) -> Result<Option<i64>, FormatError> {
         let bytes = match input.first_chunk() {
             Some(bytes) if self.buf.is_empty() => {

@@ -71,7 +71,7 @@ struct Member {
     /// Where its chunks begin, from its first byte.
     chunks_at: u64,
     offsets: Offsets,
-    /// The number of the next chunk, and so of those that are complete.
+    /// The number of the next chunk, and thus the count of complete chunks.
     chunk: u64,
     /// Where the length is unknown: a chunk shorter than the others has been seen.
     short_chunk: bool,
@@ -124,7 +124,7 @@ enum State {
 /// The result of a step.
 enum Step<'a> {
     Event(Event<'a>),
-    /// The state has changed: go on.
+    /// The state has changed: continue.
     Again,
     /// The input is used up.
     Hungry,
@@ -150,7 +150,7 @@ impl Parser {
 
     /// Takes bytes from the front of `input` until there is an event.
     ///
-    /// [`Event::NeedInput`] comes only when `input` is used up.
+    /// It returns [`Event::NeedInput`] only when `input` is used up.
     ///
     /// # Errors
     /// Returns the error in the input and its position; every later call returns the same error.
@@ -245,7 +245,7 @@ impl Parser {
         skipped
     }
 
-    /// Bytes of the present chunk's body that are still to come.
+    /// Bytes of the current chunk's body that have not arrived yet.
     #[must_use]
     pub fn body_left(&self) -> u64 {
         if let State::Body { left } = self.state {
@@ -272,7 +272,7 @@ impl Parser {
         self.taken - to_u64(self.buf.len())
     }
 
-    /// Goes on to the next part, which begins here.
+    /// Continues with the next part, which begins here.
     fn enter<'a>(&mut self, state: State) -> Step<'a> {
         self.part_at = self.here();
         self.state = state;

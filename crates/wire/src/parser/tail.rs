@@ -1,8 +1,7 @@
 //! The bytes after the last counted chunk, and the meaning of the end of the input in each state.
 //!
-//! After a member may come: nothing; the next member; nothing but zeros, where there is spare
-//! space; or, where the reference's append leaves them, bytes that mean nothing. One more sound
-//! chunk means that the header's count is wrong.
+//! A member may be followed by nothing; by the next member; by zeros, if it has spare space; or by meaningless bytes, where
+//! an append by the reference implementation leaves them. One more sound chunk means that the header's count is wrong.
 
 use super::body::body_len;
 use super::{Ending, Parser, State, Step, Trailing};
@@ -111,12 +110,12 @@ impl Parser {
         Err(FormatError::Trailing)
     }
 
-    /// Says that the input ends here.
+    /// Ends the input.
     ///
     /// # Errors
-    /// Returns [`FormatError::Empty`] for no input at all; one of the kinds that mean
-    /// [cut short](blosc1::Fault::CutShort) where something is missing; bytes at the end that
-    /// belong to nothing.
+    /// Returns [`FormatError::Empty`] for empty input; one of the kinds that mean
+    /// [cut short](blosc1::Fault::CutShort) if something is missing; [`FormatError::Trailing`] for unexpected
+    /// bytes at the end.
     pub fn finish(&mut self) -> Result<Ending, ParseError> {
         let trailing = self.at_end().map_err(|error| self.fail(error))?;
         let len = self.taken - self.part_at;
@@ -147,7 +146,7 @@ impl Parser {
     }
 
     fn torn_header(&self) -> Result<bool, FormatError> {
-        // A header that is not a header at all is foreign, not torn.
+        // Bytes that cannot begin a header are of another format, not torn.
         Header::needed(&self.buf)?;
         Err(FormatError::TornHeader {
             found: self.buf.len(),

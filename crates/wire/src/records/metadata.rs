@@ -75,7 +75,7 @@ pub fn declared(
     packing: Option<Packing>,
 ) -> Result<Metadata, FormatError> {
     if own.is_some_and(|own| !own.is_object()) {
-        let why = "that of records has to be a JSON object".to_owned();
+        let why = "the metadata of records must be a JSON object".to_owned();
         return Err(FormatError::MetadataData { why });
     }
     let own = own.map_or("{}", Metadata::text);

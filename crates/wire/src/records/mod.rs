@@ -89,7 +89,7 @@ impl Form {
         }
     }
 
-    /// Refuses chunks that are not bytes of one content.
+    /// Refuses packed records, whose chunks are not bytes of one content.
     pub fn check_content(&self) -> Result<(), FormatError> {
         match self {
             Self::Content | Self::Records { .. } => Ok(()),
@@ -104,7 +104,7 @@ impl Form {
         if self.has_records() {
             return Ok(());
         }
-        let what = "the chunks are those of one content, and no records".to_owned();
+        let what = "the file contains content, but no records".to_owned();
         Err(FormatError::Unsupported { what })
     }
 
@@ -119,7 +119,7 @@ impl Form {
         if fits {
             return Ok(self);
         }
-        let why = format!("its shape is of {count} records, but the header counts {chunks} chunks");
+        let why = format!("its shape has {count} records, but the header counts {chunks} chunks");
         Err(FormatError::MetadataData { why })
     }
 }
