@@ -172,7 +172,7 @@ impl<F: Folder> Appender<'_, F> {
     ///
     /// # Errors
     /// Returns any error of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers hold the file for longer than
-    /// the [patience](EditorBuilder::patience) of the editor, which should be long if the data cannot be produced again;
+    /// the [lock timeout](EditorBuilder::lock_timeout) of the editor, which should be long if the data cannot be produced again;
     /// [`Usage`](bloscpack_error::Category::Usage) if the file contains a NumPy array and the data is not a number of whole
     /// rows of it. The file is then as it was.
     pub fn finish(self) -> Result<u64> {

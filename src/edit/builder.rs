@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// use std::io::Write;
 /// use std::time::Duration;
 /// let folder = Memory::from([("a.blp", bloscpack::compress(b"old, ")?)]);
-/// let options = Editor::builder().compressor(Compressor::Zstd).patience(Duration::from_secs(60));
+/// let options = Editor::builder().compressor(Compressor::Zstd).lock_timeout(Duration::from_secs(60));
 /// let mut editor = options.open_in(folder, "a.blp".as_ref())?;
 ///
 /// let mut appender = editor.append()?;
@@ -36,7 +36,7 @@ pub struct EditorBuilder {
     pub(super) threads: usize,
     pub(super) limits: Limits,
     pub(super) hashers: Hashers,
-    pub(super) patience: LockTimeout,
+    pub(super) lock_timeout: LockTimeout,
 }
 
 impl Default for EditorBuilder {
@@ -51,7 +51,7 @@ impl Default for EditorBuilder {
             threads: 1,
             limits: Limits::default(),
             hashers: Hashers::default(),
-            patience: LockTimeout::new(TIMEOUT),
+            lock_timeout: LockTimeout::new(TIMEOUT),
         }
     }
 }
@@ -126,19 +126,19 @@ impl EditorBuilder {
 
     /// How long a change waits for readers of the file; ten seconds by default.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set_limit(patience);
+    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout.set_limit(timeout);
         self
     }
 
     /// Calls `goes_on` while a change waits for readers, many times a second and with the time that it has waited. The
-    /// change keeps waiting as long as the result is true and its patience lasts.
+    /// change keeps waiting as long as the result is true and the lock timeout allows.
     #[must_use]
     pub fn while_waiting(
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.keep_waiting_while(goes_on);
+        self.lock_timeout.keep_waiting_while(goes_on);
         self
     }
 }

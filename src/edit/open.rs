@@ -55,7 +55,7 @@ impl EditorBuilder {
                 "{spare} spare offsets exceed the maximum of {MOST_SPARE}"
             )));
         }
-        let held = JournaledFile::open(folder, name, &self.patience)?;
+        let held = JournaledFile::open(folder, name, &self.lock_timeout)?;
         let state = FileState::of(held.file(), &self.limits)?;
         state.check_editable(wanted)?;
         state.check_trailing(held.file(), &self.limits)?;

@@ -261,7 +261,7 @@ impl<F: Folder> RecordAppender<'_, F> {
     ///
     /// # Errors
     /// Returns any error of the file, and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers hold the file for
-    /// longer than the [patience](EditorBuilder::patience) of the editor. The file is then as it was.
+    /// longer than the [lock timeout](EditorBuilder::lock_timeout) of the editor. The file is then as it was.
     pub fn finish(self) -> Result<u64> {
         self.commit().writing()
     }

@@ -103,7 +103,7 @@ fn adds_up<S: ReadAt>(probe: &mut Probe<'_, S>, found: SoundChunk, head: PackHea
     Ok(begin.is_some_and(|begin| head.check_lengths(&begin, found.nbytes).is_ok()))
 }
 
-/// The longest row of links in which no record occurs twice, by patience sorting.
+/// The longest row of links in which no record occurs twice, by lock_timeout sorting.
 fn longest_row(links: Vec<Link>) -> Vec<Link> {
     let is_row = links.is_sorted_by(|one, next| one.head.end() <= next.head.first);
     if is_row {

@@ -77,7 +77,7 @@ impl Table {
     }
 }
 
-/// The longest series of entries that ascend in place and number, by patience sorting.
+/// The longest series of entries that ascend in place and number, by lock_timeout sorting.
 fn longest_ascent(entries: Vec<Entry>) -> Vec<Entry> {
     let is_ascending = entries.is_sorted_by(|one, next| one.at < next.at);
     if is_ascending {

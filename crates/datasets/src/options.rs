@@ -99,13 +99,13 @@ impl DatasetOptions {
 
     /// How long [`flush`](crate::CArray::flush) waits for readers, which prevent it; ten seconds by default.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.lock_timeout.set_limit(patience);
+    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout.set_limit(timeout);
         self
     }
 
     /// Calls `goes_on` many times a second while waiting for readers, with the time waited so far. Waiting ends when it
-    /// returns false, or when the [`patience`](Self::patience) is over.
+    /// returns false, or when the [`lock_timeout`](Self::lock_timeout) is over.
     #[must_use]
     pub fn while_waiting(
         mut self,

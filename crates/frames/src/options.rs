@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How long a flush waits for readers by default.
-const DEFAULT_PATIENCE: Duration = Duration::from_secs(10);
+const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of changed chunks that stay in memory by default.
 const DEFAULT_BUFFER: usize = 64 << 20;
 
@@ -29,7 +29,7 @@ pub struct FrameOptions {
     pub(crate) threads: usize,
     pub(crate) buffer: usize,
     pub(crate) limits: Limits,
-    pub(crate) patience: LockTimeout,
+    pub(crate) lock_timeout: LockTimeout,
 }
 
 impl Default for FrameOptions {
@@ -38,7 +38,7 @@ impl Default for FrameOptions {
             threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
-            patience: LockTimeout::new(DEFAULT_PATIENCE),
+            lock_timeout: LockTimeout::new(DEFAULT_LOCK_TIMEOUT),
         }
     }
 }
@@ -74,8 +74,8 @@ impl FrameOptions {
 
     /// How long [`flush`](crate::Frame::flush) waits for other programs that are reading (default ten seconds).
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience.set_limit(patience);
+    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout.set_limit(timeout);
         self
     }
 
@@ -86,7 +86,7 @@ impl FrameOptions {
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.patience.keep_waiting_while(goes_on);
+        self.lock_timeout.keep_waiting_while(goes_on);
         self
     }
 }

@@ -203,7 +203,7 @@ impl Scenario {
     }
 
     pub fn builder(&self) -> EditorBuilder {
-        let mut builder = Editor::builder().patience(Duration::from_millis(20));
+        let mut builder = Editor::builder().lock_timeout(Duration::from_millis(20));
         if let Some(size) = self.chunk_size {
             builder = builder.chunk_size(size);
         }

@@ -18,7 +18,7 @@ fn file(data: &[u8]) -> Vec<u8> {
 fn interrupted(data: &[u8], more: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let folder = Memory::from([(NAME, file(data))]);
     let reader = Snapshot::open_in(&folder, name()).unwrap();
-    let options = Editor::builder().patience(std::time::Duration::ZERO);
+    let options = Editor::builder().lock_timeout(std::time::Duration::ZERO);
     let mut editor = options.open_in(folder.clone(), name()).unwrap();
     let mut appender = editor.append().unwrap();
     appender.write_all(more).unwrap();

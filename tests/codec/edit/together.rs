@@ -62,7 +62,7 @@ fn who_waits_for_readers_is_asked_and_may_give_up() {
     let asked = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&asked);
     let builder = Editor::builder()
-        .patience(std::time::Duration::MAX)
+        .lock_timeout(std::time::Duration::MAX)
         .while_waiting(move |_| count.fetch_add(1, Ordering::Relaxed) < 3);
     let mut editor = builder.open_in(folder.clone(), name()).unwrap();
     let reader = Snapshot::open_in(&folder, name()).unwrap();

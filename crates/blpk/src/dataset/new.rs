@@ -155,7 +155,7 @@ impl ReplacedFrame {
     fn begin(path: &Path, session: &Session) -> Result<Self, Failure> {
         let options = FrameOptions::new()
             .limits(session.limits)
-            .patience(LOCK_TIMEOUT);
+            .lock_timeout(LOCK_TIMEOUT);
         let locked = match options
             .while_waiting(|_| !interrupt::is_requested())
             .edit(path)

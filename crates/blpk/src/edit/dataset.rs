@@ -50,7 +50,7 @@ impl<'a> DatasetEdit<'a> {
     /// Opens it, and completes an interrupted change.
     pub fn open(&self, session: &Session) -> Result<Dataset, Failure> {
         let options = options(session)
-            .patience(LOCK_TIMEOUT)
+            .lock_timeout(LOCK_TIMEOUT)
             .while_waiting(self.0.while_waiting(session));
         let dataset = options.edit(self.0.path);
         let dataset = dataset.map_err(|error| self.failed(&error))?;

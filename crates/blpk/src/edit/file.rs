@@ -84,7 +84,7 @@ impl<'a> FileEdit<'a> {
         let builder = builder
             .threads(session.threads)
             .limits(session.limits)
-            .patience(LOCK_TIMEOUT)
+            .lock_timeout(LOCK_TIMEOUT)
             .while_waiting(self.0.while_waiting(session));
         let marked = File::open(path).is_ok_and(|file| is_marked(&file));
         // If the mark is that of a writer at work, the snapshot waits until it is done.

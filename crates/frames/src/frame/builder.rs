@@ -237,7 +237,11 @@ impl FrameBuilder {
             let _ = folder.remove(name);
             return origin.io(Err(error));
         }
-        let held = origin.io(JournaledFile::open(folder, name, &self.options.patience))?;
+        let held = origin.io(JournaledFile::open(
+            folder,
+            name,
+            &self.options.lock_timeout,
+        ))?;
         let storage = FileStorage::new(held, origin, &meta)?;
         Ok(Frame::new(Box::new(storage), meta, &self.options))
     }
@@ -264,9 +268,13 @@ impl FrameBuilder {
     pub fn create_in_store(self, store: impl Store + 'static) -> Result<Frame> {
         let (meta, [mut bytes, end]) = self.meta(FrameKind::Sparse)?;
         bytes.extend_from_slice(&end);
-        let (access, patience) = (Access::Write, self.options.patience.clone());
+        let (access, lock_timeout) = (Access::Write, self.options.lock_timeout.clone());
         let origin = Origin::of(access, None);
-        let root = origin.io(JournaledStore::open_with(Arc::new(store), access, patience))?;
+        let root = origin.io(JournaledStore::open_with(
+            Arc::new(store),
+            access,
+            lock_timeout,
+        ))?;
         if !origin.io(root.list(&Key::root()))?.is_empty() {
             let what = "the directory is not empty";
             let error = io::Error::new(io::ErrorKind::AlreadyExists, what);

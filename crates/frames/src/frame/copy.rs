@@ -76,7 +76,11 @@ impl Frame {
         let options = FrameOptions::default()
             .threads(self.coder.threads)
             .limits(self.coder.limits);
-        let held = origin.io(JournaledFile::open(memory.clone(), name, &options.patience))?;
+        let held = origin.io(JournaledFile::open(
+            memory.clone(),
+            name,
+            &options.lock_timeout,
+        ))?;
         let storage = FileStorage::new(held, origin, &meta)?;
         Ok(Self::new(Box::new(storage), meta, &options))
     }

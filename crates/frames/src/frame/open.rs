@@ -74,7 +74,7 @@ impl FrameOptions {
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        let held = origin.io(JournaledFile::open(folder, name, &self.patience))?;
+        let held = origin.io(JournaledFile::open(folder, name, &self.lock_timeout))?;
         let meta = read_contiguous(held.file(), &origin, &self.limits)?;
         let storage = FileStorage::new(held, origin, &meta)?;
         Ok(Frame::new(Box::new(storage), meta, self))
@@ -123,7 +123,7 @@ impl FrameOptions {
             let found = format!("a directory without a file {METADATA_FILE:?}");
             return Err(FrameError::NotAFrame { found }.into());
         }
-        let root = JournaledStore::open_with(store, access, self.patience.clone());
+        let root = JournaledStore::open_with(store, access, self.lock_timeout.clone());
         let root = Origin::of(access, None).io(root)?;
         let file = origin.io(root.read(&key))?;
         let meta = FrameMeta::read(&*file, &origin, &self.limits);
