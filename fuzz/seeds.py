@@ -2,16 +2,19 @@
 """Writes small real files as inputs of the fuzz targets to a new folder: seeds.py FOLDER
 
 FOLDER/TARGET is for the target of that name, FOLDER/files for targets without a folder of their
-own. The files come from testdata, from fuzz/seeds, and from target/corpus if that is unpacked.
+own. The files come from testdata, from fuzz/seeds.tar.gz, and from target/corpus if that is unpacked.
 """
 
 import shutil
 import sys
+import tarfile
 from pathlib import Path
 from random import Random
 
 ROOT = Path(__file__).resolve().parent.parent
-PLACES = [ROOT / "testdata", ROOT / "fuzz/seeds", ROOT / "target/corpus"]
+ARCHIVE = ROOT / "fuzz/seeds.tar.gz"
+UNPACKED = ROOT / "target/fuzz/kept-seeds"
+PLACES = [ROOT / "testdata", UNPACKED, ROOT / "target/corpus"]
 LONGEST = 8 << 10
 
 # Suffixes and names of files that are inputs without any change.
@@ -68,7 +71,10 @@ def datasets():
 
 
 def main(to):
-    shutil.rmtree(to, ignore_errors=True)
+    for old in (to, UNPACKED):
+        shutil.rmtree(old, ignore_errors=True)
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(UNPACKED, filter="data")
     for name in ["files", "frame", "frame_wire", "dataset_dir", "dataset_wire", "import", *BEFORE, *CHANCE]:
         (to / name).mkdir(parents=True)
     for number, path in enumerate(files()):
