@@ -43,7 +43,7 @@ impl DecoderBuilder {
     /// ```
     /// use bloscpack::{Decoder, error::Category, wire::Limits};
     /// let file = bloscpack::compress(&[0; 1 << 20])?;
-    /// let limits = Limits { total: 1000, ..Limits::default() };
+    /// let limits = Limits::new().total(1000);
     ///
     /// let mut decoder = Decoder::builder().limits(limits).read_from(file.as_slice());
     /// let error = decoder.copy_to(&mut std::io::sink()).unwrap_err();
