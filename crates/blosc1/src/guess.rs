@@ -26,7 +26,7 @@ const MAX_TRIAL: u32 = 4 << 20;
 /// and 0 if only that does. `None` if the header does not name a known compressor: the end mark, or
 /// pure copies with an unassigned number.
 ///
-/// Of a chunk of Blosc 2, only the header is considered. `None` for special values.
+/// For a chunk of Blosc 2, only the header is considered. `None` for special values.
 ///
 /// One block is held in memory, twice; `max_block` bounds its length in bytes.
 ///

@@ -193,7 +193,7 @@ impl Input {
         }
     }
 
-    /// Goes to the end after reading by position, for others who may share standard input.
+    /// Seeks to the end after reading by position, for other processes that share standard input.
     pub fn seek_to_end(&self) -> io::Result<()> {
         if let (Bytes::Plain(file), Some(extent)) = (&*self.bytes, self.extent) {
             (&mut &*file).seek(SeekFrom::Start(extent.range().end))?;

@@ -4,7 +4,7 @@ use crate::{Lock, WriteAt};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-/// What a file or a store is opened for.
+/// The kind of access with which a file or a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reading only.

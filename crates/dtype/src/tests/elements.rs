@@ -149,7 +149,7 @@ fn dates_are_those_of_numpy() {
     }
 }
 
-/// Each day of 800 years is the one behind the last, by a calendar that only counts.
+/// Over 800 years, each day directly follows the previous one in a calendar that only counts.
 #[test]
 fn days_follow_each_other() {
     let (dtype, mut date) = (parse("datetime64[D]"), (1599, 12, 31));

@@ -1,4 +1,4 @@
-//! What NumPy writes of a type is read, and written, as NumPy does.
+//! Spellings of types that NumPy writes are parsed, and written back unchanged.
 
 use super::table::NUMPY;
 use crate::{ByteOrder, DType, Field, Kind, TimeBase, TimeUnit};

@@ -38,7 +38,7 @@ pub(crate) const BEFORE_LEN: usize = 64;
 /// Bytes copied at once.
 pub(crate) const COPY_LEN: usize = 1 << 20;
 
-/// A random number that tells the journals and temporary files of one writer from all others.
+/// A random number that distinguishes the journals and temporary files of one writer from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Salt(pub [u8; 16]);
 

@@ -28,7 +28,7 @@ fn chunk(flags: u8, typesize: u8, nbytes: usize, stream: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// What C-Blosc makes of a chunk.
+/// The result of decoding a chunk with C-Blosc.
 fn c_decode(chunk: &[u8], nbytes: usize) -> Option<Vec<u8>> {
     let mut out = vec![0u8; nbytes];
     // SAFETY: the chunk's header states the chunk's length and that of `out`.
@@ -39,7 +39,7 @@ fn c_decode(chunk: &[u8], nbytes: usize) -> Option<Vec<u8>> {
     (len == nbytes as i32).then_some(out)
 }
 
-/// The streams of a chunk that C-Blosc makes, each with the number of bytes it stands for.
+/// The streams of a chunk compressed by C-Blosc, each with its decompressed length.
 fn c_streams(level: u8, filter: u8, typesize: usize, src: &[u8]) -> Vec<(Vec<u8>, usize)> {
     let mut chunk = vec![0u8; src.len() + 16];
     // SAFETY: lengths as they are; the name ends with a zero.
@@ -181,7 +181,7 @@ fn we_read_what_c_blosc_writes() {
     assert!(read > 2000, "{read} streams");
 }
 
-/// What C-Blosc decodes we decode to the same; what it refuses we refuse.
+/// Our decoder accepts and refuses the same chunks as C-Blosc, with the same result.
 #[test]
 fn damaged_streams_are_judged_alike() {
     let mut encoder = blosclz::Encoder::new();
