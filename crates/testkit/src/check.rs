@@ -1,4 +1,4 @@
-//! What must hold of whatever a crash or a failure has left.
+//! Checks of the files that remain after a crash or a failure.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::crash::Files;
@@ -15,7 +15,7 @@ use std::io::Read;
 /// The option of records, in V2 and V3.
 const VARLEN: u8 = 4;
 
-/// What went wrong, in words.
+/// The result of a check; an error describes the failure.
 pub type Verdict<T> = Result<T, String>;
 
 /// All of an input, read in order.
@@ -89,7 +89,7 @@ fn told<T>(what: &str, result: bloscpack::Result<T>) -> Verdict<T> {
     result.map_err(|error| format!("{what}: {error}"))
 }
 
-/// What a reader sees through the journal: one of the contents that are allowed.
+/// Reads through the journal and checks that the result is one of the allowed contents.
 fn through_journal(folder: &Memory, allowed: &[Content]) -> Verdict<Content> {
     let seen = told(
         "reading",

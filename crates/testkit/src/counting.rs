@@ -55,7 +55,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Runs `work` and tells how many bytes it had at once beyond those that were there before.
+/// Runs `work` and returns the peak of its additional memory in bytes.
 pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);

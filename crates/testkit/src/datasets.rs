@@ -21,7 +21,7 @@ pub struct Dataset {
     /// Where the corpus is; paths in the manifest are below it.
     pub folder: PathBuf,
     pub root: PathBuf,
-    /// What the manifest says. Python's `NaN`, `Infinity` and `-Infinity` are text.
+    /// The manifest's entry. Python's `NaN`, `Infinity` and `-Infinity` are text.
     pub entry: Value,
 }
 

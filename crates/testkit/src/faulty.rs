@@ -29,7 +29,7 @@ pub enum Fault {
 pub const EIO: i32 = 5;
 pub const ENOSPC: i32 = 28;
 
-/// What is asked of a folder or a file.
+/// A call on a folder or a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Read,
@@ -126,7 +126,7 @@ impl Faulty {
         }
     }
 
-    /// What is there in truth.
+    /// The actual content.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }

@@ -148,7 +148,7 @@ pub struct ByHand {
     pub nchunks: i64,
     pub chunks: Vec<Vec<u8>>,
     pub offsets: bool,
-    /// Zeros behind each digest.
+    /// Zeros after each digest.
     pub room: usize,
     pub metadata: Option<String>,
     pub sealed: bool,

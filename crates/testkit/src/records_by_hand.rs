@@ -9,7 +9,7 @@
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 use bloscpack::{Checksum, wire::Hashers};
 
-/// A V2 member of records, put together by hand; everything that is not said is as it should be.
+/// A V2 member of records, built by hand; every field that is not set is valid.
 #[derive(Clone)]
 pub struct Hostile {
     pub options: u8,

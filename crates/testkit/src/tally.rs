@@ -1,8 +1,8 @@
-//! What came of many changed inputs, as a table in Markdown.
+//! The results of reading many changed inputs, as a table in Markdown.
 
 use std::collections::BTreeMap;
 
-/// What came of one of them.
+/// The result of reading one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Came {
     /// It was refused.

@@ -22,7 +22,7 @@ pub enum Fault {
     Busy,
 }
 
-/// What is asked of a store.
+/// A call on a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Sync,

@@ -52,7 +52,7 @@ fn int64(number: usize) -> [u8; 8] {
     i64::try_from(number).unwrap().to_le_bytes()
 }
 
-/// Chunks with digest and room behind each, and where they begin if the first is at `at`.
+/// Chunks, each followed by its digest and spare room, and their positions if the first is at `at`.
 fn body(chunks: &[Vec<u8>], checksum: u8, room: usize, mut at: usize) -> (Vec<u8>, Vec<usize>) {
     let (mut body, mut offsets) = (Vec::new(), Vec::new());
     for chunk in chunks {
@@ -374,7 +374,7 @@ fn carray_grid() -> Handmade {
     }
 }
 
-/// Columns two levels deep, three dimensions, room behind each chunk.
+/// Columns two levels deep, three dimensions, room after each chunk.
 fn carray_deep() -> Handmade {
     let storage = "dtype:\n  col1: int32\n  col2:\n    sc1: float64\n    sc3: uint8\nchunkshape: (1, 2, 3)\nsuperchunksize: 5\ncompression:\n  library: zlib\n  level: 9\n  filters: [shuffle]\n";
     let mut files = carray_files("(2, 3, 4)\n", storage, "note: 'two: # deep'\n");

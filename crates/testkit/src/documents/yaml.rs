@@ -172,7 +172,7 @@ fn quoted(text: &str) -> (String, &str) {
         end += if bytes[end] == b'\\' { 2 } else { 1 };
     }
     let (string, rest) = text.split_at(end + 1);
-    // What JSON writes between quotation marks is YAML, too, which has two more kinds of escapes.
+    // JSON strings are valid YAML, too, which has two more kinds of escapes.
     let unquoted = serde_json::from_str(&without_long_escapes(string));
     let unquoted = unquoted.unwrap_or_else(|error| panic!("YAML: {text:?}: {error}"));
     (unquoted, rest)

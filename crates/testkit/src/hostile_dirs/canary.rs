@@ -1,11 +1,11 @@
-//! What must neither be read nor changed.
+//! Files that must be neither read nor changed.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// All that lies in a folder besides one dataset, as it was.
+/// A snapshot of a folder's entries other than one dataset.
 pub struct Canary {
     temp: PathBuf,
     /// The dataset, by its own path and by the one that leads to it.

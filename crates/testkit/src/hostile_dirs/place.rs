@@ -1,4 +1,4 @@
-//! Where a hostile dataset is made, and what lies beside it.
+//! The folder in which a hostile dataset is made, and the files beside it.
 
 use super::sound::Sound;
 use std::ffi::OsStr;

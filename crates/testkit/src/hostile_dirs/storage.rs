@@ -102,7 +102,7 @@ fn dtypes() -> Vec<Case> {
             ));
         }
     }
-    // Elements of nothing: seven of them are no bytes, and no chunk holds them.
+    // Elements of size 0: seven of them take 0 bytes, and no chunk can hold them.
     for dtype in ["|S0", "|V0", "<U0"] {
         let nothing = Expected::RefusedOrReads(vec![(String::new(), Vec::new())]);
         cases.push(case(
@@ -137,7 +137,7 @@ fn dtypes() -> Vec<Case> {
     cases
 }
 
-/// What no reader of all rows needs.
+/// Damage that does not affect reading all rows.
 fn others() -> Vec<Case> {
     let deep = format!("{}0{}", "[".repeat(100_000), "]".repeat(100_000));
     let wide = format!("\"{}\"", "x".repeat(1_000_000));
