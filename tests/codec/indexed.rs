@@ -246,7 +246,7 @@ fn a_damaged_neighbour_is_noticed_and_others_are_read() {
     );
     assert_eq!(reader.read_chunk(6).unwrap(), clean.read_chunk(6).unwrap());
 
-    // Who asks not to check is not checked, but what cannot be decoded is still an error.
+    // Without checks a wrong digest is not an error, but data that cannot be decoded still is.
     let lenient = IndexedReader::builder()
         .check_digests(false)
         .open(hole.as_slice())

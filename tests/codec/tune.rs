@@ -234,7 +234,7 @@ fn the_sample_of_a_stream_is_its_first_chunk() {
 
 #[test]
 fn the_sample_of_a_source_is_from_all_over_it() {
-    // The beginning tells nothing of the rest.
+    // The beginning is not representative of the rest.
     let mut data = data(Kind::Noise, LEN / 2);
     data.extend(Kind::Ramp.data(&mut Random::new(1), 7 * LEN));
     let builder = Encoder::builder().auto(Aim::Balance);

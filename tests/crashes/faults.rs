@@ -26,7 +26,7 @@ use golden::Random;
 use recorder::Recorder;
 use scenario::{Content, NAME, Opened, Scenario, scenarios};
 
-/// What has come of a scenario in a folder with faults.
+/// The result of a scenario in a folder with faults.
 struct Outcome {
     /// Edits that were said to be made.
     made: usize,

@@ -1,5 +1,5 @@
-//! What only a file system has: several names of one file, names that are long, files that are
-//! moved while they are changed, and things that others have put in the way.
+//! Tests of conditions that only a file system has: several names of one file, long names, files moved while they are
+//! being changed, and foreign entries at the paths that an editor needs.
 #![cfg(unix)]
 
 use crate::edit::golden::sensor;

@@ -27,7 +27,7 @@ fn interrupted(data: &[u8], more: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let (mut bytes, journal) = (folder.bytes(NAME).unwrap(), folder.bytes(JOURNAL).unwrap());
     drop(editor);
     drop(reader);
-    // What was not made has left nothing behind.
+    // A change that failed has left nothing.
     check(&folder, data, None);
     assert_eq!(names(&folder), [NAME]);
     bytes[0] = b'!';

@@ -20,7 +20,7 @@ fn overwrite(folder: &Memory, bytes: &[u8]) {
     file.write_all_at(0, bytes).unwrap();
 }
 
-/// What another program makes of the file: longer, shorter, empty, other content of the same length.
+/// Versions of the file as another program could leave it: longer, shorter, empty, other content of the same length.
 fn others(before: &[u8]) -> Vec<Vec<u8>> {
     let mut counted = before.to_vec();
     counted[16] ^= 1;

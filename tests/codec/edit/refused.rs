@@ -1,4 +1,4 @@
-//! What is refused, and changes nothing.
+//! Tests that refused edits change nothing.
 
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, append, name, names};
@@ -156,7 +156,7 @@ fn the_first_layout_has_no_place_for_metadata() {
     assert_eq!(editor.reindex().unwrap_err().category(), Category::Usage);
 }
 
-/// Else the change would be made, and then told as an error by whoever reads the file again.
+/// Otherwise the change would be made, and the next reader of the file would report an error.
 #[test]
 fn what_the_limits_forbid_to_read_is_not_written() {
     let data = sensor(3000, 1);
@@ -245,7 +245,7 @@ fn a_table_that_leads_into_other_chunks_is_not_patched_by() {
         drop(editor);
         assert_eq!(folder.bytes(NAME).unwrap(), bytes, "{by}");
     }
-    // A chunk whose own header is damaged lies where those at both sides say.
+    // The position of a chunk whose own header is damaged follows from its neighbours.
     let mut bytes = sound.clone();
     let at = usize::try_from(old).unwrap();
     bytes[at..at + 16].fill(0xee);

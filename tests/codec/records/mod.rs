@@ -38,7 +38,7 @@ use testkit::trickle;
 
 type Records = Vec<Vec<u8>>;
 
-/// What a reader tells of an input.
+/// The output of a reader.
 #[derive(Debug, PartialEq)]
 struct Told {
     records: Records,

@@ -105,7 +105,7 @@ pub fn samples() -> Vec<Sample> {
     all
 }
 
-/// Members of different forms, one behind the other.
+/// Members of different forms, one after the other.
 pub fn concatenated() -> Vec<Sample> {
     let kinds = Kind::all(Checksum::Adler32);
     let pair = |first: &Kind, second: &Kind| {

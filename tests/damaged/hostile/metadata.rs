@@ -1,4 +1,4 @@
-//! Metadata that cannot be, lies about its length, or is a bomb.
+//! Tests of metadata that is invalid, has a wrong length, or is a bomb.
 
 use super::{Fields, MIB, PLAIN, bounded, decode, refused};
 use crate::hostile::by_fields::Section3;

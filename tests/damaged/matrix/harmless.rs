@@ -4,18 +4,18 @@
 //!
 //! Streams, files and records have their lists in `tests/damaged/flips.rs` and `tests/codec/records/flips.rs`, bit by bit.
 
-/// What may come of a turned bit besides an error.
+/// The outcomes of a flipped bit that are allowed besides an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum May {
     /// Nothing changes, for some bits or all.
     Same,
-    /// Something else is read: nothing in the format could tell.
+    /// Wrong data is read: nothing in the format could detect it.
     Wrong,
     /// The one for some bits and the other for others.
     Both,
 }
 
-/// Of each of these containers, each of these fields.
+/// The rule is for each of these fields in each of these containers.
 pub struct Rule {
     pub containers: &'static [&'static str],
     pub fields: &'static [&'static str],

@@ -21,7 +21,7 @@ const LAYOUTS: [DatasetLayout; 4] = [
 
 const LEN: usize = 100_000;
 
-/// All of the same kind, which compress well and are no special chunks.
+/// Data of one kind, which compresses well and does not become special chunks.
 fn alike() -> Vec<u8> {
     (0..LEN).map(|at| (at % 250) as u8).collect()
 }

@@ -68,13 +68,13 @@ pub fn nested(checksum: Checksum) -> Vec<u8> {
     data
 }
 
-/// Files of one member each, of which positions can be told.
+/// Files of one member each, in which positions can be determined.
 pub fn counted() -> Vec<Model> {
     let mut all = Vec::new();
     for (seed, checksum) in (10..).zip(Checksum::ALL) {
         let file = encode_file(builder(checksum), &data(seed));
         all.push(Model::of(&format!("file, {checksum}"), &file));
-        // Without digests, nothing tells a pure copy from another that begins in it.
+        // Without digests, nothing distinguishes a pure copy from another that begins inside it.
         if checksum != Checksum::None {
             let stored = encode_file(builder(checksum).level(0), &nested(checksum));
             all.push(Model::of(&format!("file of files, {checksum}"), &stored));

@@ -148,7 +148,7 @@ fn chunks_that_decode_to_much_without_a_digest() {
 #[test]
 fn sound_chunks_in_one_another() {
     let (size, nested) = (20u32 << 20, 300u32);
-    // What [`Counting`] takes for the digest of anything.
+    // The digest that [`Counting`] returns for any data.
     let digest = [0x5a; 64];
     let mut file = b"blpk\x03\0\x02\x01".to_vec();
     file.extend(size.to_le_bytes());

@@ -27,10 +27,9 @@ pub struct Model {
     pub parts: Vec<Part>,
     /// The content of each chunk.
     pub contents: Vec<Vec<u8>>,
-    /// There is a digest behind every chunk.
+    /// Each chunk is followed by a digest.
     pub checked: bool,
-    /// Chunks that lie in the data of damaged ones may be taken for chunks: nothing is left that
-    /// tells.
+    /// Chunks inside the data of damaged ones may be taken for chunks: nothing is left that distinguishes them.
     pub is_ambiguous: bool,
 }
 
@@ -83,12 +82,12 @@ impl Model {
         self.parts.iter().map(|part| part.bytes.len()).sum()
     }
 
-    /// Where each chunk lies, digest included.
+    /// The position of each chunk, digest included.
     pub fn chunks(&self) -> Vec<Range<usize>> {
         self.places(|part| part.chunk.is_some())
     }
 
-    /// Where everything else lies.
+    /// The positions of everything else.
     pub fn others(&self) -> Vec<Range<usize>> {
         self.places(|part| part.chunk.is_none())
     }
@@ -195,15 +194,15 @@ impl Model {
         self.parts.swap(chunks[one], chunks[other]);
     }
 
-    /// Puts a second copy of chunk `from` behind chunk `behind`.
+    /// Puts a second copy of chunk `from` after chunk `behind`.
     pub fn duplicate(&mut self, from: usize, behind: usize) {
         let chunks = self.chunk_parts();
         let copy = self.parts[chunks[from]].clone();
         self.parts.insert(chunks[behind] + 1, copy);
     }
 
-    /// The chunks that must come back, in order, each with its content; and those that may, since
-    /// nothing tells that they were damaged.
+    /// The chunks that must come back, in order, each with its content; and the chunks that may, since their damage
+    /// cannot be detected.
     fn expected(&self) -> Vec<(Vec<u8>, bool)> {
         let file = self.file();
         let mut expected = Vec::new();
@@ -353,7 +352,7 @@ impl Part {
     }
 }
 
-/// What a damaged chunk without a digest gives, if it still decodes.
+/// The result of a damaged chunk without a digest, if it still decodes.
 fn decoded(file: &[u8]) -> Option<Vec<u8>> {
     let header = bloscpack::blosc::ChunkHeader::parse(file.first_chunk()?).ok()?;
     let mut data = vec![0; header.nbytes as usize];

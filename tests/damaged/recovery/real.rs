@@ -3,7 +3,7 @@
 use crate::recovery::golden::Random;
 use crate::recovery::model::Model;
 
-/// Of every kind that `testdata` has: codecs, checksums, metadata, many chunks, old layouts.
+/// One file of every kind in `testdata`: codecs, checksums, metadata, many chunks, old layouts.
 const FILES: [&str; 10] = [
     "b_many_256B.blp",
     "b_None_off_nometa_11c.blp",
