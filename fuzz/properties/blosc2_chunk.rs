@@ -49,7 +49,7 @@ fn decode(chunk: &[u8]) {
     }
 }
 
-/// Settings, told by four bytes.
+/// Settings, encoded in four bytes.
 pub fn settings([a, b, c, typesize]: &[u8; 4]) -> Blosc2Settings {
     const COMPRESSORS: [Compressor; 5] = [
         Compressor::Blosclz,

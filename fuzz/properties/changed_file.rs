@@ -23,7 +23,7 @@ fn decoded(file: &[u8]) -> bloscpack::Result<Vec<u8>> {
     Ok(data)
 }
 
-/// One change, told by a few bytes; true if it was made.
+/// One change, encoded in a few bytes; true if it was made.
 fn change(
     editor: &mut Editor<Memory>,
     kind: u8,
@@ -104,7 +104,7 @@ pub fn check(input: &[u8]) {
             );
         }
     }
-    // An append that failed may have left something behind the end, as long as the file is open.
+    // A failed append may have left bytes after the end while the file is open.
     drop(editor);
     let after = folder.bytes(NAME).expect("the file");
     assert!(left.starts_with(&after), "a failure has changed it");

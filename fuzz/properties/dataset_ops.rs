@@ -6,7 +6,7 @@ use testkit::dataset_model;
 
 use dataset_model::{Step, array, table};
 
-/// Bytes that tell how a dataset is made.
+/// The number of bytes that encode the creation of a dataset.
 const MAKING: usize = 32;
 const MOST_STEPS: usize = 24;
 

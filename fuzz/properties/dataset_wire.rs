@@ -31,7 +31,7 @@ fn dtype(text: &str) {
     }
 }
 
-/// What the first byte says of the type is what the rest is an element of.
+/// The first byte selects the type, and the rest is an element of it.
 fn element(input: &[u8]) {
     const TYPES: [&str; 14] = [
         "<f2",

@@ -4,7 +4,7 @@ use testkit::frame_model;
 
 use frame_model::{Place, run, run_plain};
 
-/// Bytes that tell how an array is made, and each step.
+/// The number of bytes that encode the creation of an array, and each step.
 const MAKING: usize = 40;
 const STEP: usize = 12;
 const MOST_STEPS: usize = 30;

@@ -25,7 +25,7 @@ impl Held {
         let schema = source.schema().clone();
         let rows = source.rows();
         if rows > MOST_ROWS || rows.saturating_mul(schema.row_bytes()) > ENOUGH {
-            // A file may be less than it says, and the first rows tell.
+            // A file may be shorter than it declares, which the first rows show.
             let _ = source.next_batch(bytes.min(64));
             return None;
         }

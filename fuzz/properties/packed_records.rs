@@ -21,7 +21,7 @@ struct Case<'a> {
 /// The content of a chunk.
 #[derive(Arbitrary, Debug)]
 enum Content<'a> {
-    /// Records as they should be.
+    /// Valid records.
     Sound {
         width: u8,
         records: Vec<&'a [u8]>,
@@ -33,7 +33,7 @@ enum Content<'a> {
         at: u8,
         byte: u8,
     },
-    /// A head, and anything behind it.
+    /// A head, followed by any bytes.
     Head {
         first: Option<u64>,
         count: u32,

@@ -236,7 +236,7 @@ fn runs_are_lengths_of_0_or_below() {
         let error = error_of(&run(length, token));
         assert!(matches!(error, ChunkError::Run { .. }), "{length}: {error}");
     }
-    // Before version 5 runs had no token, and C-Blosc2 does not tell them apart any more.
+    // Before version 5 runs had no token, and C-Blosc2 no longer distinguishes them.
     let mut old = run(-1, &[1]);
     old[0] = 4;
     assert!(matches!(error_of(&old), ChunkError::StreamLength { .. }));

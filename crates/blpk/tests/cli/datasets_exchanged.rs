@@ -628,7 +628,7 @@ fn an_array_becomes_a_file_of_numpy_and_an_array_again() {
         .failed(2, "cannot store the shape");
 }
 
-/// With the feature it goes there and back; without it, the error tells what is missing.
+/// With the feature, Parquet can be written and read; without it, the error names the feature.
 #[test]
 fn parquet_takes_a_feature() {
     let folder = copied();

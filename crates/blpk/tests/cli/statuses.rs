@@ -192,7 +192,7 @@ fn over_a_limit_is_5_and_names_the_option() {
         let limited = |args: &[&str]| folder.run([&["--limit", option], args].concat());
         limited(&["d", "in.blp", "out"]).failed(5, hint);
         limited(&["cat", "in.blp"]).failed(5, hint);
-        // What it finds it reports.
+        // `verify` reports it as a finding.
         let report = limited(&["verify", "in.blp"]).status_is(5);
         assert!(report.text().contains("the limit"), "{}", report.text());
         assert!(!folder.names().contains(&"out".into()), "{option}");

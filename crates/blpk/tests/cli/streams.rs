@@ -103,7 +103,7 @@ fn an_output_that_is_full_is_status_1() {
     }
 }
 
-/// What is closed is taken up by the next file that is opened: nothing that is said may go into it.
+/// The next file that is opened takes the number of a closed stream: no message may be written into it.
 #[test]
 fn what_is_closed_is_never_a_file_that_is_written() {
     let folder = all();

@@ -15,7 +15,7 @@ pub struct Folder {
     dir: TempDir,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub status: i32,

@@ -18,7 +18,7 @@ fn sha256(bytes: &[u8]) -> String {
     text(Sha256::digest(bytes))
 }
 
-/// The elements of a `.npy` file, which are all that is behind its header.
+/// The elements of a `.npy` file, which follow its header up to the end.
 fn npy(path: &Path, len: usize) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap();
     bytes[bytes.len() - len..].to_vec()
@@ -131,7 +131,7 @@ fn compare_table(table: &CTable, expected: &Value, folder: &Path) -> Result<(), 
     Ok(())
 }
 
-/// What is wrong with a dataset, if anything is.
+/// Compares a dataset with its manifest; an error describes the difference.
 fn compare(folder: &Path, expected: &Value) -> Result<(), String> {
     let path = folder.join(expected["name"].as_str().unwrap());
     let opened = Dataset::open(&path);

@@ -1,7 +1,7 @@
 //! A crash at any moment leaves the old dataset or the new one, for every operation in every layout.
 //!
-//! What a writer does is recorded; then the power fails after each operation of the store, and of what was not yet synced anything
-//! may be on the disk (`crates/testkit/src/tree_crash.rs`).
+//! The operations of a writer are recorded; then the power fails after each operation of the store, and any part of
+//! the unsynced data may be on the disk (`crates/testkit/src/tree_crash.rs`).
 
 use crate::tree_crash::{Depth, Random, for_each_state};
 use crate::tree_recorder::{Disk, TreeRecorder};

@@ -75,8 +75,8 @@ fn there_are_enough_and_no_two_of_a_name() {
     println!("{} cases, {refused} of which are refused", cases.len());
 }
 
-/// Those that have to be refused are refused by the strictest of readers, and none of them hangs it;
-/// what it reads of the others is what is expected.
+/// The strictest of readers refuses all directories that must be refused, and none of them hangs it; its results for
+/// the others are as expected.
 #[test]
 fn strict_readers_agree() {
     let mut wrong = Vec::new();

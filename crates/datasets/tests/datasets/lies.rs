@@ -155,7 +155,7 @@ fn the_cache_of_a_table_is_for_all_of_its_columns() {
         table.column(*name, CArray::of::<u64>().chunk_rows(1 << 19))
     });
     let mut table = builder.create_in(store.clone()).unwrap();
-    // What no compressor makes shorter: 4 MiB.
+    // Incompressible data: 4 MiB.
     let noise = (1..=1u64 << 19).scan(0, |state: &mut u64, step| {
         *state = (*state ^ step)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -121,7 +121,7 @@ fn a_folder_that_becomes_a_link_is_not_followed() {
     assert_eq!(place.store.open(&key("data/0")).unwrap().size().unwrap(), 6);
     fs::rename(place.root.join("data"), place.root.join("gone")).unwrap();
     symlink(&place.outside, place.root.join("data")).unwrap();
-    // What is kept open may still be the folder that it was.
+    // A folder that is kept open may still be the old one.
     if let Ok(object) = place.store.open(&key("data/0")) {
         assert_eq!(object.size().unwrap(), 6);
     }
@@ -225,7 +225,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn files_have_the_modes_of_what_they_replace_or_are_readable_as_their_folder_is() {
     let place = place();
     let path = |name: &str| place.root.join(name);
-    // What the umask of this process gives.
+    // The mode that the umask of this process gives.
     fs::write(path("plain"), b"").unwrap();
     fs::create_dir(path("plain_folder")).unwrap();
     let (plain, plain_folder) = (mode(&path("plain")), mode(&path("plain_folder")));

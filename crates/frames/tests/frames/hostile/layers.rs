@@ -84,7 +84,7 @@ fn layers_are_counted_when_they_are_set() {
     );
 }
 
-/// Who writes a frame can open it again.
+/// A frame that was written can be opened again.
 #[test]
 fn layers_are_held_to_the_limit_when_they_are_set() {
     let limits = Limits::new().metadata(10_000);

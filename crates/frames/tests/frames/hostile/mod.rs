@@ -68,7 +68,7 @@ impl Files {
     }
 }
 
-/// What came of reading everything.
+/// The result of reading everything.
 struct Seen {
     /// Whether nothing was found to be wrong, and the elements of the array.
     is_sound: bool,

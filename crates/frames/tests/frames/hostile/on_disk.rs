@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What comes of it within some seconds.
+/// Returns the result if there is one within some seconds.
 fn hurried<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, wait) = mpsc::channel();
     std::thread::spawn(move || drop(done.send(act())));
@@ -27,7 +27,7 @@ fn fifo(path: &Path) {
     assert!(made.unwrap().success());
 }
 
-/// What is put in the place of a file.
+/// The replacements for a file.
 const HARMS: [&str; 7] = [
     "link", "missing", "folder", "fifo", "device", "empty", "loop",
 ];

@@ -76,7 +76,7 @@ fn places_that_lie_are_refused() {
         let array = sound.clone().with_places(&wrongly).array().unwrap();
         assert!(!array.frame().verify(|_| {}).is_sound(), "{wrong:?}");
     }
-    // What no entry can be.
+    // Invalid entries.
     for entry in [
         -1i64,
         i64::MIN,
@@ -181,7 +181,7 @@ fn plain(chunks: Vec<u8>, places: &[ChunkPlace]) -> Parts {
     parts
 }
 
-/// A chunk of 60 bytes in one block, whose stream lies `start` bytes from here.
+/// A chunk of 60 bytes in one block, whose stream is `start` bytes from here.
 fn head(start: u32, ctbytes: u32) -> Vec<u8> {
     let mut head = vec![2, 1, 0x10, 4];
     for word in [60, 60, ctbytes, start] {

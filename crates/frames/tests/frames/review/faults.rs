@@ -1,4 +1,4 @@
-//! What is left when something fails in the middle.
+//! Tests of the state after a failure in the middle of an operation.
 
 use bloscpack_error::Category;
 use bloscpack_frames::{Frame, FrameOptions, NdArray};
@@ -34,7 +34,7 @@ fn edit_array(memory: &Memory) -> NdArray {
     NdArray::of(edit(memory)).unwrap()
 }
 
-/// What goes wrong.
+/// The kind of failure.
 #[derive(Debug, Default)]
 struct Trouble {
     /// Writes to the frame itself beyond its first bytes fail.
@@ -291,7 +291,7 @@ fn a_layer_too_many_does_not_spoil_the_flush() {
     assert_eq!(frame.metalayers().get("layer 3"), Some(&[2, 3][..]));
 }
 
-/// What cannot be created leaves nothing that would be in the way of the next attempt.
+/// A failed creation leaves nothing that would hinder the next attempt.
 #[test]
 fn what_cannot_be_created_leaves_nothing() {
     use blosc1::{FilterPipeline, FilterStep};
@@ -310,7 +310,7 @@ fn what_cannot_be_created_leaves_nothing() {
     }
 }
 
-/// What `append` advises behind a short chunk can be done.
+/// The advice of `append` after a short chunk works.
 #[test]
 fn a_short_chunk_can_give_way_to_a_whole_one() {
     let mut frame = Frame::builder(1, 100).in_memory().unwrap();

@@ -130,7 +130,7 @@ fn axis_at(at: &[u64], axis: usize, value: u64) -> Vec<u64> {
     at
 }
 
-/// Where an array lies, so that it can be opened again.
+/// The storage of an array, so that it can be opened again.
 #[derive(Clone)]
 enum Place {
     File(Memory),
