@@ -1,5 +1,5 @@
-//! From 1 to 64 threads, with damage, errors and panics in the middle, and dropped at any point: all come to the same, nobody
-//! waits for ever, and no thread outlives what started it.
+//! Tests from 1 to 64 threads, with damage, errors and panics in the middle, and dropped at any point: all give the
+//! same result, no thread waits forever, and none outlives its owner.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,5 +1,5 @@
-//! Any bytes as a file, and any changes to it: whatever succeeds leaves what a `Vec<u8>` would hold,
-//! and whatever fails leaves the file as it was.
+//! Any bytes as a file, and any changes to it: each success leaves the content of a `Vec<u8>`, and each failure
+//! leaves the file unchanged.
 
 use bloscpack::storage::Memory;
 use bloscpack::{Decoder, Limits, Metadata, edit::Editor};

@@ -1,5 +1,5 @@
-//! Any directory as a dataset: an error or data, the same in slices as in whole; what verification finds sound can be read; a
-//! dry run of a repair changes nothing; and what is changed or repaired holds what it held.
+//! Any directory as a dataset gives an error or data, the same in slices as in whole; if verification finds it sound,
+//! it can be read; a dry run of a repair changes nothing; and changes and repairs keep the other content.
 //!
 //! The input says which directory to begin with, and what to do to its files: `directory/edits.rs`.
 

@@ -1,4 +1,4 @@
-//! Whatever is done to an array or a table, in any layout, it holds what plain vectors do.
+//! An array or a table, in any layout, has the content of plain vectors after any operations.
 
 use bloscpack::dataset::DatasetLayout;
 

@@ -1,4 +1,5 @@
-//! Any bytes as a frame: an error or data, never a panic, and what is read in parts is what is read as a whole.
+//! Any bytes as a frame give an error or data, never a panic, and reading in parts gives the same as reading the
+//! whole.
 
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::{Category, Limits};

@@ -1,4 +1,4 @@
-//! Whatever is done to an array in a frame, or to a frame, it holds what a model does.
+//! An array in a frame, or a frame, has the content of a model after any operations.
 
 use testkit::frame_model;
 

@@ -1,5 +1,5 @@
-//! Any bytes as a file of NumPy or as CSV: an error or rows, the same however many are taken at a time; and what was read is written
-//! and read again as the same.
+//! Any bytes as a file of NumPy or as CSV give an error or rows, the same for any batch size; rows that were read are
+//! written and read again as the same.
 
 use bloscpack::Result;
 use bloscpack::exchange::{

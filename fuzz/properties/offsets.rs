@@ -1,5 +1,6 @@
-//! A sound file whose table of offsets and counts come from the input: a reader by position gives the data of the right chunk or
-//! an error, unless two entries that were changed together agree on another chunk, and what the reader in order gives.
+//! A sound file with a table of offsets and counts from the input: a reader by position gives an error, or the data
+//! of the right chunk as the reader in order does, unless two entries that were changed together agree on another
+//! chunk.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{Checksum, Decoder, FormatVersion, indexed::IndexedReader};

@@ -1,5 +1,5 @@
-//! A sound file around packed chunks whose contents come from the input: what readers find in them is what the format's
-//! description says, or an error; and all that holds of any records holds.
+//! A sound file around packed chunks with contents from the input: readers return the records that the format's
+//! description defines, or an error; and all properties of records hold.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};

@@ -1,5 +1,5 @@
-//! Any bytes: what is recovered decodes, a sound file is recovered as it decodes, and a verification
-//! by position finds damage where one in order does.
+//! Any bytes: recovered files decode, a sound file is recovered with its content, and verification by position finds
+//! damage where verification in order does.
 
 use bloscpack::{
     Decoder, Limits,

@@ -1,5 +1,5 @@
-//! Decodes files that real tools wrote, and compares all that can be known of them: those in
-//! `testdata`, and the whole corpus where it is unpacked.
+//! Tests decoding of files that real tools wrote, with all that is known of them: those in `testdata`, and the whole
+//! corpus if it is unpacked.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! The same data with the same options gives the same bytes: whatever the threads, however the data is cut, and in every
-//! process.
+//! Tests that the same data with the same options gives the same bytes, for any number of threads, any cuts of the
+//! data, and in every process.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 #![allow(

@@ -1,5 +1,4 @@
-//! Random access gives what reading in order gives, reads no more than it must, and refuses what
-//! is damaged.
+//! Tests that random access gives the same as reading in order, reads no more than it must, and refuses damage.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

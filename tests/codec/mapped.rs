@@ -1,4 +1,4 @@
-//! A file mapped into memory gives what the file gives.
+//! Tests that a file mapped into memory gives the same as the file.
 #![cfg(feature = "mmap")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

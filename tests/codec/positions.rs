@@ -1,4 +1,4 @@
-//! Sources that are read at positions, by several threads, give what reading in order gives.
+//! Tests that sources read at positions, by several threads, give the same as reading in order.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! Records over a TCP socket: what is flushed arrives at once, and a cut is noticed.
+//! Tests of records over a TCP socket: flushed records arrive at once, and a cut is detected.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::{

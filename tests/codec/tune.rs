@@ -1,4 +1,4 @@
-//! Settings chosen by a sample of the data.
+//! Tests of settings chosen by a sample of the data.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use testkit::oracle;

@@ -1,4 +1,4 @@
-//! A crash at any moment leaves the old file or the new one, readable at once, and nothing else.
+//! Tests that a crash at any moment leaves the old file or the new one, readable at once, and nothing else.
 //!
 //! Records the operations of an editor; then the power fails after each operation, and any part of the unsynced data
 //! may be on the disk (`crates/testkit/src/crash.rs`). A normal run tries some ten thousand of such states.

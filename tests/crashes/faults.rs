@@ -1,5 +1,5 @@
-//! Whatever fails, at whichever operation, the file is the old one or the new one, the error is one
-//! of the environment, and nobody panics.
+//! Tests that, after any failure in any operation, the file is the old one or the new one, the error has the category
+//! of the environment, and there is no panic.
 //!
 //! The N-th operation fails for N = 0, 1, ... until none is left to fail: once, or from then on.
 #![allow(

@@ -1,4 +1,4 @@
-//! One flipped bit anywhere in a file is an error or changes nothing.
+//! Tests that one flipped bit anywhere in a file is an error or changes nothing.
 //!
 //! Which flips change nothing is written down here, bit by bit, as [`harmless`], and compared
 //! with what the library does: both a harmless flip that is not in the list and one in the list

@@ -1,5 +1,5 @@
-//! A file cut anywhere is reported as cut, after all whole chunks before the cut; and what a
-//! writer leaves that did not finish is a cut file.
+//! Tests that a file cut anywhere is reported as cut, after all whole chunks before the cut, and so is the file of a
+//! writer that did not finish.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

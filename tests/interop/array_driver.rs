@@ -1,4 +1,5 @@
-//! Arrays of Caterva and `b2nd` by command, for `arrays.py`: everything that the library does with them, one call a line.
+//! Arrays of Caterva and `b2nd` by command, for `arrays.py`: all operations of the library on them, one call per
+//! line.
 //!
 //! A command is a JSON object on a line of standard input; its `data` contains the lengths of the pieces of raw bytes
 //! that follow the line. The answer is such a line, too, with `error` in it if the call failed, followed by `bytes`

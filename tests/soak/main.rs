@@ -1,5 +1,5 @@
-//! One process that works for a long time: random work of every kind, each compared with a model in memory, and in the end no
-//! more memory and no more open files than at the beginning.
+//! Tests that one long-running process has no more memory and no more open files at the end than at the beginning,
+//! after random work of every kind, each compared with a model in memory.
 //!
 //! Memory requested from the allocator must be returned to the byte; resident memory, which also depends on C
 //! libraries and the allocator, must not grow by more than a mebibyte a minute in a long run.

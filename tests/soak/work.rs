@@ -1,4 +1,4 @@
-//! Work of every kind, beside a model of what there should be.
+//! Random work of every kind, beside a model of the expected content.
 
 use bloscpack::dataset::{CArray, DatasetLayout};
 use bloscpack::frame::NdArray;

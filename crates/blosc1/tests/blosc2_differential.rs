@@ -1,4 +1,4 @@
-//! Chunks that we write, read by C-Blosc2 2.15, and C-Blosc2's by us.
+//! Tests that C-Blosc2 2.15 reads our chunks, and that we read its chunks.
 //!
 //! C-Blosc 1.21 (`tests/oracle`) is left out: it and C-Blosc2 have functions of the same names.
 #![allow(

@@ -1,4 +1,4 @@
-//! A directory out of an input.
+//! Builds a directory from an input.
 //!
 //! ```text
 //! input  base u8 | edit | edit ...                  base 0 is empty, the others are in `bases.rs`

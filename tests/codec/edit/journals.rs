@@ -1,4 +1,4 @@
-//! Journals that are planted, foreign, stale or missing do no harm.
+//! Tests that journals that are planted, foreign, stale or missing do no harm.
 
 use crate::edit::golden::sensor;
 use crate::edit::{JOURNAL, NAME, append, check, name, names};

@@ -1,4 +1,4 @@
-//! Files that grow and change: against a model, on real files, and where it has to be refused.
+//! Tests of files that grow and change: against a model, on real files, and where a change must be refused.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,

@@ -1,5 +1,5 @@
-//! A file that is created, appended to, patched and given other metadata in any order holds what a
-//! plain `Vec<u8>` would.
+//! Tests that a file created, appended to, patched and given other metadata in any order has the content of a plain
+//! `Vec<u8>`.
 
 use crate::edit::{NAME, check, name, names};
 use bloscpack::storage::Memory;

@@ -1,5 +1,5 @@
-//! Files that no encoder of ours writes, but that readers take: chunks of no bytes, sizes known by
-//! half, a last chunk longer than the others, a table of unknown length.
+//! Tests of files that our encoders do not write, but that readers accept: empty chunks, sizes known only in part, a
+//! last chunk longer than the others, a table of unknown length.
 
 use crate::edit::golden::{Random, sensor};
 use crate::edit::{NAME, append, check, name};

@@ -1,4 +1,4 @@
-//! Programs that know nothing of locks and write to the file meanwhile: their work is not undone.
+//! Tests that the work of programs that ignore locks and write to the file meanwhile is not undone.
 
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, name, names};

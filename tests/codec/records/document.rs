@@ -1,4 +1,4 @@
-//! The bytes shown in `docs/format.md` are those that are written, and are what is said of them there.
+//! Tests that the bytes shown in `docs/format.md` are the ones that we write, and match their description there.
 
 use crate::records::map::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;

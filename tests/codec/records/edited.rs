@@ -1,4 +1,4 @@
-//! Metadata of a file of records that is replaced: `docs/format.md` names the keys that say what the records are.
+//! Tests of replacing the metadata of a file of records: `docs/format.md` names the keys that describe the records.
 
 use crate::records::by_number;
 use bloscpack::storage::Memory;

@@ -1,5 +1,5 @@
-//! Targets and sources that fail in the middle, and writers that are dropped: what they leave is
-//! never taken for whole, and no record of it is wrong.
+//! Tests of targets and sources that fail in the middle, and of writers that are dropped: their remnants are never
+//! taken for complete, and contain no wrong record.
 
 use crate::records::samples::{Kind, few};
 use crate::records::{Records, by_number, in_order};

@@ -1,4 +1,4 @@
-//! One flipped bit anywhere in a file of records is an error or changes nothing: no record, not their
+//! Tests that one flipped bit anywhere in a file of records is an error or changes nothing: no record, not their
 //! number, not the metadata.
 
 use crate::records::map::{Field, Part, i64_at, parts};

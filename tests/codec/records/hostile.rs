@@ -1,5 +1,4 @@
-//! Files of records that no honest writer made: each is refused for the right reason, in little
-//! memory.
+//! Tests that hostile files of records are refused for the right reason, in little memory.
 //!
 //! The bound is 64 MiB and twice the bytes of the file, counted by an allocator that takes every byte
 //! asked for as used.

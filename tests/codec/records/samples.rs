@@ -1,4 +1,4 @@
-//! Small files of records, of every form that there is.
+//! Small files of records, in every form.
 
 use crate::records::Records;
 use bloscpack::{

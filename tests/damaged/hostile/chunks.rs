@@ -1,4 +1,4 @@
-//! Blosc chunks that cannot be, are broken inside, or unpack to more than one would like.
+//! Tests of Blosc chunks that are impossible, broken inside, or decompression bombs.
 
 use super::{Count, Fields, MIB, PLAIN, bounded, decode, refused, zstd};
 use crate::hostile::by_fields::blosc;

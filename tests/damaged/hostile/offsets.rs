@@ -1,4 +1,4 @@
-//! Tables of offsets that do not fit, and what follows the last chunk.
+//! Tests of tables of offsets that do not fit, and of bytes after the last chunk.
 
 use super::{Fields, MIB, PLAIN, bounded, refused};
 use crate::hostile::golden::{self, ByHand, Field, Recipe, chunk, parts, sensor};

@@ -1,4 +1,4 @@
-//! Chunks, each sound in itself, in another number or order than their writer had them.
+//! Tests of sound chunks in another number or order than written.
 
 use super::{Fields, MIB, PLAIN, bounded};
 use crate::hostile::golden::{Random, chunk, sensor};

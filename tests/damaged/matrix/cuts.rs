@@ -1,4 +1,4 @@
-//! Each file of datasets and frames, cut at each byte, and gone.
+//! Tests of files of datasets and frames, each cut at each byte, and removed.
 
 use crate::matrix::flips::came;
 use crate::matrix::samples::{Files, Reader, Sample, samples};

@@ -1,4 +1,4 @@
-//! Each bit of each file of datasets and frames, turned.
+//! Tests of each flipped bit of each file of datasets and frames.
 
 use crate::matrix::BASE;
 use crate::matrix::counting::peak_of;

@@ -1,4 +1,4 @@
-//! Which fields of datasets and frames may change without anybody noticing, and why.
+//! The fields of datasets and frames that may change without being noticed, and why.
 //!
 //! A field that is not listed is noticed whatever bit of it is turned. One that is listed needs to be.
 //!

@@ -1,4 +1,5 @@
-//! The limits on all of the content, and on what a byte may become: what keeps to them is read, and one byte more refused.
+//! Tests of the limits on all of the content, and on the expansion per byte: content at the limit is read, and one
+//! byte more is refused.
 
 use crate::matrix::by_fields::Count;
 use crate::matrix::samples::{self, Reader};

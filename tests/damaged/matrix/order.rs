@@ -1,4 +1,4 @@
-//! Chunks that are sound in themselves and lie elsewhere than their writer had them, and tables that point elsewhere.
+//! Tests of sound chunks in other places than written, and of tables that point elsewhere.
 //!
 //! Each change has a model: either an error, or the content that the changed container describes. Chunks of files in
 //! every order are in `tests/damaged/hostile/order.rs`.

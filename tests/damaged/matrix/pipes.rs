@@ -1,4 +1,4 @@
-//! A file that is cut by the pipe or the socket that it comes through.
+//! Tests of files cut by the pipe or the socket that transports them.
 
 use crate::matrix::golden::{Recipe, parts};
 use bloscpack::{Category, Checksum, Decoder, Error};

@@ -1,4 +1,4 @@
-//! The files that come to harm.
+//! The sound files that are damaged later.
 
 use crate::recovery::golden::{ByHand, Random, chunk, sensor};
 use crate::recovery::model::Model;

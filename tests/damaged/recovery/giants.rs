@@ -1,4 +1,4 @@
-//! Chunks of more bytes than are decoded at once.
+//! Tests of chunks larger than the buffer for decoding.
 
 use crate::recovery::golden::Random;
 use bloscpack::wire::Header;

@@ -1,4 +1,4 @@
-//! Files made to keep a recovery busy.
+//! Tests of files made to keep a recovery busy.
 
 use crate::recovery::golden::{Random, chunk};
 use bloscpack::storage::ReadAt;

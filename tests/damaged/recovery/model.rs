@@ -1,4 +1,4 @@
-//! A file as a row of parts, and what is done to it.
+//! A file as a row of parts, and the damage done to it.
 
 use crate::recovery::golden::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;

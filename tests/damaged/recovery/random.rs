@@ -1,4 +1,4 @@
-//! Damage at random, the same in every run.
+//! Tests of random damage, the same in every run.
 
 use crate::recovery::cases::{counted, others};
 use crate::recovery::golden::Random;

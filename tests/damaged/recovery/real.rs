@@ -1,4 +1,4 @@
-//! Files that real tools wrote: every hole in one chunk leaves all the others.
+//! Tests of files that real tools wrote: a hole in one chunk leaves all the others.
 
 use crate::recovery::golden::Random;
 use crate::recovery::model::Model;

@@ -1,5 +1,5 @@
-//! From each of thousands of damages to files of records, each record comes back under its number,
-//! or an empty one is in its place and reported; or the recovery says that numbers are uncertain.
+//! Tests of thousands of damages to files of records: each record comes back under its number, or an empty one takes
+//! its place and is reported; or the recovery says that numbers are uncertain.
 
 use crate::recovery::golden::{Field, Random, chunk, parts, u32_at};
 use crate::recovery::random::{case, judge};

@@ -1,4 +1,4 @@
-//! The pipeline with two threads and three jobs, in every order in which they may meet (loom), or in very many (shuttle).
+//! A model of the pipeline with two threads and three jobs, under every schedule (loom), or very many (shuttle).
 
 use crate::check::Models;
 use crate::pipeline::{Panicked, Pipeline};

@@ -1,5 +1,5 @@
-//! Chunks inside frames of Caterva and b2nd, where the corpus is unpacked in `target/corpus`: all of a
-//! frame together have to give the array whose digest its maker noted.
+//! Tests of chunks inside frames of Caterva and b2nd, if the corpus is unpacked in `target/corpus`: together, the
+//! chunks of a frame must give the array whose digest its maker noted.
 //!
 //! The frame itself is read here by the few positions that are needed, after the notes of its format.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -1,4 +1,4 @@
-//! Bytes that no encoder wrote: every one is an error or data, never more.
+//! Tests that bytes that no encoder wrote give an error or data, never more.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blosc1::{

@@ -1,4 +1,4 @@
-//! `append`: what joins a file, how, and what leaves it as it was.
+//! Tests of `blpk append`: accepted input, the options that apply, and refusals that leave the file unchanged.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Settings chosen by a sample: `compress --auto` and `info --auto`.
+//! Tests of settings chosen by a sample: `compress --auto` and `info --auto`.
 
 use serde_json::Value;
 

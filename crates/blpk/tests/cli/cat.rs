@@ -1,4 +1,4 @@
-//! `blpk cat`: all, a range, a chunk.
+//! Tests of `blpk cat`: everything, a range, a chunk.
 
 use crate::support::{Folder, ramp};
 

@@ -1,4 +1,4 @@
-//! `info`, `cat`, `ls` and `verify` of arrays and tables in directories, beside what their manifests say.
+//! Tests `info`, `cat`, `ls` and `verify` of datasets against their manifests.
 
 use std::fs;
 use std::path::Path;

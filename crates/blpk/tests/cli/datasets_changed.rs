@@ -1,4 +1,4 @@
-//! `blpk dataset ...`: arrays and tables that are changed in their place.
+//! Tests of `blpk dataset ...`: arrays and tables changed in place.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `import`, `export` and `convert`: datasets out of files of other formats, into them, and into each other.
+//! Tests of `import`, `export` and `convert`: datasets from files of other formats, to them, and into each other.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Blosc2 frames and the arrays in them: those of the corpora, read; made of `.npy`, and turned into each other.
+//! Tests of Blosc2 frames and the arrays in them: frames of the corpora are read, and others are made from `.npy`
+//! files and converted into each other.
 
 use std::fs;
 use std::path::Path;

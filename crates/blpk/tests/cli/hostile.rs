@@ -1,4 +1,4 @@
-//! Directories and names that mean harm, given to the command.
+//! Tests of the command with hostile directories and names.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

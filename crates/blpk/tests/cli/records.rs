@@ -1,5 +1,5 @@
-//! `blpk records`: packed, unpacked, found by number, appended to; and what the other commands make
-//! of such files.
+//! Tests of `blpk records`: packing, unpacking, finding by number and appending; and of the other commands on such
+//! files.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};

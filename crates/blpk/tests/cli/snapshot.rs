@@ -1,4 +1,4 @@
-//! Files that are read while they are changed, and after a change was interrupted.
+//! Tests of files that are read while they are changed, and after a change was interrupted.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Each exit status, for each way to read a file.
+//! Tests of each exit status, for each way to read a file.
 
 use crate::support::{Folder, OFFSETS, Ran, fields, noise, ramp};
 

@@ -1,4 +1,4 @@
-//! Every verb whose standard input or output is gone, closed, full, or the file that it works on.
+//! Tests of each command when its standard input or output is missing, closed, full, or the file that it works on.
 
 use std::fs;
 use std::io::pipe;

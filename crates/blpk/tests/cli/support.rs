@@ -1,4 +1,4 @@
-//! A folder to work in, the command, and what it did.
+//! A folder to work in, a run of the command, and its result.
 
 use std::ffi::OsStr;
 use std::fs;

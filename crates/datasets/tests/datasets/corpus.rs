@@ -1,4 +1,4 @@
-//! Datasets that bcolz, BLZ and carray wrote give what their manifests say.
+//! Tests that datasets written by bcolz, BLZ and carray give the content that their manifests describe.
 
 use bloscpack_datasets::{CArray, CTable, Dataset};
 use bloscpack_error::Category;

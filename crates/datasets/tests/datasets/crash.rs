@@ -1,4 +1,4 @@
-//! A crash at any moment leaves the old dataset or the new one, for every operation in every layout.
+//! Tests that a crash at any moment leaves the old dataset or the new one, for every operation in every layout.
 //!
 //! The operations of a writer are recorded; then the power fails after each operation of the store, and any part of
 //! the unsynced data may be on the disk (`crates/testkit/src/tree_crash.rs`).

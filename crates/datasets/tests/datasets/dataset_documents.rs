@@ -1,5 +1,5 @@
-//! The readers that judge datasets, judged: by all datasets of the real programs, and by datasets of
-//! the documents' layouts that were put together by hand.
+//! Tests of the readers that judge datasets, with all datasets of the real programs, and with datasets of the
+//! documents' layouts that were built by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use testkit::documents;

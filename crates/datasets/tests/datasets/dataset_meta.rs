@@ -1,5 +1,5 @@
-//! The small files of every dataset that bcolz, BLZ and carray wrote, where the corpus is unpacked: what
-//! they say, how they are spelled, and the formulas by which their writers chose numbers.
+//! Tests of the small files of every dataset that bcolz, BLZ and carray wrote, if the corpus is unpacked: their
+//! content, their spelling, and the formulas by which their writers chose numbers.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

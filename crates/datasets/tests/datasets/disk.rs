@@ -1,4 +1,4 @@
-//! Datasets on disk: changed one step after the other, and given to the readers of the documents.
+//! Tests of datasets on disk: changed step by step, and given to the readers of the documents.
 
 use crate::dataset_model::sample;
 use crate::documents::Read;

@@ -1,5 +1,5 @@
-//! The two layouts that only their documents describe, with all that these leave to the writer: readers
-//! that go by the documents alone see what was written, after every change.
+//! Tests of the two layouts that are only described in documents, with all choices that these leave to the writer:
+//! readers built from the documents alone see the written data after every change.
 
 use crate::dataset_model::sample;
 use crate::disk::{Wanted, change, folder, seen_by};
@@ -268,7 +268,7 @@ fn pair((key, value): (&str, Value)) -> (String, Value) {
     (key.to_owned(), value)
 }
 
-/// The dtype as the documents spell it; the reader returns both layouts' in the same form.
+/// The dtype of a table with nested columns, in the spelling of each document.
 fn nested(layout: DatasetLayout) -> Value {
     let names = match layout {
         DatasetLayout::BlzDocument => ["<u2", ">f8", "|S3", "|b1"],

@@ -1,4 +1,4 @@
-//! The types that real datasets name, where the corpus is unpacked.
+//! Tests of the types in real datasets, if the corpus is unpacked.
 
 use bloscpack_dtype::DType;
 use bloscpack_dtype::NpyHeader;

@@ -1,5 +1,5 @@
-//! Directories that mean harm: read and changed, nothing outside of them is touched, nothing hangs, and no memory is taken
-//! that no file fills.
+//! Tests of hostile directories: reading and changing them touches nothing outside, does not hang, and takes no more
+//! memory than the files justify.
 
 use crate::counting::peak_of;
 use crate::documents::unless_it_panics;

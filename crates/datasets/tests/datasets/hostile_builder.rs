@@ -1,5 +1,5 @@
-//! The builder of hostile directories makes what it says: sound datasets but for the harm, and what
-//! watches over all around them.
+//! Tests of the builder of hostile directories: its datasets are sound but for the harm, and their surroundings are
+//! watched.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 

@@ -1,4 +1,4 @@
-//! Shapes and counts that lie: what is done with them ends soon, and takes no memory that no file fills.
+//! Tests of wrong shapes and counts: work on them ends soon, and takes no more memory than the files justify.
 
 use crate::counting::peak_of;
 use bloscpack_datasets::{CArray, CTable, DatasetLayout, DatasetOptions};

@@ -1,5 +1,5 @@
-//! Arrays and tables that are created and changed in any order hold what vectors would, and readers
-//! that go by the documents alone agree.
+//! Tests that arrays and tables created and changed in any order have the content of vectors, also for readers built
+//! from the documents alone.
 //!
 //! `BLOSCPACK_MODEL_CASES=100000` tries more of each.
 

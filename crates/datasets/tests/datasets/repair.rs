@@ -1,4 +1,4 @@
-//! Disorder that real programs left is put right, and nothing else is touched.
+//! Tests that inconsistencies left by real programs are repaired, and nothing else is touched.
 
 use crate::datasets;
 use crate::disk::{files, folder};

@@ -1,4 +1,4 @@
-//! Properties that hold for any type and any bytes.
+//! Tests of properties that hold for any type and any bytes.
 
 use super::table::NUMPY;
 use crate::DType;

@@ -1,4 +1,4 @@
-//! Elements as values and text, and back.
+//! Tests of elements converted to values and text, and back.
 
 use super::values::{DATES, HALVES, ROUNDED};
 use crate::DType;

@@ -1,4 +1,4 @@
-//! Spellings of types that NumPy writes are parsed, and written back unchanged.
+//! Tests that spellings of types that NumPy writes are parsed, and written back unchanged.
 
 use super::table::NUMPY;
 use crate::{ByteOrder, DType, Field, Kind, TimeBase, TimeUnit};

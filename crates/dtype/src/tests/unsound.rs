@@ -1,4 +1,4 @@
-//! Invalid types are refused, and no type in a file can exhaust time or end the program.
+//! Tests that invalid types are refused, and that no type in a file can exhaust time or end the program.
 
 use crate::{ByteOrder, DType, Field, Kind, Struct, TimeBase, TimeUnit};
 

@@ -1,4 +1,4 @@
-//! Datasets that real programs wrote.
+//! Tests of export from datasets that real programs wrote.
 
 use super::{Held, available, check_round, datasets, written};
 use bloscpack_datasets::Dataset;

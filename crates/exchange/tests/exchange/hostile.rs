@@ -1,4 +1,5 @@
-//! Files that are cut or changed: an error, or at least no panic and no more memory than the file is worth.
+//! Tests that files that are cut or changed give an error, or at least no panic and no more memory than the file
+//! justifies.
 
 use super::{Held, available, opened, written};
 use crate::counting::peak_of;

@@ -1,4 +1,4 @@
-//! Datasets out to the formats of other programs, and in from them.
+//! Tests of datasets exported to the formats of other programs, and imported from them.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! Elements of every type, of any bytes, through every format and back.
+//! Tests of elements of every type, with any bytes, through every format and back.
 
 use super::{Held, available, check_round};
 use bloscpack_dtype::DType;

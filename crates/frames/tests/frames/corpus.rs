@@ -1,4 +1,4 @@
-//! Every container of the corpora, read whole and in slices, and compared with its manifest.
+//! Tests of every container of the corpora, read whole and in slices, against its manifest.
 
 use crate::frames::{self, Frame as Expected};
 use crate::pick::pick;

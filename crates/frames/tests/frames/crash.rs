@@ -1,8 +1,8 @@
-//! A crash at any moment, and an error at any operation, leaves the old array or the new one, in one file and in a directory.
+//! Tests that a crash at any moment and an error in any operation leave the old array or the new one, in one file and
+//! in a directory.
 //!
-//! Tests of crashes during changes of arrays: the operations of a writer are recorded; then the power fails after
-//! each operation, and any part of the unsynced data may be on the disk (`crates/testkit/src/crash.rs`,
-//! `crates/testkit/src/tree_crash.rs`).
+//! The operations of a writer are recorded; then the power fails after each operation, and any part of the unsynced
+//! data may be on the disk (`crates/testkit/src/crash.rs`, `crates/testkit/src/tree_crash.rs`).
 
 use crate::crash_states::{Depth, Files, for_each_state};
 use crate::faulty::{EIO, ENOSPC, Fault, Faulty, Plan};

@@ -1,5 +1,5 @@
-//! The bytes of frames that real programs wrote: read, compared with what their manifests say, and
-//! written again byte by byte; and what becomes of them when bits change or bytes are missing.
+//! Tests of frames that real programs wrote: compared with their manifests, written again byte by byte, and read with
+//! changed bits or missing bytes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use testkit::frames;

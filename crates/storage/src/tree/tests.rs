@@ -1,4 +1,4 @@
-//! The guarantees of a journaled store while nothing fails.
+//! Tests of the guarantees of a journaled store while nothing fails.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

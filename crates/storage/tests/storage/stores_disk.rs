@@ -1,4 +1,5 @@
-//! A directory: links, pipes and devices lead nowhere, files keep their modes, and a folder that was removed is not kept.
+//! Tests of a store in a directory: links, pipes and devices are not followed, files keep their modes, and a removed
+//! folder is not kept.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Decompression bombs.
+//! Tests of decompression bombs.
 
 use super::{CUT, Input, MIB, OVER, READ, Row, file, row};
 use crate::matrix::by_fields::{Fields, PLAIN, zstd};

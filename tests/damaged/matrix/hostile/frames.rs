@@ -1,4 +1,4 @@
-//! Frames and the arrays in them.
+//! Tests of hostile frames and the arrays in them.
 
 use super::{CUT, DAMAGED, Input, OVER, Row, UNSUPPORTED, row};
 use crate::matrix::frame_parts::Parts;

@@ -1,4 +1,4 @@
-//! Metadata of files.
+//! Tests of hostile metadata of files.
 
 use super::{CUT, DAMAGED, MIB, OVER, READ, Row, file};
 use crate::matrix::by_fields::Section3;

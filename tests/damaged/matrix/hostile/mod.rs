@@ -1,4 +1,4 @@
-//! Inputs that promise the world: each is refused for the right reason, or read, in little memory and time.
+//! Tests that inputs that declare huge sizes are refused for the right reason, or read, in little memory and time.
 //!
 //! The bound is 64 MiB, which is what a chunk may take in one piece before it is decoded, and twice the bytes that were read,
 //! counted by an allocator that takes every byte asked for as used; and one second of the processor.

@@ -1,4 +1,4 @@
-//! Headers that lie: shapes, lengths, numbers.
+//! Tests of headers with wrong shapes, lengths and numbers.
 
 use super::{BASE, WHOLE, examine};
 use crate::counting::peak_of;

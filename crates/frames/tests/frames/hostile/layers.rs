@@ -1,4 +1,4 @@
-//! Trailers and metalayers that lie, or are too long.
+//! Tests of trailers and metalayers that are wrong or too long.
 
 use crate::counting::peak_of;
 use crate::frame_parts::{Parts, numbers, options};

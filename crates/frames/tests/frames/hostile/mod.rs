@@ -1,4 +1,5 @@
-//! Frames that are damaged or mean harm: an error or data, never a panic, a hang, or memory by a header's word.
+//! Tests that damaged and hostile frames give an error or data, never a panic, a hang, or an allocation by a header's
+//! word.
 
 mod headers;
 mod layers;

@@ -1,4 +1,4 @@
-//! Frames in files and folders that are not what they should be.
+//! Tests of invalid frames in files and folders.
 
 use super::WHOLE;
 use crate::frame_parts::{Parts, options, sparse};

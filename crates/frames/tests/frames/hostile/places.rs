@@ -1,4 +1,4 @@
-//! Indexes that lie, and chunks that are not what they should be.
+//! Tests of wrong indexes, and of invalid chunks.
 
 use super::{BASE, WHOLE};
 use crate::counting::peak_of;

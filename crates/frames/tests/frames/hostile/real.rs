@@ -1,4 +1,4 @@
-//! Frames by real tools, with a bit turned, or cut.
+//! Tests of frames of real tools with a flipped bit, or cut.
 
 use super::{BASE, Files, bounded};
 use crate::counting::peak_of;

@@ -1,4 +1,5 @@
-//! Indexes that lead many chunks to one place, and other bytes that would take more than they are.
+//! Tests of indexes that point many chunks to one place, and of other input that would take more resources than its
+//! size justifies.
 
 use blosc1::Fault;
 use blosc1::{ChunkDecoder, SpecialValue, special_chunk};

@@ -1,4 +1,4 @@
-//! Random changes of arrays, beside a model that is nothing but elements in C order.
+//! Tests of random changes to arrays against a model that is just elements in C order.
 
 use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 use bloscpack_storage::{Memory, MemoryStore};

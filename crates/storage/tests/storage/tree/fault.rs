@@ -1,4 +1,4 @@
-//! An error in any operation leaves the old files or the new ones, and is reported.
+//! Tests that an error in any operation leaves the old files or the new ones, and is reported.
 //!
 //! The N-th operation fails, for N = 0, 1, ... as long as there is one: once, or from then on.
 #![allow(

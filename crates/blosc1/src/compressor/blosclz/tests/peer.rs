@@ -1,6 +1,5 @@
-//! Blosclz streams and filtered blocks, one by one, against C-Blosc: what it makes of ours, and we
-//! of its. The streams travel in chunks put together by hand, so that nothing else of this crate
-//! has a part in it.
+//! Compares our blosclz with C-Blosc's, stream by stream: each decodes the streams and filtered blocks of the other.
+//! The streams travel in chunks built by hand, so that the rest of this crate is not involved.
 #![allow(unsafe_code, reason = "calls C-Blosc")]
 #![allow(
     clippy::cast_possible_truncation,
