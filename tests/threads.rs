@@ -32,7 +32,7 @@ const THREADS: [usize; 6] = [1, 2, 3, 7, 16, 64];
 /// Large enough that each chunk is a job of its own.
 const CHUNK: usize = 131_072;
 
-/// One test at a time, so that each can count the threads of its own.
+/// One test at a time, so that each can count its own threads.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -28,7 +28,7 @@ struct Case {
     edits: Vec<Step>,
     chunk_size: Option<u8>,
     level: Option<u8>,
-    /// When the power fails, and what is left.
+    /// The moment of the power failure, and the resulting state.
     crashes: Vec<(u16, u64)>,
 }
 
@@ -67,7 +67,7 @@ enum Step {
     Reopen,
 }
 
-/// Bytes that compress now well, now not at all.
+/// Bytes that may or may not compress well.
 #[derive(Arbitrary, Debug)]
 struct Bytes {
     len: u16,
@@ -94,7 +94,7 @@ fn items(count: u8) -> Value {
 }
 
 impl Making {
-    /// The file, and what it holds.
+    /// The file, and its content.
     fn make(&self) -> (Vec<u8>, Content) {
         match self {
             Self::Content { .. } => self.content(),

@@ -24,7 +24,7 @@ pub fn check(input: &[u8]) {
         .copied()
         .take(MOST_STEPS)
         .collect();
-    // The model itself opens and compares what was flushed.
+    // The model itself opens and compares the flushed state.
     let judge = &mut |_: &dataset_model::Flushed<'_>| {};
     match first % 2 {
         0 => array::run(layout, making, &steps, judge),

@@ -34,7 +34,7 @@ enum Entry {
 }
 
 impl Case {
-    /// The file without changes, and what it holds.
+    /// The unchanged file, and its content.
     fn sound(&self) -> (Vec<u8>, Vec<u8>) {
         let checksum = Checksum::ALL[usize::from(self.checksum) % Checksum::ALL.len()];
         let len = 64 * usize::from(self.chunks % 12) + usize::from(self.spare % 3);

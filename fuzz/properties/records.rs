@@ -70,7 +70,7 @@ pub fn check(input: &[u8]) {
                 .eq(records)
         );
     } else {
-        // Whatever it is, there is an end.
+        // Any input comes to an end.
         let last = by_number.len();
         for number in (0..last.min(500)).chain(last.saturating_sub(500)..last) {
             let _ = by_number.get(number);

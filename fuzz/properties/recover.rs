@@ -59,7 +59,7 @@ fn read(input: &[u8], limits: Limits) -> Option<(bloscpack::Result<Held>, bool)>
 
 /// A new file is sound, and contains everything that the recovery reports.
 fn check_new(file: &[u8], recovery: &Recovery) -> Option<Held> {
-    // Limits are for what was given: its chunks are cut into other blocks than they were.
+    // Limits are for the input: the recovered file has chunks with other blocks.
     let held = read(file, Limits::default())?
         .0
         .expect("a new file is sound");

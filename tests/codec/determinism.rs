@@ -42,7 +42,7 @@ enum Way {
     Pieces(u64),
     /// From a reader that always has more.
     Read,
-    /// From a reader that gives so much at once.
+    /// From a reader that returns this much at once.
     Trickle(usize),
     /// From a source read at positions.
     At,

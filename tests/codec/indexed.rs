@@ -350,7 +350,7 @@ fn many_members_cost_no_more_than_their_number() {
     assert_eq!(reader.chunk_range(MEMBERS as u64).unwrap(), None);
 }
 
-/// Also where it is copied in several pieces, and through whatever points to the source.
+/// Also if it is copied in several pieces, and through any kind of pointer to the source.
 #[test]
 fn a_giant_is_read_and_checked_once() {
     let len = 130u32 << 20;

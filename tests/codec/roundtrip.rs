@@ -382,7 +382,7 @@ fn targets_that_take_a_byte_a_call_and_are_interrupted_get_the_same_bytes() {
     }
 }
 
-/// Fails at one call, and at all that follow if that is how it fails.
+/// Fails at one call or, with `for_good`, at all later ones, too.
 struct Failing<'a> {
     target: &'a mut Cursor<Vec<u8>>,
     calls: &'a mut u32,
@@ -487,7 +487,7 @@ fn a_target_that_fails_at_any_call_leaves_no_success() {
                 // A flush that failed once and that `finish` made up for is not a failure.
                 let flushed = !for_good && failed && result.is_ok();
                 assert!(result.is_err() || flushed, "{place}");
-                // Whatever is left is refused, or is all of it.
+                // The remaining file is refused, or complete.
                 if let Ok(back) = decompress(&file) {
                     assert!(back == data, "{place}: {} bytes", back.len());
                 }
@@ -597,8 +597,8 @@ fn a_table_of_unknown_length_grows_as_often_as_it_must() {
     }
 }
 
-/// A chunk of 160 MiB comes in pieces: what is held is the compressed chunk and a piece of a few
-/// blocks, not the chunk.
+/// A chunk of 160 MiB comes in pieces: memory contains the compressed chunk and a piece of a few blocks, not the
+/// whole chunk.
 #[test]
 fn a_giant_chunk_comes_in_pieces() {
     const LEN: u32 = 160 << 20;
@@ -660,8 +660,8 @@ fn a_giant_chunk_comes_in_pieces() {
     assert!(nothing.is_empty(), "the digest comes before the data");
 }
 
-/// Without a digest, damage within a giant shows only when its turn comes: what came before is
-/// counted, and what is lost ends with the chunk.
+/// Without a digest, damage within a giant only shows when it is reached: the data before it is counted, and the rest
+/// of the chunk is lost.
 #[test]
 fn what_a_damaged_giant_has_lost_is_what_is_left_of_it() {
     const LEN: u32 = 66 << 20;

@@ -182,7 +182,7 @@ fn settings_out_of_range_are_refused() {
     }
 }
 
-/// Content, as bytes, and what its header says of elements.
+/// Content, as bytes, and the description of its elements in the header.
 fn read_back(file: &[u8]) -> (Vec<u8>, Option<u8>) {
     let mut content = Vec::new();
     Decoder::new(file).read_to_end(&mut content).unwrap();

@@ -46,7 +46,7 @@ struct Run {
     contents: Vec<Content>,
 }
 
-/// Lets an editor do its work, all of it or up to what cannot be done with this file.
+/// Runs an editor until its work is done, or not possible with this file.
 fn run(scenario: &Scenario) -> Run {
     let recorder = Recorder::new(&[(NAME.into(), scenario.file.clone())]);
     let (mut acked, mut contents) = (Vec::new(), vec![scenario.before.clone()]);
@@ -59,7 +59,7 @@ fn run(scenario: &Scenario) -> Run {
         }
         acked.push(recorder.done());
         contents.push(edit.model(&contents[contents.len() - 1]));
-        // The writer is still there, and in nobody's way.
+        // The writer is still there, but does not interfere.
         let beside = Snapshot::open_in(&recorder, OsStr::new(NAME)).unwrap();
         let seen = check::read(Cursor::new(beside)).unwrap();
         assert_eq!(seen, contents[contents.len() - 1], "{}", scenario.name);
@@ -212,7 +212,7 @@ fn a_journal_of_another_file_is_not_obeyed() {
             for error in [read.into(), written] {
                 assert_eq!(error.category(), Category::CutShort, "{name}: {error}");
             }
-            // Nothing was touched that somebody may still bring together again.
+            // Nothing was touched, so that the right files can still be combined.
             assert_eq!(folder.bytes(NAME), Some(bytes(files, NAME)), "{name}");
             assert_eq!(
                 folder.bytes(JOURNAL),
@@ -269,7 +269,7 @@ fn leaves_damage(act: impl Fn(&Recorder)) -> bool {
 const OLD: [u8; 3000] = [1; 3000];
 const NEW: [u8; 2000] = [2; 2000];
 
-/// The usual way to write a file is seen to be safe, and what is wrong with others is found.
+/// The usual way to write a file is found to be safe, and bugs in other ways are found.
 #[test]
 fn what_these_tests_look_for_they_find() {
     let (name, new) = (OsStr::new(NAME), OsStr::new("new"));
@@ -295,7 +295,7 @@ fn what_these_tests_look_for_they_find() {
     }));
 }
 
-/// A file that is written anew has its name when it is whole.
+/// A file that is written again gets its name when it is complete.
 #[test]
 fn a_new_file_is_whole_or_not_there() {
     let (scenario, data) = (&scenarios()[0], golden::sensor(900, 4));

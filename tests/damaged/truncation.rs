@@ -371,7 +371,7 @@ fn a_file_that_only_lacks_its_offsets_is_complete() {
     }
 }
 
-/// Nothing is there but the header; that is said of the file, not that it is empty.
+/// Only the header is there; the file is reported as cut, not as empty.
 #[test]
 fn the_header_of_a_file_cut_in_its_open_table_can_be_read() {
     let target = Shared::default();

@@ -304,7 +304,7 @@ impl Drop for Site {
     }
 }
 
-/// Some bytes, and what comes of them with any settings.
+/// Some bytes, and the results of any settings for them.
 fn packed(dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
     let content = dice.bytes(300_000);
     let compressors = [

@@ -199,7 +199,7 @@ impl Peer {
         sender.join().unwrap();
         tally.peers += 1;
         tally.timeouts += found.timeouts;
-        // The same from memory, which other tests compare with what was written.
+        // The same from memory, which other tests compare with the written data.
         let expected = received(self.form, 1, &bytes[..len]);
         let is_whole = matches!(self.ending, Ending::Closes | Ending::ClosesBetweenMembers);
         assert_eq!(expected.end == End::Whole, is_whole, "{self:?}");
@@ -226,7 +226,7 @@ impl Peer {
         }
     }
 
-    /// Sends what it has to, and goes in its way.
+    /// Sends its bytes, and then ends in its own way.
     fn play(&self, mut far: Wire, bytes: &[u8], dice: &mut Dice) {
         let mut left = bytes;
         // So many pauses in all, of so many milliseconds at most.

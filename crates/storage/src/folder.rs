@@ -34,8 +34,8 @@ pub trait Folder {
     /// there is a file `like` which it is to be: then it gets that file's owner, group and mode.
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken, by whatever
-    /// it is; and any error of the folder.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken by any kind of entry; and any
+    /// error of the folder.
     fn create(&self, name: &OsStr, like: Option<&Self::File>) -> io::Result<Self::File>;
 
     /// Renames a file, replacing the file that has the new name, if there is one. At every moment

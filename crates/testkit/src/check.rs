@@ -107,7 +107,7 @@ fn through_journal(folder: &Memory, allowed: &[Content]) -> Verdict<Content> {
     Ok(seen)
 }
 
-/// Whoever knows nothing of the journal, or has lost it, sees what is allowed or an error.
+/// A reader that ignores the journal, or does not find it, sees an allowed content or an error.
 fn without_journal(files: &Files, allowed: &[Content]) -> Verdict<()> {
     let files: Files = files
         .iter()
@@ -134,7 +134,7 @@ fn without_journal(files: &Files, allowed: &[Content]) -> Verdict<()> {
     Ok(())
 }
 
-/// The file alone, and nothing else, holds what it should.
+/// There is only the file, with the expected content.
 fn alone(folder: &Memory, wanted: &Content) -> Verdict<()> {
     let names = folder.list().unwrap();
     if names != [NAME] {
@@ -148,7 +148,7 @@ fn alone(folder: &Memory, wanted: &Content) -> Verdict<()> {
     Ok(())
 }
 
-/// Checks files that a crash has left; gives what they hold.
+/// Checks the files after a crash; returns their content.
 pub fn check(files: &Files, scenario: &Scenario, allowed: &[Content]) -> Verdict<Content> {
     without_journal(files, allowed)?;
     let folder = folder(files);

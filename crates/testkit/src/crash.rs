@@ -30,7 +30,7 @@ pub struct Depth {
     pub random: usize,
 }
 
-/// Names and the files they lead to.
+/// Names and the files they refer to.
 #[derive(Debug, Clone, Default)]
 struct Disk {
     files: Vec<Vec<u8>>,
@@ -121,7 +121,7 @@ impl Disk {
                     }
                 }
             }
-            // Both names lead to the file.
+            // Both names refer to the file.
             Piece::Name(Op::Replace { file, from, to }) => {
                 self.names.insert(from.clone(), *file);
                 self.names.insert(to.clone(), *file);

@@ -59,7 +59,7 @@ pub fn chosen() -> tempfile::TempDir {
     folder
 }
 
-/// Copies a folder with all in it. Beside `meta` there is `data`.
+/// Copies a folder with all its content. Beside `meta` there is `data`.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in from.read_dir().unwrap() {

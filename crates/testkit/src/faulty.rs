@@ -22,7 +22,7 @@ pub enum Fault {
     Interrupted,
     /// A single byte is read or written.
     Short,
-    /// Somebody else holds the file.
+    /// Another process holds the file.
     Busy,
 }
 

@@ -1,4 +1,4 @@
-//! Small files made from numbers, and what they hold.
+//! Small files made from numbers, and their content.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
     clippy::cast_possible_truncation,

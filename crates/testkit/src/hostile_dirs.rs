@@ -1,5 +1,4 @@
-//! Directories that mean harm, around datasets that are sound but for that: names that lead out of
-//! them, links, pipes, numbers that lie.
+//! Hostile directories, made from sound datasets: names that point outside, links, pipes, wrong numbers.
 //!
 //! They are built by hand, without the crate. Files beside each dataset must be neither read nor changed;
 //! [`Canary::check`] reports whether they were.
@@ -95,7 +94,7 @@ impl Case {
 }
 
 impl Expected {
-    /// Panics if what was found is something else.
+    /// Panics if the result is different.
     pub fn judge<E: std::fmt::Display>(&self, name: &str, found: Result<Leaves, E>) {
         match (self, found) {
             (Self::Refused | Self::RefusedOrReads(_), Err(_)) => {}

@@ -1,4 +1,4 @@
-//! Files and what is done to them; and what they hold before, between and after.
+//! Files and operations on them, with the content before, between and after.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
     clippy::cast_possible_truncation,

@@ -9,7 +9,7 @@ pub enum Came {
     Error,
     /// All that can be read of it is as it was.
     Same,
-    /// It was read, and is not what it was.
+    /// It was read with a different content.
     Wrong,
 }
 
@@ -63,7 +63,7 @@ impl Table {
         sum
     }
 
-    /// As Markdown; `what` is what was counted.
+    /// As Markdown; `what` names the counted inputs.
     pub fn print(&self, what: &str) {
         println!("| container | {what} | error | harmless | silently wrong |");
         println!("|---|---|---|---|---|");

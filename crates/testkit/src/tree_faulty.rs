@@ -18,7 +18,7 @@ pub enum Fault {
     ErrorHalfway,
     /// Only syncs fail.
     Sync,
-    /// Somebody else holds the folder.
+    /// Another process holds the folder.
     Busy,
 }
 

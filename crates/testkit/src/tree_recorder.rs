@@ -39,7 +39,7 @@ pub enum Op {
     SyncFolder {
         folder: usize,
     },
-    /// A name leads to something new.
+    /// A name refers to a new entry.
     Create {
         folder: usize,
         name: String,

@@ -162,7 +162,7 @@ fn a_file_on_disk_keeps_who_may_read_it() {
         let mut editor = Editor::open(&path).unwrap();
         let journal = std::fs::metadata(folder.path().join(JOURNAL)).unwrap();
         assert_eq!(journal.permissions().mode() & 0o777, 0o640);
-        // So much metadata needs a new file.
+        // Metadata of this length needs a new file.
         let metadata = bloscpack::Metadata::from_json(format!("[{}1]", "1,".repeat(999))).unwrap();
         editor.set_metadata(&metadata).unwrap();
         assert_eq!(mode(), 0o640);

@@ -94,7 +94,7 @@ fn a_table_that_is_full_grows() {
         assert!(matches!(&member.offsets, Offsets::Filled(table) if table.len() == end / 1000));
         assert_eq!(member.state, bloscpack::survey::State::Complete);
     }
-    // It grew once, with eight chunks, to hold ten times as many besides.
+    // It grew once, with eight chunks, and now has room for ten times as many more.
     assert_eq!(editor.header().max_app_chunks, 8 + 80 - 40);
 }
 

@@ -61,7 +61,7 @@ fn what_others_write_meanwhile_is_not_overwritten() {
                     }
                 }
                 .unwrap_err();
-                // A patch may meet what makes no sense before it looks whether somebody was there.
+                // A patch may find invalid data before it notices the foreign change.
                 assert!(
                     change == 1 || error.category() == Category::Failed,
                     "{error}"
@@ -74,7 +74,7 @@ fn what_others_write_meanwhile_is_not_overwritten() {
     }
 }
 
-/// Data that comes after somebody has overwritten the file.
+/// Data is appended after another program has overwritten the file.
 struct Slow<'a>(&'a Memory, &'a [u8], bool);
 
 impl Read for Slow<'_> {

@@ -26,7 +26,7 @@ fn a_damaged_last_chunk_gets_no_new_digest() {
     let error = editor.append().map(|_| ()).unwrap_err();
     assert_eq!(error.category(), Category::Damaged);
     assert_eq!(error.position().unwrap().chunk, Some(2));
-    // Nor one that is patched in part; as a whole it is repaired.
+    // Nor a partial patch of it; a complete one repairs it.
     assert_eq!(
         editor.patch(2100, [1].as_slice()).unwrap_err().category(),
         Category::Damaged
@@ -124,7 +124,7 @@ fn a_reader_that_fails_halfway_changes_nothing() {
     drop(editor);
     assert_eq!(folder.bytes(NAME), before);
     assert_eq!(names(&folder), [NAME]);
-    // Not even before it is closed does anybody see what is being appended.
+    // Readers do not see appended data before it is closed.
     let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
     let mut appender = editor.append().unwrap();
     appender.write_all(&sensor(9000, 5)).unwrap();

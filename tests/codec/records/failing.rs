@@ -81,7 +81,7 @@ fn many() -> Records {
     (0..12).map(|i| noise(i, 30_000 + i)).chain(few()).collect()
 }
 
-/// Writes records, flushing after every third, and finishes unless told to stop.
+/// Writes records, flushing after every third, and finishes unless `stop` ends it before.
 fn write(
     kind: Kind,
     records: &[Vec<u8>],

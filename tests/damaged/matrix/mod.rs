@@ -37,5 +37,5 @@ use testkit::records_by_hand;
 use testkit::stopwatch;
 use testkit::tally;
 
-/// Memory for anything, besides twice what there is to read.
+/// Memory allowed for anything, besides twice the input.
 const BASE: usize = 64 << 20;

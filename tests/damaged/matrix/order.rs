@@ -116,7 +116,7 @@ fn tables_that_point_anywhere_give_the_data_or_an_error() {
     table.print("cases");
 }
 
-/// Records, each on its own or many a chunk: what is in a chunk, the chunk, and the number of its first record.
+/// Records, one or many per chunk: the content of a chunk, the chunk, and the number of its first record.
 #[derive(Clone)]
 struct Piece {
     records: Vec<Vec<u8>>,
@@ -191,7 +191,7 @@ fn records_in_another_order_are_those_of_the_file_or_an_error() {
             };
             pieces.iter().map(begin).collect::<Vec<_>>()
         };
-        // A table made for what is there now, one made for what was there before, and none.
+        // A table made for the current chunks, one made for the previous ones, and none.
         let (kind, fits, file) = match random.below(3) {
             0 => ("table rewritten", true, by_hand(&after).file()),
             1 => {

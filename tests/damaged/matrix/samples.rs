@@ -78,7 +78,7 @@ pub fn store(files: &Files) -> MemoryStore {
     store
 }
 
-/// Elements beyond this are a lie of the header; samples are small.
+/// A header with more elements than this is wrong; samples are small.
 const MOST: u64 = 16 << 20;
 
 /// The first rows of an array, as many as its table has.

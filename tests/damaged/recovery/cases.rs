@@ -122,7 +122,7 @@ fn v1(pieces: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Streams, V1 and concatenations: what is lost has no known length everywhere.
+/// Streams, V1 and concatenations: not every loss has a known length.
 pub fn others() -> Vec<Model> {
     let stream = |checksum, seed| encode_stream(builder(checksum), &data(seed));
     let file = |checksum, seed| encode_file(builder(checksum), &data(seed));

@@ -53,7 +53,7 @@ fn hashers() -> Hashers {
         })
 }
 
-/// Bytes hashed and bytes read by a recovery that finds nothing, or whatever it finds.
+/// Bytes hashed and bytes read by a recovery that finds nothing, or with any result.
 fn work(file: &[u8]) -> (u64, u64) {
     let _lock = ONE_AT_A_TIME.lock();
     let before = HASHED.load(Ordering::Relaxed);

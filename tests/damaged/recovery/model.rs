@@ -218,8 +218,8 @@ impl Model {
         expected
     }
 
-    /// Where each chunk is, its number, and whether all of it is there: what follows may happen to
-    /// begin with what was taken from its end.
+    /// The position of each chunk, its number, and whether all of it is there: the bytes after a cut may happen to
+    /// begin with the ones cut off.
     fn states(&self) -> Vec<(usize, usize, bool)> {
         let file = self.file();
         let (mut at, mut taken, mut states) = (0, 0, Vec::new());
@@ -304,7 +304,7 @@ impl Model {
         assert!(rest == plain, "{}: more than zeros differs", self.name);
     }
 
-    /// The content of what was lost, as ranges of the content, where damage left all in its place.
+    /// The lost content, as ranges, if the damage moved nothing.
     pub fn lost(&self) -> Vec<Range<u64>> {
         let states = self.states().into_iter();
         let intact: Vec<usize> = states

@@ -90,7 +90,7 @@ impl Damage {
     }
 }
 
-/// Runs a case and notes what it has to say.
+/// Runs a case and notes its failures.
 pub fn case(failures: &mut Vec<String>, check: impl FnOnce() -> bool) -> usize {
     match catch_unwind(AssertUnwindSafe(check)) {
         Ok(counts) => usize::from(counts),

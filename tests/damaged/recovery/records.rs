@@ -19,7 +19,7 @@ use testkit::effort;
 
 const OWN: &str = r#"{"dtype": "varchar", "unit": "words"}"#;
 
-/// A file, what it holds, and what has become of it.
+/// A file, its content, and its current state.
 #[derive(Clone)]
 struct File {
     name: String,
@@ -90,7 +90,7 @@ impl File {
             })
     }
 
-    /// Which records lie in chunks to which nothing was done.
+    /// The records in chunks that were not touched.
     fn intact(&self) -> Vec<bool> {
         let mut intact = vec![false; self.records.len()];
         for (place, records) in &self.chunks {

@@ -64,7 +64,7 @@ fn metadata_is_kept_only_if_its_digest_holds() {
         assert_eq!(member.metadata, None, "{layout}");
         assert_eq!(member.uncompressed, data(1).len() as u64, "{layout}");
     }
-    // A lost header takes no metadata with it that has a digest of its own.
+    // Metadata with its own digest survives a lost header.
     let mut file = encoded(FormatVersion::V3);
     file[..32].fill(0);
     let (report, member) = recovered(&file);
@@ -230,7 +230,7 @@ fn damage_without_checksums_is_never_complete() {
         let (whole, _) = recovered(&model.file());
         assert!(whole.is_complete() && !whole.unchecked, "{}", model.name);
         let mut damaged = model.clone();
-        // The first chunk's flags and what follows.
+        // The first chunk's flags and the bytes after it.
         damaged.overwrite(model.chunks()[0].start, &[0xa5; 20]);
         let (report, _) = recovered(&damaged.file());
         assert_eq!(report.unchecked, !model.checked, "{}", model.name);

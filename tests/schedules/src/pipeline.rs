@@ -39,7 +39,7 @@ struct Job(
 );
 
 impl Alive {
-    /// A pipeline of two threads, where `act` is what they do.
+    /// A pipeline of two threads that run `act`.
     fn pipeline(&self, act: fn(usize) -> Outcome) -> Pipeline<Job, Outcome> {
         let workers = Arc::clone(&self.workers);
         Pipeline::new(2, move || {

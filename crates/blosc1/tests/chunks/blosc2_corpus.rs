@@ -49,7 +49,7 @@ fn chunks(frame: &[u8], decoder: &mut ChunkDecoder) -> Result<Vec<Vec<u8>>, Chun
     let of = |entry: &[u8]| {
         let offset = i64::from_le_bytes(entry.try_into().unwrap());
         let Ok(offset) = usize::try_from(offset) else {
-            // No chunk, but what it would hold: NaN, or zeros.
+            // Not a chunk but its special value: NaN, or zeros.
             let nan = match typesize {
                 4 => f32::NAN.to_le_bytes().to_vec(),
                 _ => f64::NAN.to_le_bytes().to_vec(),

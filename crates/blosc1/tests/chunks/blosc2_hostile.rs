@@ -134,7 +134,7 @@ fn a_chunk_that_was_cut_is_refused() {
                 .decode_range(&sample[..len], 0, &mut [])
                 .unwrap_err();
             assert_eq!(error.fault(), Fault::CutShort, "{len}: {error}");
-            // Its header shortened to match: whatever is left is not all of the data.
+            // Its header shortened to match: the remaining bytes are not all of the data.
             let mut chunk = sample[..len].to_vec();
             if let Some(field) = chunk.get_mut(12..16) {
                 field.copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());

@@ -345,7 +345,7 @@ fn the_end_mark_decodes_to_nothing() {
 
 #[test]
 fn a_block_does_not_begin_within_the_table() {
-    // The only entry of the table leads to itself, and says 16 there, too: as many bytes as the block has.
+    // The only entry of the table points to itself, and says 16 there, too: as many bytes as the block has.
     let mut chunk = vec![2, 1, 0x30, 1];
     for number in [16_u32, 16, 36, 16] {
         chunk.extend(number.to_le_bytes());

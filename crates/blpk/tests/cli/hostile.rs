@@ -84,7 +84,7 @@ fn names() -> Vec<String> {
     names.map(str::to_owned).into_iter().chain(long).collect()
 }
 
-/// Whatever the name, the column is one of the table then, or the table is what it was; and nothing is made beside it.
+/// For any name, the column becomes part of the table, or the table is unchanged; and nothing is made beside it.
 #[test]
 fn names_of_columns_stay_within_the_table() {
     for layout in ["bcolz", "blz", "blz-doc", "carray-doc"] {

@@ -288,7 +288,7 @@ fn nothing_found_is_told_as_json() {
 fn a_wrong_entry_of_the_table_is_told() {
     let folder = Folder::new();
     let (packed, chunks) = five(&folder);
-    // Beside other damage as well.
+    // In addition to other damage.
     let mut both = packed.clone();
     both[32 + 8] ^= 1;
     both[chunks[3].start + 40] ^= 4;

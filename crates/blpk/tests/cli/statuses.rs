@@ -85,7 +85,7 @@ fn wrong_usage_is_2() {
     for line in lines {
         let ran = folder.run(*line);
         assert_eq!(ran.status, 2, "{line:?}: {}", ran.stderr);
-        // A negative number is refused as what it is, and not taken for an option.
+        // A negative number is refused as such, and not taken for an option.
         assert!(!ran.stderr.contains("unexpected argument '-1"), "{line:?}");
         assert!(!ran.stderr.is_empty(), "{line:?}");
     }

@@ -163,7 +163,7 @@ fn a_closed_standard_input_is_read_by_every_verb() {
     assert_eq!(folder.run(["records", "unpack", "r.blp"]).succeeded(), DATA);
 }
 
-/// Under each name that leads to the input, whatever the verb, even if one insists.
+/// Every name of the input is refused as output by every command, even with `--force`.
 #[test]
 fn no_verb_writes_over_its_own_input() {
     let folder = all();

@@ -68,7 +68,7 @@ fn compare_array(
     compare_parts(array, &bytes)
 }
 
-/// Padding between fields is whatever was in memory.
+/// Padding between fields is arbitrary.
 fn compare_fields(array: &CArray, found: &[u8], expected: &[u8]) -> Result<(), String> {
     let size = array.dtype().itemsize() as usize;
     for (found, expected) in found.chunks(size).zip(expected.chunks(size)) {
@@ -173,7 +173,7 @@ fn compare(folder: &Path, expected: &Value) -> Result<(), String> {
 /// Compares all datasets of a folder; returns how many they are.
 fn walk(folder: &Path) -> usize {
     let manifest = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
-    // Python's numbers that are no JSON; attributes have null for them.
+    // Python's numbers that are not JSON; attributes have null for them.
     let manifest = ["-Infinity", "Infinity", "NaN"]
         .iter()
         .fold(manifest, |text, word| text.replace(word, "null"));

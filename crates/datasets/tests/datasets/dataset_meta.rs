@@ -298,7 +298,7 @@ fn compressed_bytes_are_counted_as_the_formula_says() {
     println!("{checked} arrays");
 }
 
-/// Stale ones included, and those that nobody counts yet.
+/// Stale superchunks are included, and those not counted yet.
 #[test]
 fn superchunks_have_nothing_odd() {
     let mut checked = 0;

@@ -323,12 +323,12 @@ fn changes(table: &mut CTable, layout: DatasetLayout, root: &Path, columns: &mut
     }
 }
 
-/// Everything that somebody made by hand from the text of a document.
+/// Everything that was made by hand from the text of a document.
 #[test]
 fn what_the_documents_show_is_read() {
     let testdata = testkit::root().join("testdata/datasets/documents");
     for document in handmade::all() {
-        // Git keeps no empty folders, which is why it is written anew.
+        // Git keeps no empty folders, so it is made here.
         let folder = folder();
         document.write(folder.path());
         let roots = [folder.path().to_owned(), testdata.join(document.name)];

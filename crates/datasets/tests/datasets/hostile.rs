@@ -151,7 +151,7 @@ const CHANGES: [Change; 4] = [
 /// Changes it if it lets itself be changed; nothing if not.
 fn changed(root: &Path, change: Change) -> Option<()> {
     let mut dataset = options().edit(root).ok()?;
-    // A shape that is a lie is none to begin from.
+    // A wrong shape is not a valid start.
     if dataset.rows().is_ok_and(|rows| rows > 1000) {
         return None;
     }

@@ -104,7 +104,7 @@ fn strict_readers_agree() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The name of a case says what is in which place.
+/// The name of a case says what it puts where.
 #[test]
 fn links_pipes_and_folders_are_where_they_are_said_to_be() {
     let mut seen = BTreeSet::new();

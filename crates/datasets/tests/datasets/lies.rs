@@ -121,7 +121,7 @@ fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
     );
 }
 
-/// Each of them would keep what it compresses with.
+/// Otherwise each column would keep its own compressor.
 #[test]
 fn a_wide_table_takes_little_for_each_of_its_columns() {
     let columns = 300;

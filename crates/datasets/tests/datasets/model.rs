@@ -88,7 +88,7 @@ fn read(layout: DatasetLayout, root: &Path, relaxed: Relaxed) -> Read {
     }
 }
 
-/// The documents' readers see what was flushed.
+/// The documents' readers see the flushed state.
 fn judge(flushed: &Flushed<'_>) {
     let folder = tempfile::tempdir().unwrap();
     write(flushed, &Key::root(), folder.path());

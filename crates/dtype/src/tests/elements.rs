@@ -369,7 +369,7 @@ fn elements_of_another_length_are_nothing() {
     assert_eq!(text(&parse("O"), &[0; 8]), "");
 }
 
-/// Two thousand million empty arrays in no byte at all.
+/// Two thousand million empty arrays that take no bytes.
 #[test]
 fn arrays_without_bytes_take_no_room() {
     let dtype = parse("[('a', 'i1', (2147483647, 0)), ('b', 'S0', (2147483647,))]");

@@ -163,7 +163,7 @@ fn rows_without_bytes_are_gone_through_at_once() {
             assert_eq!(refused.category(), Category::Usage, "{format}: {refused}");
         }
     }
-    // A few are what they are.
+    // A few such rows are accepted.
     let few = empty_npy(&[3, 0]);
     let mut few = opened(&few, Format::Npy, &ImportOptions::new()).unwrap();
     assert_eq!(

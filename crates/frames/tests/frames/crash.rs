@@ -263,7 +263,7 @@ fn a_crash_leaves_the_old_file_or_the_new() {
     );
 }
 
-/// A file that is being created is not there, refused, or what was created.
+/// A file that is being created is absent, refused, or complete.
 #[test]
 fn a_crash_while_creating_shows_nothing_wrong() {
     let recorder = Recorder::new(&[]);

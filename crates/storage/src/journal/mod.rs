@@ -66,8 +66,8 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Where a piece at position `at` of the file ends. Whoever makes a piece makes sure that there
-    /// is such a position.
+    /// The end of a piece at position `at` of the file. The code that makes a piece ensures that there is such a
+    /// position.
     pub(crate) fn end(&self, at: u64) -> u64 {
         at + self.len
     }

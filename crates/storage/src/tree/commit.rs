@@ -138,7 +138,7 @@ impl JournaledStore {
         })
     }
 
-    /// Waits until nobody reads, and keeps readers out.
+    /// Waits until there are no readers, and keeps new ones out.
     fn lock_root(&self) -> Result<Box<dyn Guard>> {
         let timeout = locked(&self.timeout).clone();
         let guard = wait_until(

@@ -39,7 +39,7 @@ fn on_disk(check: &dyn Fn(&dyn Store)) {
     check(&DiskStore::create(folder.path().join("set")).unwrap());
 }
 
-/// A store with nothing but what it must have: the rest is what the trait gives.
+/// A store with only the required functions: the rest are the trait's defaults.
 #[derive(Debug)]
 struct Plain(MemoryStore);
 

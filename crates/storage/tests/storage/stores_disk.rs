@@ -240,7 +240,7 @@ fn files_have_the_modes_of_what_they_replace_or_are_readable_as_their_folder_is(
             plain_folder | around & 0o555,
             "{around:o}"
         );
-        // One that is to lie in another folder is as that one says.
+        // A file made like one in another folder gets the mode that it would have there.
         set_mode(&path("data"), 0o700);
         place
             .store
@@ -307,7 +307,7 @@ fn no_handles_are_lost() {
     work();
     let before = open();
     (0..5).for_each(|_| work());
-    // Tests beside this one open some, too.
+    // Parallel tests open some, too.
     assert!(open() < before + 100, "{before} and then {}", open());
 }
 

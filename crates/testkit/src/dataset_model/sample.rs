@@ -74,7 +74,7 @@ pub fn element(dtype: &DType, choices: &mut Choices<'_>) -> Vec<u8> {
     element
 }
 
-/// Some rows that compress now well, now not at all.
+/// Some rows that may or may not compress well.
 pub fn data(len: usize, seed: u8) -> Vec<u8> {
     let mut state = u32::from(seed).wrapping_mul(0x9E37_79B9) | 1;
     let mut next = |at: usize| {

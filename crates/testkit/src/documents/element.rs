@@ -54,7 +54,7 @@ impl Element {
                 .as_str()
                 .is_some_and(|t| 4 * t.chars().count() <= self.size),
             'V' => value.is_string(),
-            // bcolz cannot write a complex default at all.
+            // bcolz cannot write a complex default.
             _ => true,
         }
     }

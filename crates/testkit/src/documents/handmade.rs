@@ -6,7 +6,7 @@ use super::{Leaf, Read, size};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A dataset, and what is in it.
+/// A dataset, and its content.
 pub struct Handmade {
     pub name: &'static str,
     /// Paths below its root.
@@ -307,7 +307,7 @@ fn carray_files(shape: &str, storage: &str, attributes: &str) -> Vec<(String, Ve
     ]
 }
 
-/// One dimension, a chunk a superchunk, and nothing besides the chunks.
+/// One dimension, one chunk per superchunk, and nothing besides the chunks.
 fn carray_line() -> Handmade {
     let storage = "dtype: int16\nchunkshape: (2,)\nsuperchunksize: 1\ncompression:\n  library: lz4\n  level: 0\n  filters: []\n";
     let mut files = carray_files("(5,)\n", storage, "{}\n");

@@ -1,8 +1,8 @@
 //! Readers of directory datasets that go by the documents alone, and use nothing of the crate: only
 //! std, JSON, C-Blosc for chunks that are compressed, and published checksums.
 //!
-//! They are judges of what is written. Whatever deviates from the layout panics and says where,
-//! also where a reader that means to be useful would pass over it.
+//! They judge written datasets. Any deviation from the layout panics with its position, even if a practical reader
+//! would ignore it.
 //!
 //! | module | layout |
 //! |---|---|

@@ -54,7 +54,7 @@ pub struct Relaxed {
     pub superchunks: bool,
     /// A last chunk of more rows than are left.
     pub long_chunk: bool,
-    /// `cbytes` of what has been trimmed since.
+    /// `cbytes` of chunks that have been trimmed since.
     pub cbytes: bool,
     /// Columns that a table had once: in its folder, or in its `dirs`.
     pub columns: bool,

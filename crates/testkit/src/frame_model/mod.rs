@@ -1,4 +1,4 @@
-//! An array in a frame, and the same in memory: whatever is done to both, they hold the same.
+//! An array in a frame, and the same in memory: after any operations on both, they have the same content.
 //!
 //! Bytes encode the steps, so that proptest can shrink them and a fuzzer can change them.
 #![allow(
@@ -364,7 +364,7 @@ impl Model {
             &self.now,
             self.itemsize,
         );
-        // With what was changed and not flushed.
+        // Including changes that are not flushed.
         let bytes = self.edit().to_bytes().unwrap();
         check(
             &NdArray::from_bytes(bytes).unwrap(),

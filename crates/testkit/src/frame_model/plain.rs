@@ -52,7 +52,7 @@ fn check(frame: &Frame, chunks: &[Vec<u8>]) {
     }
 }
 
-/// Parts of chunks are what the chunks have there, and chunks decode to what they hold.
+/// Parts of chunks are equal to the chunks there, and chunks decode to their content.
 fn check_parts(frame: &Frame, chunks: &[Vec<u8>], dice: &mut Dice<'_>) {
     for (number, chunk) in chunks.iter().enumerate() {
         let start = dice.below(chunk.len() + 1);

@@ -40,7 +40,7 @@ fn chunklens() -> Vec<Case> {
     cases
 }
 
-/// Each with what it is, as a text of JSON.
+/// Each dtype, by a name and as JSON text.
 fn dtypes() -> Vec<Case> {
     let fields: Vec<String> = (0..100_000).map(|n| format!("('f{n}', '<i8')")).collect();
     let deep = format!("{}'<i4'{}", "[('a', ".repeat(100_000), ")]".repeat(100_000));

@@ -1,4 +1,4 @@
-//! Superchunks that are not there, or whose headers and tables lie.
+//! Superchunks that are missing, or whose headers and tables are wrong.
 
 use super::Expected;
 use super::sound::Sound::{Array, Document, Nested, Proposal, Table};

@@ -67,7 +67,7 @@ pub fn rows() -> Vec<Row> {
             DAMAGED,
         ),
     ];
-    // Unpacked it is what the limit allows, and held as its text and what is made of it.
+    // Decompressed it just fits the limit; its text and the parsed structure are in memory.
     let mut bomb = section(
         "bomb: a string of 64 MiB, packed",
         Section3::packed(&string(64 * MIB)),

@@ -11,7 +11,7 @@ use bloscpack_storage::Memory;
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
 
-/// Where the parts of a description of two axes lie.
+/// The positions of the parts of a description of two axes.
 const SHAPE: [usize; 2] = [5, 14];
 
 const CHUNK: [usize; 2] = [24, 29];
@@ -76,7 +76,7 @@ fn shapes_that_lie_are_refused() {
 fn numbers_of_a_header_that_lie_are_refused() {
     let sound = Parts::sound();
     let bytes = sound.bytes();
-    // Where fields lie, and their lengths.
+    // The positions of fields, and their lengths.
     for (at, len) in [
         (11, 4),
         (16, 8),

@@ -44,7 +44,7 @@ fn metadata_of_nothing_is_bounded_by_the_limit() {
     assert_eq!(frame.vlmetalayer("note").unwrap().unwrap(), b"sound");
     assert!(!frame.verify(|_| {}).is_sound());
     assert_eq!(array.like().unwrap_err().category(), Category::OverLimit);
-    // No chunk at all, and one that is cut.
+    // No chunk, and one that is cut.
     for wrong in [&b""[..], b"metres", &[0; 16], &[5; 40]] {
         let mut parts = Parts::sound();
         parts

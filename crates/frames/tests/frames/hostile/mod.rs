@@ -16,7 +16,7 @@ use bloscpack_error::Result;
 use bloscpack_frames::{Frame, NdArray};
 use std::ops::Range;
 
-/// Memory for anything, besides what is there and what comes of it.
+/// Memory allowed in addition to the input and the output.
 const BASE: usize = 64 << 20;
 
 /// All files of a frame: one, or those of a sparse one.

@@ -67,7 +67,7 @@ fn files_of_a_directory_that_are_none_are_refused() {
             let path = root.clone();
             let verified = hurried(move || Frame::open(path).map(|frame| frame.verify(|_| {})));
             assert!(verified.is_err() || verified.is_ok_and(|report| !report.is_sound()));
-            // To write over what is there leads nowhere else.
+            // Overwriting a name does not follow it elsewhere.
             let path = root.clone();
             let written = hurried(move || {
                 let mut array = options().edit_array(path)?;

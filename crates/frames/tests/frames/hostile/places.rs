@@ -60,7 +60,7 @@ fn places_that_lie_are_refused() {
         assert!(array.read_slice(&[0..3, 0..5]).is_ok());
         assert!(!array.frame().verify(|_| {}).is_sound());
     }
-    // In any order they are what they are.
+    // Entries in any order are accepted.
     let mut turned = places.clone();
     turned.reverse();
     let array = sound.clone().with_places(&turned).array().unwrap();
@@ -190,7 +190,7 @@ fn head(start: u32, ctbytes: u32) -> Vec<u8> {
     head
 }
 
-/// Many entries may lead to one chunk, each of which would read all of it.
+/// Many entries may point to one chunk, each of which would read all of it.
 #[test]
 fn chunks_much_longer_than_their_data_are_refused() {
     for (len, is_taken) in [(84, true), (92, true), (1000, false), (1 << 20, false)] {

@@ -236,7 +236,7 @@ fn padding_that_could_not_be_cleared_is_never_flushed() {
     fails_as_a_whole(3, |array| array.resize(&[45]));
 }
 
-/// A file is missing in a sparse frame: what is left can be changed, and the chunk given new data or taken away.
+/// A file is missing in a sparse frame: the rest can be changed, and the chunk can be replaced or removed.
 #[test]
 fn a_missing_chunk_can_be_replaced_and_removed() {
     let store = MemoryStore::new();
@@ -269,7 +269,7 @@ fn a_missing_chunk_can_be_replaced_and_removed() {
     assert_eq!(edit().read_slice(&[0..10]).unwrap(), noise(5, 10));
 }
 
-/// More layers than a header has room for are refused at once, and cost nobody the rest of the changes.
+/// Too many layers for a header are refused at once, and the other changes are kept.
 #[test]
 fn a_layer_too_many_does_not_spoil_the_flush() {
     let mut frame = Frame::builder(1, 100).in_memory().unwrap();

@@ -75,7 +75,7 @@ impl DiskStore {
         self.folders.walk(&Key::root())
     }
 
-    /// Changes something in the folder that the key leads to now.
+    /// Changes something in the folder that the key refers to now.
     fn change<T>(
         &self,
         key: &Key,
