@@ -91,7 +91,7 @@ impl Input {
         })
     }
 
-    /// Opens a compressed input, which is never a terminal. A regular file is locked against changes.
+    /// Opens a compressed input. Refuses a terminal without `--force`, and locks a regular file against changes.
     pub fn open_binary(path: &Path, session: &Session) -> Result<Self, Failure> {
         let mut input = Self::open(path)?;
         if input.path.is_none() && input.file().is_terminal() && !session.force {
