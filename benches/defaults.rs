@@ -1,4 +1,4 @@
-//! The measurements behind the default compressor and level.
+//! Measurements that justify the default compressor and level.
 //!
 //! `cargo bench --bench defaults` prints, for each compressor and level, the geometric mean of the
 //! ratios, the speed of one thread, and the seconds to write a gigabyte to a disk and read it back, with

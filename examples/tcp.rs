@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What one side saw.
+/// The data that one side received.
 #[derive(Debug, PartialEq)]
 struct Seen {
     bytes: u64,
@@ -120,7 +120,7 @@ impl Iterator for Walk {
     }
 }
 
-/// The most memory that this process ever had, where the system tells.
+/// The peak memory of this process, if the system reports it.
 fn peak_memory() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

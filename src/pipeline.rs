@@ -117,7 +117,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             while let Some((job, done)) = next_job(&queue) {
                 // After a panic there is no result, and the thread continues with the other jobs.
                 if let Ok(result) = catch_unwind(AssertUnwindSafe(|| worker(job))) {
-                    // Nobody waits for the result of a pipeline that was dropped.
+                    // No caller waits for the result of a pipeline that was dropped.
                     let _ = done.send(result);
                 }
             }

@@ -76,7 +76,7 @@ fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")
 }
 
-/// What lies in a folder, sorted; nothing where there is none.
+/// The entries of a folder, sorted; empty if there is no folder.
 fn entries(folder: &Path) -> BTreeSet<PathBuf> {
     let entries = folder.read_dir().into_iter().flatten();
     entries.map(|entry| entry.unwrap().path()).collect()

@@ -1,5 +1,5 @@
-//! From 1 to 64 threads, with damage, errors and panics in the middle, and dropped at any point: all come to the same, nobody
-//! waits for ever, and no thread outlives what started it.
+//! Tests from 1 to 64 threads, with damage, errors and panics in the middle, and dropped at any point: all give the
+//! same result, no thread waits forever, and none outlives its owner.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -29,16 +29,16 @@ use testkit::golden;
 
 const THREADS: [usize; 6] = [1, 2, 3, 7, 16, 64];
 
-/// Of a size that makes each a job of its own.
+/// Large enough that each chunk is a job of its own.
 const CHUNK: usize = 131_072;
 
-/// One test at a time, so that each can count the threads of its own.
+/// One test at a time, so that each can count its own threads.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many threads of pipelines there are, where the system tells.
+/// The number of pipeline threads, if the system reports it.
 fn pipeline_threads() -> usize {
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
         return 0;
@@ -62,7 +62,7 @@ fn assert_no_threads() {
     }
 }
 
-/// What fails at its call of this number, counted from 0, and at all that come after it.
+/// The kind of failure at the call with this number, counted from 0, and at all later ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum How {
     Fails,
@@ -385,7 +385,7 @@ fn sources_that_fail_or_panic_at_any_call() {
     }
 }
 
-/// Here it is the workers who read, so that a panic is theirs.
+/// Here the workers do the reading, so that a panic is theirs.
 #[test]
 fn sources_read_by_workers_that_fail_or_panic_at_any_call() {
     let _alone = alone();
@@ -546,7 +546,7 @@ fn arrays_in_directories_come_to_the_same() {
     }
 }
 
-/// Where the system gives no thread at all, those who ask for some do the work.
+/// If the system gives no thread at all, the caller does the work.
 #[test]
 fn without_a_single_thread_all_goes_on() {
     const ASKED: &str = "BLOSCPACK_WITHOUT_THREADS";

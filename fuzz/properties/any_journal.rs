@@ -1,5 +1,5 @@
-//! Any bytes as a file and as the journal beside it: nothing but an error or a file comes of it,
-//! what readers see is what the next writer makes of it, and a whole file heeds no journal.
+//! Any bytes as a file and as the journal beside it give only an error or a file; readers see the file that the next
+//! writer makes of it, and a complete file ignores any journal.
 
 use bloscpack::edit::Editor;
 use bloscpack::storage::{Memory, ReadAt, Snapshot};

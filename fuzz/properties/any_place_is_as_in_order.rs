@@ -1,5 +1,5 @@
-//! Any bytes: what is read by position is what is read in order, wherever both succeed, and what
-//! can be read in order can be read by position.
+//! Any bytes: reading by position gives the same as reading in order wherever both succeed, and if a file can be read
+//! in order, it can be read by position.
 
 use bloscpack::{Decoder, Limits, indexed::IndexedReader};
 use std::io::Read;

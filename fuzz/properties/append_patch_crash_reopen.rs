@@ -1,6 +1,6 @@
-//! A file is made, appended to, patched, described and indexed, and the power fails at some moment: what is found then is what it
-//! held before the change or after it, for readers at once; recovery, which may fail in the same way, keeps to it; and the file
-//! goes on from there.
+//! A file is created, appended to, patched, described and indexed, and the power fails at some moment. Readers then
+//! find the content before or after the change at once; recovery, which may fail in the same way, keeps that content;
+//! and the file can be edited again.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::storage::{Cursor, Snapshot};
@@ -28,7 +28,7 @@ struct Case {
     edits: Vec<Step>,
     chunk_size: Option<u8>,
     level: Option<u8>,
-    /// When the power fails, and what is left.
+    /// The moment of the power failure, and the resulting state.
     crashes: Vec<(u16, u64)>,
 }
 
@@ -67,7 +67,7 @@ enum Step {
     Reopen,
 }
 
-/// Bytes that compress now well, now not at all.
+/// Bytes that may or may not compress well.
 #[derive(Arbitrary, Debug)]
 struct Bytes {
     len: u16,
@@ -94,7 +94,7 @@ fn items(count: u8) -> Value {
 }
 
 impl Making {
-    /// The file, and what it holds.
+    /// The file, and its content.
     fn make(&self) -> (Vec<u8>, Content) {
         match self {
             Self::Content { .. } => self.content(),
@@ -212,7 +212,7 @@ impl Case {
 }
 
 impl Step {
-    /// What fits content of this length, or records.
+    /// An edit that suits content of this length, or records.
     fn edit(&self, len: &mut usize, of_records: bool) -> Option<Edit> {
         Some(match self {
             Self::Append(bytes) => {
@@ -240,7 +240,7 @@ impl Step {
     }
 }
 
-/// What an editor did, how far it had got after each edit, and what the file held then.
+/// The work of an editor: the operations recorded up to each edit, and the content after it.
 struct Run {
     log: Log,
     acked: Vec<usize>,
@@ -255,7 +255,7 @@ fn run(scenario: &Scenario) -> Option<Run> {
     for edit in &scenario.edits {
         match scenario.apply(edit, &mut editor, || recorder.clone()) {
             Ok(()) => {}
-            // What cannot be done with such a file.
+            // An edit that such a file does not allow.
             Err(error) if error.category() == Category::Usage => break,
             Err(error) => panic!("{edit:?}: {error}"),
         }

@@ -1,5 +1,5 @@
-//! Whole, by blocks and in ranges a chunk gives the same; what the encoder writes is read back. The
-//! input is a chunk, and settings and data for the encoder.
+//! A chunk gives the same data whole, by blocks and in ranges; chunks of the encoder are read back. The input is a
+//! chunk, and settings and data for the encoder.
 
 use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkHeader, Compressor, FilterPipeline,
@@ -49,7 +49,7 @@ fn decode(chunk: &[u8]) {
     }
 }
 
-/// Settings, told by four bytes.
+/// Settings, encoded in four bytes.
 pub fn settings([a, b, c, typesize]: &[u8; 4]) -> Blosc2Settings {
     const COMPRESSORS: [Compressor; 5] = [
         Compressor::Blosclz,

@@ -1,8 +1,8 @@
-//! What our decoder takes, C-Blosc2 decodes to the same, unless it refuses it; and each reads what the other writes. The input is a
-//! chunk, and settings and data for the encoders.
+//! C-Blosc2 decodes each chunk that our decoder accepts to the same data, or refuses it; and each reads the chunks of
+//! the other. The input is a chunk, and settings and data for the encoders.
 //!
-//! C-Blosc2 trusts what it reads: it gets no chunk that our decoder refuses. It refuses some that no encoder writes and that we
-//! take as C-Blosc 1 does, such as blocks longer than the data.
+//! C-Blosc2 trusts its input: it does not get any chunk that our decoder refuses. It refuses some that no encoder
+//! writes and that we accept as C-Blosc 1 does, such as blocks longer than the data.
 
 use bloscpack::blosc::Fault;
 use bloscpack::blosc::{Blosc2Encoder, ChunkDecoder, ChunkError, ChunkHeader, Engine, ShuffleMeta};

@@ -1,4 +1,4 @@
-//! What our decoder takes, C-Blosc decodes to the same; and each reads what the other writes. The
+//! C-Blosc decodes each chunk that our decoder accepts to the same data; and each reads the chunks of the other. The
 //! input is a chunk, or a Bloscpack file whose first chunk is taken.
 
 use bloscpack::blosc::{

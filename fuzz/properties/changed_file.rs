@@ -1,5 +1,5 @@
-//! Any bytes as a file, and any changes to it: whatever succeeds leaves what a `Vec<u8>` would hold,
-//! and whatever fails leaves the file as it was.
+//! Any bytes as a file, and any changes to it: each success leaves the content of a `Vec<u8>`, and each failure
+//! leaves the file unchanged.
 
 use bloscpack::storage::Memory;
 use bloscpack::{Decoder, Limits, Metadata, edit::Editor};
@@ -23,7 +23,7 @@ fn decoded(file: &[u8]) -> bloscpack::Result<Vec<u8>> {
     Ok(data)
 }
 
-/// One change, told by a few bytes; true if it was made.
+/// One change, encoded in a few bytes; true if it was made.
 fn change(
     editor: &mut Editor<Memory>,
     kind: u8,
@@ -104,7 +104,7 @@ pub fn check(input: &[u8]) {
             );
         }
     }
-    // An append that failed may have left something behind the end, as long as the file is open.
+    // A failed append may have left bytes after the end while the file is open.
     drop(editor);
     let after = folder.bytes(NAME).expect("the file");
     assert!(left.starts_with(&after), "a failure has changed it");

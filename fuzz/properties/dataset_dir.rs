@@ -1,5 +1,5 @@
-//! Any directory as a dataset: an error or data, the same in slices as in whole; what verification finds sound can be read; a
-//! dry run of a repair changes nothing; and what is changed or repaired holds what it held.
+//! Any directory as a dataset gives an error or data, the same in slices as in whole; if verification finds it sound,
+//! it can be read; a dry run of a repair changes nothing; and changes and repairs keep the other content.
 //!
 //! The input says which directory to begin with, and what to do to its files: `directory/edits.rs`.
 
@@ -19,7 +19,7 @@ use files::Files;
 /// More bytes than this are not worth the time, nor are more rows of nothing.
 const ENOUGH: u64 = 1 << 20;
 
-/// The columns, or the array itself: what it is called, and its bytes.
+/// The columns, or the array itself: names and bytes.
 type Leaves = Vec<(String, Vec<u8>)>;
 
 fn options() -> DatasetOptions {
@@ -81,7 +81,7 @@ fn held(files: &Files) -> Option<Leaves> {
     whole(&opened(files).ok()?)?.ok()
 }
 
-/// Slices are parts of the whole, and what cannot be read in whole harms nobody in parts.
+/// Slices are parts of the whole; if the whole cannot be read, slices do no harm.
 fn slices(dataset: &Dataset, choice: u64) {
     for (_, array) in arrays(dataset) {
         let Ok(array) = array else { continue };
@@ -128,7 +128,7 @@ fn change(dataset: &mut Dataset, kind: u64) -> Result<()> {
 /// Nothing if it does not let itself be changed.
 fn changed(store: MemoryStore, kind: u64) -> Option<()> {
     let mut dataset = options().edit_in(store).ok()?;
-    // A shape that is a lie is none to begin from.
+    // A wrong shape is not a valid start.
     if !arrays(&dataset)
         .iter()
         .all(|(_, array)| array.as_ref().is_ok_and(|array| is_small(array)))
@@ -146,7 +146,7 @@ fn names(leaves: &Leaves) -> Vec<&str> {
     leaves.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-/// A change leaves what was there before, as far as it is not what was changed.
+/// A change keeps all other content.
 fn keeps_what_was(before: &Leaves, after: &Leaves, kind: u64) {
     assert_eq!(names(before), names(after));
     for ((name, before), (_, after)) in before.iter().zip(after) {

@@ -1,4 +1,4 @@
-//! Whatever is done to an array or a table, in any layout, it holds what plain vectors do.
+//! An array or a table, in any layout, has the content of plain vectors after any operations.
 
 use bloscpack::dataset::DatasetLayout;
 
@@ -6,7 +6,7 @@ use testkit::dataset_model;
 
 use dataset_model::{Step, array, table};
 
-/// Bytes that tell how a dataset is made.
+/// The number of bytes that encode the creation of a dataset.
 const MAKING: usize = 32;
 const MOST_STEPS: usize = 24;
 
@@ -24,7 +24,7 @@ pub fn check(input: &[u8]) {
         .copied()
         .take(MOST_STEPS)
         .collect();
-    // The model itself opens and compares what was flushed.
+    // The model itself opens and compares the flushed state.
     let judge = &mut |_: &dataset_model::Flushed<'_>| {};
     match first % 2 {
         0 => array::run(layout, making, &steps, judge),

@@ -1,5 +1,5 @@
-//! Any bytes as the small files of datasets, as a dtype, as the head of a `.npy` file: what is taken is written and read again as the
-//! same, and nothing is taken that cannot be.
+//! Any bytes as the small files of datasets, as a dtype, as the head of a `.npy` file: accepted input is written and
+//! read again as the same, and impossible input is refused.
 
 use bloscpack::dataset::wire::proposal::{
     self, SUPERCHUNK_HEADER_LEN, SuperchunkHeader, encode_attributes, encode_shape,
@@ -31,7 +31,7 @@ fn dtype(text: &str) {
     }
 }
 
-/// What the first byte says of the type is what the rest is an element of.
+/// The first byte selects the type, and the rest is an element of it.
 fn element(input: &[u8]) {
     const TYPES: [&str; 14] = [
         "<f2",

@@ -1,4 +1,5 @@
-//! Any bytes as a frame: an error or data, never a panic, and what is read in parts is what is read as a whole.
+//! Any bytes as a frame give an error or data, never a panic, and reading in parts gives the same as reading the
+//! whole.
 
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::{Category, Limits};
@@ -34,7 +35,7 @@ fn chunks(frame: &Frame, choice: usize) {
         let read = frame.read_range(number, start as u32, &mut part);
         let Ok(chunk) = chunk else { continue };
         if let Err(error) = compressed {
-            // What the index alone tells may be nothing that a chunk can tell.
+            // An index entry may describe a chunk that cannot exist as bytes.
             assert_eq!(error.category(), Category::Damaged, "{error}");
         }
         // Blocks over one another may do for the whole, and not on their own.

@@ -1,10 +1,10 @@
-//! Whatever is done to an array in a frame, or to a frame, it holds what a model does.
+//! An array in a frame, or a frame, has the content of a model after any operations.
 
 use testkit::frame_model;
 
 use frame_model::{Place, run, run_plain};
 
-/// Bytes that tell how an array is made, and each step.
+/// The number of bytes that encode the creation of an array, and each step.
 const MAKING: usize = 40;
 const STEP: usize = 12;
 const MOST_STEPS: usize = 30;

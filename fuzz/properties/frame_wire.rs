@@ -1,5 +1,5 @@
-//! Any bytes as the parts of a frame: what is taken is written and read again as the same, and shapes
-//! that agree with a header have sizes that can be counted.
+//! Any bytes as the parts of a frame: accepted parts are written and read again as the same, and shapes that agree
+//! with a header have sizes that can be counted.
 
 use bloscpack::frame::wire::{
     Trailer, chunk_file_name, chunk_number, decode_index, encode_index, is_frame,

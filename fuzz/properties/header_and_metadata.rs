@@ -1,5 +1,4 @@
-//! A header or metadata header that is taken is written back byte by byte; JSON that is taken
-//! keeps its text.
+//! Accepted headers and metadata headers are written back byte by byte; accepted JSON keeps its text.
 
 use bloscpack::wire::metadata::METADATA_HEADER_LEN;
 use bloscpack::wire::{FormatError, Geometry, Header, Metadata, MetadataHeader};

@@ -1,5 +1,5 @@
-//! Any bytes as a file of NumPy or as CSV: an error or rows, the same however many are taken at a time; and what was read is written
-//! and read again as the same.
+//! Any bytes as a file of NumPy or as CSV give an error or rows, the same for any batch size; rows that were read are
+//! written and read again as the same.
 
 use bloscpack::Result;
 use bloscpack::exchange::{
@@ -25,7 +25,7 @@ impl Held {
         let schema = source.schema().clone();
         let rows = source.rows();
         if rows > MOST_ROWS || rows.saturating_mul(schema.row_bytes()) > ENOUGH {
-            // A file may be less than it says, and the first rows tell.
+            // A file may be shorter than it declares, which the first rows show.
             let _ = source.next_batch(bytes.min(64));
             return None;
         }

@@ -1,5 +1,6 @@
-//! A sound file whose table of offsets and counts come from the input: a reader by position gives the data of the right chunk or
-//! an error, unless two entries that were changed together agree on another chunk, and what the reader in order gives.
+//! A sound file with a table of offsets and counts from the input: a reader by position gives an error, or the data
+//! of the right chunk as the reader in order does, unless two entries that were changed together agree on another
+//! chunk.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{Checksum, Decoder, FormatVersion, indexed::IndexedReader};
@@ -33,7 +34,7 @@ enum Entry {
 }
 
 impl Case {
-    /// The file without changes, and what it holds.
+    /// The unchanged file, and its content.
     fn sound(&self) -> (Vec<u8>, Vec<u8>) {
         let checksum = Checksum::ALL[usize::from(self.checksum) % Checksum::ALL.len()];
         let len = 64 * usize::from(self.chunks % 12) + usize::from(self.spare % 3);
@@ -105,11 +106,11 @@ fn of<'a>(map: &'a [Part], fields: &[Field]) -> Vec<&'a Part> {
         .collect()
 }
 
-/// A chunk that can be read: where it lies in the content, and its bytes.
+/// A readable chunk: its position in the content, and its bytes.
 type Found = Option<(u64, Vec<u8>)>;
 
-/// Whether the entry of a chunk and the one behind it were changed both in V3, whose table has no digest and is believed: it can then
-/// say of another chunk, sound in itself, that it is this one.
+/// Whether the entry of a chunk and the next one were both changed in V3, whose table has no digest and is trusted:
+/// it can then pass off another sound chunk as this one.
 fn are_both_changed(map: &[Part], sound: &[u8], file: &[u8], chunk: usize) -> bool {
     let table = of(map, &[Field::Offset]);
     let is_believed = sound[4] == 3;
@@ -120,7 +121,7 @@ fn are_both_changed(map: &[Part], sound: &[u8], file: &[u8], chunk: usize) -> bo
         })
 }
 
-/// What a reader by position gives for each chunk.
+/// Each chunk as a reader by position returns it.
 fn by_position(file: &[u8]) -> bloscpack::Result<Vec<Found>> {
     let reader = IndexedReader::open(file)?;
     let chunk = |number| {
@@ -153,7 +154,7 @@ fn is_right(file: &[u8], sound: &[u8], map: &[Part], data: &[u8]) {
     }
 }
 
-/// What can be read in order can be read by position, and is the same.
+/// If a file can be read in order, it can be read by position with the same result.
 fn is_as_in_order(file: &[u8]) {
     let mut data = Vec::new();
     let in_order = Decoder::new(file).read_to_end(&mut data);

@@ -1,5 +1,5 @@
-//! A sound file around packed chunks whose contents come from the input: what readers find in them is what the format's
-//! description says, or an error; and all that holds of any records holds.
+//! A sound file around packed chunks with contents from the input: readers return the records that the format's
+//! description defines, or an error; and all properties of records hold.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
@@ -21,7 +21,7 @@ struct Case<'a> {
 /// The content of a chunk.
 #[derive(Arbitrary, Debug)]
 enum Content<'a> {
-    /// Records as they should be.
+    /// Valid records.
     Sound {
         width: u8,
         records: Vec<&'a [u8]>,
@@ -33,7 +33,7 @@ enum Content<'a> {
         at: u8,
         byte: u8,
     },
-    /// A head, and anything behind it.
+    /// A head, followed by any bytes.
     Head {
         first: Option<u64>,
         count: u32,

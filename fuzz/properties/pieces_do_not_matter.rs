@@ -1,5 +1,4 @@
-//! What the parser tells of any bytes does not depend on how they are cut. The last byte seeds
-//! the cuts.
+//! The parser's events for any bytes do not depend on how these are cut. The last byte seeds the cuts.
 
 use bloscpack::Limits;
 use bloscpack::wire::{Ending, Event, Hashers, ParseError, Parser};

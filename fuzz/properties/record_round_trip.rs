@@ -1,5 +1,4 @@
-//! Whatever the options, the records that go in come out, in order and by number, and the same bytes
-//! from any number of threads.
+//! With any options, records are read back in order and by number, and any number of threads gives the same bytes.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{

@@ -1,5 +1,5 @@
-//! Any bytes as records: what is read by number is what is read in order, wherever both succeed, and
-//! what can be read in order can be read by number.
+//! Any bytes as records: reading by number gives the same as reading in order wherever both succeed, and if records
+//! can be read in order, they can be read by number.
 
 use bloscpack::{
     Category, Limits,
@@ -70,7 +70,7 @@ pub fn check(input: &[u8]) {
                 .eq(records)
         );
     } else {
-        // Whatever it is, there is an end.
+        // Any input comes to an end.
         let last = by_number.len();
         for number in (0..last.min(500)).chain(last.saturating_sub(500)..last) {
             let _ = by_number.get(number);

@@ -1,5 +1,5 @@
-//! Any bytes: what is recovered decodes, a sound file is recovered as it decodes, and a verification
-//! by position finds damage where one in order does.
+//! Any bytes: recovered files decode, a sound file is recovered with its content, and verification by position finds
+//! damage where verification in order does.
 
 use bloscpack::{
     Decoder, Limits,
@@ -18,7 +18,7 @@ const LIMITS: Limits = Limits::new()
 /// More data than this is not worth the time.
 const ENOUGH: u64 = 8 << 20;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, PartialEq)]
 enum Held {
     Content(Vec<u8>),
@@ -57,9 +57,9 @@ fn read(input: &[u8], limits: Limits) -> Option<(bloscpack::Result<Held>, bool)>
     ))
 }
 
-/// A new file is sound, and has in it what the recovery tells.
+/// A new file is sound, and contains everything that the recovery reports.
 fn check_new(file: &[u8], recovery: &Recovery) -> Option<Held> {
-    // Limits are for what was given: its chunks are cut into other blocks than they were.
+    // Limits are for the input: the recovered file has chunks with other blocks.
     let held = read(file, Limits::default())?
         .0
         .expect("a new file is sound");
@@ -81,8 +81,7 @@ pub fn check(input: &[u8]) {
     if report.warnings.is_empty() {
         assert_eq!(report.is_sound(), by_position.is_sound());
     } else {
-        // In order, bytes behind the last chunk are only passed over; by position, chunks are
-        // found among them.
+        // A reader in order ignores bytes after the last chunk; by position, chunks are found among them.
         assert!(report.is_sound() || !by_position.is_sound());
     }
     if by_position.is_sound() {
@@ -99,7 +98,7 @@ pub fn check(input: &[u8]) {
             };
             match in_order {
                 Err(_) => assert!(!recovery.damages.is_empty() || !recovery.is_complete()),
-                // What an old append may leave behind can also be chunks that went missing.
+                // The remnants of an old append can also be missing chunks.
                 Ok(whole) if is_plain => assert!(held == whole, "{recovery:?}"),
                 Ok(_) => {}
             }

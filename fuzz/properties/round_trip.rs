@@ -1,4 +1,4 @@
-//! Whatever the options, what goes in comes out, and the same bytes from any threads and writes.
+//! With any options, data is read back unchanged, and any threads and writes give the same bytes.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bloscpack::{

@@ -1,4 +1,4 @@
-//! Any bytes: an error or data, and the same from every reader.
+//! Any bytes give an error or data, the same from every reader.
 
 use bloscpack::{Decoder, DecoderBuilder, Limits, survey::Survey, verify::verify};
 use std::io::{Cursor, Read};

@@ -1,5 +1,5 @@
-//! Chunks of Blosc 2 where a Bloscpack file or a dataset holds chunks: no tool writes such files, but
-//! nothing in their format forbids them.
+//! Tests of chunks of Blosc 2 in Bloscpack files and datasets: no tool writes such files, but nothing in their format
+//! forbids them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "made-up data may be cut")]
 

@@ -1,5 +1,5 @@
-//! Decodes files that real tools wrote, and compares all that can be known of them: those in
-//! `testdata`, and the whole corpus where it is unpacked.
+//! Tests decoding of files that real tools wrote, with all that is known of them: those in `testdata`, and the whole
+//! corpus if it is unpacked.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -23,7 +23,7 @@ use std::io::Read;
 use std::path::Path;
 use trickle::Trickle;
 
-/// What is wrong with one file; empty when all is well.
+/// Problems found with one file; empty if there are none.
 #[derive(Default)]
 struct Findings(Vec<String>);
 
@@ -128,7 +128,7 @@ fn same_content(how: &str, content: &[u8], expected: &Expected, findings: &mut F
     );
 }
 
-/// The only thing to be said of a sound file is that there are bytes behind it.
+/// The only warning that a sound file may cause is about trailing bytes.
 fn same_warnings(how: &str, warnings: &[Warning], expected: &Expected, findings: &mut Findings) {
     let trailing = |warning: &Warning| match warning {
         Warning::Trailing(trailing) => Some(trailing.len),

@@ -1,5 +1,5 @@
-//! The same data with the same options gives the same bytes: whatever the threads, however the data is cut, and in every
-//! process.
+//! Tests that the same data with the same options gives the same bytes, for any number of threads, any cuts of the
+//! data, and in every process.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 #![allow(
@@ -42,7 +42,7 @@ enum Way {
     Pieces(u64),
     /// From a reader that always has more.
     Read,
-    /// From a reader that gives so much at once.
+    /// From a reader that returns this much at once.
     Trickle(usize),
     /// From a source read at positions.
     At,
@@ -175,7 +175,7 @@ fn streams_and_files_of_all_layouts() {
     let data = Arc::new(sensor(LEN, 2));
     for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
         for chunk_size in [1_000, 100_000] {
-            // The length told beforehand, and a length that is whole chunks.
+            // The length is declared, and the content fills whole chunks.
             let data = Arc::new(data[..data.len() / chunk_size * chunk_size].to_vec());
             let builder = Encoder::builder()
                 .level(1)
@@ -203,7 +203,7 @@ fn settings_chosen_by_the_data() {
                     .into_iter()
                     .filter(|way| !matches!(way, Way::At))
                     .collect();
-                // What is read at positions first is sampled there, and so is the rest of data that begins with nothing.
+                // Data that is first read at positions is sampled there, and so is data after an empty start.
                 let in_order = &in_order[..if data.len() < 5 { 6 } else { 7 }];
                 check(&builder, &data, in_order, &what);
                 check(&builder, &data, &[Way::At], &what);
@@ -315,7 +315,7 @@ fn array(layout: DatasetLayout, threads: usize, parts: &[&[u8]]) -> BTreeMap<Str
 fn arrays_in_directories() {
     let data = sensor(400_000, 6);
     let (before, behind) = data.split_at(160_000);
-    // What was flushed before is flushed at the same place.
+    // Data before the flush is flushed at the same place each time.
     let halves = |seed| [rows(before, seed), rows(behind, seed)];
     for layout in DatasetLayout::ALL {
         let expected = array(layout, 1, &[before, behind]);
@@ -326,7 +326,7 @@ fn arrays_in_directories() {
         }
         for seed in 1..4 {
             let [mut some, mut others] = halves(seed);
-            // As many before the flush as behind it.
+            // Both lists need the same length.
             while some.len() < others.len() {
                 some.push(&[]);
             }

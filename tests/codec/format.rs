@@ -1,5 +1,5 @@
-//! What the format documents say of the bytes, byte by byte. Nothing here is parsed with our own
-//! code: the expected bytes are spelled out, or put together from the documents' layouts.
+//! Tests of the format, byte by byte, against its documents. Nothing here is parsed with our own code: the expected
+//! bytes are spelled out, or built from the documents' layouts.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::{Checksum, Compressor, Encoder, Filter, FormatVersion, Metadata};

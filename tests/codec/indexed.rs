@@ -1,5 +1,4 @@
-//! Random access gives what reading in order gives, reads no more than it must, and refuses what
-//! is damaged.
+//! Tests that random access gives the same as reading in order, reads no more than it must, and refuses damage.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -246,7 +245,7 @@ fn a_damaged_neighbour_is_noticed_and_others_are_read() {
     );
     assert_eq!(reader.read_chunk(6).unwrap(), clean.read_chunk(6).unwrap());
 
-    // Who asks not to check is not checked, but what cannot be decoded is still an error.
+    // Without checks a wrong digest is not an error, but data that cannot be decoded still is.
     let lenient = IndexedReader::builder()
         .check_digests(false)
         .open(hole.as_slice())
@@ -351,7 +350,7 @@ fn many_members_cost_no_more_than_their_number() {
     assert_eq!(reader.chunk_range(MEMBERS as u64).unwrap(), None);
 }
 
-/// Also where it is copied in several pieces, and through whatever points to the source.
+/// Also if it is copied in several pieces, and through any kind of pointer to the source.
 #[test]
 fn a_giant_is_read_and_checked_once() {
     let len = 130u32 << 20;

@@ -1,4 +1,4 @@
-//! Files, streams and records that are written, read, found by position and changed.
+//! Tests of files, streams and records: writing, reading, finding by position, and changing.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

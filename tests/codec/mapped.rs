@@ -1,4 +1,4 @@
-//! A file mapped into memory gives what the file gives.
+//! Tests that a file mapped into memory gives the same as the file.
 #![cfg(feature = "mmap")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// All that a reader gives: the content as a whole, and chunk by chunk.
+/// Everything that a reader returns: all content at once, and chunk by chunk.
 fn read(source: impl ReadAt) -> (Vec<u8>, Vec<Vec<u8>>, usize, usize) {
     let reader = IndexedReader::open(source).unwrap();
     let mut whole = vec![0; usize::try_from(reader.content_len()).unwrap()];

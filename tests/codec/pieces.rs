@@ -1,4 +1,4 @@
-//! What the parser tells does not depend on how its input is cut.
+//! Tests that the parser's events do not depend on how its input is cut.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -11,7 +11,7 @@ use bloscpack::wire::{Ending, Event, Hashers, ParseError, Parser};
 use golden::{Random, corpus, goldens};
 use testkit::golden;
 
-/// All that a parser tells of an input, the data of each chunk in one piece.
+/// All events of a parser, with the data of each chunk in one piece.
 #[derive(Debug, PartialEq)]
 struct Told {
     events: Vec<String>,
@@ -20,7 +20,7 @@ struct Told {
 
 /// Feeds the input in pieces of the lengths that `cut` gives.
 fn told(input: &[u8], mut cut: impl FnMut() -> usize) -> Told {
-    // Short, so that it stands in the way of some of the damaged inputs.
+    // Low limits, so that some of the damaged inputs exceed them.
     let limits = Limits::new().chunk(1 << 20).metadata(1 << 16);
     let mut parser = Parser::new(limits, Hashers::default());
     let mut events = Vec::new();
@@ -88,7 +88,7 @@ fn compare(name: &str, input: &[u8], random: &mut Random, tally: &mut Tally) {
 fn damaged(file: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut file = file.to_vec();
     let at = random.below(file.len());
-    // Half of the damage to the part before the chunks, where there is most to tell.
+    // Half of the damage goes to the part before the chunks, which has the most fields.
     let at = if random.below(2) == 0 { at } else { at % 128 }.min(file.len() - 1);
     match random.below(6) {
         0 => file.truncate(at),

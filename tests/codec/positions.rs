@@ -1,4 +1,4 @@
-//! Sources that are read at positions, by several threads, give what reading in order gives.
+//! Tests that sources read at positions, by several threads, give the same as reading in order.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
     clippy::cast_possible_truncation,
@@ -34,7 +34,7 @@ fn in_order(builder: DecoderBuilder, file: &[u8]) -> Outcome {
     outcome(builder.read_from(file))
 }
 
-/// The file behind some bytes that are not its own.
+/// Reads the file after some bytes that are not part of it.
 fn at_positions(builder: DecoderBuilder, file: &[u8]) -> Outcome {
     let source = [b"not its own".as_slice(), file].concat();
     outcome(builder.read_at(Arc::new(source), 11).unwrap())
@@ -111,7 +111,7 @@ fn cut_and_damaged_files_are_told_in_the_same_words() {
         }
         for _ in 0..60 {
             let mut file = file.clone();
-            // Half of the damages among the first bytes, where sizes stand.
+            // Half of the damage goes to the first bytes, which contain sizes.
             let within = [200, len][(random.next() % 2) as usize];
             let at = (random.next() % within) as usize;
             file[at] ^= 1 << (random.next() % 8);
@@ -143,7 +143,7 @@ fn ranges_are_the_same_and_what_is_not_wanted_is_not_read() {
     let builder = Decoder::builder().range(329_990..330_000);
     let (content, _) = outcome(builder.read_at(Arc::clone(&source), 0).unwrap());
     assert_eq!(content, data[329_990..]);
-    // The first read takes what it gets; of the chunks behind it only the last is wanted.
+    // The first read takes whatever it gets; after that, only the last chunk is needed.
     let read = source.read.load(Ordering::Relaxed);
     assert!(read < 262_144 + 31_000 + 2048, "{read} bytes were read");
 }
@@ -190,7 +190,7 @@ fn a_giant_that_cannot_be_read_does_not_take_along_what_stands_before_it() {
     assert_eq!(content, [7; 5000]);
 }
 
-/// Counts what is read, and fails or ends where it is told to.
+/// Counts reads, and fails or ends at the requested position.
 struct Watched {
     bytes: Vec<u8>,
     calls: AtomicU64,
@@ -241,7 +241,7 @@ fn a_chunk_that_cannot_be_read_is_an_error_that_stays() {
     let (file, data) = large(FormatVersion::V3, Checksum::Crc32, true);
     for threads in [1, 3] {
         let mut source = Watched::new(file.clone());
-        // Within the third chunk, behind what is read at first.
+        // Within the third chunk, after the range of the first read.
         source.fails_at = 270_000;
         let builder = Decoder::builder().threads(threads);
         let mut decoder = builder.read_at(Arc::new(source), 0).unwrap();
@@ -267,7 +267,7 @@ fn a_file_that_shrinks_while_it_is_read_is_an_error() {
     assert_eq!(content, data[..200_000]);
 }
 
-/// What an encoder makes of a source that is read at positions, after some bytes that are written.
+/// The output of an encoder for some written bytes and then a source that is read at positions.
 fn encoded(options: EncoderBuilder, before: &[u8], source: Vec<u8>, bytes: Range<u64>) -> Vec<u8> {
     let mut encoder = options.write_to_file(Cursor::new(Vec::new())).unwrap();
     encoder.write_all(before).unwrap();
@@ -281,7 +281,7 @@ fn encoded(options: EncoderBuilder, before: &[u8], source: Vec<u8>, bytes: Range
     encoder.finish().unwrap().into_inner()
 }
 
-/// What is written first, and what is read behind it, around the borders of chunks and of what goes to a thread at once.
+/// Lengths of the written bytes and of the source, around the borders of chunks and of a thread's share.
 fn lengths(chunk: u64) -> Vec<(usize, u64)> {
     let most = 3 * chunk.max(131_072);
     let border = [0, 1, chunk - 1, chunk, chunk + 1, 131_072, most];
@@ -345,7 +345,7 @@ fn a_source_that_ends_or_fails_leaves_no_whole_file() {
     }
 }
 
-/// Whoever reads it: the threads, or, in front of whole chunks and behind them, the caller's.
+/// The failing reader may be a worker or, before and after whole chunks, the calling thread.
 #[test]
 fn after_a_source_that_failed_nothing_is_finished() {
     for (before, fails_at) in [(0, 500_000), (0, 999_999), (1000, 0), (1000, 999_999)] {

@@ -1,4 +1,4 @@
-//! Records over a TCP socket: what is flushed arrives at once, and a cut is noticed.
+//! Tests of records over a TCP socket: flushed records arrive at once, and a cut is detected.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::{
@@ -28,8 +28,8 @@ fn records() -> Vec<Vec<u8>> {
     lengths.iter().enumerate().map(record).collect()
 }
 
-/// Each record is sent only after the receiver has told that it has the one before it: what stays
-/// behind in a buffer would be waited for in vain.
+/// Each record is sent only after the receiver has acknowledged the one before it: if a record remained in a buffer,
+/// both sides would wait forever.
 fn one_by_one(builder: RecordWriterBuilder, threads: usize, finish: bool) {
     let (near, far) = pair();
     let receiver = thread::spawn(move || {

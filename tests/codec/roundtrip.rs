@@ -1,5 +1,5 @@
-//! What goes in comes out: whatever the options, the threads, the pieces and the targets; and from
-//! the same data and options come the same bytes.
+//! Tests that decoding returns the original data for all options, threads, pieces and targets, and that the same data
+//! and options give the same bytes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -71,8 +71,7 @@ impl Case {
         builder
     }
 
-    /// Whether the length is told, as it must be for V1 in a pipe and for targets that cannot be
-    /// read.
+    /// Whether the length is declared, as it must be for V1 in a pipe and for targets that cannot be read.
     fn knows_size(&self) -> bool {
         let must = match self.target {
             Target::Pipe => self.layout == FormatVersion::V1,
@@ -192,7 +191,7 @@ fn data() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What the header and table say of the file, held against what was asked for.
+/// Checks the header and the table of the file against the options.
 fn check_survey(case: &Case, file: &[u8]) {
     let survey = Survey::of(file, &Default::default()).unwrap();
     assert_eq!((survey.members.len(), survey.len), (1, file.len() as u64));
@@ -238,7 +237,7 @@ proptest! {
         let mut file = Vec::new();
         let mut data = Vec::new();
         for case in &cases {
-            // Bytes behind a member are only told from another one where it has a header.
+            // Bytes after a member are only recognized as another one if it has a header.
             file.extend(case.encode(1, usize::MAX));
             data.extend_from_slice(&case.data);
         }
@@ -383,7 +382,7 @@ fn targets_that_take_a_byte_a_call_and_are_interrupted_get_the_same_bytes() {
     }
 }
 
-/// Fails at one call, and at all that follow if that is how it fails.
+/// Fails at one call or, with `for_good`, at all later ones, too.
 struct Failing<'a> {
     target: &'a mut Cursor<Vec<u8>>,
     calls: &'a mut u32,
@@ -432,7 +431,7 @@ impl Seek for Failing<'_> {
     }
 }
 
-/// Writes all and finishes, stubbornly: after an error, goes on as a careless caller would.
+/// Writes all and finishes, stubbornly: after an error, it continues as a careless caller would.
 fn write_carelessly(
     recipe: &Recipe,
     data: &[u8],
@@ -485,10 +484,10 @@ fn a_target_that_fails_at_any_call_leaves_no_success() {
                     break;
                 }
                 failures += 1;
-                // A flush that failed once and was made good by `finish` is no loss.
+                // A flush that failed once and that `finish` made up for is not a failure.
                 let flushed = !for_good && failed && result.is_ok();
                 assert!(result.is_err() || flushed, "{place}");
-                // Whatever is left is refused, or is all of it.
+                // The remaining file is refused, or complete.
                 if let Ok(back) = decompress(&file) {
                     assert!(back == data, "{place}: {} bytes", back.len());
                 }
@@ -587,7 +586,7 @@ fn a_table_of_unknown_length_grows_as_often_as_it_must() {
                 assert!(member.offsets.get(chunks - 1).is_some());
                 let least = match (layout, spare) {
                     (FormatVersion::V3, Some(spare)) => spare,
-                    // What is left of the room.
+                    // The room that was not used.
                     _ => 0,
                 };
                 let found = member.header.max_app_chunks;
@@ -598,8 +597,8 @@ fn a_table_of_unknown_length_grows_as_often_as_it_must() {
     }
 }
 
-/// A chunk of 160 MiB comes in pieces: what is held is the compressed chunk and a piece of a few
-/// blocks, not the chunk.
+/// A chunk of 160 MiB comes in pieces: memory contains the compressed chunk and a piece of a few blocks, not the
+/// whole chunk.
 #[test]
 fn a_giant_chunk_comes_in_pieces() {
     const LEN: u32 = 160 << 20;
@@ -661,8 +660,8 @@ fn a_giant_chunk_comes_in_pieces() {
     assert!(nothing.is_empty(), "the digest comes before the data");
 }
 
-/// Without a digest, damage within a giant shows only when its turn comes: what came before is
-/// counted, and what is lost ends with the chunk.
+/// Without a digest, damage within a giant only shows when it is reached: the data before it is counted, and the rest
+/// of the chunk is lost.
 #[test]
 fn what_a_damaged_giant_has_lost_is_what_is_left_of_it() {
     const LEN: u32 = 66 << 20;
@@ -742,7 +741,7 @@ impl bloscpack::wire::Hasher for Planted {
     }
 }
 
-/// Who goes on after an error would otherwise get the data without the chunk.
+/// Otherwise a caller that continues after an error would get the data without the chunk.
 #[test]
 fn a_chunk_lost_in_a_panic_is_not_passed_over() {
     let planted = bloscpack::wire::Hashers::default().with(Checksum::Crc32, || Box::new(Planted));

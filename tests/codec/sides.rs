@@ -1,4 +1,4 @@
-//! Every I/O error that leaves a public function says on which side it happened.
+//! Tests that every I/O error from a public function has the side on which it happened.
 //!
 //! Each entry point runs again and again: with its first operation on one side failing, with its second, and so on until
 //! none is left to fail.

@@ -1,4 +1,4 @@
-//! Settings chosen by a sample of the data.
+//! Tests of settings chosen by a sample of the data.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use testkit::oracle;
@@ -182,7 +182,7 @@ fn settings_out_of_range_are_refused() {
     }
 }
 
-/// Content, as bytes, and what its header says of elements.
+/// Content, as bytes, and the description of its elements in the header.
 fn read_back(file: &[u8]) -> (Vec<u8>, Option<u8>) {
     let mut content = Vec::new();
     Decoder::new(file).read_to_end(&mut content).unwrap();
@@ -234,7 +234,7 @@ fn the_sample_of_a_stream_is_its_first_chunk() {
 
 #[test]
 fn the_sample_of_a_source_is_from_all_over_it() {
-    // The beginning tells nothing of the rest.
+    // The beginning is not representative of the rest.
     let mut data = data(Kind::Noise, LEN / 2);
     data.extend(Kind::Ramp.data(&mut Random::new(1), 7 * LEN));
     let builder = Encoder::builder().auto(Aim::Balance);

@@ -1,9 +1,9 @@
-//! What is written one record a chunk is what the proposal for variable-length data describes, read
-//! here by its layout alone.
+//! Tests that files with one record per chunk follow the proposal for variable-length data, read here by its layout
+//! alone.
 //!
-//! The reader below uses nothing of the library: only the proposal's tables, C-Blosc for chunks that
-//! are compressed, and published implementations of the checksums. What the proposal leaves open, and
-//! what streams have that it knows nothing of, is tested apart from it.
+//! The reader below uses nothing of the library: only the proposal's tables, C-Blosc for chunks that are compressed,
+//! and published implementations of the checksums. Options that the proposal leaves open, and features of streams
+//! that it does not cover, are tested separately.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -35,7 +35,7 @@ mod proposal {
         pub checksum: u8,
         pub nchunks: i64,
         pub metadata: Option<serde_json::Value>,
-        /// What the last four bytes of the header hold.
+        /// The last four bytes of the header.
         pub reserved: u32,
         pub offsets: Vec<i64>,
         pub items: Vec<Vec<u8>>,
@@ -180,7 +180,7 @@ impl Case {
         writer.finish().unwrap()
     }
 
-    /// What the metadata says besides `shape`.
+    /// Checks the metadata besides `shape`.
     fn check_metadata(&self, metadata: &serde_json::Value) {
         let own = self
             .own

@@ -1,9 +1,9 @@
-//! A crash at any moment leaves the old file or the new one, readable at once, and nothing else.
+//! Tests that a crash at any moment leaves the old file or the new one, readable at once, and nothing else.
 //!
-//! What an editor does is recorded; then the power fails after each operation, and of what was not
-//! yet synced anything may be on the disk (`crates/testkit/src/crash.rs`). A normal run tries some ten
-//! thousands of such states. `BLOSCPACK_CRASH_STATES=10000000` goes on with scenarios made up at
-//! random until there were so many; `BLOSCPACK_CRASH_SEED` makes up others.
+//! Records the operations of an editor; then the power fails after each operation, and any part of the unsynced data
+//! may be on the disk (`crates/testkit/src/crash.rs`). A normal run tries some ten thousand of such states.
+//! `BLOSCPACK_CRASH_STATES=10000000` continues with random scenarios until so many were tried; `BLOSCPACK_CRASH_SEED`
+//! selects others.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -39,14 +39,14 @@ const AGAIN: Depth = Depth {
 /// From one in so many states the recovery crashes, too.
 const RECOVERED: usize = 19;
 
-/// What an editor did: the log, and how far it had got after each edit.
+/// The work of an editor: the log, and its length after each edit.
 struct Run {
     log: Log,
     acked: Vec<usize>,
     contents: Vec<Content>,
 }
 
-/// Lets an editor do its work, all of it or up to what cannot be done with this file.
+/// Runs an editor until its work is done, or not possible with this file.
 fn run(scenario: &Scenario) -> Run {
     let recorder = Recorder::new(&[(NAME.into(), scenario.file.clone())]);
     let (mut acked, mut contents) = (Vec::new(), vec![scenario.before.clone()]);
@@ -59,7 +59,7 @@ fn run(scenario: &Scenario) -> Run {
         }
         acked.push(recorder.done());
         contents.push(edit.model(&contents[contents.len() - 1]));
-        // The writer is still there, and in nobody's way.
+        // The writer is still there, but does not interfere.
         let beside = Snapshot::open_in(&recorder, OsStr::new(NAME)).unwrap();
         let seen = check::read(Cursor::new(beside)).unwrap();
         assert_eq!(seen, contents[contents.len() - 1], "{}", scenario.name);
@@ -73,7 +73,7 @@ fn run(scenario: &Scenario) -> Run {
 }
 
 impl Run {
-    /// What may be found after a crash when so many operations were done.
+    /// The contents that may be found if the crash happens after so many operations.
     fn allowed(&self, done: usize) -> &[Content] {
         let promised = self.acked.iter().filter(|acked| **acked <= done).count();
         &self.contents[promised..self.contents.len().min(promised + 2)]
@@ -186,8 +186,8 @@ fn bytes(files: &Files, name: &str) -> Vec<u8> {
         .clone()
 }
 
-/// The file of one crash beside the journal of another, as careless copying may bring them
-/// together. Only copies of one and the same file cannot be told apart: `docs/crash-safety.md`.
+/// The file of one crash beside the journal of another, as careless copying may combine them. Only copies of the same
+/// file cannot be distinguished: `docs/crash-safety.md`.
 #[test]
 fn a_journal_of_another_file_is_not_obeyed() {
     let (mut all, mut pairs) = (Vec::new(), 0);
@@ -212,7 +212,7 @@ fn a_journal_of_another_file_is_not_obeyed() {
             for error in [read.into(), written] {
                 assert_eq!(error.category(), Category::CutShort, "{name}: {error}");
             }
-            // Nothing was touched that somebody may still bring together again.
+            // Nothing was touched, so that the right files can still be combined.
             assert_eq!(folder.bytes(NAME), Some(bytes(files, NAME)), "{name}");
             assert_eq!(
                 folder.bytes(JOURNAL),
@@ -224,7 +224,7 @@ fn a_journal_of_another_file_is_not_obeyed() {
     assert!(pairs > 1000);
 }
 
-/// What lies in the journal's place without being a journal belongs to somebody.
+/// A file with the journal's name that is not a journal belongs to another program.
 #[test]
 fn a_file_in_the_journals_place_stays() {
     let scenario = &scenarios()[0];
@@ -269,7 +269,7 @@ fn leaves_damage(act: impl Fn(&Recorder)) -> bool {
 const OLD: [u8; 3000] = [1; 3000];
 const NEW: [u8; 2000] = [2; 2000];
 
-/// The usual way to write a file is seen to be safe, and what is wrong with others is found.
+/// The usual way to write a file is found to be safe, and bugs in other ways are found.
 #[test]
 fn what_these_tests_look_for_they_find() {
     let (name, new) = (OsStr::new(NAME), OsStr::new("new"));
@@ -295,7 +295,7 @@ fn what_these_tests_look_for_they_find() {
     }));
 }
 
-/// A file that is written anew has its name when it is whole.
+/// A file that is written again gets its name when it is complete.
 #[test]
 fn a_new_file_is_whole_or_not_there() {
     let (scenario, data) = (&scenarios()[0], golden::sensor(900, 4));

@@ -1,5 +1,5 @@
-//! Whatever fails, at whichever operation, the file is the old one or the new one, the error is one
-//! of the environment, and nobody panics.
+//! Tests that, after any failure in any operation, the file is the old one or the new one, the error has the category
+//! of the environment, and there is no panic.
 //!
 //! The N-th operation fails for N = 0, 1, ... until none is left to fail: once, or from then on.
 #![allow(
@@ -26,7 +26,7 @@ use golden::Random;
 use recorder::Recorder;
 use scenario::{Content, NAME, Opened, Scenario, scenarios};
 
-/// What has come of a scenario in a folder with faults.
+/// The result of a scenario in a folder with faults.
 struct Outcome {
     /// Edits that were said to be made.
     made: usize,

@@ -1,4 +1,4 @@
-//! Editors of files when the power fails or an operation of the storage does.
+//! Tests of editors of files when the power fails or an operation of the storage does.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! One flipped bit anywhere in a file is an error or changes nothing.
+//! Tests that one flipped bit anywhere in a file is an error or changes nothing.
 //!
 //! Which flips change nothing is written down here, bit by bit, as [`harmless`], and compared
 //! with what the library does: both a harmless flip that is not in the list and one in the list
@@ -23,7 +23,7 @@ use testkit::tally;
 /// The largest chunk size that the format has.
 const MAX_SIZE: i64 = 2_147_483_631;
 
-/// What is known of a member beforehand.
+/// The known properties of a member.
 struct Member {
     start: usize,
     version: u8,
@@ -76,7 +76,7 @@ impl Member {
         self.options & 2 != 0
     }
 
-    /// What the table calls members like this.
+    /// The name of such members in the table.
     fn container(&self) -> String {
         let kind = if self.nchunks < 0 { "stream" } else { "file" };
         let guard = match self.checksum {
@@ -134,8 +134,8 @@ fn harmless(member: &Member, field: Field, new: i64) -> bool {
         }
         // A table of unknown length may have no entries.
         Field::Options => !counted && !member.has_offsets() && new == i64::from(member.options | 1),
-        // "None" behind the only digest of an input: the reference, too, takes what follows for
-        // what its append leaves behind.
+        // "None" after the only digest of an input: the reference, too, takes the following bytes for a remnant of
+        // its append.
         Field::Checksum => {
             let one = if counted { 1 } else { 0 };
             member.version == 3 && new == 0 && member.last_in_file && member.chunks.len() == one
@@ -148,7 +148,7 @@ fn harmless(member: &Member, field: Field, new: i64) -> bool {
         }
         // Undefined by the format, zero from all writers, passed over by the reference.
         Field::SectionOptions | Field::SectionUserCodec | Field::SectionRoom => true,
-        // Of no use for reading.
+        // Not used for reading.
         Field::SectionLevel => (0..=9).contains(&new),
         _ => false,
     }
@@ -305,7 +305,7 @@ fn no_flip_in_our_own_files_is_silent() {
     }
     conclude("own files", goldens.len(), &tally);
     assert!(tally.flips as usize > effort::cases(100_000, 30));
-    // A rule for a field that never applies is no rule.
+    // Each rule must apply to at least one field.
     for field in [
         Field::Typesize,
         Field::Version,

@@ -1,4 +1,4 @@
-//! Inputs that are damaged, cut short or hostile, and what is recovered from them.
+//! Tests of inputs that are damaged, cut short or hostile, and of recovery from them.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,5 +1,5 @@
-//! A file cut anywhere is reported as cut, after all whole chunks before the cut; and what a
-//! writer leaves that did not finish is a cut file.
+//! Tests that a file cut anywhere is reported as cut, after all whole chunks before the cut, and so is the file of a
+//! writer that did not finish.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -67,7 +67,7 @@ fn files() -> [Golden; 3] {
     [file, stream, three]
 }
 
-/// What may come out of the first `cut` bytes.
+/// The output that the first `cut` bytes may give.
 struct Expected {
     /// Bytes of the whole chunks.
     data: usize,
@@ -88,7 +88,7 @@ fn expected(golden: &Golden, map: &[Part], cut: usize) -> Expected {
     }
     let ends_here = |parts: &[Part]| parts.last().is_some_and(|part| part.at.end == cut);
     let border = map.chunk_by(|a, b| a.member == b.member).any(ends_here);
-    // The streams here have no metadata: behind the 32 bytes of their header come the chunks.
+    // The streams here have no metadata: the chunks come after the 32 bytes of their header.
     let unended = map.chunk_by(|a, b| a.member == b.member).any(|member| {
         let (first, last) = (&member[0], &member[member.len() - 1]);
         last.field == Field::EndMark && (first.at.start + 32..last.at.end).contains(&cut)
@@ -199,7 +199,7 @@ impl Seek for Shared {
     }
 }
 
-/// Both kinds of encoder behind one face.
+/// Either encoder as a [`Write`].
 fn encoder(recipe: &Recipe, target: Shared) -> Box<dyn Write> {
     match recipe.seek {
         Some(_) => Box::new(recipe.builder().write_to_file(target).unwrap()),
@@ -220,7 +220,7 @@ fn assert_cut_short(file: &[u8], data: &[u8], place: &str) {
         !verify(file, Limits::default(), 1).unwrap().is_sound(),
         "{place}"
     );
-    // What only lacks the last word gives its whole chunks to those who ask for them.
+    // A stream without only its end mark can be read on request.
     let error = decoded.result.unwrap_err();
     let asked = decode(Decoder::builder().allow_unterminated(true), file);
     assert_eq!(asked.result.is_ok(), error.is_unended(), "{place}: {error}");
@@ -353,7 +353,7 @@ fn a_broken_promise_of_length_is_an_error_and_leaves_a_cut_file() {
     }
 }
 
-/// Offsets of -1 are no error as long as every counted chunk is there.
+/// Offsets of -1 are not an error if every counted chunk is there.
 #[test]
 fn a_file_that_only_lacks_its_offsets_is_complete() {
     let golden = Recipe::new(Checksum::Sha1).golden("");
@@ -371,7 +371,7 @@ fn a_file_that_only_lacks_its_offsets_is_complete() {
     }
 }
 
-/// Nothing is there but the header; that is said of the file, not that it is empty.
+/// Only the header is there; the file is reported as cut, not as empty.
 #[test]
 fn the_header_of_a_file_cut_in_its_open_table_can_be_read() {
     let target = Shared::default();

@@ -1,8 +1,9 @@
-//! Arrays of Caterva and `b2nd` by command, for `arrays.py`: everything that the library does with them, one call a line.
+//! Arrays of Caterva and `b2nd` by command, for `arrays.py`: all operations of the library on them, one call per
+//! line.
 //!
-//! A command is a JSON object on a line of standard input; under `data` it tells the lengths of the pieces of raw bytes that
-//! follow the line. The answer is such a line, too, with `error` in it where the call failed, and `bytes` raw bytes behind it.
-//! At the end of input what was not flushed is dropped.
+//! A command is a JSON object on a line of standard input; its `data` contains the lengths of the pieces of raw bytes
+//! that follow the line. The answer is such a line, too, with `error` in it if the call failed, followed by `bytes`
+//! raw bytes. Unflushed data is dropped at the end of input.
 
 use bloscpack::blosc::{FilterPipeline, FilterStep};
 use bloscpack::dtype::DType;
@@ -39,7 +40,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What an error says, and of which category it is.
+/// The message and the category of an error.
 fn told(error: &(dyn Error + 'static)) -> Value {
     let category = error
         .downcast_ref::<bloscpack::Error>()
@@ -142,7 +143,7 @@ fn place(builder: NdArrayBuilder, command: &Value) -> Result<NdArray> {
     })
 }
 
-/// What a new array is to be; a piece of data is the element that it is full of.
+/// Options of a new array; a piece of data is its fill value.
 fn builder(command: &Value, data: &[Vec<u8>]) -> Result<NdArrayBuilder> {
     let itemsize = u32::try_from(count(&command["itemsize"])?)?;
     let mut array = NdArray::builder(&counts(&command["shape"])?, itemsize);
@@ -191,7 +192,7 @@ fn described(mut array: NdArrayBuilder, command: &Value) -> Result<NdArrayBuilde
     Ok(array)
 }
 
-/// Filters by name; one of truncated precision with the bits that it keeps behind a colon.
+/// Filters by name; for truncated precision, a colon and the number of bits to keep follow.
 fn filters(value: &Value) -> Result<FilterPipeline> {
     let steps = list(value).iter().map(|name| {
         Ok(match text(name)? {

@@ -1,7 +1,7 @@
 //! Chunks of Blosc 2 by command, for `chunks2.py`.
 //!
-//! A command is a JSON object on a line of standard input, whose `bytes` raw bytes follow the line. The
-//! answer is such a line, too, with `error` in it where the call failed, and its bytes behind it.
+//! A command is a JSON object on a line of standard input, whose `bytes` raw bytes follow the line. The answer is
+//! such a line, too, with `error` in it if the call failed, followed by its bytes.
 
 use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, FilterPipeline, ShuffleMeta, SpecialValue,

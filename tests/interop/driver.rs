@@ -1,8 +1,8 @@
-//! Datasets by command, for `datasets.py`: everything that the library does with them, one call a line.
+//! Datasets by command, for `datasets.py`: all operations of the library on them, one call per line.
 //!
-//! A command is a JSON object on a line of standard input; under `data` it tells the lengths of the pieces of raw bytes that
-//! follow the line. The answer is such a line, too, with `error` in it where the call failed, and `bytes` raw bytes behind it.
-//! At the end of input what was not flushed is dropped.
+//! A command is a JSON object on a line of standard input; its `data` contains the lengths of the pieces of raw bytes
+//! that follow the line. The answer is such a line, too, with `error` in it if the call failed, followed by `bytes`
+//! raw bytes. Unflushed data is dropped at the end of input.
 
 use bloscpack::dataset::{
     Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, DatasetOptions, Warning,
@@ -39,7 +39,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What an error says, and of which category it is.
+/// The message and the category of an error.
 fn told(error: &(dyn Error + 'static)) -> Value {
     let category = error
         .downcast_ref::<bloscpack::Error>()
@@ -99,7 +99,7 @@ impl Driver {
         Ok(all)
     }
 
-    /// All columns, one behind the other.
+    /// All columns, one after the other.
     fn read_table(&mut self, command: &Value) -> Result<Vec<u8>> {
         let Dataset::Table(table) = self.dataset()? else {
             return Err("not a table".into());
@@ -218,7 +218,7 @@ fn attributes(command: &Value) -> Result<Attributes> {
     Ok(attributes)
 }
 
-/// What a new array is to be, as far as the command says so.
+/// Options of a new array, as far as the command sets them.
 fn builder(command: &Value) -> Result<CArrayBuilder> {
     let mut array = CArray::builder(DType::parse(text(&command["dtype"])?)?);
     array = array.row_shape(&counts(&command["row_shape"])?);

@@ -1,4 +1,4 @@
-//! An allocator that counts what all threads together have taken.
+//! An allocator that counts the live bytes of all threads together.
 #![allow(unsafe_code, reason = "an allocator is unsafe by its nature")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,11 +1,11 @@
-//! One process that works for a long time: random work of every kind, each compared with a model in memory, and in the end no
-//! more memory and no more open files than at the beginning.
+//! Tests that one long-running process has no more memory and no more open files at the end than at the beginning,
+//! after random work of every kind, each compared with a model in memory.
 //!
-//! What the allocator was asked for must come back to the byte; resident memory, which C libraries and the allocator's own
-//! habits have a part in, must not grow by more than a mebibyte a minute in a long run.
+//! Memory requested from the allocator must be returned to the byte; resident memory, which also depends on C
+//! libraries and the allocator, must not grow by more than a mebibyte a minute in a long run.
 //!
-//! 60 rounds as a rule. `MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS=60` goes on for so long, and `--nocapture` shows memory and
-//! files each second: `just soak 60`.
+//! 60 rounds by default. `MALLOC_ARENA_MAX=1 BLOSCPACK_SOAK_SECONDS=60` continues for that time, and `--nocapture`
+//! shows memory and files each second: `just soak 60`.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
@@ -23,13 +23,14 @@ use std::fs;
 use std::time::{Duration, Instant};
 use work::{Dice, Site};
 
-/// What the process holds.
+/// Resources in use by the process.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     seconds: f64,
     /// Resident, in KiB.
     resident: f64,
-    /// Of that, what nobody has asked for: C libraries, and what the allocator keeps. The rest goes up and down with the models.
+    /// The part of it that is not allocated: C libraries, and memory kept by the allocator. The rest goes up and down
+    /// with the models.
     memory: f64,
     files: usize,
     threads: usize,
@@ -66,7 +67,7 @@ fn long_work_takes_no_more_than_short_work() {
     let seconds = std::env::var("BLOSCPACK_SOAK_SECONDS").ok();
     let seconds: Option<u64> = seconds.map(|text| text.parse().unwrap());
     let mut dice = Dice(7);
-    // What is made once and kept is there then.
+    // Objects that are created once and kept exist after the first rounds.
     let folder = tempfile::tempdir().unwrap();
     let mut site = Site::new(folder.path());
     (0..20).for_each(|_| site.round(&mut dice));
@@ -98,7 +99,7 @@ fn long_work_takes_no_more_than_short_work() {
     }
     drop(site);
     let mut last = held(begun);
-    // Those that have ended may still be on their way out.
+    // Threads that have ended may still be exiting.
     while last.threads > first.threads && begun.elapsed().as_secs_f64() < last.seconds + 10.0 {
         std::thread::sleep(Duration::from_millis(10));
         last = Held {
@@ -109,7 +110,7 @@ fn long_work_takes_no_more_than_short_work() {
     let noted = looks.capacity() * size_of::<Held>();
     let leaked = heap::live() - kept - noted.cast_signed();
     println!("{leaked} bytes more are in use than at the beginning");
-    // Of this test's own words a few may be under way.
+    // A few allocations of this test itself may remain.
     assert!(leaked < 16 * 1024, "{leaked} bytes have leaked");
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),

@@ -1,4 +1,4 @@
-//! Work of every kind, beside a model of what there should be.
+//! Random work of every kind, beside a model of the expected content.
 
 use bloscpack::dataset::{CArray, DatasetLayout};
 use bloscpack::frame::NdArray;
@@ -44,7 +44,7 @@ impl Dice {
     }
 }
 
-/// Where everything lies, and what it should hold.
+/// The files and the content that they should have.
 pub struct Site {
     folder: PathBuf,
     content: Vec<u8>,
@@ -90,7 +90,7 @@ impl Site {
         assert!(found == content);
     }
 
-    /// Errors leave nothing behind either.
+    /// Errors leave nothing either.
     fn damaged(&self, dice: &mut Dice) {
         let (content, mut packed) = packed(dice);
         match dice.below(2) {
@@ -292,7 +292,7 @@ impl Drop for Site {
         for entry in fs::read_dir(&self.folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
-            // What else there is was left behind.
+            // Other entries are leftovers.
             match name {
                 "a.blp" | "r.blp" => fs::remove_file(path).unwrap(),
                 "d" => fs::remove_dir_all(path).unwrap(),
@@ -304,7 +304,7 @@ impl Drop for Site {
     }
 }
 
-/// Some bytes, and what comes of them with any settings.
+/// Some bytes, and the results of any settings for them.
 fn packed(dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
     let content = dice.bytes(300_000);
     let compressors = [

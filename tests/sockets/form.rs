@@ -1,4 +1,4 @@
-//! What goes over the wire: content or records, written and read as a user of the library does.
+//! The transmitted data: content or records, written and read as a user of the library does.
 
 use bloscpack::records::RecordWriterBuilder;
 use bloscpack::{
@@ -24,7 +24,7 @@ pub enum End {
     Failed(Io),
 }
 
-/// What came of a reading.
+/// The result of a reading.
 #[derive(Debug)]
 pub struct Found {
     pub content: Vec<u8>,
@@ -33,7 +33,7 @@ pub struct Found {
     pub timeouts: usize,
 }
 
-/// Of this many bytes are records, and pieces of content that are written.
+/// The length of records, and of the pieces in which content is written.
 const PIECE: usize = 1_700;
 
 impl Form {

@@ -1,5 +1,5 @@
-//! A hundred peers at the other end of a socket, each with its own way of going wrong: what arrived before is delivered, the
-//! error says what happened, nothing behind it is taken for success, and no thread is left.
+//! Tests of a hundred socket peers, each with its own way of failing: data that arrived before is delivered, the
+//! error says what happened, bytes after it are not taken for success, and no thread is left.
 //!
 //! One test, since it counts the threads of the process.
 #![cfg(unix)]
@@ -36,30 +36,30 @@ impl Dice {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
     Bytes,
-    /// Of any length, with pauses between some.
+    /// Pieces of any length, with pauses between some.
     Pieces,
     Whole,
     /// With pauses that are longer than our patience.
     Waiting,
 }
 
-/// What a peer that sends does in the end.
+/// The last action of a peer that sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ending {
     Closes,
-    /// After a first member, with a second one to come: nobody can tell.
+    /// After a first member, with a second one to come: this cannot be detected.
     ClosesBetweenMembers,
     /// In the middle.
     Vanishes,
     /// Within the header, or before it.
     VanishesAtOnce,
-    /// In the middle, and goes on listening.
+    /// In the middle, and continues to listen.
     HalfCloses,
     /// In the middle.
     Resets,
 }
 
-/// What a peer that is sent to does.
+/// The behaviour of a peer that receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Listener {
     /// Takes all of it, slowly.
@@ -139,7 +139,7 @@ fn a_hundred_peers() {
     assert!(tally.cut > 20 && tally.reset >= 10 && tally.refused > 20);
 }
 
-/// Threads of this process; where that cannot be told, none.
+/// The number of threads of this process, or 0 if it is unknown.
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
@@ -168,7 +168,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// What it sends, and how much of it.
+    /// The bytes to send, and how many of them are sent.
     fn script(&self, dice: &mut Dice) -> (Vec<u8>, usize) {
         let first = self.form.file(40_000);
         match self.ending {
@@ -186,7 +186,7 @@ impl Peer {
         let (bytes, len) = self.script(dice);
         let (mut near, far) = Wire::pair(self.is_unix);
         if self.ending == Ending::Resets {
-            // Who closes a connection on which something lies unread resets it, of either kind.
+            // Closing a connection with unread bytes resets it, for both kinds of socket.
             near.write_all(b"unread").unwrap();
         }
         if self.pace == Pace::Waiting {
@@ -199,7 +199,7 @@ impl Peer {
         sender.join().unwrap();
         tally.peers += 1;
         tally.timeouts += found.timeouts;
-        // The same from memory, which other tests compare with what was written.
+        // The same from memory, which other tests compare with the written data.
         let expected = received(self.form, 1, &bytes[..len]);
         let is_whole = matches!(self.ending, Ending::Closes | Ending::ClosesBetweenMembers);
         assert_eq!(expected.end == End::Whole, is_whole, "{self:?}");
@@ -207,7 +207,7 @@ impl Peer {
             (Ending::Resets, End::Failed(kind)) => {
                 tally.reset += 1;
                 assert_eq!(*kind, Io::ConnectionReset, "{self:?}");
-                // What was under way may be lost with the connection.
+                // Bytes in transit may be lost with the connection.
                 assert!(expected.content.starts_with(&found.content), "{self:?}");
             }
             (Ending::Closes | Ending::ClosesBetweenMembers, End::Whole)
@@ -226,7 +226,7 @@ impl Peer {
         }
     }
 
-    /// Sends what it has to, and goes in its way.
+    /// Sends its bytes, and then ends in its own way.
     fn play(&self, mut far: Wire, bytes: &[u8], dice: &mut Dice) {
         let mut left = bytes;
         // So many pauses in all, of so many milliseconds at most.
@@ -265,7 +265,7 @@ impl Peer {
     }
 }
 
-/// Sends more than all buffers on the way hold to one who does not want it.
+/// Sends more than all buffers on the way can take to a peer that does not read it.
 fn send(
     form: Form,
     listener: Listener,

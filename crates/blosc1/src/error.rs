@@ -7,8 +7,8 @@ use super::{Compressor, CompressorFormat, Fault, MAX_NBYTES};
 /// Why a chunk could not be encoded or decoded.
 ///
 /// The message says what was found, what was expected and, where it is not obvious, what to do.
-/// [`fault`](Self::fault) sorts the variants by who has to act. After an error,
-/// encoders have restored the output vector; the output slice of a decoder has unspecified content.
+/// [`fault`](Self::fault) sorts the variants by the side that must act. After an error, encoders have restored the
+/// output vector; the output slice of a decoder has unspecified content.
 ///
 /// ```
 /// use blosc1::{ChunkError, Fault};
@@ -188,7 +188,7 @@ pub enum ChunkError {
         /// The byte after it, if there is one.
         token: Option<u8>,
     },
-    /// A stream does not decompress to exactly the bytes that it stands for.
+    /// A stream does not decompress to its expected length.
     #[error("block {block} has a {format} stream that does not decompress to its length")]
     Stream {
         /// Index of the block.
@@ -326,7 +326,7 @@ fn token_text(token: Option<u8>) -> String {
 }
 
 impl ChunkError {
-    /// The category of the error: who has to act on it.
+    /// The category of the error, which says which side must act on it.
     #[must_use]
     pub const fn fault(&self) -> Fault {
         match self {

@@ -1,6 +1,6 @@
-//! The category of an error: who has to act on it.
+//! The category of an error, which says which side must act on it.
 
-/// Who has to act on an error.
+/// The category of an error, which says which side must act on it.
 ///
 /// Every error type of the `bloscpack` workspace sorts its variants into these categories, so that
 /// a program can react to the category and leave the details to the message. The exit statuses of

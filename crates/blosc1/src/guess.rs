@@ -20,13 +20,13 @@ const MAX_TRIAL: u32 = 4 << 20;
 /// Guesses settings that make chunks like this one: with the same compressor, filter and typesize, at
 /// the level that comes closest to the length of its streams.
 ///
-/// Of several such levels, the compressor's default is preferred, then the lowest. The block size is
+/// If there are several such levels, the compressor's default is preferred, then the lowest. The block size is
 /// left to the level, unless no level would choose the chunk's. A pure copy shows no more than its
 /// header: the level is the default if that matches the block size, or else another level that does,
 /// and 0 if only that does. `None` if the header does not name a known compressor: the end mark, or
 /// pure copies with an unassigned number.
 ///
-/// Of a chunk of Blosc 2, only the header is considered. `None` for special values.
+/// For a chunk of Blosc 2, only the header is considered. `None` for special values.
 ///
 /// One block is held in memory, twice; `max_block` bounds its length in bytes.
 ///

@@ -123,7 +123,7 @@ impl Blosc2Settings {
         }
     }
 
-    /// The settings that matter for the layout. Of the filters, this is whether bytes are shuffled.
+    /// The settings that matter for the layout; the only filter among them is the shuffle.
     pub(super) fn as_blosc1(&self) -> ChunkSettings {
         let filter = match self.filters.steps().any(|step| step == FilterStep::Shuffle) {
             true => Filter::Byte,

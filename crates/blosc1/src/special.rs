@@ -95,7 +95,7 @@ impl SpecialValue<'_> {
     }
 }
 
-/// Makes a chunk of Blosc 2 that stands for `nbytes` bytes of a repeated value, in 32 bytes plus the
+/// Makes a chunk of Blosc 2 that decodes to `nbytes` bytes of a repeated value, in 32 bytes plus the
 /// bytes of the value.
 ///
 /// `blocksize` is the block size in bytes for readers that read block by block; it is clamped to 1

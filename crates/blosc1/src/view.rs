@@ -258,7 +258,7 @@ pub(super) enum Stream<'a> {
 }
 
 impl<'a> Streams<'a> {
-    /// The next stream, which stands for `len` bytes.
+    /// The next stream, which decompresses to `len` bytes.
     pub fn next(&mut self, len: usize) -> Result<Stream<'a>, ChunkError> {
         let cut = |found, available| ChunkError::StreamLength {
             block: self.block,

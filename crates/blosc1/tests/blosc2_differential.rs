@@ -1,4 +1,4 @@
-//! Chunks that we write, read by C-Blosc2 2.15, and C-Blosc2's by us.
+//! Tests that C-Blosc2 2.15 reads our chunks, and that we read its chunks.
 //!
 //! C-Blosc 1.21 (`tests/oracle`) is left out: it and C-Blosc2 have functions of the same names.
 #![allow(
@@ -121,7 +121,7 @@ fn check(chunk: &[u8], data: &[u8], what: &str) {
     }
 }
 
-/// What these settings and this data become with each engine, after the 3 bytes before.
+/// The output of each engine for these settings and this data, after the 3 bytes before.
 fn encode(settings: Blosc2Settings, engine: Engine, data: &[u8]) -> Vec<u8> {
     let mut chunk = vec![1, 2, 3];
     let mut encoder = Blosc2Encoder::new(settings).unwrap().engine(engine);
@@ -414,8 +414,8 @@ fn sample() -> (Vec<u8>, Vec<u8>) {
     (chunk, data)
 }
 
-/// What can be told without decompressing is told before C sees the chunk. Changes that pass are
-/// decoded natively only: on those C-Blosc2 may do anything.
+/// Errors that need no decompression are reported before C sees the chunk. Changes that pass are decoded natively
+/// only: C-Blosc2 may have undefined behaviour on them.
 #[test]
 fn changed_headers_do_not_reach_c() {
     let (chunk, data) = sample();
@@ -424,7 +424,7 @@ fn changed_headers_do_not_reach_c() {
         for byte in 0..=255 {
             let mut changed = chunk.clone();
             changed[at] = byte;
-            // Of no bytes, nothing but what concerns the chunk as a whole is checked.
+            // An empty range only checks the header and the layout.
             let Err(error) = ChunkDecoder::new().decode_range(&changed, 0, &mut []) else {
                 let _ = ChunkDecoder::new().decode(&changed, &mut vec![0; data.len()]);
                 continue;

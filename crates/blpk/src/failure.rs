@@ -17,7 +17,7 @@ use crate::{interrupt, message};
 #[derive(Debug)]
 pub struct Failure {
     status: Status,
-    /// Nothing if nobody is left to read it.
+    /// `None` if there is no reader left.
     title: Option<String>,
     details: Vec<String>,
     hint: Option<String>,

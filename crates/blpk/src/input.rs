@@ -91,7 +91,7 @@ impl Input {
         })
     }
 
-    /// Opens a compressed input, which nobody types by hand. A regular file is locked against changes.
+    /// Opens a compressed input. Refuses a terminal without `--force`, and locks a regular file against changes.
     pub fn open_binary(path: &Path, session: &Session) -> Result<Self, Failure> {
         let mut input = Self::open(path)?;
         if input.path.is_none() && input.file().is_terminal() && !session.force {
@@ -193,7 +193,7 @@ impl Input {
         }
     }
 
-    /// Goes to the end after reading by position, for others who may share standard input.
+    /// Seeks to the end after reading by position, for other processes that share standard input.
     pub fn seek_to_end(&self) -> io::Result<()> {
         if let (Bytes::Plain(file), Some(extent)) = (&*self.bytes, self.extent) {
             (&mut &*file).seek(SeekFrom::Start(extent.range().end))?;

@@ -44,8 +44,8 @@ enum Sink {
 impl Output {
     /// Begins the output at `path`, or standard output for `-`.
     ///
-    /// It must not be the same file as one of `inputs`. A new file is readable for no one who may not read the first of
-    /// them.
+    /// It must not be the same file as one of `inputs`. A new file is readable only for users who can read the first
+    /// of them.
     pub fn create(path: &Path, inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
         let permissions = inputs.first().and_then(|input| input.permissions());
         Self::create_with(permissions, path, inputs, session)

@@ -64,7 +64,7 @@ pub enum DatasetError {
     /// Something other than a regular file has the name of one. Links are not followed.
     #[error("not a regular file (links are not followed)")]
     NotAFile,
-    /// A name that the dataset contains is not a valid file name, or leads out of the dataset.
+    /// A name in the dataset is not a valid file name, or points outside of the dataset.
     #[error("invalid name: {reason}")]
     InvalidName {
         /// The reason.
@@ -129,7 +129,7 @@ pub enum DatasetError {
         /// The range in which it should be.
         expected: RangeInclusive<u64>,
     },
-    /// The uncompressed length of a chunk is not what it should be.
+    /// The uncompressed length of a chunk is wrong.
     #[error(
         "chunk {chunk} has {found} bytes of data, should be {}",
         span(expected)

@@ -38,8 +38,8 @@
 //!
 //! # Layouts
 //!
-//! There are four [layouts](DatasetLayout): those that bcolz and BLZ really write, and those that two of their documents
-//! describe. The latter are behind the feature `documents`.
+//! There are four [layouts](DatasetLayout): the two that bcolz and BLZ write, and two that are only described in
+//! documents. The latter need the feature `documents`.
 //!
 //! # Changes
 //!

@@ -15,8 +15,8 @@ use std::sync::{Mutex, PoisonError};
 /// The result of [`Dataset::verify`].
 #[derive(Debug, Default)]
 pub struct DatasetReport {
-    /// All damage. Each error has the file, and the chunk and byte where they are known. Of an array with more than a thousand
-    /// damaged chunks, only some are reported.
+    /// All damage. Each error has the file, and the chunk and byte where they are known. If an array has more than a
+    /// thousand damaged chunks, only some are reported.
     pub damages: Vec<Error>,
     /// Everything unusual that does not prevent reading the dataset: files that are not part of it, rows that were never
     /// flushed.

@@ -1,6 +1,6 @@
 //! Moments as text: ISO 8601 without a time zone, as NumPy writes it.
 //!
-//! The calendar is 40 lines; a crate for it would be compiled by everybody who reads a chunk.
+//! The calendar takes 40 lines; with a crate, every user who only reads chunks would compile it too.
 
 use super::error::DTypeError;
 use super::excerpt::excerpt;

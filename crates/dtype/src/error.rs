@@ -77,7 +77,7 @@ pub enum DTypeError {
     Length {
         /// The length of the value.
         found: usize,
-        /// What is counted: bytes or characters.
+        /// The counted unit: bytes or characters.
         unit: &'static str,
         /// The dtype.
         dtype: String,

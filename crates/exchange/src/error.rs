@@ -9,8 +9,8 @@ use thiserror::Error;
 
 /// An error in the data of another format: what was found, what was expected, and where.
 ///
-/// [`fault`](Self::fault) sorts the variants by who has to act. Functions return it inside of a [`bloscpack_error::Error`], which
-/// gives it back:
+/// [`fault`](Self::fault) sorts the variants by the side that must act. Functions return it inside of a
+/// [`bloscpack_error::Error`], which gives it back:
 ///
 /// ```
 /// use bloscpack_exchange::{ExchangeError, Format, ImportOptions, open_at};
@@ -131,7 +131,7 @@ pub enum ExchangeError {
     Library {
         /// The format.
         format: Format,
-        /// Who has to act.
+        /// The side that must act.
         fault: Fault,
         /// The error of the library.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -266,7 +266,7 @@ pub enum ValueError {
 }
 
 impl ExchangeError {
-    /// Who has to act, which decides the [`Category`](bloscpack_error::Category) of the error.
+    /// The side that must act, which decides the [`Category`](bloscpack_error::Category) of the error.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {

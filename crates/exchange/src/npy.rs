@@ -212,7 +212,7 @@ fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
     let version = start.get(MAGIC.len()..);
     let len = match (NpyHeader::len_of(&start), version) {
         (Ok(len), _) => len,
-        // All that is there is as it should be.
+        // The start is valid but incomplete.
         (Err(_), Some([] | [1..=3] | [1..=3, 0, ..])) if start.len() < NpyHeader::START => {
             return Err(cut(NpyHeader::START).into());
         }

@@ -9,9 +9,9 @@ use bloscpack_wire::Limit;
 use std::fmt;
 use thiserror::Error;
 
-/// What is wrong with a Blosc2 frame, or with how it is used: what was found, what was expected, and where.
+/// An error in a Blosc2 frame, or in how it is used: what was found, what was expected, and where.
 ///
-/// [`fault`](Self::fault) sorts the variants by who has to act. Functions that do I/O return it inside of a
+/// [`fault`](Self::fault) sorts the variants by the side that must act. Functions that do I/O return it inside of a
 /// [`bloscpack_error::Error`], which gives it back:
 ///
 /// ```
@@ -110,7 +110,7 @@ pub enum FrameError {
     Chunk {
         /// The part.
         part: FramePart,
-        /// What is wrong with it.
+        /// The error in the chunk.
         #[source]
         error: ChunkError,
     },
@@ -163,7 +163,7 @@ pub enum FrameError {
     /// A slice, a position or an axis is outside of the array.
     #[error("{asked} is outside of an array of shape {shape:?}")]
     OutOfBounds {
-        /// What was asked for.
+        /// The requested position or length.
         asked: String,
         /// Elements of the array along each axis.
         shape: Vec<u64>,
@@ -171,7 +171,7 @@ pub enum FrameError {
     /// A buffer has the wrong length.
     #[error("{what}: got {found} bytes, expected {expected}")]
     WrongLength {
-        /// What the buffer is for.
+        /// The purpose of the buffer.
         what: &'static str,
         /// Its length in bytes.
         found: u64,
@@ -276,7 +276,7 @@ impl FrameError {
         }
     }
 
-    /// Who has to act, which decides the [`Category`](bloscpack_error::Category) of the error.
+    /// The side that must act, which decides the [`Category`](bloscpack_error::Category) of the error.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {

@@ -20,7 +20,7 @@ pub(crate) fn to_usize(len: u64) -> io::Result<usize> {
 
 /// The smaller of a length in a file and a length in memory.
 pub(crate) fn min_len(in_file: u64, in_memory: usize) -> usize {
-    // A length that is no `usize` is longer than anything in memory.
+    // A length that does not fit into `usize` is longer than anything in memory.
     usize::try_from(in_file).map_or(in_memory, |len| len.min(in_memory))
 }
 

@@ -4,7 +4,7 @@ use crate::{Lock, WriteAt};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-/// What a file or a store is opened for.
+/// The kind of access with which a file or a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reading only.
@@ -34,8 +34,8 @@ pub trait Folder {
     /// there is a file `like` which it is to be: then it gets that file's owner, group and mode.
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken, by whatever
-    /// it is; and any error of the folder.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken by any kind of entry; and any
+    /// error of the folder.
     fn create(&self, name: &OsStr, like: Option<&Self::File>) -> io::Result<Self::File>;
 
     /// Renames a file, replacing the file that has the new name, if there is one. At every moment

@@ -17,7 +17,7 @@
 //!
 //! # Example
 //!
-//! One change of two files, which a reader sees entirely or not at all:
+//! One change of two files, which a reader sees atomically:
 //!
 //! ```
 //! use bloscpack_storage::{Access, JournaledStore, Key, MemoryStore};

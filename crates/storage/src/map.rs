@@ -13,8 +13,7 @@ use std::io;
 ///
 /// # Changes by other programs
 ///
-/// A map is only correct for files that nobody changes while it exists, and no library can ensure
-/// that:
+/// A map is only correct if the file does not change while the map exists, and no library can ensure that:
 ///
 /// - If the file becomes shorter, on Unix the next access past its new end ends **the whole
 ///   process** with the signal `SIGBUS`; so does a disk or network that fails. Nothing turns this

@@ -4,7 +4,7 @@ use crate::LockMode;
 use crate::mutex::locked;
 use std::sync::{Arc, Mutex};
 
-/// Who has locked a file or a folder in memory.
+/// The holders of a lock on a file or a folder in memory.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryLock(Mutex<Holders>);
 

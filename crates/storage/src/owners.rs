@@ -5,8 +5,8 @@ use std::io;
 
 /// Gives `file` the owner, the group and the mode of the file `like`, as far as the process may.
 ///
-/// If it may not give the file away, the mode loses the set-user-ID and set-group-ID bits, and a
-/// group that is not the old one gets no more access than everybody has: nobody gains access.
+/// If it may not give the file away, the mode loses the set-user-ID and set-group-ID bits, and a new group gets no
+/// more access than all other users have: no user gains access.
 ///
 /// # Errors
 /// Returns any error of the file system, except that owner or group cannot be set.

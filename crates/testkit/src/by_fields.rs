@@ -5,7 +5,7 @@
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 use std::io::Write;
 
-/// Counts what is handed on and keeps none of it.
+/// Counts the events without keeping them.
 pub struct Count(pub u64);
 
 impl Write for Count {
@@ -19,7 +19,7 @@ impl Write for Count {
     }
 }
 
-/// The fields of a 32-byte header, as they lie there.
+/// The fields of a 32-byte header, in their order.
 #[derive(Clone, Copy)]
 pub struct Fields {
     pub version: u8,

@@ -1,4 +1,4 @@
-//! What must hold of whatever a crash or a failure has left.
+//! Checks of the files that remain after a crash or a failure.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::crash::Files;
@@ -15,7 +15,7 @@ use std::io::Read;
 /// The option of records, in V2 and V3.
 const VARLEN: u8 = 4;
 
-/// What went wrong, in words.
+/// The result of a check; an error describes the failure.
 pub type Verdict<T> = Result<T, String>;
 
 /// All of an input, read in order.
@@ -89,7 +89,7 @@ fn told<T>(what: &str, result: bloscpack::Result<T>) -> Verdict<T> {
     result.map_err(|error| format!("{what}: {error}"))
 }
 
-/// What a reader sees through the journal: one of the contents that are allowed.
+/// Reads through the journal and checks that the result is one of the allowed contents.
 fn through_journal(folder: &Memory, allowed: &[Content]) -> Verdict<Content> {
     let seen = told(
         "reading",
@@ -107,7 +107,7 @@ fn through_journal(folder: &Memory, allowed: &[Content]) -> Verdict<Content> {
     Ok(seen)
 }
 
-/// Whoever knows nothing of the journal, or has lost it, sees what is allowed or an error.
+/// A reader that ignores the journal, or does not find it, sees an allowed content or an error.
 fn without_journal(files: &Files, allowed: &[Content]) -> Verdict<()> {
     let files: Files = files
         .iter()
@@ -134,7 +134,7 @@ fn without_journal(files: &Files, allowed: &[Content]) -> Verdict<()> {
     Ok(())
 }
 
-/// The file alone, and nothing else, holds what it should.
+/// There is only the file, with the expected content.
 fn alone(folder: &Memory, wanted: &Content) -> Verdict<()> {
     let names = folder.list().unwrap();
     if names != [NAME] {
@@ -148,7 +148,7 @@ fn alone(folder: &Memory, wanted: &Content) -> Verdict<()> {
     Ok(())
 }
 
-/// Checks files that a crash has left; gives what they hold.
+/// Checks the files after a crash; returns their content.
 pub fn check(files: &Files, scenario: &Scenario, allowed: &[Content]) -> Verdict<Content> {
     without_journal(files, allowed)?;
     let folder = folder(files);

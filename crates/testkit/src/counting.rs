@@ -17,9 +17,9 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Notes that this thread holds so much more, or less.
+/// Adds to, or subtracts from, the live bytes of this thread.
 fn count(change: isize) {
-    // A thread that is going down has no counters any more, and nobody asks for them.
+    // A thread that is exiting no longer has counters, and they are not needed.
     let _ = LIVE.try_with(|live| {
         live.set(live.get().wrapping_add(change));
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(live.get())));
@@ -55,7 +55,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Runs `work` and tells how many bytes it had at once beyond those that were there before.
+/// Runs `work` and returns the peak of its additional memory in bytes.
 pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);

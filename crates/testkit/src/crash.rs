@@ -1,9 +1,9 @@
 //! Crashes: what may be on the disk if the power fails after any of the recorded operations.
 //!
-//! After a sync of a file, its bytes and its length are safe; after one of the folder, its names
-//! are. All else may have arrived or not, each piece for itself and in any order: whole, up to a
-//! sector's edge, single bytes of it, or nothing but the length that it gave the file. A rename may
-//! have left both names. What is assumed beyond that stands in `docs/crash-safety.md`.
+//! After a sync of a file, its bytes and its length are safe; after one of the folder, its names are. All else may
+//! have arrived or not, each piece independently and in any order: complete, up to a sector's edge, single bytes of
+//! it, or only the length that it gave the file. A rename may have left both names. `docs/crash-safety.md` lists the
+//! other assumptions.
 
 use super::effort;
 use super::golden::Random;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// What a disk writes as a whole, unless it is torn even there.
+/// The unit in which a disk writes, unless a write is torn even within it.
 const SECTOR: u64 = 512;
 /// So many pieces are tried in all combinations.
 const EXHAUSTIVE: usize = 10;
@@ -30,7 +30,7 @@ pub struct Depth {
     pub random: usize,
 }
 
-/// Names and the files they lead to.
+/// Names and the files they refer to.
 #[derive(Debug, Clone, Default)]
 struct Disk {
     files: Vec<Vec<u8>>,
@@ -121,7 +121,7 @@ impl Disk {
                     }
                 }
             }
-            // Both names lead to the file.
+            // Both names refer to the file.
             Piece::Name(Op::Replace { file, from, to }) => {
                 self.names.insert(from.clone(), *file);
                 self.names.insert(to.clone(), *file);
@@ -176,7 +176,7 @@ fn is_safe_after(piece: &Piece, sync: &Op) -> bool {
     }
 }
 
-/// What a crash may take, and what it may not.
+/// The state before a crash: safe content, and pending writes that may be lost.
 struct Moment {
     safe: Disk,
     pending: Vec<Piece>,

@@ -21,7 +21,7 @@ pub struct Dataset {
     /// Where the corpus is; paths in the manifest are below it.
     pub folder: PathBuf,
     pub root: PathBuf,
-    /// What the manifest says. Python's `NaN`, `Infinity` and `-Infinity` are text.
+    /// The manifest's entry. Python's `NaN`, `Infinity` and `-Infinity` are text.
     pub entry: Value,
 }
 
@@ -59,7 +59,7 @@ pub fn chosen() -> tempfile::TempDir {
     folder
 }
 
-/// Copies a folder with all in it. Beside `meta` there is `data`.
+/// Copies a folder with all its content. Beside `meta` there is `data`.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in from.read_dir().unwrap() {

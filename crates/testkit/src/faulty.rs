@@ -22,14 +22,14 @@ pub enum Fault {
     Interrupted,
     /// A single byte is read or written.
     Short,
-    /// Somebody else holds the file.
+    /// Another process holds the file.
     Busy,
 }
 
 pub const EIO: i32 = 5;
 pub const ENOSPC: i32 = 28;
 
-/// What is asked of a folder or a file.
+/// A call on a folder or a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Read,
@@ -126,7 +126,7 @@ impl Faulty {
         }
     }
 
-    /// What is there in truth.
+    /// The actual content.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }

@@ -14,7 +14,7 @@ pub const CHOSEN: usize = 12;
 pub struct Frame {
     /// The file, or the folder of a sparse one.
     pub root: PathBuf,
-    /// What the manifest says.
+    /// The manifest's entry.
     pub entry: Value,
 }
 
@@ -64,8 +64,7 @@ pub fn chosen() -> Vec<Frame> {
     frames
 }
 
-/// All frames of the corpora; none if they are not there.
-/// Those of the corpus, for a test that has nothing else to work on.
+/// All frames of the corpora; none if the corpora are not unpacked. Meant for tests that work only on the corpus.
 pub fn whole() -> Vec<Frame> {
     let folder = crate::corpus::parts(WHOLE.map(|(corpus, _)| corpus));
     let Some(folder) = folder else {
@@ -77,7 +76,7 @@ pub fn whole() -> Vec<Frame> {
     frames
 }
 
-/// Those of `testdata`, and those of the corpus where it is unpacked.
+/// The frames of `testdata`, and of the corpus if it is unpacked.
 pub fn all() -> Vec<Frame> {
     let is_there = WHOLE
         .iter()

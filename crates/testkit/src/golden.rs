@@ -1,4 +1,4 @@
-//! Small files made from numbers, and what they hold.
+//! Small files made from numbers, and their content.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
     clippy::cast_possible_truncation,
@@ -148,7 +148,7 @@ pub struct ByHand {
     pub nchunks: i64,
     pub chunks: Vec<Vec<u8>>,
     pub offsets: bool,
-    /// Zeros behind each digest.
+    /// Zeros after each digest.
     pub room: usize,
     pub metadata: Option<String>,
     pub sealed: bool,

@@ -1,8 +1,7 @@
-//! Directories that mean harm, around datasets that are sound but for that: names that lead out of
-//! them, links, pipes, numbers that lie.
+//! Hostile directories, made from sound datasets: names that point outside, links, pipes, wrong numbers.
 //!
-//! They are put together by hand, without the crate. Beside each dataset lies what must neither be
-//! read nor changed; [`Canary::check`] tells whether it was.
+//! They are built by hand, without the crate. Files beside each dataset must be neither read nor changed;
+//! [`Canary::check`] reports whether they were.
 //!
 //! ```text
 //! for case in hostile_dirs::cases() {
@@ -40,13 +39,13 @@ pub use sound::{Leaves, Sound};
 pub struct Case {
     /// Different from all others.
     pub name: String,
-    /// What the dataset would be without the harm.
+    /// The dataset before the harm.
     pub sound: Sound,
     pub expected: Expected,
     harm: Box<dyn Fn(&Place) + Send + Sync>,
 }
 
-/// What opening the dataset and reading all of it, its attributes too, has to give.
+/// The expected result of opening the dataset and reading all of it, its attributes included.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expected {
     /// An error, from the one or the other.
@@ -59,7 +58,7 @@ pub enum Expected {
 
 /// A directory that was made.
 pub struct Built {
-    /// Of the dataset; open this.
+    /// The root of the dataset; open this.
     pub root: PathBuf,
     /// All around it.
     pub canary: Canary,
@@ -95,7 +94,7 @@ impl Case {
 }
 
 impl Expected {
-    /// Panics if what was found is something else.
+    /// Panics if the result is different.
     pub fn judge<E: std::fmt::Display>(&self, name: &str, found: Result<Leaves, E>) {
         match (self, found) {
             (Self::Refused | Self::RefusedOrReads(_), Err(_)) => {}

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::{env, process, thread};
 
-/// Names a file for the notes, which whoever named it reads and removes.
+/// Names a file for the notes, which the caller reads and removes.
 const SHARED: &str = "BLOSCPACK_IDLE_TESTS";
 
 /// A file that all test programs of one run share. By default it is next to the programs, under the number of the process that runs them

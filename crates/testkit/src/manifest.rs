@@ -1,4 +1,4 @@
-//! What `manifest.json` says of each file, in the words of the crate.
+//! The entries of `manifest.json` for each file, as types of the crate.
 
 use bloscpack::wire::MetadataCodec;
 use bloscpack::{Checksum, FormatVersion, wire::MetadataHeader};
@@ -22,7 +22,7 @@ pub struct Manifest {
     pub files: Vec<Expected>,
 }
 
-/// What must come out of one file.
+/// The expected result of reading one file.
 pub struct Expected {
     pub file: String,
     pub file_sha256: String,
@@ -109,7 +109,7 @@ impl From<&Value> for Expected {
 }
 
 impl Expected {
-    /// Those entries of a table that the manifest has.
+    /// The entries of a table that the manifest includes.
     pub fn elide(&self, table: &[u64]) -> Vec<Option<u64>> {
         let last = table.len().saturating_sub(LAST_KEPT);
         let kept = |at: &usize| !self.elided || *at < FIRST_KEPT || *at >= last;
@@ -122,9 +122,9 @@ impl Expected {
 }
 
 impl ExpectedHeader {
-    /// `format` tells the layouts with version byte 3 apart; without metadata a file of December
-    /// 2012 is, byte for byte, a V3 file without spare offsets, and read as such. A missing field is `None`, and so
-    /// is -1, for which there is no unsigned number.
+    /// `format` distinguishes the layouts with version byte 3; without metadata a file of December 2012 is, byte for
+    /// byte, a V3 file without spare offsets, and read as such. A missing field is `None`, and so is -1, which has no
+    /// unsigned equivalent.
     fn new(header: &Value, format: &Value) -> Self {
         let options = header["options"].as_u64().unwrap_or(0);
         let layout = match format.as_u64() {

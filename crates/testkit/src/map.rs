@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// What a byte of a file belongs to.
+/// The part of a file that a byte belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Field {
     Magic,
@@ -36,7 +36,7 @@ pub enum Field {
     Digest,
     EndMark,
     Spare,
-    /// What the reference's append leaves at the end.
+    /// Bytes that the reference's append leaves at the end.
     Stale,
 }
 
@@ -59,7 +59,7 @@ pub fn i64_at(file: &[u8], at: usize) -> i64 {
     i64::from_le_bytes(file[at..at + 8].try_into().unwrap())
 }
 
-/// What a sound file is made of, part by part, without gaps.
+/// The parts of a sound file, without gaps.
 pub fn parts(file: &[u8]) -> Vec<Part> {
     let mut map = Map {
         file,

@@ -1,4 +1,4 @@
-//! What a slice of an array holds, by its definition.
+//! The expected elements of a slice, computed from its definition.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "arrays of tests fit in memory"

@@ -37,8 +37,8 @@ pub enum Op {
     SyncFolder,
 }
 
-/// What was there before, safe on the disk, and what was done then. The files that were there have
-/// the first numbers, in the order of their names.
+/// The initial content, safe on the disk, and the operations since. The initial files have the first numbers, ordered
+/// by name.
 #[derive(Debug, Clone)]
 pub struct Log {
     pub before: Vec<(OsString, Vec<u8>)>,

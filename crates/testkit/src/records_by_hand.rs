@@ -9,7 +9,7 @@
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 use bloscpack::{Checksum, wire::Hashers};
 
-/// A V2 member of records, put together by hand; everything that is not said is as it should be.
+/// A V2 member of records, built by hand; every field that is not set is valid.
 #[derive(Clone)]
 pub struct Hostile {
     pub options: u8,
@@ -115,7 +115,7 @@ pub fn chunk(content: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// The content of a packed chunk, as its head says and whatever follows it.
+/// The content of a packed chunk, from its head and the bytes after it.
 pub fn pack(first: u64, count: u32, width: u8, rest: &[u8]) -> Vec<u8> {
     let mut content = first.to_le_bytes().to_vec();
     content.extend(count.to_le_bytes());

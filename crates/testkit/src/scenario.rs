@@ -1,4 +1,4 @@
-//! Files and what is done to them; and what they hold before, between and after.
+//! Files and operations on them, with the content before, between and after.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
     clippy::cast_possible_truncation,
@@ -20,10 +20,10 @@ use std::time::Duration;
 pub const NAME: &str = "a.blp";
 pub const JOURNAL: &str = "a.blp.blpk-journal";
 
-/// What a reader finds in a file.
+/// The content of a file as a reader sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content {
-    /// Where there are records, each behind its length.
+    /// If there are records, each is preceded by its length.
     pub data: Vec<u8>,
     pub metadata: Option<Value>,
     /// How many records there are, in a file of records.
@@ -88,7 +88,7 @@ fn grow(metadata: &mut Option<Value>, bytes: usize) {
 }
 
 impl Edit {
-    /// What this makes of the content, without any file.
+    /// The content after this edit, computed without a file.
     pub fn model(&self, content: &Content) -> Content {
         let mut content = content.clone();
         match self {
@@ -191,7 +191,7 @@ impl Scenario {
         Self::new(name, recipe.make(), recipe.data(), edits)
     }
 
-    /// The same with bytes behind the file that mean nothing.
+    /// The same with meaningless bytes after the end of the file.
     fn trailing(mut self, bytes: &[u8]) -> Self {
         self.file.extend_from_slice(bytes);
         self
@@ -413,7 +413,7 @@ fn appending() -> Vec<Scenario> {
     ]
 }
 
-/// Behind the last chunk lies what another program has left.
+/// After the last chunk there are bytes left by another program.
 fn appending_over_litter() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for checksum in [Checksum::None, Checksum::Adler32] {
@@ -436,7 +436,7 @@ fn appending_over_litter() -> Vec<Scenario> {
             let edits = [Edit::Append(noise(700, 4))];
             scenarios.push(Scenario::of(&name, &recipe, &edits).trailing(litter));
         }
-        // Stored as it is, it looks like a member behind a digest.
+        // If stored uncompressed, it looks like a member after a digest.
         let name = format!("append a file, {}", checksum.name());
         let full = Recipe { len: 256, ..recipe };
         scenarios.push(Scenario::of(&name, &full, &[Edit::Append(inner_file())]));

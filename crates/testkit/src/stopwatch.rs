@@ -10,13 +10,14 @@ impl Stopwatch {
         Self(Instant::now(), Self::worked())
     }
 
-    /// Nanoseconds, where the system tells.
+    /// CPU time in nanoseconds, if the system reports it.
     fn worked() -> Option<u64> {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         text.split(' ').next()?.parse().ok()
     }
 
-    /// What it would have been without a sanitizer or the counters of coverage, which `BLOSCPACK_SLOWDOWN=4` says to make all four times slower.
+    /// The estimated time without a sanitizer or coverage counters: `BLOSCPACK_SLOWDOWN=4` means that these make
+    /// everything four times slower.
     pub fn elapsed(&self) -> Duration {
         let elapsed = match (self.1, Self::worked()) {
             (Some(from), Some(to)) => Duration::from_nanos(to.saturating_sub(from)),

@@ -1,15 +1,15 @@
-//! What came of many changed inputs, as a table in Markdown.
+//! The results of reading many changed inputs, as a table in Markdown.
 
 use std::collections::BTreeMap;
 
-/// What came of one of them.
+/// The result of reading one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Came {
     /// It was refused.
     Error,
     /// All that can be read of it is as it was.
     Same,
-    /// It was read, and is not what it was.
+    /// It was read with a different content.
     Wrong,
 }
 
@@ -63,7 +63,7 @@ impl Table {
         sum
     }
 
-    /// As Markdown; `what` is what was counted.
+    /// As Markdown; `what` names the counted inputs.
     pub fn print(&self, what: &str) {
         println!("| container | {what} | error | harmless | silently wrong |");
         println!("|---|---|---|---|---|");

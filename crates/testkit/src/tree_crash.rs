@@ -14,7 +14,7 @@ use super::tree_recorder::{Disk, Log, Node, Op};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// What a disk writes as a whole, unless it is torn even there.
+/// The unit in which a disk writes, unless a write is torn even within it.
 const SECTOR: usize = 512;
 /// So many pieces are tried in all combinations.
 const EXHAUSTIVE: usize = 8;
@@ -261,7 +261,7 @@ pub fn for_each_state(
 /// Keys, with bytes and the number of the first name of the same file, or nothing for folders.
 type Shape = Vec<(String, Option<(usize, Vec<u8>)>)>;
 
-/// What makes a state different from another one: names, bytes, and which names lead to the same file.
+/// The properties that distinguish states: names, bytes, and which names refer to the same file.
 fn shape(disk: &Disk) -> Shape {
     let (mut shape, mut numbers) = (Vec::new(), Vec::new());
     let mut open = vec![(0, String::new())];

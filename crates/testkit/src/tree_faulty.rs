@@ -18,11 +18,11 @@ pub enum Fault {
     ErrorHalfway,
     /// Only syncs fail.
     Sync,
-    /// Somebody else holds the folder.
+    /// Another process holds the folder.
     Busy,
 }
 
-/// What is asked of a store.
+/// A call on a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Sync,

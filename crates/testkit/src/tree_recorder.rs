@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What a name leads to. Files and folders have numbers, since names change.
+/// The file or folder that a name refers to. Files and folders have numbers, since names change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Node {
     File(usize),
@@ -39,7 +39,7 @@ pub enum Op {
     SyncFolder {
         folder: usize,
     },
-    /// A name leads to something new.
+    /// A name refers to a new entry.
     Create {
         folder: usize,
         name: String,
@@ -56,14 +56,14 @@ pub enum Op {
     },
 }
 
-/// What was there before, safe on the disk, and what was done then.
+/// The initial content, safe on the disk, and the operations since.
 #[derive(Debug, Clone)]
 pub struct Log {
     pub before: Disk,
     pub ops: Vec<Op>,
 }
 
-/// All that lies in a store: the bytes of files, and nothing for folders.
+/// The content of a store: the bytes of files, and `None` for folders.
 pub type Found = BTreeMap<String, Option<Vec<u8>>>;
 
 impl Disk {
@@ -127,7 +127,7 @@ impl Disk {
         Ok(here)
     }
 
-    /// The folder that a key lies in, its name there, and what that leads to.
+    /// The folder that contains a key, the key's name there, and the entry with that name.
     fn place(&self, key: &Key) -> io::Result<(usize, String, Option<Node>)> {
         let (folder, name) = key.split().ok_or(io::ErrorKind::InvalidInput)?;
         let folder = self.folder(&folder)?;
@@ -196,7 +196,7 @@ impl TreeRecorder {
         self.locked().dies_at = operations;
     }
 
-    /// What there is now.
+    /// The current content.
     pub fn disk(&self) -> Disk {
         self.locked().disk.clone()
     }
@@ -330,7 +330,7 @@ impl Store for TreeRecorder {
         }
     }
 
-    /// Of two names of one file both stay, as POSIX has it.
+    /// If both names refer to the same file, both stay, as POSIX demands.
     fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
         let mut book = self.locked();
         let file = book.disk.file(from)?;

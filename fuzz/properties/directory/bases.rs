@@ -1,4 +1,4 @@
-//! Directories to begin with: an array and a table in every layout, and one of each that was interrupted.
+//! The initial directories: an array and a table in every layout, and one of each that was interrupted.
 
 use super::files::Files;
 use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};

@@ -1,4 +1,4 @@
-//! A directory out of an input.
+//! Builds a directory from an input.
 //!
 //! ```text
 //! input  base u8 | edit | edit ...                  base 0 is empty, the others are in `bases.rs`
@@ -13,7 +13,7 @@
 //! name   below 128: the file of this number; else its length and 128, and as many bytes
 //! ```
 //!
-//! Numbers are little-endian. What is missing at the end is zeros.
+//! Numbers are little-endian. Missing bytes at the end are zeros.
 
 use super::bases;
 use super::files::Files;

@@ -3,7 +3,7 @@
 use bloscpack::storage::{EntryKind, Key, MemoryStore, Store};
 use std::collections::BTreeMap;
 
-/// Folders are those that files lie in, and those that are there without bytes.
+/// There is a folder for each path with files below it, and for each key without bytes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Files(pub BTreeMap<Key, Option<Vec<u8>>>);
 

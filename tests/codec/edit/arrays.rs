@@ -1,4 +1,4 @@
-//! Files that hold a NumPy array keep a true shape: released readers abort on one that is stale.
+//! Tests that files with a NumPy array keep a correct shape: released readers abort if it is stale.
 
 use crate::edit::{NAME, append, check, name};
 use bloscpack::storage::Memory;

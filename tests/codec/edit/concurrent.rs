@@ -1,5 +1,4 @@
-//! Readers beside a writer see one of the states that the file has been in, whole, and never an
-//! older one after a newer.
+//! Tests that readers beside a writer see a complete state of the file, and never an older one after a newer.
 #![cfg(unix)]
 
 use crate::edit::{NAME, golden::sensor};

@@ -1,5 +1,5 @@
-//! What only a file system has: several names of one file, names that are long, files that are
-//! moved while they are changed, and things that others have put in the way.
+//! Tests of conditions that only a file system has: several names of one file, long names, files moved while they are
+//! being changed, and foreign entries at the paths that an editor needs.
 #![cfg(unix)]
 
 use crate::edit::golden::sensor;
@@ -58,8 +58,8 @@ fn a_file_of_two_names_is_not_changed_through_either() {
     append(&path, b"more").unwrap();
 }
 
-/// A success would be of a file that nobody finds any more; and what is there now is not ours to
-/// replace.
+/// A success would mean a change to a file that can no longer be found; and the file that now has the name must not
+/// be replaced.
 #[test]
 fn a_file_that_was_moved_or_replaced_meanwhile_is_not_changed() {
     let (data, theirs) = (sensor(2500, 1), sensor(1700, 2));
@@ -114,7 +114,7 @@ fn long_names_work_or_are_refused_at_once() {
     }
 }
 
-/// Whoever has it open could read what is written, and change it before it is applied.
+/// A process that has it open could read the written data, and change it before it is applied.
 #[test]
 fn a_journal_that_was_there_is_not_written_to() {
     let data = sensor(2500, 1);
@@ -134,7 +134,7 @@ fn a_journal_that_was_there_is_not_written_to() {
     }
 }
 
-/// The file is the other name of somebody's precious one.
+/// The name is a second one of a valuable file.
 #[test]
 fn a_journal_that_is_a_second_name_is_left_alone() {
     let (folder, path) = folder_with(NAME, b"data");

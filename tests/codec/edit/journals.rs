@@ -1,4 +1,4 @@
-//! Journals that are planted, foreign, stale or missing do no harm.
+//! Tests that journals that are planted, foreign, stale or missing do no harm.
 
 use crate::edit::golden::sensor;
 use crate::edit::{JOURNAL, NAME, append, check, name, names};
@@ -27,7 +27,7 @@ fn interrupted(data: &[u8], more: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let (mut bytes, journal) = (folder.bytes(NAME).unwrap(), folder.bytes(JOURNAL).unwrap());
     drop(editor);
     drop(reader);
-    // What was not made has left nothing behind.
+    // A change that failed has left nothing.
     check(&folder, data, None);
     assert_eq!(names(&folder), [NAME]);
     bytes[0] = b'!';
@@ -162,7 +162,7 @@ fn a_file_on_disk_keeps_who_may_read_it() {
         let mut editor = Editor::open(&path).unwrap();
         let journal = std::fs::metadata(folder.path().join(JOURNAL)).unwrap();
         assert_eq!(journal.permissions().mode() & 0o777, 0o640);
-        // So much metadata needs a new file.
+        // Metadata of this length needs a new file.
         let metadata = bloscpack::Metadata::from_json(format!("[{}1]", "1,".repeat(999))).unwrap();
         editor.set_metadata(&metadata).unwrap();
         assert_eq!(mode(), 0o640);

@@ -1,4 +1,4 @@
-//! What a change keeps: settings, layout, and all chunks that it does not touch.
+//! Tests that a change keeps settings, layout, and all chunks that it does not touch.
 
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, append, check, name};
@@ -52,7 +52,7 @@ fn what_is_appended_is_compressed_as_what_is_there() {
             append(&mut open(&grown), &data[50_000..]).unwrap();
             check(&grown, &data, None);
             let (whole, grown) = (member(&whole), member(&grown));
-            // Two levels may agree on the one chunk that tells.
+            // Two levels may agree on the one chunk that distinguishes them.
             let difference = whole.compressed.abs_diff(grown.compressed);
             assert!(
                 difference * 500 < whole.compressed,
@@ -94,7 +94,7 @@ fn a_table_that_is_full_grows() {
         assert!(matches!(&member.offsets, Offsets::Filled(table) if table.len() == end / 1000));
         assert_eq!(member.state, bloscpack::survey::State::Complete);
     }
-    // It grew once, with eight chunks, to hold ten times as many besides.
+    // It grew once, with eight chunks, and now has room for ten times as many more.
     assert_eq!(editor.header().max_app_chunks, 8 + 80 - 40);
 }
 
@@ -179,7 +179,7 @@ fn offsets_of_minus_one_are_filled_in() {
         let whole = folder.bytes(NAME).unwrap();
         let (mut blank, entries) = (whole.clone(), 8);
         blank[32..32 + 8 * entries].fill(0xff);
-        // Without its seal: nothing tells that the table was once filled.
+        // Without its seal, nothing shows that the table was once filled.
         if layout == FormatVersion::V2 {
             blank[5] &= !8;
             blank[28..32].fill(0);

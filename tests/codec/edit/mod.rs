@@ -1,4 +1,4 @@
-//! Files that grow and change: against a model, on real files, and where it has to be refused.
+//! Tests of files that grow and change: against a model, on real files, and where a change must be refused.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -27,7 +27,7 @@ use std::io::Write;
 
 /// The file that is changed.
 const NAME: &str = "a.blp";
-/// Where its journal lies.
+/// The name of its journal.
 const JOURNAL: &str = "a.blp.blpk-journal";
 
 fn name() -> &'static OsStr {
@@ -46,7 +46,7 @@ fn append(editor: &mut Editor<Memory>, data: &[u8]) -> bloscpack::Result<u64> {
     appender.finish()
 }
 
-/// What all readers say of the file.
+/// Checks that all readers see the expected content.
 fn check(folder: &Memory, model: &[u8], metadata: Option<&str>) {
     let file = folder.bytes(NAME).unwrap();
     assert!(bloscpack::decompress(&file).unwrap() == model);

@@ -1,5 +1,5 @@
-//! A file that is created, appended to, patched and given other metadata in any order holds what a
-//! plain `Vec<u8>` would.
+//! Tests that a file created, appended to, patched and given other metadata in any order has the content of a plain
+//! `Vec<u8>`.
 
 use crate::edit::{NAME, check, name, names};
 use bloscpack::storage::Memory;
@@ -7,7 +7,7 @@ use bloscpack::{Checksum, Compressor, Encoder, Filter, FormatVersion, Metadata, 
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
 
-/// How a file is made, and what is done to it.
+/// The creation of a file, and the operations on it.
 #[derive(Clone, Debug)]
 struct Making {
     layout: FormatVersion,
@@ -32,7 +32,7 @@ enum Step {
     Reopen,
 }
 
-/// Bytes that compress now well, now not at all.
+/// Bytes that may or may not compress well.
 fn data(most: usize) -> impl Strategy<Value = Vec<u8>> {
     let run = (any::<u8>(), 1..400usize).prop_map(|(byte, len)| vec![byte; len]);
     let count = (any::<u16>(), 1..100u16).prop_map(|(from, len)| {

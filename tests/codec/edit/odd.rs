@@ -1,5 +1,5 @@
-//! Files that no encoder of ours writes, but that readers take: chunks of no bytes, sizes known by
-//! half, a last chunk longer than the others, a table of unknown length.
+//! Tests of files that our encoders do not write, but that readers accept: empty chunks, sizes known only in part, a
+//! last chunk longer than the others, a table of unknown length.
 
 use crate::edit::golden::{Random, sensor};
 use crate::edit::{NAME, append, check, name};
@@ -332,7 +332,7 @@ fn files_and_streams_without_a_chunk_grow() {
     }
 }
 
-/// Streams of a few chunks whose header tells this and that of their sizes.
+/// Streams of a few chunks whose headers declare different combinations of their sizes.
 #[test]
 fn streams_grow_and_change_whatever_their_header_tells() {
     let data = sensor(2500, 1);
@@ -372,8 +372,7 @@ fn streams_grow_and_change_whatever_their_header_tells() {
     }
 }
 
-/// A file of any layout with chunks of any lengths, whose header tells as much of them as it may,
-/// and its content.
+/// A file of any layout with chunks of any lengths, whose header declares as many sizes as it may, and its content.
 fn any_file(random: &mut Random) -> (Header, Vec<u8>, Vec<u8>) {
     let layout = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3][random.below(3)];
     let full = random.below(900);

@@ -1,4 +1,4 @@
-//! Programs that know nothing of locks and write to the file meanwhile: their work is not undone.
+//! Tests that the work of programs that ignore locks and write to the file meanwhile is not undone.
 
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, name, names};
@@ -20,7 +20,7 @@ fn overwrite(folder: &Memory, bytes: &[u8]) {
     file.write_all_at(0, bytes).unwrap();
 }
 
-/// What another program makes of the file: longer, shorter, empty, other content of the same length.
+/// Versions of the file as another program could leave it: longer, shorter, empty, other content of the same length.
 fn others(before: &[u8]) -> Vec<Vec<u8>> {
     let mut counted = before.to_vec();
     counted[16] ^= 1;
@@ -61,7 +61,7 @@ fn what_others_write_meanwhile_is_not_overwritten() {
                     }
                 }
                 .unwrap_err();
-                // A patch may meet what makes no sense before it looks whether somebody was there.
+                // A patch may find invalid data before it notices the foreign change.
                 assert!(
                     change == 1 || error.category() == Category::Failed,
                     "{error}"
@@ -74,7 +74,7 @@ fn what_others_write_meanwhile_is_not_overwritten() {
     }
 }
 
-/// Data that comes after somebody has overwritten the file.
+/// Data is appended after another program has overwritten the file.
 struct Slow<'a>(&'a Memory, &'a [u8], bool);
 
 impl Read for Slow<'_> {

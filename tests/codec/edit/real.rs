@@ -1,4 +1,4 @@
-//! Files that real tools wrote, changed: all that can be changed at all.
+//! Tests of all possible changes to files that real tools wrote.
 
 use crate::edit::golden::sensor;
 use crate::edit::manifest::Manifest;

@@ -1,4 +1,4 @@
-//! What is refused, and changes nothing.
+//! Tests that refused edits change nothing.
 
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, append, name, names};
@@ -26,7 +26,7 @@ fn a_damaged_last_chunk_gets_no_new_digest() {
     let error = editor.append().map(|_| ()).unwrap_err();
     assert_eq!(error.category(), Category::Damaged);
     assert_eq!(error.position().unwrap().chunk, Some(2));
-    // Nor one that is patched in part; as a whole it is repaired.
+    // Nor a partial patch of it; a complete one repairs it.
     assert_eq!(
         editor.patch(2100, [1].as_slice()).unwrap_err().category(),
         Category::Damaged
@@ -124,7 +124,7 @@ fn a_reader_that_fails_halfway_changes_nothing() {
     drop(editor);
     assert_eq!(folder.bytes(NAME), before);
     assert_eq!(names(&folder), [NAME]);
-    // Not even before it is closed does anybody see what is being appended.
+    // Readers do not see appended data before it is closed.
     let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
     let mut appender = editor.append().unwrap();
     appender.write_all(&sensor(9000, 5)).unwrap();
@@ -156,7 +156,7 @@ fn the_first_layout_has_no_place_for_metadata() {
     assert_eq!(editor.reindex().unwrap_err().category(), Category::Usage);
 }
 
-/// Else the change would be made, and then told as an error by whoever reads the file again.
+/// Otherwise the change would be made, and the next reader of the file would report an error.
 #[test]
 fn what_the_limits_forbid_to_read_is_not_written() {
     let data = sensor(3000, 1);
@@ -245,7 +245,7 @@ fn a_table_that_leads_into_other_chunks_is_not_patched_by() {
         drop(editor);
         assert_eq!(folder.bytes(NAME).unwrap(), bytes, "{by}");
     }
-    // A chunk whose own header is damaged lies where those at both sides say.
+    // The position of a chunk whose own header is damaged follows from its neighbours.
     let mut bytes = sound.clone();
     let at = usize::try_from(old).unwrap();
     bytes[at..at + 16].fill(0xee);

@@ -1,4 +1,4 @@
-//! Metadata and content in one change; and who waits for readers.
+//! Tests that change metadata and content together, and that writers wait for readers.
 
 use crate::edit::{NAME, name};
 use bloscpack::storage::{Memory, Snapshot};
@@ -45,7 +45,7 @@ fn metadata_and_content_change_together_or_not_at_all() {
             let mut appender = editor.append().unwrap();
             appender.set_metadata(&metadata).unwrap();
             appender.write_all(&vec![8; more]).unwrap();
-            // What is said stands, also where it is no whole row of what the array was.
+            // The given metadata is stored even if the content does not end with a complete row.
             assert_eq!(appender.finish().unwrap(), more as u64);
             assert_eq!(editor.metadata(), Some(&metadata));
             let model = [vec![7; 24], vec![8; more]].concat();

@@ -1,4 +1,4 @@
-//! A file of records cut anywhere is told from a whole one, and gives the records of the whole chunks
+//! Tests that a file of records cut anywhere is recognized as cut, and gives the records of the complete chunks
 //! before the cut.
 
 use crate::records::map::{Field, parts, u32_at};
@@ -12,7 +12,7 @@ use bloscpack::{
     verify::verify,
 };
 
-/// Records in a chunk of a packed file: the u32 behind the first eight bytes.
+/// Records in a chunk of a packed file: the u32 after the first eight bytes.
 fn packed_count(chunk: &[u8]) -> usize {
     let mut content = vec![0; u32_at(chunk, 4) as usize];
     ChunkDecoder::new().decode(chunk, &mut content).unwrap();
@@ -88,7 +88,7 @@ fn every_cut_is_told_and_all_before_it_is_delivered() {
     println!("{cuts} cuts");
 }
 
-/// What lacks only the writer's last word is given to those who ask for it, with a warning.
+/// A file without only its final end mark can be read on request, with a warning.
 fn unended(sample: &Sample, cut: usize, before: usize, is_border: bool) {
     let (file, place) = (&sample.file[..cut], &sample.name);
     let builder = RecordReader::builder().allow_unterminated(true);

@@ -1,4 +1,4 @@
-//! The bytes shown in `docs/format.md` are those that are written, and are what is said of them there.
+//! Tests that the bytes shown in `docs/format.md` are the ones that we write, and match their description there.
 
 use crate::records::map::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
@@ -26,8 +26,8 @@ struct Run {
     name: String,
 }
 
-/// The dump behind this mark of the document: its bytes, and its runs. A line is a position, bytes,
-/// and a name up to a colon; one without a name goes on with the run before it.
+/// The dump after this mark of the document: its bytes, and its runs. A line is a position, bytes, and a name up to a
+/// colon; one without a name continues the run before it.
 fn dump(mark: &str) -> (Vec<u8>, Vec<Run>) {
     let from = DOCUMENT.find(mark).unwrap_or_else(|| panic!("no {mark}"));
     let block = DOCUMENT[from..].split("```").nth(1).unwrap();
@@ -55,7 +55,7 @@ fn dump(mark: &str) -> (Vec<u8>, Vec<Run>) {
     (bytes, runs)
 }
 
-/// What each part of a file is called.
+/// The document's name of each part of a file.
 fn name(field: Field) -> &'static str {
     match field {
         Field::Magic => "magic",

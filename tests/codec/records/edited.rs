@@ -1,4 +1,4 @@
-//! Metadata of a file of records that is replaced: `docs/format.md` names the keys that say what the records are.
+//! Tests of replacing the metadata of a file of records: `docs/format.md` names the keys that describe the records.
 
 use crate::records::by_number;
 use bloscpack::storage::Memory;
@@ -30,7 +30,7 @@ fn folder(builder: RecordWriterBuilder) -> Memory {
     Memory::from([(NAME, writer.finish().unwrap().into_inner())])
 }
 
-/// The records of the file as they are read anew, and its metadata.
+/// The records of the reopened file, and its metadata.
 fn told(folder: &Memory) -> (Vec<Vec<u8>>, Value) {
     let told = by_number(&folder.bytes(NAME).unwrap()).unwrap();
     let metadata = serde_json::from_str(&told.metadata.unwrap()).unwrap();
@@ -58,7 +58,7 @@ fn what_says_what_the_records_are_stays_and_the_rest_is_replaced() {
         let records = vec![b"one".to_vec(), b"two".to_vec()];
         assert_eq!(told(&folder), (records.clone(), expected.clone()));
 
-        // The dtype is the user's to say, and what is appended is counted on.
+        // The user chooses the dtype, and appended records are added to the count.
         let new = Metadata::from_json(r#"{"dtype": "mine"}"#).unwrap();
         editor.set_metadata(&new).unwrap();
         let mut appender = editor.append().unwrap();

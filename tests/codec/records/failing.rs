@@ -1,5 +1,5 @@
-//! Targets and sources that fail in the middle, and writers that are dropped: what they leave is
-//! never taken for whole, and no record of it is wrong.
+//! Tests of targets and sources that fail in the middle, and of writers that are dropped: their remnants are never
+//! taken for complete, and contain no wrong record.
 
 use crate::records::samples::{Kind, few};
 use crate::records::{Records, by_number, in_order};
@@ -81,7 +81,7 @@ fn many() -> Records {
     (0..12).map(|i| noise(i, 30_000 + i)).chain(few()).collect()
 }
 
-/// Writes records, flushing behind every third, and finishes unless told to stop.
+/// Writes records, flushing after every third, and finishes unless `stop` ends it before.
 fn write(
     kind: Kind,
     records: &[Vec<u8>],
@@ -119,7 +119,7 @@ fn write(
     }
 }
 
-/// What was left is a beginning of the records for whoever reads in order, and not whole.
+/// The remaining file gives sequential readers a prefix of the records, and is not complete.
 #[track_caller]
 fn not_whole(place: &str, file: &[u8], records: &[Vec<u8>]) {
     let (found, end) = in_order(file);

@@ -1,4 +1,4 @@
-//! One flipped bit anywhere in a file of records is an error or changes nothing: no record, not their
+//! Tests that one flipped bit anywhere in a file of records is an error or changes nothing: no record, not their
 //! number, not the metadata.
 
 use crate::records::map::{Field, Part, i64_at, parts};
@@ -16,7 +16,7 @@ enum Outcome {
     Wrong,
 }
 
-/// What comes of a file: read in order, got by number, and verified.
+/// The outcomes of reading a file in order, by number, and of verifying it.
 fn outcomes(truth: &Told, file: &[u8]) -> [Outcome; 3] {
     let judge = |told: Option<Told>| match told {
         None => Outcome::Error,
@@ -24,7 +24,7 @@ fn outcomes(truth: &Told, file: &[u8]) -> [Outcome; 3] {
         Some(_) => Outcome::Wrong,
     };
     let (records, end) = in_order(file);
-    // What is handed on before an error has to be right as well.
+    // Records returned before an error must be right as well.
     let is_prefix = truth.records.starts_with(&records);
     let in_order = match end {
         _ if !is_prefix => Outcome::Wrong,
@@ -35,7 +35,7 @@ fn outcomes(truth: &Told, file: &[u8]) -> [Outcome; 3] {
     [in_order, judge(by_number(file).ok()), verified]
 }
 
-/// What is to come of a flip that turns a field into `new`.
+/// The expected outcomes of a flip that turns a field into `new`.
 fn expected(truth: &Told, file: &[u8], part: &Part, new: i64) -> [Outcome; 3] {
     let (options, nchunks) = (file[5], i64_at(file, 16));
     let is_packed = truth.metadata.as_ref().unwrap().contains("packing");
@@ -48,7 +48,7 @@ fn expected(truth: &Told, file: &[u8], part: &Part, new: i64) -> [Outcome; 3] {
         Field::Typesize => [Outcome::Same; 3],
         // Undefined by the format, zero from all writers, passed over by the reference.
         Field::SectionOptions | Field::SectionUserCodec | Field::SectionRoom => [Outcome::Same; 3],
-        // Of no use for reading.
+        // Not used for reading.
         Field::SectionLevel if (0..=9).contains(&new) => [Outcome::Same; 3],
         // A table of unknown length may have no entries, and one of no entries need not be there.
         Field::Options if new == i64::from(options ^ 1) => {
@@ -66,13 +66,13 @@ fn expected(truth: &Told, file: &[u8], part: &Part, new: i64) -> [Outcome; 3] {
         }
         // Without chunks there is nothing that it could be of.
         Field::Checksum if nchunks == 0 && (0..=8).contains(&new) => [Outcome::Same; 3],
-        // "None" behind the only digest of an input: the reference, too, takes what follows for what
-        // its append leaves behind.
+        // "None" after the only digest of an input: the reference, too, takes the following bytes for a remnant of
+        // its append.
         Field::Checksum if new == 0 => {
             let one = nchunks == 1 || (nchunks < 0 && truth.records.is_empty());
             [if one { Outcome::Same } else { Outcome::Error }; 3]
         }
-        // What is got by number needs no further offsets.
+        // Reading by number does not use spare offsets.
         Field::SpareOffset if nchunks > 0 => [Outcome::Error, Outcome::Same, Outcome::Error],
         _ => [Outcome::Error; 3],
     }
@@ -171,7 +171,7 @@ fn no_flip_is_silent() {
         "{} complaints",
         tally.complaints.len()
     );
-    // A rule for a field that never applies is no rule.
+    // Each rule must apply to at least one field.
     for field in [
         Field::Options,
         Field::Checksum,

@@ -1,5 +1,4 @@
-//! Files of records that no honest writer made: each is refused for the right reason, in little
-//! memory.
+//! Tests that hostile files of records are refused for the right reason, in little memory.
 //!
 //! The bound is 64 MiB and twice the bytes of the file, counted by an allocator that takes every byte
 //! asked for as used.
@@ -16,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MIB: usize = 1 << 20;
 
-/// What both readers say: in order to the end, and by number each record, the last one first.
+/// The results of both readers: in order to the end, and by number, the last record first.
 fn readers(name: &str, file: &[u8]) -> [Result<usize, Error>; 2] {
     let bound = 64 * MIB + 2 * file.len();
     let (in_order, peak) = peak_of(|| {
@@ -35,7 +34,7 @@ fn readers(name: &str, file: &[u8]) -> [Result<usize, Error>; 2] {
     assert!(peak <= bound, "{name}: {peak} bytes in order");
     let (by_number, peak) = peak_of(|| {
         let reader = IndexedRecordReader::builder().cache(MIB).open(file)?;
-        // Of numbers without end those at both ends will do.
+        // If there are very many numbers, only those at both ends are read.
         let last = reader.len();
         let ends = (0..last.min(1000)).chain(last.saturating_sub(1000)..last);
         for number in ends.rev() {
@@ -385,7 +384,7 @@ fn a_packing_without_records_is_refused() {
         let result = bloscpack::decompress(&hostile.file());
         assert_eq!(result.unwrap_err().category(), Damaged);
     }
-    // With bit 2, who wants content gets no heads and lengths instead.
+    // Bit 2 prevents a reader of content from getting heads and lengths instead.
     hostile.options = 13;
     let result = bloscpack::decompress(&hostile.file());
     assert_eq!(result.unwrap_err().category(), Unsupported);
@@ -538,8 +537,8 @@ fn a_damaged_chunk_is_not_read_again_for_each_of_its_records() {
     assert!(read.load(Ordering::Relaxed) < 10 * file.len() + 10_000);
 }
 
-/// The last chunk is what tells how many records there are; where it is damaged the metadata does,
-/// but not a number that the chunks have no room for.
+/// The number of records comes from the last chunk or, if that is damaged, from the metadata, unless the chunks have
+/// no room for so many.
 #[test]
 fn a_damaged_last_chunk_leaves_the_others_and_no_hostile_number() {
     let builder = bloscpack::records::RecordWriter::builder().packed(64);

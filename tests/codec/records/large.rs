@@ -1,4 +1,4 @@
-//! Records at the limits of the format, and beyond.
+//! Tests of records at the limits of the format, and beyond.
 
 use crate::records::counting::peak_of;
 use crate::records::in_order;

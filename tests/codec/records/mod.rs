@@ -1,5 +1,5 @@
-//! Records against `Vec<Vec<u8>>`: whatever is written comes out, in order and by number, and what was
-//! not written that way is refused.
+//! Tests of records against `Vec<Vec<u8>>`: written records are read back, in order and by number, and other files
+//! are refused.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -38,7 +38,7 @@ use testkit::trickle;
 
 type Records = Vec<Vec<u8>>;
 
-/// What a reader tells of an input.
+/// The output of a reader.
 #[derive(Debug, PartialEq)]
 struct Told {
     records: Records,

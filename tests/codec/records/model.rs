@@ -1,5 +1,5 @@
-//! What is written in any way, by any number of threads, read in any way, is what was given; also
-//! after the file has grown.
+//! Tests that records written in any way, by any number of threads, are read back unchanged in any way, also after
+//! the file has grown.
 
 use crate::records::trickle::Trickle;
 use crate::records::{Records, in_order};
@@ -46,7 +46,7 @@ struct Options {
     spare: Option<u64>,
     offsets: bool,
     metadata: bool,
-    /// Flush behind the records whose number this divides.
+    /// Flush after each record whose number this divides.
     flush: Option<usize>,
 }
 
@@ -174,7 +174,7 @@ fn records() -> impl Strategy<Value = Records> {
     ]
 }
 
-/// What is asked of a reader by number.
+/// A request to a reader by number.
 #[derive(Debug, Clone)]
 enum Ask {
     Get(prop::sample::Index),
@@ -240,7 +240,7 @@ fn check_in_order(file: &[u8], records: &[Vec<u8>], most: usize, threads: usize)
     assert!(report.is_sound(), "{:?}", report.damages);
 }
 
-/// What the metadata says where it says anything.
+/// Checks the metadata, if it contains anything.
 fn check_metadata(file: &[u8], options: &Options, count: usize) {
     let mut reader = RecordReader::new(file);
     let metadata = reader.read_metadata().unwrap().unwrap().value().clone();

@@ -1,4 +1,4 @@
-//! Small files of records, of every form that there is.
+//! Small files of records, in every form.
 
 use crate::records::Records;
 use bloscpack::{
@@ -105,7 +105,7 @@ pub fn samples() -> Vec<Sample> {
     all
 }
 
-/// Members of different forms, one behind the other.
+/// Members of different forms, one after the other.
 pub fn concatenated() -> Vec<Sample> {
     let kinds = Kind::all(Checksum::Adler32);
     let pair = |first: &Kind, second: &Kind| {

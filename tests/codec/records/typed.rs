@@ -1,4 +1,4 @@
-//! Records as values: what is no such value is told by its number.
+//! Tests of records as values: an invalid value is reported with its number.
 
 use bloscpack::{
     Category, ErrorKind,
@@ -55,7 +55,7 @@ fn text_that_is_no_utf8_is_told_by_its_number() {
         assert_eq!(found[0].as_ref().unwrap(), "zw\u{f6}lf");
         told(found.into_iter().nth(2).unwrap().unwrap_err(), 4);
 
-        // In order, one that is no text does not keep the next from coming.
+        // When reading in order, a record that is not text does not prevent reading the next.
         let two = [file.clone(), file].concat();
         let mut reader = RecordReader::new(two.as_slice());
         for (number, record) in (0_u64..).zip(records.iter().chain(&records)) {

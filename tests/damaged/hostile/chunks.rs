@@ -1,4 +1,4 @@
-//! Blosc chunks that cannot be, are broken inside, or unpack to more than one would like.
+//! Tests of Blosc chunks that are impossible, broken inside, or decompression bombs.
 
 use super::{Count, Fields, MIB, PLAIN, bounded, decode, refused, zstd};
 use crate::hostile::by_fields::blosc;
@@ -190,8 +190,8 @@ fn zeros_beyond_measure_stream_in_the_memory_of_one_chunk() {
     assert_eq!(len, 192 << 20);
 }
 
-/// A block has to be there as a whole, and once more before its filter is undone: the bound is
-/// twice the block, which is what the limit `block` is for.
+/// A whole block must be in memory, and once more before its filter is undone: the bound is twice the block, for
+/// which there is the limit `block`.
 #[test]
 fn a_chunk_of_one_huge_block_takes_two_of_them() {
     let block = 160 << 20;

@@ -1,4 +1,4 @@
-//! What is no Bloscpack file, and headers that cannot be or that promise the world.
+//! Tests of files that are not Bloscpack files, and of headers that are invalid or declare huge sizes.
 
 use super::{Fields, MIB, PLAIN, bounded, decode, refused, zstd};
 use crate::hostile::golden::{Random, Recipe, chunk};

@@ -1,4 +1,4 @@
-//! Metadata that cannot be, lies about its length, or is a bomb.
+//! Tests of metadata that is invalid, has a wrong length, or is a bomb.
 
 use super::{Fields, MIB, PLAIN, bounded, decode, refused};
 use crate::hostile::by_fields::Section3;
@@ -202,7 +202,7 @@ fn metadata_that_unpacks_to_more_than_it_says_is_damaged() {
             "MetadataData",
         );
     }
-    // The other way round: memory follows what is there.
+    // Conversely, memory depends on the actual bytes.
     let promise = Section3 {
         meta_size: 64 << 20,
         ..Section3::packed(&[b' '; 2000])
@@ -224,8 +224,8 @@ fn metadata_that_unpacks_to_more_than_it_says_is_damaged() {
     );
 }
 
-/// Within the default limit of 64 MiB the text is taken in, so the bound is four times that limit,
-/// for the text and for what is made of it to check it, and twice the bytes read.
+/// Within the default limit of 64 MiB the text is read, so the bound is four times that limit, for the text and for
+/// the structure that checks it, and twice the bytes read.
 #[test]
 fn a_metadata_bomb_within_the_limit_takes_no_more_than_its_text() {
     let fill = |start: &[u8], unit: &[u8], end: &[u8]| {

@@ -1,5 +1,4 @@
-//! Inputs that no honest writer made: each is refused for the right reason, at the right place, in
-//! little memory and time.
+//! Tests that hostile inputs are refused for the right reason, at the right place, in little memory and time.
 //!
 //! The bound on memory, unless a test says otherwise, is 64 MiB and twice the bytes read, counted
 //! by an allocator that takes every byte asked for as used, also those that the system never

@@ -1,4 +1,4 @@
-//! Tables of offsets that do not fit, and what follows the last chunk.
+//! Tests of tables of offsets that do not fit, and of bytes after the last chunk.
 
 use super::{Fields, MIB, PLAIN, bounded, refused};
 use crate::hostile::golden::{self, ByHand, Field, Recipe, chunk, parts, sensor};
@@ -71,7 +71,7 @@ fn tables_of_offsets_that_do_not_fit_are_damaged() {
                 }
             }
         }
-        // What the table alone cannot tell, the chunks do.
+        // Errors that the table alone does not show appear in the chunks.
         for entry in 1..3 {
             for (name, change) in [("a byte late", 1), ("far outside", 1 << 40)] {
                 let file = with_table(layout, |table| {

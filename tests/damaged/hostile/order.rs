@@ -1,4 +1,4 @@
-//! Chunks, each sound in itself, in another number or order than their writer had them.
+//! Tests of sound chunks in another number or order than written.
 
 use super::{Fields, MIB, PLAIN, bounded};
 use crate::hostile::golden::{Random, chunk, sensor};
@@ -17,8 +17,8 @@ enum Kind {
     Stream,
 }
 
-/// What the format says of these items behind a header and table that were made for others: the
-/// number of items that are delivered, and the error then.
+/// The expected result of reading these items after a header and table that were made for others: the number of items
+/// delivered, and the error then.
 fn model(kind: Kind, made_for: &[Item], items: &[Item], chunk: usize) -> (usize, &'static str) {
     let mut short = false;
     let (mut at, mut offset) = (0, 0);

@@ -1,4 +1,4 @@
-//! Each file of datasets and frames, cut at each byte, and gone.
+//! Tests of files of datasets and frames, each cut at each byte, and removed.
 
 use crate::matrix::flips::came;
 use crate::matrix::samples::{Files, Reader, Sample, samples};
@@ -8,7 +8,7 @@ use bloscpack::{Category, Error};
 use std::path::Path;
 use testkit::effort;
 
-/// What a cut may come to besides an error, and why.
+/// The outcomes of a cut that are allowed besides an error, and why.
 fn allowed(sample: &Sample, path: &str, len: usize) -> &'static [Came] {
     let (_, bytes) = sample.files.iter().find(|file| file.0 == path).unwrap();
     let is_proposal = sample.reader == Reader::Dataset(DatasetLayout::CarrayDocument);
@@ -22,13 +22,13 @@ fn allowed(sample: &Sample, path: &str, len: usize) -> &'static [Came] {
         "attributes" | "storage" if len + 1 == bytes.len() => &[Came::Same],
         // A note for chunks to come.
         "superchunksize" => &[Came::Same],
-        // Room behind the last chunk, which holds nothing.
+        // Empty room after the last chunk.
         _ if name.ends_with(".bin") && bytes[len..].iter().all(|byte| *byte == 0) => &[Came::Same],
         _ => &[],
     }
 }
 
-/// What the loss of a file may come to besides an error.
+/// The outcomes of losing a file that are allowed besides an error.
 fn allowed_without(path: &str) -> &'static [Came] {
     match path.rsplit_once('/').map_or(path, |(_, name)| name) {
         // No attributes are an empty file or none.

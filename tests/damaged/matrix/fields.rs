@@ -1,4 +1,4 @@
-//! Which field each byte of a sample belongs to, by the documents and not by the crate's parsers.
+//! The field that each byte of a sample belongs to, by the documents and not by the crate's parsers.
 
 use crate::matrix::golden::{Field, parts, u32_at};
 use crate::matrix::samples::{Reader, Sample};

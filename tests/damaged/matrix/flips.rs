@@ -1,4 +1,4 @@
-//! Each bit of each file of datasets and frames, turned.
+//! Tests of each flipped bit of each file of datasets and frames.
 
 use crate::matrix::BASE;
 use crate::matrix::counting::peak_of;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::effort;
 
-/// What comes of the files, in bounded memory and without a panic.
+/// The outcome of reading the files, in bounded memory and without a panic.
 pub fn came(sample: &Sample, files: &Files, truth: &Told, place: &dyn Fn() -> String) -> Came {
     let read = || peak_of(|| sample.read(files));
     let read = catch_unwind(AssertUnwindSafe(read));
@@ -48,7 +48,7 @@ fn flip_all(sample: &Sample, table: &mut Table, fields: &mut ByField) {
     }
 }
 
-/// What the rules allow of a field, which is nothing if none is about it: to be harmless, and to be wrong.
+/// Whether the rules allow changes of a field to be harmless, and to be wrong; without a rule they allow neither.
 fn allowed(container: &str, field: &str) -> (bool, bool) {
     let about = |rule: &&Rule| rule.containers.contains(&container) && rule.fields.contains(&field);
     let rules: Vec<_> = RULES.iter().filter(about).collect();
@@ -78,7 +78,7 @@ fn is_needed(rule: &Rule, field: &str, fields: &ByField) -> bool {
     }
 }
 
-/// What is harmless or cannot be noticed, with the reason.
+/// Prints the changes that are harmless or cannot be detected, with the reason.
 fn print(fields: &ByField) {
     println!("\n| container | field | bits | error | harmless | silently wrong |");
     println!("|---|---|---|---|---|---|");

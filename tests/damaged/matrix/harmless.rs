@@ -1,21 +1,21 @@
-//! Which fields of datasets and frames may change without anybody noticing, and why.
+//! The fields of datasets and frames that may change without being noticed, and why.
 //!
 //! A field that is not listed is noticed whatever bit of it is turned. One that is listed needs to be.
 //!
 //! Streams, files and records have their lists in `tests/damaged/flips.rs` and `tests/codec/records/flips.rs`, bit by bit.
 
-/// What may come of a turned bit besides an error.
+/// The outcomes of a flipped bit that are allowed besides an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum May {
     /// Nothing changes, for some bits or all.
     Same,
-    /// Something else is read: nothing in the format could tell.
+    /// Wrong data is read: nothing in the format could detect it.
     Wrong,
     /// The one for some bits and the other for others.
     Both,
 }
 
-/// Of each of these containers, each of these fields.
+/// The rule is for each of these fields in each of these containers.
 pub struct Rule {
     pub containers: &'static [&'static str],
     pub fields: &'static [&'static str],

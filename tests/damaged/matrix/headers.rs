@@ -1,4 +1,4 @@
-//! More than one bit of what lies before the chunks: each pair of bits of a header, and each value of each byte.
+//! Tests of more than one flipped bit before the chunks: each pair of bits of a header, and each value of each byte.
 //!
 //! With a checksum none of it gives other data and a success. Other metadata it may give only where they have no digest of
 //! their own, which is raw metadata without a seal.
@@ -20,7 +20,7 @@ fn read(file: &[u8]) -> Option<Content> {
     Some((data, metadata.map(|metadata| metadata.text().to_owned())))
 }
 
-/// Those of one member, with a checksum.
+/// Samples of one member, with a checksum.
 fn guarded() -> impl Iterator<Item = (Golden, &'static str, usize)> {
     goldens().into_iter().filter_map(|golden| {
         let map = parts(&golden.file);

@@ -1,4 +1,5 @@
-//! The limits on all of the content, and on what a byte may become: what keeps to them is read, and one byte more refused.
+//! Tests of the limits on all of the content, and on the expansion per byte: content at the limit is read, and one
+//! byte more is refused.
 
 use crate::matrix::by_fields::Count;
 use crate::matrix::samples::{self, Reader};
@@ -21,7 +22,7 @@ const LAYOUTS: [DatasetLayout; 4] = [
 
 const LEN: usize = 100_000;
 
-/// All of the same kind, which compress well and are no special chunks.
+/// Data of one kind, which compresses well and does not become special chunks.
 fn alike() -> Vec<u8> {
     (0..LEN).map(|at| (at % 250) as u8).collect()
 }

@@ -1,5 +1,5 @@
-//! What becomes of any container that was changed: each bit of it turned, cut at each byte, its chunks in another order, its
-//! header written to do harm. Each part prints its table as Markdown: `cargo test --test damaged matrix -- --nocapture`.
+//! Tests of changes to any container: each bit flipped, a cut at each byte, its chunks in another order, a hostile
+//! header. Each part prints its table as Markdown: `cargo test --test damaged matrix -- --nocapture`.
 //!
 //! Streams, files and records have most of this in `tests/damaged/flips.rs`, `tests/damaged/truncation.rs`, `tests/codec/records/` and
 //! `tests/damaged/hostile/`; here is what those do not have, of datasets and frames above all.
@@ -37,5 +37,5 @@ use testkit::records_by_hand;
 use testkit::stopwatch;
 use testkit::tally;
 
-/// Memory for anything, besides twice what there is to read.
+/// Memory allowed for anything, besides twice the input.
 const BASE: usize = 64 << 20;

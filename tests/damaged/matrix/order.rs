@@ -1,7 +1,7 @@
-//! Chunks that are sound in themselves and lie elsewhere than their writer had them, and tables that point elsewhere.
+//! Tests of sound chunks in other places than written, and of tables that point elsewhere.
 //!
-//! Each change has a model: either an error, or what the changed container says as it stands. Chunks of files in every order
-//! are in `tests/damaged/hostile/order.rs`.
+//! Each change has a model: either an error, or the content that the changed container describes. Chunks of files in
+//! every order are in `tests/damaged/hostile/order.rs`.
 
 use crate::matrix::frame_parts::{Parts, sparse};
 use crate::matrix::golden::{Field, Random, Recipe, i64_at, parts};
@@ -116,7 +116,7 @@ fn tables_that_point_anywhere_give_the_data_or_an_error() {
     table.print("cases");
 }
 
-/// Records, each on its own or many a chunk: what is in a chunk, the chunk, and the number of its first record.
+/// Records, one or many per chunk: the content of a chunk, the chunk, and the number of its first record.
 #[derive(Clone)]
 struct Piece {
     records: Vec<Vec<u8>>,
@@ -191,7 +191,7 @@ fn records_in_another_order_are_those_of_the_file_or_an_error() {
             };
             pieces.iter().map(begin).collect::<Vec<_>>()
         };
-        // A table made for what is there now, one made for what was there before, and none.
+        // A table made for the current chunks, one made for the previous ones, and none.
         let (kind, fits, file) = match random.below(3) {
             0 => ("table rewritten", true, by_hand(&after).file()),
             1 => {
@@ -231,7 +231,7 @@ fn records_in_another_order_are_those_of_the_file_or_an_error() {
                         Came::Wrong
                     }
                 }
-                // Who asks by number need not see a chunk twice, but never gets a record that has another number.
+                // A reader by number may miss a repeated chunk, but never returns a record with another number.
                 Ok(found) => {
                     assert!(reader == "by number" && is_packed, "{place}");
                     assert!(unchanged.starts_with(&found), "{place}: {found:?}");
@@ -266,7 +266,7 @@ fn superchunks_in_another_order_are_those_of_the_directory_or_an_error() {
         paths.sort_by_key(|path| (path.len(), path.clone()));
         assert_eq!(paths.len(), rows.div_ceil(per_file));
         let bytes_of = |path: &String| files.iter().find(|file| file.0 == *path).unwrap().1.clone();
-        // What each file holds; of the proposal, with the rows that fill the last chunk.
+        // The content of each file; for the proposal, with the rows that fill the last chunk.
         let mut padded = data.clone();
         if layout == CarrayDocument {
             padded.resize(rows.div_ceil(40) * 160, 0);
@@ -289,8 +289,8 @@ fn superchunks_in_another_order_are_those_of_the_directory_or_an_error() {
             };
             changed.push((path, bytes.clone()));
         }
-        // What is needed has to be there, as long as it was, and the last may be longer: a crash leaves it so. What there is
-        // beyond it belongs to nothing.
+        // Each needed file must exist with its old length, except that the last may be longer, as after a crash.
+        // Files beyond that are not part of the array.
         let fits = held.iter().enumerate().all(|(number, held_before)| {
             let found = after.get(number).map_or(0, |(_, found)| found.len());
             let is_last = number + 1 == held.len();

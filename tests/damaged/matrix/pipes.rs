@@ -1,11 +1,11 @@
-//! A file that is cut by the pipe or the socket that it comes through.
+//! Tests of files cut by the pipe or the socket that transports them.
 
 use crate::matrix::golden::{Recipe, parts};
 use bloscpack::{Category, Checksum, Decoder, Error};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-/// What is read when the other side sends so many bytes and hangs up.
+/// The result of reading when the other side sends so many bytes and hangs up.
 fn through<R: Read>(
     bytes: &[u8],
     (reader, mut writer): (R, impl Write),

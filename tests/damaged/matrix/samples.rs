@@ -9,7 +9,7 @@ use bloscpack::{Checksum, Filter, Result};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// What a sample is read as.
+/// The kind of reader for a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     Dataset(DatasetLayout),
@@ -23,7 +23,7 @@ pub enum Reader {
 pub type Files = Vec<(String, Vec<u8>)>;
 
 pub struct Sample {
-    /// What the table calls all samples of its kind.
+    /// The name of this kind of samples in the table.
     pub container: &'static str,
     pub name: String,
     pub reader: Reader,
@@ -41,7 +41,7 @@ impl Sample {
     }
 }
 
-/// All that is told of a container: descriptions, and the bytes of what it holds.
+/// The content of a container: descriptions, and bytes.
 #[derive(Debug, Default, PartialEq)]
 pub struct Told {
     pub says: Vec<String>,
@@ -78,7 +78,7 @@ pub fn store(files: &Files) -> MemoryStore {
     store
 }
 
-/// Elements beyond this are a lie of the header; samples are small.
+/// A header with more elements than this is wrong; samples are small.
 const MOST: u64 = 16 << 20;
 
 /// The first rows of an array, as many as its table has.
@@ -107,7 +107,7 @@ fn dataset(dataset: &Dataset) -> Result<Told> {
         Dataset::Table(table) => {
             let says = format!("{:?} {}", table.names(), table.attributes().to_value());
             told.says.push(says);
-            // Those of the shortest column.
+            // The rows of the shortest column.
             let rows = table.rows()?;
             for name in table.names() {
                 array(table.column(name)?, rows, &mut told)?;

@@ -1,4 +1,4 @@
-//! The files that come to harm.
+//! The sound files that are damaged later.
 
 use crate::recovery::golden::{ByHand, Random, chunk, sensor};
 use crate::recovery::model::Model;
@@ -68,13 +68,13 @@ pub fn nested(checksum: Checksum) -> Vec<u8> {
     data
 }
 
-/// Files of one member each, of which positions can be told.
+/// Files of one member each, in which positions can be determined.
 pub fn counted() -> Vec<Model> {
     let mut all = Vec::new();
     for (seed, checksum) in (10..).zip(Checksum::ALL) {
         let file = encode_file(builder(checksum), &data(seed));
         all.push(Model::of(&format!("file, {checksum}"), &file));
-        // Without digests, nothing tells a pure copy from another that begins in it.
+        // Without digests, nothing distinguishes a pure copy from another that begins inside it.
         if checksum != Checksum::None {
             let stored = encode_file(builder(checksum).level(0), &nested(checksum));
             all.push(Model::of(&format!("file of files, {checksum}"), &stored));
@@ -122,7 +122,7 @@ fn v1(pieces: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Streams, V1 and concatenations: what is lost has no known length everywhere.
+/// Streams, V1 and concatenations: not every loss has a known length.
 pub fn others() -> Vec<Model> {
     let stream = |checksum, seed| encode_stream(builder(checksum), &data(seed));
     let file = |checksum, seed| encode_file(builder(checksum), &data(seed));

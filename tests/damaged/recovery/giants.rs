@@ -1,4 +1,4 @@
-//! Chunks of more bytes than are decoded at once.
+//! Tests of chunks larger than the buffer for decoding.
 
 use crate::recovery::golden::Random;
 use bloscpack::wire::Header;
@@ -31,7 +31,7 @@ fn encoded(checksum: Checksum, data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap().into_inner()
 }
 
-/// Where the chunks begin, by the table behind the header and its metadata.
+/// The starts of the chunks, from the table after the header and its metadata.
 fn starts(file: &[u8]) -> Vec<usize> {
     let header = Header::decode(&file[..32]).unwrap();
     let nchunks = header.nchunks.unwrap();

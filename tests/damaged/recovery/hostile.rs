@@ -1,4 +1,4 @@
-//! Files made to keep a recovery busy.
+//! Tests of files made to keep a recovery busy.
 
 use crate::recovery::golden::{Random, chunk};
 use bloscpack::storage::ReadAt;
@@ -53,7 +53,7 @@ fn hashers() -> Hashers {
         })
 }
 
-/// Bytes hashed and bytes read by a recovery that finds nothing, or whatever it finds.
+/// Bytes hashed and bytes read by a recovery that finds nothing, or with any result.
 fn work(file: &[u8]) -> (u64, u64) {
     let _lock = ONE_AT_A_TIME.lock();
     let before = HASHED.load(Ordering::Relaxed);
@@ -148,7 +148,7 @@ fn chunks_that_decode_to_much_without_a_digest() {
 #[test]
 fn sound_chunks_in_one_another() {
     let (size, nested) = (20u32 << 20, 300u32);
-    // What [`Counting`] takes for the digest of anything.
+    // The digest that [`Counting`] returns for any data.
     let digest = [0x5a; 64];
     let mut file = b"blpk\x03\0\x02\x01".to_vec();
     file.extend(size.to_le_bytes());

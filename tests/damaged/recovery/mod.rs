@@ -1,7 +1,7 @@
-//! From each of thousands of damages, every intact chunk comes back, in order, and nothing else.
+//! Tests that after each of thousands of damages every intact chunk comes back, in order, and nothing else.
 //!
-//! The model knows where each chunk lies, does the damage, and notes which chunks it touches; the
-//! library is only asked afterwards.
+//! The model knows the position of each chunk, does the damage, and notes which chunks it touches; only then is the
+//! library called.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! A file as a row of parts, and what is done to it.
+//! A file as a row of parts, and the damage done to it.
 
 use crate::recovery::golden::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
@@ -27,10 +27,9 @@ pub struct Model {
     pub parts: Vec<Part>,
     /// The content of each chunk.
     pub contents: Vec<Vec<u8>>,
-    /// There is a digest behind every chunk.
+    /// Each chunk is followed by a digest.
     pub checked: bool,
-    /// Chunks that lie in the data of damaged ones may be taken for chunks: nothing is left that
-    /// tells.
+    /// Chunks inside the data of damaged ones may be taken for chunks: nothing is left that distinguishes them.
     pub is_ambiguous: bool,
 }
 
@@ -83,12 +82,12 @@ impl Model {
         self.parts.iter().map(|part| part.bytes.len()).sum()
     }
 
-    /// Where each chunk lies, digest included.
+    /// The position of each chunk, digest included.
     pub fn chunks(&self) -> Vec<Range<usize>> {
         self.places(|part| part.chunk.is_some())
     }
 
-    /// Where everything else lies.
+    /// The positions of everything else.
     pub fn others(&self) -> Vec<Range<usize>> {
         self.places(|part| part.chunk.is_none())
     }
@@ -195,15 +194,15 @@ impl Model {
         self.parts.swap(chunks[one], chunks[other]);
     }
 
-    /// Puts a second copy of chunk `from` behind chunk `behind`.
+    /// Puts a second copy of chunk `from` after chunk `behind`.
     pub fn duplicate(&mut self, from: usize, behind: usize) {
         let chunks = self.chunk_parts();
         let copy = self.parts[chunks[from]].clone();
         self.parts.insert(chunks[behind] + 1, copy);
     }
 
-    /// The chunks that must come back, in order, each with its content; and those that may, since
-    /// nothing tells that they were damaged.
+    /// The chunks that must come back, in order, each with its content; and the chunks that may, since their damage
+    /// cannot be detected.
     fn expected(&self) -> Vec<(Vec<u8>, bool)> {
         let file = self.file();
         let mut expected = Vec::new();
@@ -219,8 +218,8 @@ impl Model {
         expected
     }
 
-    /// Where each chunk is, its number, and whether all of it is there: what follows may happen to
-    /// begin with what was taken from its end.
+    /// The position of each chunk, its number, and whether all of it is there: the bytes after a cut may happen to
+    /// begin with the ones cut off.
     fn states(&self) -> Vec<(usize, usize, bool)> {
         let file = self.file();
         let (mut at, mut taken, mut states) = (0, 0, Vec::new());
@@ -305,7 +304,7 @@ impl Model {
         assert!(rest == plain, "{}: more than zeros differs", self.name);
     }
 
-    /// The content of what was lost, as ranges of the content, where damage left all in its place.
+    /// The lost content, as ranges, if the damage moved nothing.
     pub fn lost(&self) -> Vec<Range<u64>> {
         let states = self.states().into_iter();
         let intact: Vec<usize> = states
@@ -353,7 +352,7 @@ impl Part {
     }
 }
 
-/// What a damaged chunk without a digest gives, if it still decodes.
+/// The result of a damaged chunk without a digest, if it still decodes.
 fn decoded(file: &[u8]) -> Option<Vec<u8>> {
     let header = bloscpack::blosc::ChunkHeader::parse(file.first_chunk()?).ok()?;
     let mut data = vec![0; header.nbytes as usize];

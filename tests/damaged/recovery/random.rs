@@ -1,4 +1,4 @@
-//! Damage at random, the same in every run.
+//! Tests of random damage, the same in every run.
 
 use crate::recovery::cases::{counted, others};
 use crate::recovery::golden::Random;
@@ -10,7 +10,7 @@ use testkit::effort;
 /// Bytes of the longest header.
 const HEAD: usize = 32;
 
-/// What was done, for messages.
+/// The damage, for messages.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Damage {
     Zeros(Range<usize>),
@@ -79,8 +79,8 @@ impl Damage {
         [*one, *other].iter().any(|number| model.is_short(*number))
     }
 
-    /// Whether what is left of the file tells where in the content it was. Where bytes are gone,
-    /// whole chunks may be among them, and nobody can say which.
+    /// Whether the rest of the file shows each chunk's position in the content. If bytes are missing, an unknown
+    /// number of whole chunks may be among them.
     fn keeps_places(&self, damaged: &Model) -> bool {
         match self {
             Self::Swap(..) | Self::Duplicate(..) => false,
@@ -90,7 +90,7 @@ impl Damage {
     }
 }
 
-/// Runs a case and notes what it has to say.
+/// Runs a case and notes its failures.
 pub fn case(failures: &mut Vec<String>, check: impl FnOnce() -> bool) -> usize {
     match catch_unwind(AssertUnwindSafe(check)) {
         Ok(counts) => usize::from(counts),
@@ -119,7 +119,7 @@ fn one_damage_to_a_file_whose_header_counts() {
     let (mut cases, mut failures) = (0, Vec::new());
     for (seed, model) in counted().into_iter().enumerate() {
         let mut random = Random::new(seed as u64);
-        // The header, whose loss is no loss of content but one of positions.
+        // The header; without it, positions are lost but not content.
         let header = model
             .others()
             .iter()
@@ -132,8 +132,8 @@ fn one_damage_to_a_file_whose_header_counts() {
             let mut damaged = model.clone();
             damage.apply(&mut damaged, &mut random);
             damaged.name = format!("{}: {damage:?}", model.name);
-            // Where the header and the chunk around it are gone, or several chunks, nothing may be
-            // left that tells data from chunks.
+            // Without the header and the chunk around it, or without several chunks, nothing may be left that
+            // distinguishes data from chunks.
             damaged.is_ambiguous = model.name.starts_with("file of files")
                 && (damaged.damaged_chunks() > 1
                     || damaged.file().get(..header) != model.file().get(..header));
@@ -196,8 +196,8 @@ fn two_damages() {
                     continue;
                 }
                 let damage = Damage::random(&damaged, &mut random);
-                // A chunk in the wrong place and a table that misleads are told apart only while
-                // the chunks around them are whole.
+                // A misplaced chunk and a misleading table can be distinguished only while the chunks around them are
+                // whole.
                 if damage.moves_last(&damaged) || matches!(damage, Damage::Swap(..)) {
                     continue;
                 }
@@ -207,7 +207,7 @@ fn two_damages() {
             damaged.name = name;
             let is_head = damaged.file().get(..HEAD) != model.file().get(..HEAD);
             if is_head && !model.checked {
-                // Nothing is left that tells a chunk from its neighbours.
+                // Nothing is left that distinguishes a chunk from its neighbours.
                 continue;
             }
             // Both the table and the chunk around may be gone.

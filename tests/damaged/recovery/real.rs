@@ -1,9 +1,9 @@
-//! Files that real tools wrote: every hole in one chunk leaves all the others.
+//! Tests of files that real tools wrote: a hole in one chunk leaves all the others.
 
 use crate::recovery::golden::Random;
 use crate::recovery::model::Model;
 
-/// Of every kind that `testdata` has: codecs, checksums, metadata, many chunks, old layouts.
+/// One file of every kind in `testdata`: codecs, checksums, metadata, many chunks, old layouts.
 const FILES: [&str; 10] = [
     "b_many_256B.blp",
     "b_None_off_nometa_11c.blp",

@@ -1,5 +1,5 @@
-//! From each of thousands of damages to files of records, each record comes back under its number,
-//! or an empty one is in its place and reported; or the recovery says that numbers are uncertain.
+//! Tests of thousands of damages to files of records: each record comes back under its number, or an empty one takes
+//! its place and is reported; or the recovery says that numbers are uncertain.
 
 use crate::recovery::golden::{Field, Random, chunk, parts, u32_at};
 use crate::recovery::random::{case, judge};
@@ -19,13 +19,13 @@ use testkit::effort;
 
 const OWN: &str = r#"{"dtype": "varchar", "unit": "words"}"#;
 
-/// A file, what it holds, and what has become of it.
+/// A file, its content, and its current state.
 #[derive(Clone)]
 struct File {
     name: String,
     sound: Vec<u8>,
     records: Vec<Vec<u8>>,
-    /// Where each chunk lies, digest included, and the records in it.
+    /// The position of each chunk, digest included, and the records in it.
     chunks: Vec<(Range<usize>, Range<usize>)>,
     is_packed: bool,
     /// Each byte, and which of the sound file's it was.
@@ -77,7 +77,7 @@ impl File {
         }
     }
 
-    /// Whether all bytes of a stretch are there, one behind the other.
+    /// Whether all bytes of a range remain, one after the other.
     fn is_intact(&self, range: &Range<usize>) -> bool {
         let from = self
             .bytes
@@ -90,7 +90,7 @@ impl File {
             })
     }
 
-    /// Which records lie in chunks to which nothing was done.
+    /// The records in chunks that were not touched.
     fn intact(&self) -> Vec<bool> {
         let mut intact = vec![false; self.records.len()];
         for (place, records) in &self.chunks {
@@ -238,7 +238,7 @@ fn builder(seed: u64) -> RecordWriterBuilder {
         .max_app_chunks(3)
 }
 
-/// Of each way of writing, packed and not.
+/// Files written in each way, packed and not.
 fn files() -> Vec<File> {
     let mut files = Vec::new();
     for seed in 0..4 {
@@ -378,7 +378,7 @@ fn one_damage() {
         }
     }
     judge(cases, effort::cases(4000, 6), &failures);
-    // What is uncertain is a stream of which bytes are missing, and little else.
+    // Little else is uncertain than streams with missing bytes.
     assert!(certain * 4 > cases * 3, "{certain} of {cases}");
 }
 
@@ -587,8 +587,8 @@ fn records_and_content_do_not_mix() {
     assert_eq!(got, [b"a", b"b", b"c"]);
 }
 
-/// Records that nothing compresses, as chunks of their own, with a table and a count: 15 of 60 bytes
-/// with header and digest, and 15 of 30. Gives the file, and where each chunk lies.
+/// Incompressible records, as chunks of their own, with a table and a count: 15 of 60 bytes with header and digest,
+/// and 15 of 30. Returns the file, and the position of each chunk.
 fn stored() -> (Vec<u8>, Vec<Range<usize>>) {
     let mut random = Random::new(17);
     let mut noise = |len: usize| -> Vec<u8> { (0..len).map(|_| random.next() as u8).collect() };
@@ -608,7 +608,7 @@ fn stored() -> (Vec<u8>, Vec<Range<usize>>) {
     (file.sound, places)
 }
 
-/// Records in the place of others, of which nothing but the table tells.
+/// Records in the place of others, which only the table shows.
 #[test]
 fn records_that_were_written_over_others_are_uncertain() {
     let (sound, places) = stored();
@@ -638,7 +638,7 @@ fn records_that_were_written_over_others_are_uncertain() {
         let report = verify_at(&file, Limits::default(), 1).unwrap();
         assert!(!report.is_sound(), "{name}: {report:#?}");
     }
-    // What was put between two records takes none of them away.
+    // Bytes put between two records lose neither of them.
     let mut more = sound.clone();
     more.splice(places[10].start..places[10].start, [0xee; 100]);
     let (recovery, records) = recovered(&more);

@@ -1,4 +1,4 @@
-//! What is refused, and what a report says beyond the content.
+//! Tests of refused input, and of the parts of a report besides the content.
 
 use crate::recovery::cases::{JSON, counted, data, others};
 use bloscpack::wire::Header;
@@ -64,7 +64,7 @@ fn metadata_is_kept_only_if_its_digest_holds() {
         assert_eq!(member.metadata, None, "{layout}");
         assert_eq!(member.uncompressed, data(1).len() as u64, "{layout}");
     }
-    // A lost header takes no metadata with it that has a digest of its own.
+    // Metadata with its own digest survives a lost header.
     let mut file = encoded(FormatVersion::V3);
     file[..32].fill(0);
     let (report, member) = recovered(&file);
@@ -174,7 +174,7 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
         assert!(report.is_sound(), "{report:?}");
         assert_eq!(report.warnings.len(), 1);
     }
-    // What the reference's append and others leave.
+    // Files with remnants of the reference's append and of others.
     for name in [
         "g_trailing_garbage.blp",
         "g_trailing_then_spill.blp",
@@ -230,7 +230,7 @@ fn damage_without_checksums_is_never_complete() {
         let (whole, _) = recovered(&model.file());
         assert!(whole.is_complete() && !whole.unchecked, "{}", model.name);
         let mut damaged = model.clone();
-        // The first chunk's flags and what follows.
+        // The first chunk's flags and the bytes after it.
         damaged.overwrite(model.chunks()[0].start, &[0xa5; 20]);
         let (report, _) = recovered(&damaged.file());
         assert_eq!(report.unchecked, !model.checked, "{}", model.name);
@@ -246,7 +246,7 @@ fn no_chunks_are_recovered_as_such() {
         ..Header::new(FormatVersion::V3)
     };
     let header = header.encode().unwrap();
-    // An append of the reference leaves a chunk at least, and one of ours begins behind zeros.
+    // An append of the reference leaves at least one chunk, and one of ours begins after zeros.
     let other = [&header[..], b"something else, as long as a chunk"].concat();
     let refused = recover(
         &other,
@@ -264,7 +264,7 @@ fn no_chunks_are_recovered_as_such() {
     }
 }
 
-/// A chunk more than there should be: one of them is no part of the content, and nobody can say which.
+/// A chunk more than there should be: one of them is not part of the content, and it is unknown which.
 #[test]
 fn a_chunk_that_is_there_twice_is_uncertain() {
     for model in counted() {

@@ -1,4 +1,4 @@
-//! The cache of chunks, read by two threads at once.
+//! A model of the cache of chunks, read by two threads at once.
 
 use super::cache::{CachedChunk, ChunkCache};
 use super::pool::Decoders;

@@ -1,4 +1,4 @@
-//! Running models.
+//! Runs models.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

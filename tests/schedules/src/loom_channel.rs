@@ -1,4 +1,5 @@
-//! Channels like those of the standard library, made of loom's locks: loom's own do not report that the other end is gone.
+//! Channels like those of the standard library, made of loom's locks: loom's own do not report that the other end is
+//! gone.
 
 use loom::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! The code that several threads run, in every order in which they may meet, or in very many.
+//! Tests of the concurrent code under every schedule of its threads, or very many.
 //!
 //! The modules that start threads or share something are compiled here once more, with the locks,
 //! channels and threads of loom or shuttle in place of those of the standard library. The tool

@@ -1,4 +1,4 @@
-//! The functions of `parallel` with two or three threads; loom has no threads that borrow.
+//! A model of the functions of `parallel` with two or three threads; loom does not have scoped threads.
 
 use crate::check::Models;
 use crate::parallel::{Panicked, Pool, for_each, map_in_order};

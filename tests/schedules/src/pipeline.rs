@@ -1,4 +1,4 @@
-//! The pipeline with two threads and three jobs, in every order in which they may meet (loom), or in very many (shuttle).
+//! A model of the pipeline with two threads and three jobs, under every schedule (loom), or very many (shuttle).
 
 use crate::check::Models;
 use crate::pipeline::{Panicked, Pipeline};
@@ -6,10 +6,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// What a job comes to: its number, or why it failed.
+/// The result of a job: its number, or why it failed.
 type Outcome = Result<usize, &'static str>;
 
-/// What lives, counted: workers, and jobs of which nobody has the result.
+/// Counts of live workers, and of jobs without a consumed result.
 #[derive(Clone, Default)]
 struct Alive {
     workers: Arc<AtomicUsize>,
@@ -39,7 +39,7 @@ struct Job(
 );
 
 impl Alive {
-    /// A pipeline of two threads, where `act` is what they do.
+    /// A pipeline of two threads that run `act`.
     fn pipeline(&self, act: fn(usize) -> Outcome) -> Pipeline<Job, Outcome> {
         let workers = Arc::clone(&self.workers);
         Pipeline::new(2, move || {
@@ -69,7 +69,7 @@ fn all(pipeline: &mut Pipeline<Job, Outcome>) -> Vec<Option<Outcome>> {
 }
 
 pub fn models(models: &Models) {
-    /// What each job does, and what is done with the pipeline.
+    /// The action of each job, and the use of the pipeline.
     type Model = (fn(usize) -> Outcome, fn(&Alive, Pipeline<Job, Outcome>));
     let check = |name: &str, (act, model): Model| {
         models.check(&format!("pipeline: {name}"), move || {
@@ -86,7 +86,7 @@ pub fn models(models: &Models) {
     let second_fails = |n| if n == 1 { Err("planted") } else { Ok(n) };
     check("an error in the middle", (second_fails, up_to_an_error));
     let second_panics = |n| match n {
-        // Not `panic!`, of which the tools tell the schedule.
+        // Not `panic!`, for which the tools print the schedule.
         1 => resume_unwind(Box::new("planted")),
         n => Ok(n),
     };
@@ -124,7 +124,7 @@ fn as_they_are_ready(alive: &Alive, mut pipeline: Pipeline<Job, Outcome>) {
 fn up_to_an_error(alive: &Alive, mut pipeline: Pipeline<Job, Outcome>) {
     (0..3).for_each(|n| pipeline.submit(alive.job(n)));
     assert_eq!(pipeline.next().unwrap().unwrap(), Ok(0));
-    // Who meets an error stops here: the last job is under way, or was not begun.
+    // The caller stops at an error: the last job is running or has not begun.
     assert_eq!(pipeline.next().unwrap().unwrap(), Err("planted"));
 }
 
@@ -146,7 +146,7 @@ fn dropped(alive: &Alive, mut pipeline: Pipeline<Job, Outcome>) {
 
 fn not_taken(alive: &Alive, mut pipeline: Pipeline<Job, Outcome>) {
     (0..3).for_each(|n| pipeline.submit(alive.job(n)));
-    // What was done before is not lost.
+    // Earlier results are not lost.
     assert_eq!(pipeline.next().unwrap().unwrap(), Ok(0));
 }
 

@@ -1,4 +1,4 @@
-//! The items of the module of the same name in `parallel`, from the tool.
+//! The items of the module of the same name in `parallel`, taken from the tool.
 
 #[cfg(feature = "shuttle")]
 pub use shuttle::{

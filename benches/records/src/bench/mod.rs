@@ -15,7 +15,7 @@ pub use contenders::{Contender, View, all, sweep};
 /// The view that the others are compared with; it is always measured.
 const QUICK: &str = "quick";
 
-/// What to measure, and how.
+/// Options of a benchmark.
 pub struct Bench {
     pub contenders: Vec<Contender>,
     pub rounds: usize,

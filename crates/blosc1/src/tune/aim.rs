@@ -30,8 +30,8 @@ pub enum Aim {
     /// The least time with a slow disk or a network: 0.2 GB/s.
     #[default]
     Balance,
-    /// The smallest output. Of the settings whose output is at most 1 % larger, those with the least
-    /// time to compress and decompress.
+    /// The smallest output. Among the settings whose output is at most 1 % larger, the fastest to compress and
+    /// decompress is chosen.
     Size,
 }
 

@@ -165,8 +165,8 @@ impl Tuner {
         self.tune_pieces(&pieces.ok_or(ChunkError::Bug { what })?)
     }
 
-    /// Chooses settings by pieces of the data, such as those at [`places`](Self::places). Of all pieces
-    /// together, the first mebibyte is used. Each piece should begin at the start of an element.
+    /// Chooses settings by pieces of the data, such as those at [`places`](Self::places). Only the first mebibyte of
+    /// all pieces together is used. Each piece should begin at the start of an element.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Chunks inside frames of Caterva and b2nd, where the corpus is unpacked in `target/corpus`: all of a
-//! frame together have to give the array whose digest its maker noted.
+//! Tests of chunks inside frames of Caterva and b2nd, if the corpus is unpacked in `target/corpus`: together, the
+//! chunks of a frame must give the array whose digest its maker noted.
 //!
 //! The frame itself is read here by the few positions that are needed, after the notes of its format.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -49,7 +49,7 @@ fn chunks(frame: &[u8], decoder: &mut ChunkDecoder) -> Result<Vec<Vec<u8>>, Chun
     let of = |entry: &[u8]| {
         let offset = i64::from_le_bytes(entry.try_into().unwrap());
         let Ok(offset) = usize::try_from(offset) else {
-            // No chunk, but what it would hold: NaN, or zeros.
+            // Not a chunk but its special value: NaN, or zeros.
             let nan = match typesize {
                 4 => f32::NAN.to_le_bytes().to_vec(),
                 _ => f64::NAN.to_le_bytes().to_vec(),

@@ -1,4 +1,4 @@
-//! Chunks that python-blosc2 wrote (`testdata/make_blosc2.py`), decoded as C-Blosc2 decodes them.
+//! Tests that chunks written by python-blosc2 (`testdata/make_blosc2.py`) decode as with C-Blosc2.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blosc1::{ChunkDecoder, ChunkHeader, ShuffleMeta};

@@ -1,4 +1,4 @@
-//! Chunks of Blosc 2 that no encoder wrote: every one is an error or data, never more.
+//! Tests that chunks of Blosc 2 that no encoder wrote give an error or data, never more.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blosc1::{
@@ -134,7 +134,7 @@ fn a_chunk_that_was_cut_is_refused() {
                 .decode_range(&sample[..len], 0, &mut [])
                 .unwrap_err();
             assert_eq!(error.fault(), Fault::CutShort, "{len}: {error}");
-            // Its header shortened to match: whatever is left is not all of the data.
+            // Its header shortened to match: the remaining bytes are not all of the data.
             let mut chunk = sample[..len].to_vec();
             if let Some(field) = chunk.get_mut(12..16) {
                 field.copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
@@ -236,7 +236,7 @@ fn runs_are_lengths_of_0_or_below() {
         let error = error_of(&run(length, token));
         assert!(matches!(error, ChunkError::Run { .. }), "{length}: {error}");
     }
-    // Before version 5 runs had no token, and C-Blosc2 does not tell them apart any more.
+    // Before version 5 runs had no token, and C-Blosc2 no longer distinguishes them.
     let mut old = run(-1, &[1]);
     old[0] = 4;
     assert!(matches!(error_of(&old), ChunkError::StreamLength { .. }));

@@ -1,4 +1,4 @@
-//! Chunks of Blosc 2 that we write, read back by us: whole, by blocks and in ranges.
+//! Tests that our chunks of Blosc 2 are read back: whole, by blocks and in ranges.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "made-up data may be cut")]
 

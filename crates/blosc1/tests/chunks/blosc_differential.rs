@@ -1,4 +1,4 @@
-//! Our chunks read by C-Blosc 1.21, and C-Blosc's by us.
+//! Tests that C-Blosc 1.21 reads our chunks, and that we read its chunks.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};

@@ -1,4 +1,4 @@
-//! Bytes that no encoder wrote: every one is an error or data, never more.
+//! Tests that bytes that no encoder wrote give an error or data, never more.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blosc1::{
@@ -345,7 +345,7 @@ fn the_end_mark_decodes_to_nothing() {
 
 #[test]
 fn a_block_does_not_begin_within_the_table() {
-    // The only entry of the table leads to itself, and says 16 there, too: as many bytes as the block has.
+    // The only entry of the table points to itself, and says 16 there, too: as many bytes as the block has.
     let mut chunk = vec![2, 1, 0x30, 1];
     for number in [16_u32, 16, 36, 16] {
         chunk.extend(number.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Our chunks are at most 2 % larger than C-Blosc's, by compressor and level.
+//! Tests that our chunks are at most 2 % larger than C-Blosc's, by compressor and level.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor, Filter};

@@ -1,5 +1,5 @@
-//! C-Blosc's other ways to split blocks, which it is told for the whole process: apart from the
-//! other tests for that reason.
+//! Tests of C-Blosc's other ways to split blocks. They are separate from the other tests since C-Blosc has one
+//! setting per process.
 #![allow(unsafe_code, reason = "calls into the C library")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

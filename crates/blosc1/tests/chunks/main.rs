@@ -1,4 +1,4 @@
-//! Chunks of Blosc 1 and 2: round trips, hostile ones, and those of the C libraries.
+//! Tests of chunks of Blosc 1 and 2: round trips, hostile chunks, and chunks of the C libraries.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! What the commands that read Bloscpack files share.
+//! Code shared by the commands that read Bloscpack files.
 
 use std::path::{Path, PathBuf};
 

@@ -250,8 +250,8 @@ fn exists(name: &str) -> Failure {
         .hint("use -f to replace a dataset or frame")
 }
 
-/// The permissions that a directory made from `input` may have at most: people who may not read the input may not enter
-/// the directory.
+/// The most permissive mode for a directory made from `input`: users who cannot read the input cannot enter the
+/// directory.
 #[cfg(unix)]
 fn permissions(input: &Path) -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -268,7 +268,7 @@ pub fn file_permissions(dataset: &Path) -> Option<Permissions> {
     Some(Permissions::from_mode(readable | readable >> 1))
 }
 
-/// The bits of those who may read it, and of its owner.
+/// Mode bits of the users allowed to read `path`, always including its owner.
 #[cfg(unix)]
 fn readable(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;

@@ -74,10 +74,10 @@ impl Pump {
         let (sender, pieces) = sync_channel(AHEAD);
         let waker = sender.clone();
         interrupt::set_waker(Box::new(move || match waker.try_send(Piece::Wake) {
-            // Nobody waits while there is a piece to take.
+            // No reader waits while there is a piece to take.
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }));
-        // Nobody joins the thread: it may wait forever.
+        // The thread is never joined: it may wait forever.
         thread::Builder::new().spawn(move || pump(file, &sender))?;
         Ok(Self {
             pieces,

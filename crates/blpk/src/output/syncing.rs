@@ -39,7 +39,7 @@ impl SyncingFile {
         }
     }
 
-    /// Takes over a file that nobody keeps, and that is never synced.
+    /// Takes over a temporary file, which is never synced.
     pub fn temporary(file: File) -> Self {
         Self {
             syncer: OnceLock::from(None),

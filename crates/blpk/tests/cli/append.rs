@@ -1,4 +1,4 @@
-//! `append`: what joins a file, how, and what leaves it as it was.
+//! Tests of `blpk append`: accepted input, the options that apply, and refusals that leave the file unchanged.
 
 use std::fs;
 
@@ -134,7 +134,7 @@ fn chunk_size_of_a_file_with_one_chunk() {
         .run_with(["a", "-q", "-z", "4K", "a.blp"], "x")
         .succeeded();
 
-    // What is there is not cut up.
+    // Existing chunks are not cut up.
     let folder = with_file(&[], &ramp(5000));
     let more = folder.run_with(["a", "-z", "100", "a.blp"], ramp(5001));
     more.warned("-z 100 is too small: the chunk of 'a.blp' has 5000 bytes");
@@ -288,7 +288,7 @@ fn the_shape_of_an_array_grows() {
 
     folder.write("row", "1234567");
     refused(&folder, &["a", "a.blp", "row"], 2, "8 bytes");
-    // What is said stands.
+    // The given metadata is stored.
     folder.write("meta.json", r#"{"shape": [9]}"#);
     folder
         .run(["a", "-m", "meta.json", "a.blp", "row"])

@@ -1,4 +1,4 @@
-//! Settings chosen by a sample: `compress --auto` and `info --auto`.
+//! Tests of settings chosen by a sample: `compress --auto` and `info --auto`.
 
 use serde_json::Value;
 
@@ -213,7 +213,7 @@ fn info_refuses_to_choose_where_there_is_no_content() {
     folder
         .run_with(["info", "--auto"], ramp(5000))
         .failed(2, "a pipe");
-    // What is damaged is damaged with and without.
+    // Damaged input fails with and without `--auto`.
     let packed = folder.compressed(&[], &ramp(50_000));
     folder.write("cut", &packed[..packed.len() / 2]);
     assert_ne!(folder.run(["info", "--auto", "cut"]).status, 0);

@@ -1,4 +1,4 @@
-//! `blpk cat`: all, a range, a chunk.
+//! Tests of `blpk cat`: everything, a range, a chunk.
 
 use crate::support::{Folder, ramp};
 
@@ -117,7 +117,7 @@ fn damage_elsewhere_does_not_matter() {
     folder
         .run(["cat", "--chunk", "4", "bad.blp"])
         .failed(3, "chunk 4");
-    // What comes before the damage is delivered.
+    // Data before the damage is delivered.
     let ran = folder.run(["cat", "bad.blp"]).failed(3, "chunk 4");
     assert_eq!(ran.stdout, &ramp(LEN)[..4096]);
 }

@@ -1,4 +1,4 @@
-//! `info`, `cat`, `ls` and `verify` of arrays and tables in directories, beside what their manifests say.
+//! Tests `info`, `cat`, `ls` and `verify` of datasets against their manifests.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn object(ran: &Ran, status: i32) -> Value {
     serde_json::from_slice(&ran.stdout).unwrap()
 }
 
-/// Those datasets of the manifests whose writer could write them, and whose elements are no pickles.
+/// The datasets of the manifests that their writer could write, and whose elements are not pickles.
 fn sound(folder: &Folder) -> Vec<corpora::Dataset> {
     let mut all = corpora::datasets(&folder.path(""));
     all.retain(|one| {
@@ -58,7 +58,7 @@ fn cat_gives_the_bytes_that_the_writer_had() {
             {
                 args.extend(["--column", name]);
             }
-            // What lies between fields is not kept by all of the tools that made the manifests.
+            // Some of the tools that made the manifests do not keep the padding between fields.
             let Some(expected) = array["sha256_native"].as_str() else {
                 continue;
             };

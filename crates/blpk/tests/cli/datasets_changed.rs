@@ -1,4 +1,4 @@
-//! `blpk dataset ...`: arrays and tables that are changed in their place.
+//! Tests of `blpk dataset ...`: arrays and tables changed in place.
 
 use std::fs;
 
@@ -124,7 +124,7 @@ fn elements_are_overwritten() {
         .run_with(args, [7; 25])
         .failed(2, "more bytes than the 24");
     assert_eq!(folder.run(["cat", path]).succeeded(), whole);
-    // What `cat` prints, `set` takes.
+    // `set` accepts the output of `cat`.
     folder.write("rows", &whole[..48]);
     folder
         .run(["dataset", "set", path, "--rows", "50..52", "rows"])

@@ -1,4 +1,4 @@
-//! `import`, `export` and `convert`: datasets out of files of other formats, into them, and into each other.
+//! Tests of `import`, `export` and `convert`: datasets from files of other formats, to them, and into each other.
 
 use std::fs;
 
@@ -628,7 +628,7 @@ fn an_array_becomes_a_file_of_numpy_and_an_array_again() {
         .failed(2, "cannot store the shape");
 }
 
-/// With the feature it goes there and back; without it, the error tells what is missing.
+/// With the feature, Parquet can be written and read; without it, the error names the feature.
 #[test]
 fn parquet_takes_a_feature() {
     let folder = copied();

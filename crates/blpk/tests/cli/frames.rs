@@ -1,4 +1,5 @@
-//! Blosc2 frames and the arrays in them: those of the corpora, read; made of `.npy`, and turned into each other.
+//! Tests of Blosc2 frames and the arrays in them: frames of the corpora are read, and others are made from `.npy`
+//! files and converted into each other.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +15,10 @@ use crate::support::{Folder, Ran, ramp};
 
 /// Frames whose chunks this library refuses: a filter of a plug-in, and bytes that versions of the library read differently.
 const REFUSED: [&str; 2] = ["b_bytedelta_c.b2nd", "filt_shuffle_meta.cat"];
-/// What shows that a frame is meant.
+/// The text that identifies a frame.
 const FRAME: &str = "is a Blosc2 frame";
 
-/// Those of `testdata` and, where they are unpacked, of the corpora.
+/// The frames of `testdata` and, if unpacked, of the corpora.
 fn frames() -> Vec<Frame> {
     let all = frame_corpora::all().into_iter();
     all.filter(|frame| !REFUSED.contains(&frame.name()))
@@ -28,13 +29,13 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What NumPy would write of the elements.
+/// The elements as NumPy would write them.
 fn golden(frame: &Frame) -> Option<Vec<u8>> {
     let path = format!("{}.expected.npy", frame.root.display());
     fs::read(path).ok()
 }
 
-/// The type in the header of a `.npy` file, if it is no list of fields.
+/// The type in the header of a `.npy` file, if it is not a list of fields.
 fn descr(file: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(&file[..200.min(file.len())]).into_owned();
     let behind = text.split("'descr': '").nth(1)?;
@@ -86,7 +87,7 @@ fn the_containers_of_the_manifests_are_told_printed_and_sound() {
         if !frame.text("sha256").is_empty() {
             assert_eq!(hex(&Sha256::digest(&bytes)), frame.text("sha256"), "{name}");
         }
-        // Chunks that the frame does not need any more are told of in warnings.
+        // Chunks that the frame does not need any more cause warnings.
         let told = folder.run(args("-q verify @", &[root])).succeeded();
         assert!(
             String::from_utf8(told).unwrap().contains(": ok, "),
@@ -389,7 +390,7 @@ fn datasets_become_frames_and_frames_datasets() {
         ])
         .succeeded();
     assert_eq!(folder.run(["cat", "yes"]).succeeded(), elements);
-    // A Bloscpack file that tells of an array.
+    // A Bloscpack file that contains the metadata of an array.
     folder
         .run(["convert", array, "a.blp", "--format", "3"])
         .succeeded();
@@ -511,7 +512,7 @@ fn nothing_is_overwritten_unless_one_insists() {
         let told = folder.run(["verify", path]).succeeded();
         assert!(String::from_utf8(told).unwrap().contains("1 chunk"));
     }
-    // What is not a sparse frame is not replaced by one, nor the other way around.
+    // A sparse frame only replaces a sparse frame, and nothing else does.
     folder.run(["import", "b.npy", "data"]).succeeded();
     folder
         .run([
@@ -532,8 +533,8 @@ fn nothing_is_overwritten_unless_one_insists() {
     assert_eq!(folder.names(), ["a", "a.b2nd", "a.npy", "b.npy", "data"]);
 }
 
-/// The kernel tells of two names that change places as of two that move, the new one first; of one that is put aside for
-/// another it tells that it went first.
+/// For two names that are exchanged, the kernel reports two moves, the new name first; if one is put aside for
+/// another, it reports that one first.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_sparse_frame_that_is_replaced_has_its_name_at_every_moment() {
@@ -633,7 +634,7 @@ fn frames_without_an_array_are_chunks_of_bytes() {
         .failed(5, "no array");
 }
 
-/// Whatever stands in a frame: no crash, a status of the contract, and no words without one.
+/// For any content of a frame: no crash, a documented exit status, and no message with status 0.
 fn survives(ran: &Ran, what: &str) {
     assert!(
         [0, 2, 3, 4, 5].contains(&ran.status),

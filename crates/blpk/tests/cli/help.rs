@@ -1,4 +1,4 @@
-//! Help, version, completions, the manual page.
+//! Tests of help, version, completions and the manual page.
 
 use bloscpack::Checksum;
 use bloscpack::blosc::ChunkSettings;

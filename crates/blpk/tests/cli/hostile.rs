@@ -1,4 +1,4 @@
-//! Directories and names that mean harm, given to the command.
+//! Tests of the command with hostile directories and names.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::hostile_dirs::{Expected, some};
 use crate::support::{BLPK, Folder};
 
-/// The status; a panic is 101, a signal -1. What hangs is killed.
+/// The exit status; a panic is 101, a signal -1. A command that hangs is killed.
 fn status(words: &[&str], root: &Path) -> i32 {
     let mut command = Command::new(BLPK);
     command
@@ -38,7 +38,7 @@ fn hostile_directories_are_looked_at_without_harm() {
         let temp = tempfile::tempdir().unwrap();
         let built = case.build(temp.path());
         for words in [&["verify"][..], &["ls"], &["info"]] {
-            // Files and pipes are no directories, and a pipe that is named is waited for.
+            // Files and pipes are not directories, and the command waits for a pipe given by name.
             if ["a file as the root", "a pipe as the root"].contains(&case.name.as_str()) {
                 continue;
             }
@@ -84,7 +84,7 @@ fn names() -> Vec<String> {
     names.map(str::to_owned).into_iter().chain(long).collect()
 }
 
-/// Whatever the name, the column is one of the table then, or the table is what it was; and nothing is made beside it.
+/// For any name, the column becomes part of the table, or the table is unchanged; and nothing is made beside it.
 #[test]
 fn names_of_columns_stay_within_the_table() {
     for layout in ["bcolz", "blz", "blz-doc", "carray-doc"] {
@@ -113,7 +113,7 @@ fn names_of_columns_stay_within_the_table() {
     }
 }
 
-/// Those that are only looked for are found or not.
+/// Names that are only looked up are found or not.
 #[test]
 fn names_that_are_asked_for_lead_nowhere_else() {
     let folder = Folder::new();
@@ -152,7 +152,7 @@ fn names_that_are_asked_for_lead_nowhere_else() {
     );
 }
 
-/// Keys of attributes are no paths: any is kept as it is.
+/// Keys of attributes are not paths: any key is kept unchanged.
 #[test]
 fn keys_of_attributes_are_no_paths() {
     for layout in ["bcolz", "blz", "blz-doc", "carray-doc"] {

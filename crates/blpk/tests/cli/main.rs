@@ -1,4 +1,4 @@
-//! The command `blpk`, run as users and scripts run it.
+//! Tests of the command `blpk`, run as users and scripts run it.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

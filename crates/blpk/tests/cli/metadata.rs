@@ -1,4 +1,4 @@
-//! Metadata in and out.
+//! Tests of metadata as input and output.
 
 use crate::support::{Folder, ramp};
 

@@ -1,4 +1,4 @@
-//! Which file is written when OUT is not said, and the habits of the Python tool.
+//! Tests of the default of OUT, and of the conventions of the Python tool.
 
 use crate::support::{Folder, ramp};
 

@@ -1,4 +1,4 @@
-//! Outputs appear whole or not at all, and nothing is overwritten by accident.
+//! Tests that outputs appear atomically, and that nothing is overwritten by accident.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `patch`: bytes over the content of a file.
+//! Tests of `blpk patch`, which overwrites bytes of a file's content.
 
 use crate::support::{Folder, fields, noise, ramp};
 

@@ -1,4 +1,4 @@
-//! Standard input and output, lengths that are known or not, readers that go away.
+//! Tests of standard input and output, known and unknown lengths, and readers that close the pipe.
 
 use std::fs::{self, File};
 use std::io::Read;

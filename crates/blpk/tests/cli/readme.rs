@@ -1,4 +1,4 @@
-//! The README's console examples, run as they stand there.
+//! Tests that the README's console examples run as printed.
 //!
 //! `$ command` is run by `sh` in one folder for each block; the lines below it are what it must
 //! print, and `? N` the status with which it must exit.

@@ -1,5 +1,5 @@
-//! `blpk records`: packed, unpacked, found by number, appended to; and what the other commands make
-//! of such files.
+//! Tests of `blpk records`: packing, unpacking, finding by number and appending; and of the other commands on such
+//! files.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ const FORMS: [&[&str]; 9] = [
     &["--small", "-z", "1K", "-c", "lz4"],
 ];
 
-/// The ways to tell them apart.
+/// The ways to separate records.
 const SEPARATORS: [&[&str]; 3] = [&[], &["-0"], &["--lengths"]];
 
 /// Bits of the header's options.
@@ -50,7 +50,7 @@ fn records() -> Vec<Vec<u8>> {
     records
 }
 
-/// Records as plain bytes, told apart by what the option says.
+/// Records as plain bytes, separated as the option says.
 fn joined<T: AsRef<[u8]>>(records: &[T], separator: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for record in records {
@@ -291,7 +291,7 @@ fn a_record_that_could_not_be_told_from_two() {
         assert_eq!(ran.succeeded(), b"plain\ntwo\nlines\na\0b\n");
         let ran = folder.run(["records", "unpack", "--lengths", "a.blp"]);
         assert_eq!(ran.succeeded(), joined(&records, &["--lengths"]));
-        // Who asks for one record knows where it ends.
+        // A single record needs no separator.
         let ran = folder.run(["records", "get", "a.blp", "1"]);
         assert_eq!(ran.succeeded(), b"two\nlines\n");
     }
@@ -324,7 +324,7 @@ fn records_over_the_limit() {
         };
         for separator in SEPARATORS {
             run(separator, most, "a.blp").succeeded();
-            // What is let in can be read with the same limit.
+            // Accepted records can be read with the same limit.
             let back = ["--limit", "chunk=200", "records", "unpack", "a.blp"];
             assert_eq!(folder.run(back).succeeded().len(), most + 2);
             let ran = run(separator, most + 1, "b.blp");
@@ -871,7 +871,7 @@ fn reindex_fills_in_the_offsets_of_records() {
         .failed(2, "hint: unpack the records, then pack them");
 }
 
-/// What a writer has flushed arrives while it goes on.
+/// Flushed records arrive while the writer continues.
 #[test]
 fn unpack_does_not_wait_for_the_end() {
     for packed in [false, true] {

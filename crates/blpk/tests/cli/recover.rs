@@ -1,4 +1,4 @@
-//! `blpk recover`, and what `blpk verify` finds behind damage to the structure.
+//! Tests of `blpk recover`, and of `blpk verify` past structural damage.
 
 use bloscpack::{
     FormatVersion, Limits,
@@ -11,7 +11,7 @@ use std::io::Cursor;
 use crate::snapshot::interrupted;
 use crate::support::{Folder, Ran, noise, ramp};
 
-/// Five chunks with a table; and where each chunk lies, digest included.
+/// Five chunks with a table; and the position of each chunk, digest included.
 fn five(folder: &Folder) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
     let packed = folder.compressed(&["-z", "1K", "--max-app-chunks", "0"], &ramp(5000));
     let entry = |number: usize| {
@@ -40,7 +40,7 @@ fn a_lost_header_loses_no_content() {
         .run(["d", "-e", "bad", "out"])
         .failed(5, "not a Bloscpack file");
     let ran = folder.run(["recover", "bad", "good.blp"]);
-    // Its table tells that no chunk is missing, but there may have been metadata.
+    // Its table shows that no chunk is missing, but there may have been metadata.
     assert_eq!(ran.status, 0, "{}", ran.text());
     assert!(
         ran.text().contains("recovered 5000 bytes from 5 chunks"),
@@ -288,7 +288,7 @@ fn nothing_found_is_told_as_json() {
 fn a_wrong_entry_of_the_table_is_told() {
     let folder = Folder::new();
     let (packed, chunks) = five(&folder);
-    // Beside other damage as well.
+    // In addition to other damage.
     let mut both = packed.clone();
     both[32 + 8] ^= 1;
     both[chunks[3].start + 40] ^= 4;
@@ -377,7 +377,7 @@ fn verify_names_each_damage_with_chunk_and_bytes() {
     );
 }
 
-/// Thirty records, and where each chunk lies, digest included.
+/// Thirty records, and the position of each chunk, digest included.
 fn thirty(packed: Option<u32>) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
     use bloscpack::records::RecordWriterBuilder;
     let builder = RecordWriter::builder().layout(FormatVersion::V3);

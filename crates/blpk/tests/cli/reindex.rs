@@ -1,4 +1,4 @@
-//! `reindex`: a table of offsets filled in.
+//! Tests of `blpk reindex`, which fills in a table of offsets.
 
 use crate::support::{Folder, fields, ramp};
 

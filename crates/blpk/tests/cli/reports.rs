@@ -1,4 +1,4 @@
-//! `blpk info`, `blpk verify`, what `-v` tells, and the bar.
+//! Tests of `blpk info`, `blpk verify`, the output of `-v`, and the progress bar.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Options that shape the file: codecs, filters, checksums, layouts.
+//! Tests of options that shape the file: codecs, filters, checksums, layouts.
 
 use crate::support::{Folder, OFFSETS, fields, ramp};
 

@@ -1,4 +1,4 @@
-//! Ctrl-C and termination in the middle of the work.
+//! Tests of Ctrl-C and termination in the middle of the work.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! Files that are read while they are changed, and after a change was interrupted.
+//! Tests of files that are read while they are changed, and after a change was interrupted.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -113,8 +113,7 @@ impl bloscpack::storage::Folder for Crashing {
     }
 }
 
-/// A folder with `a.blp`, to which somebody was appending when the power went; and what the file
-/// holds once that is done.
+/// A folder with `a.blp`, to which an append was interrupted by a power cut; and its content once that is completed.
 pub fn interrupted() -> (Folder, Vec<u8>) {
     let folder = Folder::new();
     folder.write("a.blp", folder.compressed(&["-z", "64K"], &ramp(200_000)));
@@ -304,7 +303,7 @@ fn a_stale_journal_means_nothing() {
     whole.run(["append", "a.blp"]).succeeded();
     assert_eq!(whole.names(), ["a.blp"]);
 
-    // Somebody else's file is not taken for one.
+    // A foreign file is not taken for a journal.
     whole.write(JOURNAL, "Dear diary");
     assert_eq!(whole.run(["cat", "a.blp"]).succeeded(), b"some bytes");
     whole
@@ -440,7 +439,7 @@ fn whatever_can_be_opened_can_be_read() {
         shell("mkfifo fifo; cat sub/a.blp > fifo & blpk cat fifo"),
         b"some bytes"
     );
-    // A file whose name is gone has no place beside it.
+    // A file without a name has no place beside it.
     assert_eq!(
         shell("exec 3< sub/a.blp; rm -f sub/a.blp; blpk cat /dev/fd/3"),
         b"some bytes"

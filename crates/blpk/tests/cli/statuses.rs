@@ -1,4 +1,4 @@
-//! Each exit status, for each way to read a file.
+//! Tests of each exit status, for each way to read a file.
 
 use crate::support::{Folder, OFFSETS, Ran, fields, noise, ramp};
 
@@ -85,7 +85,7 @@ fn wrong_usage_is_2() {
     for line in lines {
         let ran = folder.run(*line);
         assert_eq!(ran.status, 2, "{line:?}: {}", ran.stderr);
-        // A negative number is refused as what it is, and not taken for an option.
+        // A negative number is refused as such, and not taken for an option.
         assert!(!ran.stderr.contains("unexpected argument '-1"), "{line:?}");
         assert!(!ran.stderr.is_empty(), "{line:?}");
     }
@@ -192,7 +192,7 @@ fn over_a_limit_is_5_and_names_the_option() {
         let limited = |args: &[&str]| folder.run([&["--limit", option], args].concat());
         limited(&["d", "in.blp", "out"]).failed(5, hint);
         limited(&["cat", "in.blp"]).failed(5, hint);
-        // What it finds it reports.
+        // `verify` reports it as a finding.
         let report = limited(&["verify", "in.blp"]).status_is(5);
         assert!(report.text().contains("the limit"), "{}", report.text());
         assert!(!folder.names().contains(&"out".into()), "{option}");

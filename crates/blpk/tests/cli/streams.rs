@@ -1,4 +1,4 @@
-//! Every verb whose standard input or output is gone, closed, full, or the file that it works on.
+//! Tests of each command when its standard input or output is missing, closed, full, or the file that it works on.
 
 use std::fs;
 use std::io::pipe;
@@ -103,7 +103,7 @@ fn an_output_that_is_full_is_status_1() {
     }
 }
 
-/// What is closed is taken up by the next file that is opened: nothing that is said may go into it.
+/// The next file that is opened takes the number of a closed stream: no message may be written into it.
 #[test]
 fn what_is_closed_is_never_a_file_that_is_written() {
     let folder = all();
@@ -163,7 +163,7 @@ fn a_closed_standard_input_is_read_by_every_verb() {
     assert_eq!(folder.run(["records", "unpack", "r.blp"]).succeeded(), DATA);
 }
 
-/// Under each name that leads to the input, whatever the verb, even if one insists.
+/// Every name of the input is refused as output by every command, even with `--force`.
 #[test]
 fn no_verb_writes_over_its_own_input() {
     let folder = all();

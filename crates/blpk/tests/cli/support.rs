@@ -1,4 +1,4 @@
-//! A folder to work in, the command, and what it did.
+//! A folder to work in, a run of the command, and its result.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,7 @@ pub struct Folder {
     dir: TempDir,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub status: i32,

@@ -1,4 +1,4 @@
-//! What happens on a terminal, which `script` of util-linux plays.
+//! Tests on a terminal, which `script` of util-linux simulates.
 
 use std::process::Command;
 

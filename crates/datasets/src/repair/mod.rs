@@ -66,7 +66,7 @@ pub struct RepairOptions {
 pub struct Finding {
     /// The file or folder, relative to the root of the dataset.
     pub path: String,
-    /// A description of what is wrong with it.
+    /// A description of the problem.
     pub message: String,
     /// The treatment, or in a dry run the one that it would get.
     pub remedy: Remedy,

@@ -73,7 +73,7 @@ pub enum MetaError {
         /// The position of its second occurrence.
         position: TextPosition,
     },
-    /// A value is not what it should be, or contradicts another one.
+    /// A value is invalid, or contradicts another one.
     #[error("{name}{} is {found}, should be {expected}", after(position.as_ref()))]
     Value {
         /// The key in quotes, or the field of a header.

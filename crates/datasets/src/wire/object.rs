@@ -122,7 +122,7 @@ impl<'a> Field<'a> {
         serde_json::from_str(self.text).map_err(|_| self.wrong("a string"))
     }
 
-    /// The error for a value that is not what it should be.
+    /// The error for an invalid value.
     pub fn wrong(&self, expected: &str) -> MetaError {
         MetaError::Value {
             name: format!("\"{}\"", self.name),

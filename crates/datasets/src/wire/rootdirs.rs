@@ -28,8 +28,8 @@ const MAX_LEN: usize = 16 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RootDirs {
-    /// The names of the columns, each once. They come from a file, so that a name may lead out of the table; the code
-    /// that makes a path of it has to refuse that.
+    /// The names of the columns, each once. They come from a file, so that a name may point outside of the table; the
+    /// code that makes a path of it has to refuse that.
     pub names: Vec<String>,
     /// Columns and paths, where the file has them: relative, absolute, or of another machine. There may be more of them
     /// than names.

@@ -1,4 +1,4 @@
-//! What is written as BLZ is what BLZ 0.6 would have written, to the letter, after every change.
+//! Tests that our BLZ datasets are exactly as BLZ 0.6 would have written them, after every change.
 
 use crate::dataset_model::sample;
 use crate::disk::{Wanted, change, folder, seen_by};

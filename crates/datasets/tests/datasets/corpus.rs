@@ -1,4 +1,4 @@
-//! Datasets that bcolz, BLZ and carray wrote give what their manifests say.
+//! Tests that datasets written by bcolz, BLZ and carray give the content that their manifests describe.
 
 use bloscpack_datasets::{CArray, CTable, Dataset};
 use bloscpack_error::Category;
@@ -18,7 +18,7 @@ fn sha256(bytes: &[u8]) -> String {
     text(Sha256::digest(bytes))
 }
 
-/// The elements of a `.npy` file, which are all that is behind its header.
+/// The elements of a `.npy` file, which follow its header up to the end.
 fn npy(path: &Path, len: usize) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap();
     bytes[bytes.len() - len..].to_vec()
@@ -68,7 +68,7 @@ fn compare_array(
     compare_parts(array, &bytes)
 }
 
-/// Padding between fields is whatever was in memory.
+/// Padding between fields is arbitrary.
 fn compare_fields(array: &CArray, found: &[u8], expected: &[u8]) -> Result<(), String> {
     let size = array.dtype().itemsize() as usize;
     for (found, expected) in found.chunks(size).zip(expected.chunks(size)) {
@@ -131,7 +131,7 @@ fn compare_table(table: &CTable, expected: &Value, folder: &Path) -> Result<(), 
     Ok(())
 }
 
-/// What is wrong with a dataset, if anything is.
+/// Compares a dataset with its manifest; an error describes the difference.
 fn compare(folder: &Path, expected: &Value) -> Result<(), String> {
     let path = folder.join(expected["name"].as_str().unwrap());
     let opened = Dataset::open(&path);
@@ -173,7 +173,7 @@ fn compare(folder: &Path, expected: &Value) -> Result<(), String> {
 /// Compares all datasets of a folder; returns how many they are.
 fn walk(folder: &Path) -> usize {
     let manifest = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
-    // Python's numbers that are no JSON; attributes have null for them.
+    // Python's numbers that are not JSON; attributes have null for them.
     let manifest = ["-Infinity", "Infinity", "NaN"]
         .iter()
         .fold(manifest, |text, word| text.replace(word, "null"));

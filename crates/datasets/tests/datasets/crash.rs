@@ -1,7 +1,7 @@
-//! A crash at any moment leaves the old dataset or the new one, for every operation in every layout.
+//! Tests that a crash at any moment leaves the old dataset or the new one, for every operation in every layout.
 //!
-//! What a writer does is recorded; then the power fails after each operation of the store, and of what was not yet synced anything
-//! may be on the disk (`crates/testkit/src/tree_crash.rs`).
+//! The operations of a writer are recorded; then the power fails after each operation of the store, and any part of
+//! the unsynced data may be on the disk (`crates/testkit/src/tree_crash.rs`).
 
 use crate::tree_crash::{Depth, Random, for_each_state};
 use crate::tree_recorder::{Disk, TreeRecorder};
@@ -61,7 +61,7 @@ fn array(layout: DatasetLayout, replace: bool) -> bloscpack_datasets::CArrayBuil
         .options(options)
 }
 
-/// An array of 47 rows, and what is done to it.
+/// An array of 47 rows, and the operations on it.
 fn change_array(store: TreeRecorder, layout: DatasetLayout, what: &str) {
     if what == "replace" {
         let mut array = array(layout, true).chunk_rows(7).create_in(store).unwrap();
@@ -86,7 +86,7 @@ fn change_array(store: TreeRecorder, layout: DatasetLayout, what: &str) {
     array.flush().unwrap();
 }
 
-/// A table of 25 rows, and what is done to it.
+/// A table of 25 rows, and the operations on it.
 fn change_table(store: TreeRecorder, layout: DatasetLayout, what: &str) {
     let mut table = CTable::edit_in(store).unwrap();
     match what {
@@ -142,7 +142,7 @@ fn crash(before: Disk, what: &str, random: &mut Random, change: impl Fn(TreeReco
             "{what}: lost after it was flushed"
         );
         if found.is_some() && states % 5 == 0 {
-            // Whoever changes it next completes or forgets what was begun.
+            // The next writer completes or discards an unfinished change.
             let options = bloscpack_datasets::DatasetOptions::new().threads(1);
             drop(options.edit_in(left.clone()).unwrap());
             assert!(

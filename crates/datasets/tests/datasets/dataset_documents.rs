@@ -1,5 +1,5 @@
-//! The readers that judge datasets, judged: by all datasets of the real programs, and by datasets of
-//! the documents' layouts that were put together by hand.
+//! Tests of the readers that judge datasets, with all datasets of the real programs, and with datasets of the
+//! documents' layouts that were built by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use testkit::documents;
@@ -78,7 +78,7 @@ fn same(leaf: &Leaf, expected: &Value) {
     assert_eq!(digest, expected["sha256_native"]);
 }
 
-/// Of a byte, seven bytes that mean nothing, and a float64.
+/// The fields are a byte, seven bytes of padding, and a float64.
 fn same_fields(folder: &Path, leaf: &Leaf, expected: &Value) {
     assert_eq!(leaf.dtype, expected["dtype"]);
     assert!(
@@ -103,7 +103,7 @@ fn rules(writer: &str) -> Rules {
     }
 }
 
-/// What the manifest says a program left behind.
+/// Deviations that the manifest reports of a program.
 fn relaxed(dataset: &Dataset) -> Relaxed {
     let says = |word| dataset.says(word);
     let unflushed = says("unflushed");
@@ -115,7 +115,7 @@ fn relaxed(dataset: &Dataset) -> Relaxed {
     }
 }
 
-/// What a real reader would have passed over is not passed over.
+/// Deviations that a real reader would ignore are detected.
 #[test]
 fn a_deviation_from_what_a_program_writes_is_seen() {
     type Harm = (&'static str, &'static str, fn(Vec<u8>) -> Vec<u8>);
@@ -291,8 +291,8 @@ fn file_of(name: &str, path: &str) -> Vec<u8> {
     file.unwrap().1.clone()
 }
 
-/// What a checksum covers, or one way of writing is laid down for, cannot change unseen: of these no
-/// bit of a superchunk is free.
+/// Bytes with a checksum, or with only one valid spelling, cannot change undetected; in these datasets this covers
+/// every bit of a superchunk.
 #[test]
 fn a_changed_bit_of_a_superchunk_is_seen() {
     let mut unseen = Vec::new();

@@ -1,5 +1,5 @@
-//! Small files of datasets with a bit turned, or cut: an error, or what is spelled there, but no panic and
-//! nothing that could not be written and read again.
+//! Tests of the small files of datasets with a flipped bit, or cut: an error or what they now say, but no panic and
+//! nothing that cannot be written and read again.
 
 use bloscpack_datasets::wire::proposal::{
     self, SuperchunkHeader, encode_attributes, parse_attributes, parse_shape,

@@ -1,5 +1,5 @@
-//! The small files of every dataset that bcolz, BLZ and carray wrote, where the corpus is unpacked: what
-//! they say, how they are spelled, and the formulas by which their writers chose numbers.
+//! Tests of the small files of every dataset that bcolz, BLZ and carray wrote, if the corpus is unpacked: their
+//! content, their spelling, and the formulas by which their writers chose numbers.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -298,7 +298,7 @@ fn compressed_bytes_are_counted_as_the_formula_says() {
     println!("{checked} arrays");
 }
 
-/// Stale ones included, and those that nobody counts yet.
+/// Stale superchunks are included, and those not counted yet.
 #[test]
 fn superchunks_have_nothing_odd() {
     let mut checked = 0;

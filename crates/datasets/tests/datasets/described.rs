@@ -1,4 +1,4 @@
-//! Descriptions that say too much, too little or the same twice: what is read of them, in how much memory, and that nothing is
+//! Tests of descriptions with too much, too little, or the same twice: their result, its memory, and that nothing is
 //! written that cannot be read.
 
 use crate::counting::peak_of;

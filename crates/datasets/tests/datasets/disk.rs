@@ -1,4 +1,4 @@
-//! Datasets on disk: changed one step after the other, and given to the readers of the documents.
+//! Tests of datasets on disk: changed step by step, and given to the readers of the documents.
 
 use crate::dataset_model::sample;
 use crate::documents::Read;
@@ -12,7 +12,7 @@ pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
-/// What is in each file below a folder.
+/// The content of each file below a folder.
 pub fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut open = vec![root.to_owned()];
@@ -30,8 +30,8 @@ pub fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// What a reader sees that takes only what its document names, where we have a file of our own, and
-/// our folder for changes as long as there is somebody who makes some.
+/// Reads a dataset with a reader that accepts only the files that its document names: our own file and, during
+/// changes, our folder are set aside.
 pub fn seen_by(reader: fn(&Path) -> Read, root: &Path) -> Read {
     let own = root.join("meta/superchunksize");
     let at_work = root.join(".blpk");

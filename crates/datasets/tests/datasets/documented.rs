@@ -1,5 +1,5 @@
-//! The two layouts that only their documents describe, with all that these leave to the writer: readers
-//! that go by the documents alone see what was written, after every change.
+//! Tests of the two layouts that are only described in documents, with all choices that these leave to the writer:
+//! readers built from the documents alone see the written data after every change.
 
 use crate::dataset_model::sample;
 use crate::disk::{Wanted, change, folder, seen_by};
@@ -31,7 +31,7 @@ struct Framing {
     chunks: u64,
 }
 
-/// Of all kinds of checksums, with and without a table, with and without space, one chunk and several.
+/// Framings with all kinds of checksums, with and without a table, with and without space, one chunk and several.
 fn framings() -> Vec<Framing> {
     let mut all = Vec::new();
     for checksum in Checksum::ALL {
@@ -92,7 +92,7 @@ fn framed(layout: DatasetLayout, framing: Framing) {
         let spare = usize::try_from(framing.spare).unwrap();
         assert!(first.ends_with(&vec![0; spare]), "{layout:?}, {framing:?}");
     });
-    // Who opens it later goes on in the same way.
+    // An editor that opens it later continues in the same way.
     drop(array);
     let mut array = CArray::edit(&root).unwrap();
     let new = sample::data(60, 1);
@@ -268,7 +268,7 @@ fn pair((key, value): (&str, Value)) -> (String, Value) {
     (key.to_owned(), value)
 }
 
-/// What the documents have as dtype: both as the reader gives it.
+/// The dtype of a table with nested columns, in the spelling of each document.
 fn nested(layout: DatasetLayout) -> Value {
     let names = match layout {
         DatasetLayout::BlzDocument => ["<u2", ">f8", "|S3", "|b1"],
@@ -323,12 +323,12 @@ fn changes(table: &mut CTable, layout: DatasetLayout, root: &Path, columns: &mut
     }
 }
 
-/// Everything that somebody made by hand from the text of a document.
+/// Everything that was made by hand from the text of a document.
 #[test]
 fn what_the_documents_show_is_read() {
     let testdata = testkit::root().join("testdata/datasets/documents");
     for document in handmade::all() {
-        // Git keeps no empty folders, which is why it is written anew.
+        // Git keeps no empty folders, so it is made here.
         let folder = folder();
         document.write(folder.path());
         let roots = [folder.path().to_owned(), testdata.join(document.name)];
@@ -371,7 +371,7 @@ fn leaf(array: &CArray, document: &handmade::Handmade, name: &str) {
     }
 }
 
-/// What is made by hand can be changed, and its reader sees the change.
+/// Datasets made by hand can be changed, and their reader sees the change.
 #[test]
 fn what_the_documents_show_is_changed() {
     for document in handmade::all() {

@@ -1,4 +1,4 @@
-//! The types that real datasets name, where the corpus is unpacked.
+//! Tests of the types in real datasets, if the corpus is unpacked.
 
 use bloscpack_dtype::DType;
 use bloscpack_dtype::NpyHeader;
@@ -61,7 +61,7 @@ fn arrays_of_the_corpus_are_as_long_as_their_headers_say() {
             assert_eq!(NpyHeader::len_of(start), Ok(len), "{}", path.display());
             let content = u64::try_from(bytes.len() - len).unwrap();
             assert_eq!(header.content_len(), Some(content), "{}", path.display());
-            // Other versions leave other room behind it.
+            // Other versions leave a different room after it.
             let again = header.encode().unwrap();
             let end = |bytes: &[u8]| bytes[10..].iter().position(|byte| *byte == b'}');
             assert_eq!(

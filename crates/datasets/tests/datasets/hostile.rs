@@ -1,5 +1,5 @@
-//! Directories that mean harm: read and changed, nothing outside of them is touched, nothing hangs, and no memory is taken
-//! that no file fills.
+//! Tests of hostile directories: reading and changing them touches nothing outside, does not hang, and takes no more
+//! memory than the files justify.
 
 use crate::counting::peak_of;
 use crate::documents::unless_it_panics;
@@ -151,7 +151,7 @@ const CHANGES: [Change; 4] = [
 /// Changes it if it lets itself be changed; nothing if not.
 fn changed(root: &Path, change: Change) -> Option<()> {
     let mut dataset = options().edit(root).ok()?;
-    // A shape that is a lie is none to begin from.
+    // A wrong shape is not a valid start.
     if dataset.rows().is_ok_and(|rows| rows > 1000) {
         return None;
     }
@@ -159,7 +159,7 @@ fn changed(root: &Path, change: Change) -> Option<()> {
     flush(&mut dataset).ok()
 }
 
-/// What was read before, changed as said, is what is read after.
+/// Whether the content after a change is the content before with this change applied.
 fn is_right(before: &Leaves, after: &Leaves, (what, _): Change) -> bool {
     let fits = |(before, after): (&Vec<u8>, &Vec<u8>)| match what {
         "trim" => before.starts_with(after),
@@ -209,7 +209,7 @@ fn what_is_changed_of_them_is_theirs_and_stays_readable() {
                 let after = after.unwrap_or_else(|error| panic!("{told}: refused, then {error}"));
                 assert_eq!(after, *before, "{told}: refused, and changed");
             }
-            // What could not be read may have been made readable, but never as what it is not.
+            // An unreadable dataset may become readable, but never with wrong content.
             (Err(_), _) => {}
         }
     });
@@ -312,7 +312,7 @@ fn what_takes_the_place_of_a_superchunk_after_opening_is_not_followed() {
                 }),
             }
             let found = hurried(at, move || all_in(&dataset));
-            // Of a folder that is kept open, what was moved away is read.
+            // A folder that is kept open is still read after it was moved away.
             let is_itself = found.as_ref().is_ok_and(|found| *found == sound.leaves());
             let is_folder = !at.contains("__");
             assert!(
@@ -323,8 +323,8 @@ fn what_takes_the_place_of_a_superchunk_after_opening_is_not_followed() {
     }
 }
 
-/// What is there changes all the time between the superchunk and a link to another one: what is read is the superchunk, or
-/// nothing.
+/// The entry alternates all the time between the superchunk and a link to another one: the reader gets the
+/// superchunk, or nothing.
 #[test]
 fn a_superchunk_that_changes_all_the_time_is_read_as_itself_or_not_at_all() {
     let place = Place::new(Sound::Array);

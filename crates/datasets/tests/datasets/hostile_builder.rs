@@ -1,5 +1,5 @@
-//! The builder of hostile directories makes what it says: sound datasets but for the harm, and what
-//! watches over all around them.
+//! Tests of the builder of hostile directories: its datasets are sound but for the harm, and their surroundings are
+//! watched.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -75,8 +75,8 @@ fn there_are_enough_and_no_two_of_a_name() {
     println!("{} cases, {refused} of which are refused", cases.len());
 }
 
-/// Those that have to be refused are refused by the strictest of readers, and none of them hangs it;
-/// what it reads of the others is what is expected.
+/// The strictest of readers refuses all directories that must be refused, and none of them hangs it; its results for
+/// the others are as expected.
 #[test]
 fn strict_readers_agree() {
     let mut wrong = Vec::new();
@@ -104,7 +104,7 @@ fn strict_readers_agree() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The name of a case says what is in which place.
+/// The name of a case says what it puts where.
 #[test]
 fn links_pipes_and_folders_are_where_they_are_said_to_be() {
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Shapes and counts that lie: what is done with them ends soon, and takes no memory that no file fills.
+//! Tests of wrong shapes and counts: work on them ends soon, and takes no more memory than the files justify.
 
 use crate::counting::peak_of;
 use bloscpack_datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
@@ -121,7 +121,7 @@ fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
     );
 }
 
-/// Each of them would keep what it compresses with.
+/// Otherwise each column would keep its own compressor.
 #[test]
 fn a_wide_table_takes_little_for_each_of_its_columns() {
     let columns = 300;
@@ -155,7 +155,7 @@ fn the_cache_of_a_table_is_for_all_of_its_columns() {
         table.column(*name, CArray::of::<u64>().chunk_rows(1 << 19))
     });
     let mut table = builder.create_in(store.clone()).unwrap();
-    // What no compressor makes shorter: 4 MiB.
+    // Incompressible data: 4 MiB.
     let noise = (1..=1u64 << 19).scan(0, |state: &mut u64, step| {
         *state = (*state ^ step)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)

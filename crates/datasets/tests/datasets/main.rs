@@ -1,4 +1,4 @@
-//! Directory datasets: real ones read, ours written, changed and read back.
+//! Tests of datasets in directories: real ones are read; ours are written, changed and read back.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,5 +1,5 @@
-//! Arrays and tables that are created and changed in any order hold what vectors would, and readers
-//! that go by the documents alone agree.
+//! Tests that arrays and tables created and changed in any order have the content of vectors, also for readers built
+//! from the documents alone.
 //!
 //! `BLOSCPACK_MODEL_CASES=100000` tries more of each.
 
@@ -12,13 +12,13 @@ use bloscpack_storage::{EntryKind, Key, Store};
 use proptest::prelude::*;
 use std::path::Path;
 
-/// Writes what is in a store into a folder, but for what is of no document: our own file beside the
-/// others, and what a user wanted to be left behind.
+/// Writes the content of a store into a folder, except for files that are not in any document: our own file beside
+/// the others, and files kept on the user's request.
 fn write(flushed: &Flushed<'_>, folder: &Key, to: &Path) {
     for entry in flushed.store.list(folder).unwrap() {
         let name = entry.name.to_str().unwrap();
         let key = folder.join(name).unwrap();
-        // A column that came later may lie in the folder of one that was left behind, beside its superchunks.
+        // A later column may be in the folder of one whose files were kept, beside its superchunks.
         let is_kept = kept(flushed).any(|kept| key.as_str() == kept);
         let in_kept = kept(flushed).any(|kept| folder.as_str() == kept);
         let kept = match entry.kind {
@@ -41,14 +41,14 @@ fn write(flushed: &Flushed<'_>, folder: &Key, to: &Path) {
     }
 }
 
-/// Whether a column lies somewhere below this folder.
+/// Whether a column is somewhere below this folder.
 fn has_leaf_below(flushed: &Flushed<'_>, folder: &Key) -> bool {
     let below = format!("{folder}/");
     let mut leaves = flushed.leaves.iter();
     leaves.any(|leaf| folder_of(flushed, &leaf.name).starts_with(&below))
 }
 
-/// Where a column lies.
+/// The folder of a column.
 fn folder_of(flushed: &Flushed<'_>, name: &str) -> String {
     match flushed.layout {
         DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument => {
@@ -58,13 +58,13 @@ fn folder_of(flushed: &Flushed<'_>, name: &str) -> String {
     }
 }
 
-/// The folders of columns that were left behind.
+/// The folders of removed columns whose files were kept.
 fn kept<'a>(flushed: &'a Flushed<'_>) -> impl Iterator<Item = String> + 'a {
     let kept = flushed.kept.iter();
     kept.map(move |kept| folder_of(flushed, kept))
 }
 
-/// Takes away what is around columns that were left behind, and around nothing else.
+/// Removes the folders around removed columns whose files were kept, and nothing else.
 fn clear(flushed: &Flushed<'_>, root: &Path) {
     for kept in kept(flushed) {
         let around = Path::new(&kept).ancestors().skip(1);
@@ -88,7 +88,7 @@ fn read(layout: DatasetLayout, root: &Path, relaxed: Relaxed) -> Read {
     }
 }
 
-/// The documents' readers see what was flushed.
+/// The documents' readers see the flushed state.
 fn judge(flushed: &Flushed<'_>) {
     let folder = tempfile::tempdir().unwrap();
     write(flushed, &Key::root(), folder.path());
@@ -148,7 +148,7 @@ proptest! {
     }
 }
 
-/// What chance has found once: a column in the folder of one that was left behind.
+/// A case once found at random: a column in the folder of a removed one whose files were kept.
 #[test]
 fn a_column_in_the_folder_of_one_that_was_left_behind() {
     let mut making = [0; 32];

@@ -1,4 +1,4 @@
-//! Disorder that real programs left is put right, and nothing else is touched.
+//! Tests that inconsistencies left by real programs are repaired, and nothing else is touched.
 
 use crate::datasets;
 use crate::disk::{files, folder};
@@ -86,7 +86,7 @@ fn a_stale_superchunk_of_a_trimmed_array_is_removed() {
     );
 }
 
-/// Whatever real programs left, values that they count stay what they are.
+/// Counted values stay unchanged in every state that real programs left.
 #[test]
 fn repairing_keeps_all_counted_values() {
     let chosen = datasets::chosen();
@@ -185,7 +185,7 @@ fn litter_goes_and_strangers_stay() {
         std::fs::write(root.join(name), "litter").unwrap();
     }
     std::fs::write(root.join("notes.txt"), "mine").unwrap();
-    // Nobody made these folders for the dataset.
+    // These folders do not belong to the dataset.
     let others = ["backup/._keep", "id/data/old/._keep", "id/old/._keep"];
     for name in others {
         std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
@@ -200,7 +200,7 @@ fn litter_goes_and_strangers_stay() {
     assert!(root.join("notes.txt").is_file());
 }
 
-/// bcolz empties a file before it writes it: what it leaves when it dies in between is not taken for an empty array.
+/// bcolz empties a file before it writes it: a file left empty by a crash is not taken for an empty array.
 #[test]
 fn rows_whose_counts_are_lost_are_never_removed() {
     let chosen = datasets::chosen();

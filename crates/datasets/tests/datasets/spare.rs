@@ -1,4 +1,4 @@
-//! What fits into the space that was left for it is changed in its place, and nothing else is.
+//! Tests that chunks that fit into their reserved space are changed in place, and nothing else is.
 
 use crate::disk::{files, folder, seen_by};
 use crate::documents::{blz_document, carray_document};
@@ -105,7 +105,7 @@ fn an_element_changes_the_bytes_of_its_chunk_and_nothing_else() {
         let folder = folder();
         let root = folder.path().join("array");
         let mut values = create(&root, layout, 100);
-        // Of each superchunk one chunk; the last one is at the end of the dataset.
+        // One chunk of each superchunk; the last one is at the end of the dataset.
         for (row, file, chunk) in [
             (42, 1, 0),
             (350, 1, 3),

@@ -1,4 +1,4 @@
-//! Against headers that NumPy writes.
+//! Tests of `.npy` headers against NumPy's.
 
 use super::{NpyError, NpyHeader};
 use crate::DType;

@@ -1,4 +1,4 @@
-//! What holds for any type and any bytes.
+//! Tests of properties that hold for any type and any bytes.
 
 use super::table::NUMPY;
 use crate::DType;
@@ -84,7 +84,7 @@ proptest! {
         let value = dtype.value(&elements);
         dtype.to_little(&mut elements);
         let little = dtype.clone().with_order(crate::ByteOrder::Little);
-        // Bytes that are no text are shown as they are, in the order in which they are.
+        // Bytes that are not text are shown in their stored order.
         if !value.to_string().contains("{\"hex\":") {
             prop_assert_eq!(little.value(&elements), value);
         }

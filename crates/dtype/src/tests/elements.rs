@@ -1,4 +1,4 @@
-//! Elements as values and text, and back.
+//! Tests of elements converted to values and text, and back.
 
 use super::values::{DATES, HALVES, ROUNDED};
 use crate::DType;
@@ -149,7 +149,7 @@ fn dates_are_those_of_numpy() {
     }
 }
 
-/// Each day of 800 years is the one behind the last, by a calendar that only counts.
+/// Over 800 years, each day directly follows the previous one in a calendar that only counts.
 #[test]
 fn days_follow_each_other() {
     let (dtype, mut date) = (parse("datetime64[D]"), (1599, 12, 31));
@@ -369,7 +369,7 @@ fn elements_of_another_length_are_nothing() {
     assert_eq!(text(&parse("O"), &[0; 8]), "");
 }
 
-/// Two thousand million empty arrays in no byte at all.
+/// Two thousand million empty arrays that take no bytes.
 #[test]
 fn arrays_without_bytes_take_no_room() {
     let dtype = parse("[('a', 'i1', (2147483647, 0)), ('b', 'S0', (2147483647,))]");

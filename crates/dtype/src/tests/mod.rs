@@ -1,4 +1,4 @@
-//! Against what NumPy says of its types, and against what it would not say.
+//! Tests of types against NumPy's answers, and of types that NumPy refuses.
 
 mod chance;
 mod elements;

@@ -1,4 +1,4 @@
-//! What NumPy writes of a type is read, and written, as NumPy does.
+//! Tests that spellings of types that NumPy writes are parsed, and written back unchanged.
 
 use super::table::NUMPY;
 use crate::{ByteOrder, DType, Field, Kind, TimeBase, TimeUnit};
@@ -125,7 +125,7 @@ fn other_spellings_are_the_same_types() {
     }
 }
 
-/// NumPy spells both without the space, and takes neither back as what it was.
+/// NumPy spells both without the space, and parses neither as the original type.
 #[test]
 fn no_space_is_lost_where_only_a_part_is_aligned() {
     let fields = |b| vec![("a", DType::I8, vec![]), ("b", b, vec![])];
@@ -226,7 +226,7 @@ fn order_reaches_the_fields_and_only_numbers() {
     }
 }
 
-/// Each element by what it is in memory, greatest byte first and least byte first.
+/// Each element by its bytes in memory, most significant first and least significant first.
 #[test]
 fn elements_are_turned_number_by_number() {
     let bytes: Vec<u8> = (1..=32).collect();

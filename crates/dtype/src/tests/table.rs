@@ -1,4 +1,4 @@
-//! What NumPy 2.4 on x86-64 says of its types, made by asking it.
+//! Properties of types as reported by NumPy 2.4 on x86-64.
 
 /// `repr(dtype)`, `str(dtype)`, `dtype.str`, `dtype.itemsize`, `dtype.alignment`; of each field its
 /// offset, how many of how many bytes, and the fields within; what `np.save` writes of it.

@@ -1,4 +1,4 @@
-//! What is no type is refused, and nothing that a file says takes long or ends the program.
+//! Tests that invalid types are refused, and that no type in a file can exhaust time or end the program.
 
 use crate::{ByteOrder, DType, Field, Kind, Struct, TimeBase, TimeUnit};
 

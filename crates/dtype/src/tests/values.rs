@@ -1,4 +1,4 @@
-//! Values, as NumPy 2.4 gives them.
+//! Tests of values against NumPy 2.4.
 
 /// Counts, what they count, and `str(np.datetime64(count, unit))`.
 #[rustfmt::skip]

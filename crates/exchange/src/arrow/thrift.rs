@@ -31,7 +31,7 @@ fn is_tree(children: &[u64]) -> bool {
             open.pop();
         }
         if let Some(rest) = open.last_mut() {
-            // Those without any left were removed above.
+            // Complete groups were removed above.
             *rest -= 1;
         }
         // Room is taken for all children of a group at once.

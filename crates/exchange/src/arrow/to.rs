@@ -77,7 +77,7 @@ fn numbers(bytes: &[u8], itemsize: usize) -> NullBuffer {
     NullBuffer::from_iter(floats.map(|float| {
         let bits = float.iter().rev();
         let bits = bits.fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-        // Not a number is what is beyond infinity, but for the sign.
+        // A NaN is greater than infinity, apart from the sign.
         match itemsize {
             2 => bits & 0x7fff <= 0x7c00,
             4 => bits & 0x7fff_ffff <= 0x7f80_0000,

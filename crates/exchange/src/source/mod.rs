@@ -17,7 +17,7 @@ use super::schema::{Batch, Schema, row_shape};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// Told after each batch how many rows are done.
+/// Called after each batch with the number of finished rows.
 pub type Progress<'a> = dyn FnMut(u64) + 'a;
 
 /// A source whose type is not known.
@@ -87,7 +87,7 @@ pub(super) fn next_rows(
     if rest.is_empty() {
         return None;
     }
-    // Rows without bytes may be more than anybody counts through.
+    // There may be too many rows without bytes to count through.
     if row_bytes == 0 {
         return Some(std::mem::replace(rest, rest.end..rest.end));
     }

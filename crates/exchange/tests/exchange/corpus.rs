@@ -1,4 +1,4 @@
-//! Datasets that real programs wrote.
+//! Tests of export from datasets that real programs wrote.
 
 use super::{Held, available, check_round, datasets, written};
 use bloscpack_datasets::Dataset;
@@ -11,7 +11,7 @@ fn sha256(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a `.npy` file has behind its header, as the format's document tells where that ends.
+/// The bytes of a `.npy` file after its header, whose end is found as the format's document says.
 fn behind_header(file: &[u8]) -> &[u8] {
     assert_eq!(&file[..7], b"\x93NUMPY\x01");
     let len = u16::from_le_bytes([file[8], file[9]]) as usize;
@@ -54,7 +54,7 @@ fn every_dataset_goes_out_and_comes_back() {
             }
         }
         let expected = dataset.entry["sha256_native"].as_str();
-        // What lies between fields is whatever was in memory.
+        // The padding between fields is arbitrary.
         let expected = expected.filter(|_| !dataset.says("aligned"));
         if let (Dataset::Array(_), Some(expected)) = (&opened, expected) {
             let file = written(&mut held.clone(), Format::Npy).unwrap();

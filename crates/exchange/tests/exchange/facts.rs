@@ -1,4 +1,5 @@
-//! What other programs say of files: NumPy and pyarrow wrote those in `testdata/exchange`, see `make.py`.
+//! Tests against the results of other programs: NumPy and pyarrow wrote the files in `testdata/exchange`, see
+//! `make.py`.
 
 use super::{Held, opened, written};
 use bloscpack_datasets::CTable;

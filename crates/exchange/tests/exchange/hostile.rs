@@ -1,4 +1,5 @@
-//! Files that are cut or changed: an error, or at least no panic and no more memory than the file is worth.
+//! Tests that files that are cut or changed give an error, or at least no panic and no more memory than the file
+//! justifies.
 
 use super::{Held, available, opened, written};
 use crate::counting::peak_of;
@@ -35,7 +36,7 @@ fn read(file: &[u8], format: Format) -> bloscpack_error::Result<Held> {
     Held::of(&mut *source, 300)
 }
 
-/// Panics that are caught are still told, thousands of times.
+/// Caught panics would still print their message, thousands of times.
 fn in_silence(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name("silent".to_owned());
     let hook = std::panic::take_hook();
@@ -59,7 +60,7 @@ fn a_file_that_is_cut_is_refused() {
             assert_eq!(read(&file, format).unwrap().rows, 50);
             for len in 0..file.len() {
                 match read(&file[..len], format) {
-                    // Of lines no one can say that there were more.
+                    // A cut between lines cannot be detected.
                     Ok(held) => assert!(format == Format::Csv && held.rows <= 50),
                     Err(error) => {
                         let category = error.category();
@@ -83,7 +84,7 @@ fn a_file_that_is_changed_does_no_harm() {
                 state ^= state >> 7;
                 state ^= state << 17;
                 let mut changed = file.clone();
-                // Every byte once, and then some; what tells of the rest lies at the end of some formats.
+                // Every byte once, and then more near the end, where some formats keep their description.
                 let at = match round < file.len() {
                     true => round,
                     false => file.len() - 1 - (state >> 8) as usize % file.len().min(1500),
@@ -130,7 +131,7 @@ fn lengths_that_lie_take_no_memory() {
     }
 }
 
-/// A `.npy` file of bytes with this shape, and nothing behind its header.
+/// A `.npy` file of bytes with this shape, and nothing after its header.
 fn empty_npy(shape: &[u64]) -> Vec<u8> {
     let header = NpyHeader {
         dtype: DType::U8,
@@ -162,7 +163,7 @@ fn rows_without_bytes_are_gone_through_at_once() {
             assert_eq!(refused.category(), Category::Usage, "{format}: {refused}");
         }
     }
-    // A few are what they are.
+    // A few such rows are accepted.
     let few = empty_npy(&[3, 0]);
     let mut few = opened(&few, Format::Npy, &ImportOptions::new()).unwrap();
     assert_eq!(

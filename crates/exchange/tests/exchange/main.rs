@@ -1,4 +1,4 @@
-//! Datasets out to the formats of other programs, and in from them.
+//! Tests of datasets exported to the formats of other programs, and imported from them.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -23,7 +23,7 @@ use bloscpack_exchange::{
     Batch, BoxedSource, Column, Format, ImportOptions, Schema, Source, export, open_at,
 };
 
-/// Those that come back.
+/// The formats that can also be imported.
 const READ: [Format; 4] = [Format::Npy, Format::Csv, Format::Arrow, Format::Parquet];
 
 fn available() -> impl Iterator<Item = Format> {
@@ -125,7 +125,7 @@ fn opened(
     open_at(file.to_vec(), format, options)
 }
 
-/// The types of a schema, for formats that do not tell them.
+/// The types of a schema, for formats that do not contain them.
 fn typed(schema: &Schema) -> ImportOptions {
     let columns = schema.columns.iter().cloned();
     columns.fold(ImportOptions::new(), ImportOptions::column)
@@ -145,7 +145,7 @@ fn check_round(held: &Held, format: Format) -> bloscpack_error::Result<()> {
     let back = Held::of(&mut *source, 1000)?;
     assert_eq!(back.rows, held.rows, "{format}");
     if format == Format::Npy {
-        // Of fields it does not say whether their places were chosen as C would.
+        // It does not say whether the offsets of fields are aligned as in C.
         let descr = |column: &Column| (column.dtype.descr(), column.row_shape.clone());
         let descrs = |schema: &Schema| schema.columns.iter().map(descr).collect::<Vec<_>>();
         assert_eq!(descrs(&back.schema), descrs(&held.schema));

@@ -1,4 +1,4 @@
-//! Elements of every type, of any bytes, through every format and back.
+//! Tests of elements of every type, with any bytes, through every format and back.
 
 use super::{Held, available, check_round};
 use bloscpack_dtype::DType;
@@ -66,7 +66,7 @@ fn tame(dtype: &DType, text: &str, bytes: &mut [u8]) {
     if text.contains('U') {
         let big = dtype.is_big();
         for code in bytes.chunks_exact_mut(4) {
-            // Of every kind, with zeros and characters beyond 16 bits, but no surrogates.
+            // Characters of every kind, with zeros and characters beyond 16 bits, but no surrogates.
             let number = u32::from(code[0]) * 251 + u32::from(code[1] & 1) * 0x1_0000;
             let number = if (0xd800..0xe000).contains(&number) {
                 0

@@ -1,4 +1,4 @@
-//! The example that turns bundles of zipline's into Parquet.
+//! Tests of the example that converts bundles of zipline into Parquet.
 
 use super::Held;
 use bloscpack_datasets::CTable;

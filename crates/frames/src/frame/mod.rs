@@ -68,7 +68,7 @@ pub struct Frame {
 
 impl Frame {
     fn new(storage: Box<dyn FrameStorage>, meta: FrameMeta, options: &FrameOptions) -> Self {
-        // A description that is damaged is reported to those who ask for the array.
+        // A damaged description is reported to callers that ask for the array.
         let array = ArrayMeta::of(&meta.header.metalayers).ok().flatten();
         Self {
             storage,
@@ -157,7 +157,7 @@ impl Frame {
         self.meta.header.typesize
     }
 
-    /// The metalayers in the header, which have fixed lengths. Those of varying length are in
+    /// The fixed-length metalayers, which are in the header. Metalayers of variable length are in
     /// [`vlmetalayers`](Self::vlmetalayers).
     #[must_use]
     pub fn metalayers(&self) -> &Metalayers {

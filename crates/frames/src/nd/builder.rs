@@ -85,7 +85,7 @@ impl NdArrayBuilder {
         self
     }
 
-    /// What an element is. It is not stored in Caterva arrays. Default: so many bytes.
+    /// Sets the dtype of the elements. Caterva arrays do not store it. Default: raw bytes of the element size.
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         let text = match dtype.kind() {
@@ -96,7 +96,7 @@ impl NdArrayBuilder {
         self
     }
 
-    /// What an element is, in the words of another array.
+    /// Sets the dtype as it is spelled in another array.
     pub(super) fn array_dtype(mut self, dtype: Option<ArrayDType>) -> Self {
         self.dtype = dtype;
         self

@@ -175,13 +175,13 @@ impl NdArray {
         self.frame.typesize()
     }
 
-    /// What an element is. `None` if the frame does not say it, as in Caterva, or in words that this library does not know.
+    /// The dtype of the elements. `None` if the frame has none, as in Caterva, or if this library cannot parse it.
     #[must_use]
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
     }
 
-    /// What an element is, in the words of the file.
+    /// The dtype as it is spelled in the file.
     #[must_use]
     pub fn dtype_text(&self) -> Option<&str> {
         self.meta.dtype.as_ref().map(|dtype| dtype.text.as_str())

@@ -49,7 +49,7 @@ impl NdArray {
 
     /// Reads a slice into `out`, in C order; `out` has to have exactly its length.
     ///
-    /// Of each chunk, only the blocks that the slice touches are read (and the first one, if the chunks are filtered by
+    /// Reads only the blocks that the slice touches (and the first block of a chunk, if the chunks are filtered by
     /// differences).
     ///
     /// # Errors

@@ -59,7 +59,7 @@ impl NdArray {
         Ok(out)
     }
 
-    /// Sets the elements at these positions of each axis, in C order. Of repeated positions, the last counts.
+    /// Sets the elements at these positions of each axis, in C order. If a position is repeated, the last value wins.
     ///
     /// # Errors
     /// Returns the errors of [`select`](Self::select) and [`write_slice`](Self::write_slice).

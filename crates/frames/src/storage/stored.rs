@@ -169,7 +169,7 @@ impl<'a> StoredChunk<'a> {
         blosc1::internal::check_extents(bytes, blocks).map_err(|error| self.error(error))
     }
 
-    /// Makes `bytes` as long as a chunk. Bytes that were there stay, whatever they are.
+    /// Makes `bytes` as long as a chunk. The content of existing bytes does not matter.
     fn make_room(&self, bytes: &mut Vec<u8>, len: u32) -> Result<()> {
         if bytes.capacity() < to_usize(len) {
             *bytes = zeroed(self.part(), len.into())?;

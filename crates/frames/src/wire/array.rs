@@ -28,7 +28,7 @@ const PARTS_WITH_DTYPE: u8 = 7;
 /// The maximum length of a chunk in bytes.
 const MAX_CHUNK: u64 = (1 << 31) - 1;
 
-/// What an element is, in the words of some program.
+/// The dtype of the elements, in the spelling of some program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ArrayDType {
     /// Whose words they are, below 128: 0 is NumPy.
@@ -59,7 +59,7 @@ pub struct ArrayMeta {
     pub chunk_shape: Vec<u32>,
     /// Elements of a block along each axis. May be 0 where the array has none.
     pub block_shape: Vec<u32>,
-    /// What an element is. Caterva does not say it.
+    /// The dtype of the elements. Caterva does not store it.
     pub dtype: Option<ArrayDType>,
 }
 

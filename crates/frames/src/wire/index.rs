@@ -13,7 +13,7 @@ use crate::int::to_u64;
 use crate::part::FramePart;
 
 const ENTRY: usize = 8;
-/// What entries may be.
+/// Valid entries.
 const EXPECTED: &str = "an offset, or 81, 82 or 84 followed by zeros";
 
 /// Where a chunk is.

@@ -1,4 +1,4 @@
-//! Every container of the corpora, read whole and in slices, and compared with its manifest.
+//! Tests of every container of the corpora, read whole and in slices, against its manifest.
 
 use crate::frames::{self, Frame as Expected};
 use crate::pick::pick;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The bytes of the file are read differently by different versions of the library that wrote it.
 const AMBIGUOUS: &str = "filt_shuffle_meta.cat";
-/// A filter that is no part of the library.
+/// A filter that the library does not include.
 const PLUGIN: &str = "b_bytedelta_c.b2nd";
 
 fn hex(bytes: &[u8]) -> String {
@@ -89,7 +89,7 @@ fn check_metadata(expected: &Expected, frame: &Frame) {
             .metalayers()
             .get(layer)
             .unwrap_or_else(|| panic!("{name} {layer}"));
-        // Of `b2nd` files the manifest has no more than the names.
+        // For `b2nd` files the manifest only has the names.
         if let Some(text) = expected.entry["metalayers"][layer].as_str() {
             assert_eq!(hex(bytes), text, "{name} {layer}");
         }
@@ -103,7 +103,7 @@ fn check_metadata(expected: &Expected, frame: &Frame) {
             .unwrap_or_else(|| panic!("{name} {layer}"));
         let text = expected.entry["vlmetalayers"][layer].as_str().unwrap();
         match layer {
-            // What Python packed as MessagePack.
+            // The value that Python packed as MessagePack.
             "attrs" => assert_eq!(bytes, b"\x81\xa4unit\xa1K"),
             "hist" => assert!(bytes[..3] == *b"\xdc\0\x32" && bytes[3..].iter().copied().eq(0..50)),
             _ => assert_eq!(hex(&Sha256::digest(&bytes)), text, "{name} {layer}"),

@@ -1,7 +1,8 @@
-//! A crash at any moment, and an error at any operation, leaves the old array or the new one, in one file and in a directory.
+//! Tests that a crash at any moment and an error in any operation leave the old array or the new one, in one file and
+//! in a directory.
 //!
-//! What a writer does is recorded; then the power fails after each operation, and of what was not yet synced anything may be on
-//! the disk (`crates/testkit/src/crash.rs`, `crates/testkit/src/tree_crash.rs`).
+//! The operations of a writer are recorded; then the power fails after each operation, and any part of the unsynced
+//! data may be on the disk (`crates/testkit/src/crash.rs`, `crates/testkit/src/tree_crash.rs`).
 
 use crate::crash_states::{Depth, Files, for_each_state};
 use crate::faulty::{EIO, ENOSPC, Fault, Faulty, Plan};
@@ -30,7 +31,7 @@ const AGAIN: Depth = Depth {
 /// From one in so many states the recovery crashes, too.
 const RECOVERED: usize = 29;
 
-/// What is done to an array.
+/// The changes of an array.
 const CHANGES: [&str; 16] = [
     "write a slice",
     "fill",
@@ -158,7 +159,7 @@ fn first_file(kind: ArrayKind) -> Files {
     vec![(NAME.into(), memory.bytes(NAME).unwrap())]
 }
 
-/// What a reader sees, through the journal if need be.
+/// The content that a reader sees, through the journal if necessary.
 fn seen(files: &Files) -> Result<Content> {
     let memory: Memory = files.iter().cloned().collect();
     seen_in(&memory)
@@ -169,13 +170,13 @@ fn seen_in(memory: &Memory) -> Result<Content> {
     content(&NdArray::of(options().read(snapshot)?)?)
 }
 
-/// What may be found when so many operations were done.
+/// The contents that may be found after so many operations.
 fn allowed<'a>(contents: &'a [Content], acked: &[usize], done: usize) -> &'a [Content] {
     let promised = acked.iter().filter(|acked| **acked <= done).count();
     &contents[promised..contents.len().min(promised + 2)]
 }
 
-/// What a crash has left is read, recovered, and changed again.
+/// The state after a crash is read, recovered, and changed again.
 fn check_state(files: &Files, allowed: &[Content], why: &str) -> Content {
     let found = seen(files).unwrap_or_else(|error| panic!("{why}: {error}"));
     assert!(
@@ -262,7 +263,7 @@ fn a_crash_leaves_the_old_file_or_the_new() {
     );
 }
 
-/// A file that is being created is not there, refused, or what was created.
+/// A file that is being created is absent, refused, or complete.
 #[test]
 fn a_crash_while_creating_shows_nothing_wrong() {
     let recorder = Recorder::new(&[]);
@@ -400,7 +401,7 @@ fn is_of_the_system(error: &Error) -> bool {
     error.category() == Category::Failed && error.side() == Some(Side::Target)
 }
 
-/// What became of a change in which something fails: what was flushed before, and the error.
+/// The result of a change in which something fails: the contents flushed before, and the error.
 fn fail(array: Result<NdArray>, what: &str) -> (Vec<Content>, Option<Error>, Option<NdArray>) {
     let mut contents = Vec::new();
     let mut array = match array {

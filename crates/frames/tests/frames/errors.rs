@@ -1,4 +1,4 @@
-//! Errors: the variant, the limit, the side and the file.
+//! Tests of errors: the variant, the limit, the side and the file.
 
 use crate::frame_parts::Parts;
 use bloscpack_error::{Category, Error, ErrorKind, Side};

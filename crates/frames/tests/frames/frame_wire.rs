@@ -1,5 +1,5 @@
-//! The bytes of frames that real programs wrote: read, compared with what their manifests say, and
-//! written again byte by byte; and what becomes of them when bits change or bytes are missing.
+//! Tests of frames that real programs wrote: compared with their manifests, written again byte by byte, and read with
+//! changed bits or missing bytes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use testkit::frames;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// The parts of a frame.
 struct Parts {
     header: Vec<u8>,
-    /// What lies between header and trailer.
+    /// The bytes between header and trailer.
     middle: Vec<u8>,
     trailer: Vec<u8>,
 }
@@ -140,7 +140,7 @@ fn compare_array(frame: &Frame, header: &FrameHeader) {
     match (array.kind, &array.dtype) {
         (ArrayKind::Caterva, None) => {}
         (ArrayKind::B2nd, Some(dtype)) => {
-            // The bar stands for no byte order; within fields the program leaves it out.
+            // The bar means no byte order; within fields the program leaves it out.
             let (found, expected) = (dtype.text.replace('|', ""), frame.text("dtype"));
             assert_eq!(found, expected.replace('|', ""), "{name}");
             assert_eq!(dtype.format, 0, "{name}");
@@ -197,7 +197,7 @@ fn compare_index(frame: &Frame, header: &FrameHeader, middle: &[u8]) {
 /// Where the chunk size is.
 const CHUNK_SIZE: std::ops::Range<usize> = 58..62;
 
-/// What is taken is written again byte by byte, and read again as the same.
+/// Accepted bytes are written again unchanged, and read again as the same.
 #[test]
 fn a_changed_bit_is_an_error_or_part_of_what_is_read() {
     for frame in frames::chosen() {

@@ -1,4 +1,4 @@
-//! Blosc2 frames and the arrays in them: what real programs wrote, and what becomes of changes.
+//! Tests of Blosc2 frames and the arrays in them: reading those of real programs, and changing them.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

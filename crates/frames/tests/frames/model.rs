@@ -1,4 +1,5 @@
-//! Arrays that are made and changed in any way hold what `ndarray`'s would, wherever they lie, and frames what vectors would.
+//! Tests that arrays created and changed in any way have the content of `ndarray`'s, in each storage, and frames that
+//! of vectors.
 //!
 //! `BLOSCPACK_MODEL_CASES=100000` tries more of each.
 

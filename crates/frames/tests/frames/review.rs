@@ -1,4 +1,4 @@
-//! Wrongs that a review found or looked for: each test is named after what must not happen.
+//! Tests of past and suspected bugs, each named after its correct behaviour.
 
 mod faults;
 mod hostile;

@@ -197,7 +197,7 @@ impl<'a, F: Folder> Change<'a, F> {
         if pieces.is_empty() && file.file.size()? == new_len {
             return Ok(file);
         }
-        // If anything fails from here on, nobody knows what is on the disk.
+        // If anything fails from here on, the state on the disk is unknown.
         file.is_poisoned = true;
         if is_direct {
             file.file.sync()?;

@@ -171,8 +171,8 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// Creates a new journal in place of the one that was there: whoever created that could read
-    /// what is written to it, and change it before it is applied.
+    /// Creates a new journal in place of an existing one, whose owner could read its content, and change it before it
+    /// is applied.
     fn renew_journal(&mut self) -> Result<()> {
         let removed = self.folder.remove(&self.journal_name);
         removed.map_err(of_journal)?;
@@ -250,9 +250,9 @@ impl<F: Folder> JournaledFile<F> {
         there.unwrap_or(false)
     }
 
-    /// Refuses to change a file that was moved or removed, because nobody would see the change, and
-    /// because the file has another journal and perhaps another writer under its new name; and a
-    /// file to which a program has written that does not respect locks.
+    /// Refuses to change a file that was moved or removed, because the change would not be seen, and because the file
+    /// has another journal and perhaps another writer under its new name; and a file to which a program has written
+    /// that does not respect locks.
     pub(super) fn check_others(&self) -> io::Result<()> {
         if !self.folder.leads_to(&self.name, &self.file)? || !self.has_journal() {
             let what = "the file or its journal was moved, removed or replaced while it was open";
@@ -296,7 +296,7 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// Makes the change of a complete journal, from the mark on, while nobody reads the file.
+    /// Makes the change of a complete journal, from the mark on, while there are no readers.
     pub(super) fn finish(&mut self, journal: &Journal) -> io::Result<()> {
         self.is_poisoned = true;
         if !wait_for(&self.file, LockMode::Exclusive, |waited| {

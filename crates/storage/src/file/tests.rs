@@ -1,4 +1,4 @@
-//! Changes that break an invariant are errors, and leave the file as it was.
+//! Tests that changes that break an invariant are errors, and leave the file unchanged.
 
 use super::JournaledFile;
 use crate::{Error, LockTimeout, Memory};

@@ -169,7 +169,7 @@ impl Tail {
     }
 }
 
-/// The pieces of an index whose position and length lie in the journal; `None` if it is damaged.
+/// The pieces of an index whose position and length are in the journal; `None` if it is damaged.
 fn read_index<J: ReadAt>(journal: &J, raw: &RawTail) -> io::Result<Option<Pieces>> {
     // The caller has checked that these positions exist and are in order.
     let (mut pieces, mut hasher, mut end) = (Pieces::new(), Hasher::new(), 0);

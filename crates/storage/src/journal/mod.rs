@@ -38,7 +38,7 @@ pub(crate) const BEFORE_LEN: usize = 64;
 /// Bytes copied at once.
 pub(crate) const COPY_LEN: usize = 1 << 20;
 
-/// A random number that tells the journals and temporary files of one writer from all others.
+/// A random number that distinguishes the journals and temporary files of one writer from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Salt(pub [u8; 16]);
 
@@ -66,8 +66,8 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Where a piece at position `at` of the file ends. Whoever makes a piece makes sure that there
-    /// is such a position.
+    /// The end of a piece at position `at` of the file. The code that makes a piece ensures that there is such a
+    /// position.
     pub(crate) fn end(&self, at: u64) -> u64 {
         at + self.len
     }

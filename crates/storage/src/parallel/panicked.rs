@@ -13,7 +13,7 @@ pub(super) fn catch<J, T, E: From<Panicked>>(
     act: impl Fn(J) -> Result<T, E>,
     job: J,
 ) -> Result<T, E> {
-    // What a job that panicked leaves half done, its caller does not use: it gets an error.
+    // The caller gets an error and never uses the partial work of a job that panicked.
     catch_unwind(AssertUnwindSafe(|| act(job))).unwrap_or_else(|_| Err(Panicked.into()))
 }
 

@@ -1,4 +1,4 @@
-//! The guarantees of both functions, with one thread and with several.
+//! Tests of the guarantees of both functions, with one thread and with several.
 
 use super::{Panicked, for_each, map_in_order};
 

@@ -162,7 +162,7 @@ impl JournaledStore {
         Ok(())
     }
 
-    /// What the store has where the folder of a key should be.
+    /// The kind of the entry at the place of a key's folder.
     fn kind_of_folder(&self, key: &Key) -> io::Result<Option<EntryKind>> {
         match key.split() {
             Some((folder, _)) => self.store.kind(&folder),

@@ -138,7 +138,7 @@ impl JournaledStore {
         })
     }
 
-    /// Waits until nobody reads, and keeps readers out.
+    /// Waits until there are no readers, and keeps new ones out.
     fn lock_root(&self) -> Result<Box<dyn Guard>> {
         let timeout = locked(&self.timeout).clone();
         let guard = wait_until(
@@ -287,7 +287,7 @@ impl Drop for JournaledStore {
         if !self.is_writer() || self.check().is_err() {
             return;
         }
-        // What cannot be listed or removed stays, too: it has no effect.
+        // Entries that cannot be listed or removed are left: they have no effect.
         for entry in self.store.list(&self.staging.folder).into_iter().flatten() {
             if let Some(number) = self.staging.number_of(&entry.name) {
                 self.discard(number);

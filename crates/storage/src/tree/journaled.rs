@@ -142,7 +142,7 @@ impl JournaledStore {
         Ok(bytes)
     }
 
-    /// What has this key as this writer has changed it; `None` if nothing has.
+    /// The kind of the entry with this key, including the changes of this writer; `None` if there is none.
     ///
     /// # Errors
     /// Returns any error of the store.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// A path below the root of a [`Store`](crate::Store): names joined by `/`. The empty key is the
 /// root itself.
 ///
-/// No name is empty, `.` or `..`, contains a separator or NUL, or is longer than 255 bytes, so that
-/// a key never leads out of its store.
+/// No name is empty, `.` or `..`, contains a separator or NUL, or is longer than 255 bytes, so that a key never
+/// points outside of its store.
 ///
 /// ```
 /// use bloscpack_storage::Key;

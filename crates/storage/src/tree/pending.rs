@@ -25,17 +25,17 @@ pub(super) struct Staged {
 #[derive(Debug, Clone)]
 pub(super) enum Pending {
     Put(Staged),
-    /// Of an existing file. Objects that were read share the pieces.
+    /// Patches an existing file. Objects that were read share the pieces.
     Patch(Arc<Patch>),
-    /// Of an existing file.
+    /// Removes an existing file.
     Remove,
     MakeFolder,
-    /// Of an existing folder.
+    /// Removes an existing folder.
     RemoveFolder,
 }
 
 impl Pending {
-    /// What will have the key.
+    /// The kind of the entry after the change.
     pub(super) fn kind(&self) -> Option<EntryKind> {
         match self {
             Self::Put(_) | Self::Patch(_) => Some(EntryKind::File),

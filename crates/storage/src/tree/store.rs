@@ -14,7 +14,7 @@ impl<T: ReadAt + Send + Sync> Object for T {}
 /// The lock of a folder, which ends when this is dropped.
 pub trait Guard: Send + Sync + Debug {}
 
-/// What has a name in a folder.
+/// The kind of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A regular file.
@@ -30,7 +30,7 @@ pub enum EntryKind {
 pub struct Entry {
     /// The name, which need not be UTF-8.
     pub name: OsString,
-    /// What has this name.
+    /// The kind of the entry.
     pub kind: EntryKind,
 }
 
@@ -61,7 +61,7 @@ pub trait Store: Debug + Send + Sync {
     /// store.
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>>;
 
-    /// What has this key; `None` if nothing has, or if a folder on the way does not exist.
+    /// The kind of the entry with this key; `None` if there is none, or if a folder on the way does not exist.
     ///
     /// # Errors
     /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if something on the way is not a

@@ -1,4 +1,4 @@
-//! The guarantees of a journaled store while nothing fails.
+//! Tests of the guarantees of a journaled store while nothing fails.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -144,7 +144,7 @@ fn a_patch_is_laid_where_the_others_are() {
         assert_eq!(place(), first);
         assert_eq!(root.get(&at, 100).unwrap().len(), 100);
     }
-    // What was read before stays what it was.
+    // Objects that were read before do not change.
     let held = root.read(&at).unwrap();
     root.patch(&at, 5, b"z").unwrap();
     let (mut old, mut new) = ([0], [0]);

@@ -16,8 +16,7 @@ pub(super) enum Depth {
     All,
 }
 
-/// Checks that each step finds what it was made for, or what it leaves, however far the change has
-/// got.
+/// Checks that each step finds its initial or its final state, however far the change has got.
 ///
 /// # Errors
 /// Returns [`Interrupted`](crate::Error::Interrupted) if the journal belongs to another store, or

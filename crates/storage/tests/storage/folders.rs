@@ -1,5 +1,4 @@
-//! What every folder must do: the file system's and the one in memory are the same to whoever
-//! stands on them.
+//! Tests that the folders of the file system and in memory behave the same.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack_storage::{Access, Disk, Folder, Lock, LockMode, Memory, ReadAt, WriteAt};

@@ -1,4 +1,4 @@
-//! Folders, stores of many files, and changes of them that power cuts and errors interrupt.
+//! Tests of folders, stores of many files, and changes interrupted by power cuts and errors.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

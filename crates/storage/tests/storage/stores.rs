@@ -1,5 +1,4 @@
-//! What every store must do: the file system's, the one in memory and the double that crash tests stand on are the same to
-//! whoever stands on them.
+//! Tests that all stores behave the same: the file system's, the one in memory, and the double used by crash tests.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -40,7 +39,7 @@ fn on_disk(check: &dyn Fn(&dyn Store)) {
     check(&DiskStore::create(folder.path().join("set")).unwrap());
 }
 
-/// A store with nothing but what it must have: the rest is what the trait gives.
+/// A store with only the required functions: the rest are the trait's defaults.
 #[derive(Debug)]
 struct Plain(MemoryStore);
 
@@ -212,7 +211,7 @@ fn bytes_lie_where_they_were_put() {
         store.patch(&key("a"), 3, b"abc").unwrap();
         store.patch(&key("a"), 6, b"!").unwrap();
         assert_eq!(bytes(store, "a"), b"0xyabc!");
-        // Nothing is put there, and it is told that it could be.
+        // An empty patch at a valid position succeeds.
         store.patch(&key("a"), 0, b"").unwrap();
         assert_eq!(
             kind_of(store.patch(&key("a"), 8, b"hole")),

@@ -1,4 +1,5 @@
-//! A directory: links, pipes and devices lead nowhere, files keep their modes, and a folder that was removed is not kept.
+//! Tests of a store in a directory: links, pipes and devices are not followed, files keep their modes, and a removed
+//! folder is not kept.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -121,7 +122,7 @@ fn a_folder_that_becomes_a_link_is_not_followed() {
     assert_eq!(place.store.open(&key("data/0")).unwrap().size().unwrap(), 6);
     fs::rename(place.root.join("data"), place.root.join("gone")).unwrap();
     symlink(&place.outside, place.root.join("data")).unwrap();
-    // What is kept open may still be the folder that it was.
+    // A folder that is kept open may still be the old one.
     if let Ok(object) = place.store.open(&key("data/0")) {
         assert_eq!(object.size().unwrap(), 6);
     }
@@ -225,7 +226,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn files_have_the_modes_of_what_they_replace_or_are_readable_as_their_folder_is() {
     let place = place();
     let path = |name: &str| place.root.join(name);
-    // What the umask of this process gives.
+    // The mode that the umask of this process gives.
     fs::write(path("plain"), b"").unwrap();
     fs::create_dir(path("plain_folder")).unwrap();
     let (plain, plain_folder) = (mode(&path("plain")), mode(&path("plain_folder")));
@@ -239,7 +240,7 @@ fn files_have_the_modes_of_what_they_replace_or_are_readable_as_their_folder_is(
             plain_folder | around & 0o555,
             "{around:o}"
         );
-        // One that is to lie in another folder is as that one says.
+        // A file made like one in another folder gets the mode that it would have there.
         set_mode(&path("data"), 0o700);
         place
             .store
@@ -306,7 +307,7 @@ fn no_handles_are_lost() {
     work();
     let before = open();
     (0..5).for_each(|_| work());
-    // Tests beside this one open some, too.
+    // Parallel tests open some, too.
     assert!(open() < before + 100, "{before} and then {}", open());
 }
 

@@ -25,7 +25,7 @@ pub struct Making {
     pub attributes: Map<String, Value>,
 }
 
-/// What an array is to hold.
+/// The expected content of an array.
 #[derive(Debug, Clone)]
 pub struct Model {
     pub item: usize,
@@ -54,7 +54,7 @@ pub fn options(choices: &mut Choices<'_>) -> DatasetOptions {
     }
 }
 
-/// What the documented layouts leave open.
+/// Sets options of the documented layouts at random.
 pub fn framed(builder: CArrayBuilder, choices: &mut Choices<'_>) -> CArrayBuilder {
     let (checksum, offsets) = (choices.pick(&Checksum::ALL), !choices.yes());
     let spare = if offsets && choices.yes() {
@@ -295,7 +295,7 @@ struct Run<'a> {
     options: DatasetOptions,
     array: Option<CArray>,
     now: Model,
-    /// What was flushed last.
+    /// The state at the last flush.
     flushed: Option<Model>,
     judge: Judge<'a>,
     tale: Tale,
@@ -425,7 +425,7 @@ impl Run<'_> {
         (self.judge)(&flushed);
     }
 
-    /// What others see.
+    /// Checks that other readers see the last flushed state.
     fn check_flushed(&mut self) {
         if let Some(model) = &self.flushed {
             compare(
@@ -453,7 +453,7 @@ impl Run<'_> {
         Some(())
     }
 
-    /// What cannot be done changes nothing.
+    /// Invalid operations change nothing.
     fn misuse(&mut self, choices: &mut Choices<'_>) {
         self.tale.tell("misuse");
         let (rows, row) = (self.now.rows(), self.now.row_bytes());

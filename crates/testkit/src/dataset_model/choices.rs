@@ -1,6 +1,6 @@
 //! Bytes as decisions.
 
-/// Bytes that are used up one by one; behind the last are zeros.
+/// Bytes consumed one by one; zeros follow the last.
 pub struct Choices<'a> {
     rest: &'a [u8],
 }

@@ -26,7 +26,7 @@ use bloscpack::dataset::{Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::storage::MemoryStore;
 use serde_json::Value;
 
-/// What a flush has made permanent.
+/// The state that a flush has made permanent.
 pub struct Flushed<'a> {
     pub store: &'a MemoryStore,
     pub layout: DatasetLayout,
@@ -34,7 +34,7 @@ pub struct Flushed<'a> {
     pub attributes: Value,
     /// In order; of an array one, without a name.
     pub leaves: Vec<Leaf>,
-    /// Columns whose files were left behind by intention.
+    /// Columns that were removed while keeping their files.
     pub kept: &'a [String],
 }
 
@@ -44,14 +44,14 @@ pub struct Leaf {
     pub name: String,
     pub shape: Vec<u64>,
     pub bytes: Vec<u8>,
-    /// Of a column that has its own.
+    /// Attributes of a column that has its own.
     pub attributes: Option<Value>,
 }
 
-/// Somebody else who reads what was flushed.
+/// An independent reader of the flushed state.
 pub type Judge<'a> = &'a mut dyn FnMut(&Flushed<'_>);
 
-/// What is done to a dataset: what, what is compared after it, and its details.
+/// One step on a dataset: the operation, the comparison after it, and its details.
 pub type Step = [u8; 6];
 
 /// Opens what was flushed for reading, and compares all of it.
@@ -83,7 +83,7 @@ fn found(dataset: &Dataset, flushed: &Flushed<'_>) -> Vec<Leaf> {
     }
 }
 
-/// What was done so far, told when it ends in a panic.
+/// A log of the steps so far, printed on a panic.
 #[derive(Default)]
 pub struct Tale(Vec<String>);
 

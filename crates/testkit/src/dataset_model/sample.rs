@@ -6,7 +6,7 @@ use bloscpack::dtype::DType;
 use bloscpack::dtype::Kind;
 use bloscpack::{Compressor, Filter};
 
-/// Of every kind, both orders, and some whose elements are longer than a typesize can tell.
+/// Dtypes of every kind and both byte orders, some with elements larger than the maximum typesize.
 pub const DTYPES: [&str; 30] = [
     "int32",
     "int8",
@@ -44,7 +44,7 @@ pub fn dtype(choices: &mut Choices<'_>) -> DType {
     DType::parse(choices.pick(&DTYPES)).unwrap()
 }
 
-/// An element that is no zeros, mostly.
+/// An element that is usually not zero.
 pub fn element(dtype: &DType, choices: &mut Choices<'_>) -> Vec<u8> {
     let len = dtype.itemsize() as usize;
     let mut element = vec![0; len];
@@ -74,7 +74,7 @@ pub fn element(dtype: &DType, choices: &mut Choices<'_>) -> Vec<u8> {
     element
 }
 
-/// Some rows that compress now well, now not at all.
+/// Some rows that may or may not compress well.
 pub fn data(len: usize, seed: u8) -> Vec<u8> {
     let mut state = u32::from(seed).wrapping_mul(0x9E37_79B9) | 1;
     let mut next = |at: usize| {
@@ -91,7 +91,7 @@ pub fn data(len: usize, seed: u8) -> Vec<u8> {
     (0..len).map(&mut next).collect()
 }
 
-/// What compresses in a layout.
+/// A compressor, a filter and a level allowed in a layout.
 pub fn press(layout: DatasetLayout, choices: &mut Choices<'_>) -> (Compressor, Filter, u8) {
     let is_old = layout == DatasetLayout::Blz;
     let compressors: &[Compressor] = match layout {

@@ -16,7 +16,7 @@ pub fn columns_have_attributes(layout: DatasetLayout) -> bool {
     !is_document(layout)
 }
 
-/// Names of columns: in the documented layouts a dot stands for columns within columns.
+/// Names of columns. In the documented layouts a dot separates nested columns.
 const NAMES: [&str; 9] = [
     "a",
     "b.c",
@@ -384,7 +384,7 @@ impl Run<'_> {
         Some(())
     }
 
-    /// What cannot be done changes nothing.
+    /// Invalid operations change nothing.
     fn misuse(&mut self, choices: &mut Choices<'_>) {
         self.tale.tell("misuse");
         let rows = self.now.rows;

@@ -39,7 +39,7 @@ pub const CARRAY_0_5: Rules = Rules {
     ..V0_12
 };
 
-/// What bcolz 1.1 or later would have written, to the letter; panics if it is not.
+/// Reads a dataset; panics unless it is exactly as bcolz 1.1 or later would have written it.
 pub fn read(root: &Path) -> Read {
     read_by(root, SINCE_1_1, Relaxed::default())
 }

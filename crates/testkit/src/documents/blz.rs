@@ -15,7 +15,7 @@ pub const V0_6: Rules = Rules {
     old_blosc: true,
 };
 
-/// What BLZ 0.6 would have written, to the letter; panics if it is not.
+/// Reads a dataset; panics unless it is exactly as BLZ 0.6 would have written it.
 pub fn read(root: &Path) -> Read {
     read_by(root, V0_6, Relaxed::default())
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 const HEADER: usize = 32;
-/// What the decisions have us write; the proposal names no number.
+/// The version that we decided to write; the proposal does not specify a number.
 const VERSION: u8 = 4;
 
 /// Panics where the dataset is not as the proposal says, or the version of a superchunk is not 4.
@@ -205,8 +205,8 @@ fn leaf(
     }
 }
 
-/// The bytes of the element that pads: the default where one is given, else zero. Of what is not a
-/// number nothing is said, and nothing compared.
+/// The bytes of the padding element: the default if there is one, else zero. Elements that are not numbers are not
+/// specified, and not compared.
 fn padding(storage: &Storage, path: &[String], element: Element, big_endian: bool) -> Vec<u8> {
     let step = |value: Option<Value>, name: &String| value.map(|value| value[name].clone());
     let default = match &storage.default {

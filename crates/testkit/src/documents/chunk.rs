@@ -50,7 +50,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// What is in it.
+    /// The decompressed data.
     pub fn data(&self) -> Vec<u8> {
         if self.flags & COPIED != 0 {
             return self.bytes[HEADER..].to_vec();

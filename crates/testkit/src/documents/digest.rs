@@ -2,7 +2,7 @@
 
 use sha2::Digest as _;
 
-/// The digest as it stands in a file.
+/// The digest as stored in a file.
 pub fn digest(checksum: u8, bytes: &[u8]) -> Vec<u8> {
     match checksum {
         0 => Vec::new(),

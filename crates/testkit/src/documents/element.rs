@@ -1,4 +1,4 @@
-//! What a dtype says of an element: as much as a reader of bytes has to know.
+//! The properties of a dtype that are needed to read bytes.
 
 use super::{python, size};
 use serde_json::Value;
@@ -54,7 +54,7 @@ impl Element {
                 .as_str()
                 .is_some_and(|t| 4 * t.chars().count() <= self.size),
             'V' => value.is_string(),
-            // bcolz cannot write a complex default at all.
+            // bcolz cannot write a complex default.
             _ => true,
         }
     }
@@ -113,7 +113,7 @@ fn fields_size(fields: &Value) -> usize {
     }
 }
 
-/// Of a name, a dtype and perhaps the shape of a sub-array.
+/// The size of a field, given as a name, a dtype and perhaps the shape of a sub-array.
 fn field_size(field: &Value) -> usize {
     let one = match &field[1] {
         Value::String(dtype) => Element::of(dtype).size,

@@ -6,7 +6,7 @@ use super::{Leaf, Read, size};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A dataset, and what is in it.
+/// A dataset, and its content.
 pub struct Handmade {
     pub name: &'static str,
     /// Paths below its root.
@@ -52,7 +52,7 @@ fn int64(number: usize) -> [u8; 8] {
     i64::try_from(number).unwrap().to_le_bytes()
 }
 
-/// Chunks with digest and room behind each, and where they begin if the first is at `at`.
+/// Chunks, each followed by its digest and spare room, and their positions if the first is at `at`.
 fn body(chunks: &[Vec<u8>], checksum: u8, room: usize, mut at: usize) -> (Vec<u8>, Vec<usize>) {
     let (mut body, mut offsets) = (Vec::new(), Vec::new());
     for chunk in chunks {
@@ -307,7 +307,7 @@ fn carray_files(shape: &str, storage: &str, attributes: &str) -> Vec<(String, Ve
     ]
 }
 
-/// One dimension, a chunk a superchunk, and nothing besides the chunks.
+/// One dimension, one chunk per superchunk, and nothing besides the chunks.
 fn carray_line() -> Handmade {
     let storage = "dtype: int16\nchunkshape: (2,)\nsuperchunksize: 1\ncompression:\n  library: lz4\n  level: 0\n  filters: []\n";
     let mut files = carray_files("(5,)\n", storage, "{}\n");
@@ -374,7 +374,7 @@ fn carray_grid() -> Handmade {
     }
 }
 
-/// Columns two levels deep, three dimensions, room behind each chunk.
+/// Columns two levels deep, three dimensions, room after each chunk.
 fn carray_deep() -> Handmade {
     let storage = "dtype:\n  col1: int32\n  col2:\n    sc1: float64\n    sc3: uint8\nchunkshape: (1, 2, 3)\nsuperchunksize: 5\ncompression:\n  library: zlib\n  level: 9\n  filters: [shuffle]\n";
     let mut files = carray_files("(2, 3, 4)\n", storage, "note: 'two: # deep'\n");

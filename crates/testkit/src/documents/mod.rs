@@ -1,8 +1,8 @@
 //! Readers of directory datasets that go by the documents alone, and use nothing of the crate: only
 //! std, JSON, C-Blosc for chunks that are compressed, and published checksums.
 //!
-//! They are judges of what is written. Whatever deviates from the layout panics and says where,
-//! also where a reader that means to be useful would pass over it.
+//! They judge written datasets. Any deviation from the layout panics with its position, even if a practical reader
+//! would ignore it.
 //!
 //! | module | layout |
 //! |---|---|
@@ -36,10 +36,10 @@ pub mod yaml;
 /// All that a dataset holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read {
-    /// Of an array the text; of a table or a nested array a list of `[name, dtype]`, where the dtype
-    /// of a nested column is such a list in turn.
+    /// For an array, the text; for a table or a nested array, a list of `[name, dtype]`, where the dtype of a nested
+    /// column is again such a list.
     pub dtype: Value,
-    /// Of a table, its number of rows.
+    /// For a table, its number of rows.
     pub shape: Vec<u64>,
     /// Where Python's `NaN`, `Infinity` and `-Infinity` occur, they are text.
     pub attributes: Value,
@@ -58,7 +58,7 @@ pub struct Leaf {
     pub big_endian: bool,
     /// With the row's own dimensions, if it has any.
     pub shape: Vec<u64>,
-    /// All elements in C order, each as it is stored. Of objects, their pickles one after the other.
+    /// All elements in C order, as stored. Objects are concatenated pickles.
     pub bytes: Vec<u8>,
     /// A column's own; empty in the layouts of documents.
     pub attributes: Value,
@@ -86,7 +86,7 @@ thread_local! {
     static QUIET: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// What a reader gives, or nothing if it panics, of which nothing is printed.
+/// The result of a reader, or `None` if it panics; the panic message is not printed.
 pub fn unless_it_panics<T>(read: impl FnOnce() -> T) -> Option<T> {
     static HOOK: std::sync::Once = std::sync::Once::new();
     HOOK.call_once(|| {

@@ -1,8 +1,8 @@
-//! What Python writes of its values: literals, and JSON with numbers that JSON has not.
+//! Values as Python writes them: literals, and JSON with numbers that JSON does not have.
 
 use serde_json::{Map, Value};
 
-/// JSON, in which `NaN`, `Infinity` and `-Infinity` may stand for numbers; they are given as text.
+/// JSON in which numbers may also be `NaN`, `Infinity` and `-Infinity`; they are returned as text.
 pub fn json(text: &str) -> Value {
     let mut strict = String::new();
     let (mut inside, mut rest) = (false, text);
@@ -72,7 +72,7 @@ impl Literal<'_> {
         value
     }
 
-    /// Of a tuple of one, `(5,)`, the comma is part.
+    /// A tuple of one needs a comma: `(5,)`.
     fn list(&mut self, open: char, close: char) -> Value {
         assert!(self.takes(open));
         let mut values = Vec::new();

@@ -1,4 +1,4 @@
-//! What bcolz, BLZ and carray have in common: one row after the other, in files of one chunk each.
+//! The common part of bcolz, BLZ and carray: one row after the other, in files of one chunk each.
 
 use super::chunk::Chunk;
 use super::element::{Element, is_big_endian};
@@ -20,7 +20,7 @@ pub struct Rules {
     pub compressor: bool,
     /// Whether the default of an array of rows is as nested as a row.
     pub nested_default: bool,
-    /// What is counted in `cbytes` for each full chunk besides its own bytes.
+    /// Bytes counted in `cbytes` for each full chunk in addition to its own.
     pub overhead: i64,
     pub dirs: Dirs,
     /// Whether a text's length is its typesize, where later programs have 1.
@@ -37,7 +37,7 @@ pub enum Shuffle {
     Either,
 }
 
-/// What `__rootdirs__` says besides `names`.
+/// The entries of `__rootdirs__` besides `names`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dirs {
     Absent,
@@ -47,14 +47,14 @@ pub enum Dirs {
     Paths,
 }
 
-/// Where somebody has shown that a program leaves behind what it would not write anew.
+/// Deviations that a program is known to leave in existing files, but would not write itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Relaxed {
     /// Superchunks that `meta/sizes` does not count: trimmed away, or appended without a flush.
     pub superchunks: bool,
     /// A last chunk of more rows than are left.
     pub long_chunk: bool,
-    /// `cbytes` of what has been trimmed since.
+    /// `cbytes` of chunks that have been trimmed since.
     pub cbytes: bool,
     /// Columns that a table had once: in its folder, or in its `dirs`.
     pub columns: bool,

@@ -1,5 +1,5 @@
-//! What both documents have in common: superchunks `__1__.bin`, `__2__.bin`, ... of several chunks,
-//! each chunk with its digest and perhaps room behind it.
+//! The common part of both documents: superchunks `__1__.bin`, `__2__.bin`, ... of several chunks, each chunk with
+//! its digest and perhaps room after it.
 
 use super::chunk::Chunk;
 use super::digest::digest;
@@ -7,7 +7,7 @@ use super::{content, int64, listed};
 use serde_json::Value;
 use std::path::Path;
 
-/// What the header of a superchunk says of what follows it.
+/// The header of a superchunk.
 pub struct Front {
     pub checksum: u8,
     /// The number of chunks.
@@ -33,7 +33,7 @@ pub fn superchunks(folder: &Path) -> Vec<(String, Vec<u8>)> {
     expected.map(read).collect()
 }
 
-/// The chunks of a superchunk, which are all there is behind its front; `check` sees each.
+/// The chunks of a superchunk, which take up all of the file after its front; `check` sees each.
 pub fn chunks(file: &[u8], of: &str, front: &Front, mut check: impl FnMut(&Chunk)) -> Vec<Vec<u8>> {
     let entries = if front.offsets { front.nchunks } else { 0 };
     let first = front.at + 8 * entries;
@@ -103,7 +103,7 @@ pub fn evenly_filled(counts: &[usize], of: &Path) {
 pub struct Column {
     pub path: Vec<String>,
     pub dtype: String,
-    /// Of each row.
+    /// The shape of a row.
     pub shape: Vec<u64>,
 }
 

@@ -1,8 +1,8 @@
 //! As much YAML as the proposal for carray shows: maps that are indented by two spaces, lists in
 //! brackets, scalars and comments.
 //!
-//! A scalar that YAML 1.1 and YAML 1.2 take for different things panics: whoever writes it has to
-//! put it in quotation marks, or write it another way.
+//! A scalar that YAML 1.1 and YAML 1.2 interpret differently panics: the writer must quote it, or spell it
+//! differently.
 
 use serde_json::{Map, Value};
 
@@ -150,7 +150,7 @@ fn list(mut rest: &str) -> (Value, &str) {
     }
 }
 
-/// Text in quotation marks, and what follows it.
+/// Text in quotation marks, and the text after it.
 fn quoted(text: &str) -> (String, &str) {
     if let Some(inner) = text.strip_prefix('\'') {
         let mut unquoted = String::new();
@@ -172,7 +172,7 @@ fn quoted(text: &str) -> (String, &str) {
         end += if bytes[end] == b'\\' { 2 } else { 1 };
     }
     let (string, rest) = text.split_at(end + 1);
-    // What JSON writes between quotation marks is YAML, too, which has two more kinds of escapes.
+    // JSON strings are valid YAML, too, which has two more kinds of escapes.
     let unquoted = serde_json::from_str(&without_long_escapes(string));
     let unquoted = unquoted.unwrap_or_else(|error| panic!("YAML: {text:?}: {error}"));
     (unquoted, rest)

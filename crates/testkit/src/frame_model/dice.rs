@@ -40,7 +40,7 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// Noise that follows from what was chosen last.
+    /// Noise derived from the last choice.
     pub fn seed(&mut self) {
         self.state = (u64::from(self.byte()) << 8 | 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }

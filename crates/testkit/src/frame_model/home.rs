@@ -1,4 +1,4 @@
-//! Where an array lies.
+//! The storage of an array.
 
 use bloscpack::frame::{FrameOptions, NdArray, NdArrayBuilder};
 use bloscpack::storage::{Memory, MemoryStore, Snapshot};

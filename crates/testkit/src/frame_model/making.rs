@@ -180,7 +180,7 @@ impl Making {
         }
     }
 
-    /// What it holds at first.
+    /// The initial elements.
     pub fn elements(&self) -> ArrayD<Cell> {
         let lens: Vec<usize> = self.shape.iter().map(|len| *len as usize).collect();
         let mut cell = [0; MOST_BYTES];

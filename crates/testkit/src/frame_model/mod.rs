@@ -1,6 +1,6 @@
-//! An array in a frame, and the same in memory: whatever is done to both, they hold the same.
+//! An array in a frame, and the same in memory: after any operations on both, they have the same content.
 //!
-//! What is done is told by bytes, so that proptest shrinks it and a fuzzer changes it.
+//! Bytes encode the steps, so that proptest can shrink them and a fuzzer can change them.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -34,7 +34,7 @@ const MOST_ELEMENTS: u64 = 1500;
 pub type Cell = [u8; MOST_BYTES];
 type Layers = BTreeMap<String, Vec<u8>>;
 
-/// What an array is, and its metadata.
+/// The expected content of an array, and its metadata.
 #[derive(Clone, PartialEq, Debug)]
 struct Content {
     elements: ArrayD<Cell>,
@@ -51,7 +51,7 @@ struct Model {
     saved: Content,
 }
 
-/// Makes an array as the first bytes tell, and does each of the steps.
+/// Makes an array according to the first bytes, then performs each of the steps.
 pub fn run(making: &[u8], steps: &[impl AsRef<[u8]>], place: Place) {
     let mut model = Model::new(&mut Dice::new(making), place);
     for step in steps {
@@ -245,7 +245,7 @@ impl Model {
             true => self.edit().append(axis, &data).unwrap(),
             false => self.edit().insert(axis, at, &data).unwrap(),
         }
-        // Of what has nothing in it nobody can tell how much it is.
+        // The shape of empty data is ambiguous.
         if data.is_empty() {
             return;
         }
@@ -364,7 +364,7 @@ impl Model {
             &self.now,
             self.itemsize,
         );
-        // With what was changed and not flushed.
+        // Including changes that are not flushed.
         let bytes = self.edit().to_bytes().unwrap();
         check(
             &NdArray::from_bytes(bytes).unwrap(),
@@ -399,7 +399,7 @@ impl Model {
         self.saved = self.now.clone();
     }
 
-    /// Drops the array, flushed or not, looks at what others see, and goes on.
+    /// Drops the array, flushed or not, checks that other readers see the flushed state, and continues.
     fn reopen(&mut self, dice: &mut Dice<'_>) {
         if !self.home.lasts() {
             return;
@@ -417,7 +417,7 @@ impl Model {
         self.compare_all();
     }
 
-    /// What cannot be done is told, and changes nothing.
+    /// Invalid operations are reported, and change nothing.
     fn refused(&mut self, dice: &mut Dice<'_>) {
         let (shape, itemsize) = (self.shape(), self.itemsize);
         let mut whole: Vec<Range<u64>> = shape.iter().map(|len| 0..*len).collect();

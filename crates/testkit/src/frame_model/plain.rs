@@ -52,7 +52,7 @@ fn check(frame: &Frame, chunks: &[Vec<u8>]) {
     }
 }
 
-/// Parts of chunks are what the chunks have there, and chunks decode to what they hold.
+/// Parts of chunks are equal to the chunks there, and chunks decode to their content.
 fn check_parts(frame: &Frame, chunks: &[Vec<u8>], dice: &mut Dice<'_>) {
     for (number, chunk) in chunks.iter().enumerate() {
         let start = dice.below(chunk.len() + 1);
@@ -72,7 +72,7 @@ fn check_parts(frame: &Frame, chunks: &[Vec<u8>], dice: &mut Dice<'_>) {
     }
 }
 
-/// Makes a frame as the first bytes tell, and does each of the steps.
+/// Makes a frame according to the first bytes, then performs each of the steps.
 pub fn run(making: &[u8], steps: &[impl AsRef<[u8]>]) {
     let dice = &mut Dice::new(making);
     let typesize = 1 + dice.below(17) as u8;
@@ -142,7 +142,7 @@ pub fn run(making: &[u8], steps: &[impl AsRef<[u8]>]) {
     check(&home.read(&options), &now);
 }
 
-/// Whether another chunk can stand behind the last, and the length of one.
+/// The length of a new last chunk; `None` if there is no room for one.
 fn room(now: &[Vec<u8>], size: usize, dice: &mut Dice<'_>) -> Option<usize> {
     let is_full = now.last().is_none_or(|last| last.len() == size);
     is_full.then(|| match dice.below(4) {

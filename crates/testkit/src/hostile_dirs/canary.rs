@@ -1,14 +1,14 @@
-//! What must neither be read nor changed.
+//! Files that must be neither read nor changed.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// All that lies in a folder besides one dataset, as it was.
+/// A snapshot of a folder's entries other than one dataset.
 pub struct Canary {
     temp: PathBuf,
-    /// The dataset, by its own path and by the one that leads to it.
+    /// The dataset, by its own path and by the one that refers to it.
     within: [PathBuf; 2],
     found: BTreeMap<PathBuf, Found>,
     /// Whether this file system notes when a file is read.
@@ -20,7 +20,7 @@ enum Found {
     Folder,
     /// Its content, when it was changed, and when it was read.
     File(Vec<u8>, SystemTime, Option<SystemTime>),
-    /// Where it leads to.
+    /// The target of the link.
     Link(PathBuf),
     Other,
 }

@@ -95,7 +95,7 @@ fn others() -> Vec<Case> {
             place.remove("");
             super::place::fifo(&place.root);
         }),
-        // Who names a link to a dataset means the dataset.
+        // A root that is itself a link is followed.
         harmless("a link as the root", Array, |place| {
             let real = place.root.with_file_name("real");
             std::fs::rename(&place.root, &real).unwrap();

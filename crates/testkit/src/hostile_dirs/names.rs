@@ -1,4 +1,4 @@
-//! Names of columns that lead elsewhere, and names in folders that nobody asked for.
+//! Names of columns that point elsewhere, and unexpected names in folders.
 
 use super::place::not_utf_8;
 use super::sound::Sound::{Array, BlzTable, Document, Nested, NestedProposal, Proposal, Table};

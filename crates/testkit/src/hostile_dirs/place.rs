@@ -1,4 +1,4 @@
-//! Where a hostile dataset is made, and what lies beside it.
+//! The folder in which a hostile dataset is made, and the files beside it.
 
 use super::sound::Sound;
 use std::ffi::OsStr;
@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 /// A folder for the dataset, and one that it must not reach.
 pub struct Place {
     pub root: PathBuf,
-    /// With `array`, `table` and `document`, which are sound datasets, and `pipe`, where whoever opens
-    /// it waits for ever.
+    /// With the sound datasets `array`, `table` and `document`, and with `pipe`, which blocks when it is opened.
     pub outside: PathBuf,
 }
 
@@ -66,7 +65,7 @@ impl Place {
         }
     }
 
-    /// A link in the place of what was there.
+    /// A link in the place of the previous entry.
     pub fn link(&self, path: impl AsRef<Path>, to: impl AsRef<Path>) {
         self.remove(&path);
         std::os::unix::fs::symlink(to, self.at(path)).unwrap();
@@ -89,7 +88,7 @@ impl Place {
         file.set_len(len).unwrap();
     }
 
-    /// The file can be read by nobody but the superuser.
+    /// Only the superuser can read the file.
     pub fn forbid(&self, path: &str) {
         use std::os::unix::fs::PermissionsExt;
         let nobody = std::fs::Permissions::from_mode(0o000);

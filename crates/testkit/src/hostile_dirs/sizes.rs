@@ -1,4 +1,4 @@
-//! Shapes that lie, and files of metadata that are no metadata.
+//! Wrong shapes, and metadata files that are not metadata.
 
 use super::sound::Sound::{Array, Document, Proposal, Table};
 use super::{Case, Expected, Sound, case, doubtful, harmless, refused};
@@ -144,7 +144,7 @@ fn tuples() -> Vec<Case> {
     lies.collect()
 }
 
-/// What a dataset says of its size in bytes is never taken at its word.
+/// The stored size of a dataset in bytes is never trusted.
 fn numbers() -> Vec<Case> {
     vec![
         harmless("nbytes and cbytes: wrong", Array, |place| {

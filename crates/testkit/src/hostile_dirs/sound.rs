@@ -45,7 +45,7 @@ fn float64(count: i32) -> Vec<u8> {
 }
 
 impl Sound {
-    /// What it holds.
+    /// The expected content of each leaf.
     pub fn leaves(self) -> Leaves {
         let leaf = |name: &str, bytes| (name.to_owned(), bytes);
         match self {

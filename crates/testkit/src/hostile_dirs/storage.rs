@@ -40,7 +40,7 @@ fn chunklens() -> Vec<Case> {
     cases
 }
 
-/// Each with what it is, as a text of JSON.
+/// Each dtype, by a name and as JSON text.
 fn dtypes() -> Vec<Case> {
     let fields: Vec<String> = (0..100_000).map(|n| format!("('f{n}', '<i8')")).collect();
     let deep = format!("{}'<i4'{}", "[('a', ".repeat(100_000), ")]".repeat(100_000));
@@ -102,7 +102,7 @@ fn dtypes() -> Vec<Case> {
             ));
         }
     }
-    // Elements of nothing: seven of them are no bytes, and no chunk holds them.
+    // Elements of size 0: seven of them take 0 bytes, and no chunk can hold them.
     for dtype in ["|S0", "|V0", "<U0"] {
         let nothing = Expected::RefusedOrReads(vec![(String::new(), Vec::new())]);
         cases.push(case(
@@ -137,7 +137,7 @@ fn dtypes() -> Vec<Case> {
     cases
 }
 
-/// What no reader of all rows needs.
+/// Damage that does not affect reading all rows.
 fn others() -> Vec<Case> {
     let deep = format!("{}0{}", "[".repeat(100_000), "]".repeat(100_000));
     let wide = format!("\"{}\"", "x".repeat(1_000_000));

@@ -1,4 +1,4 @@
-//! Superchunks that are not there, or whose headers and tables lie.
+//! Superchunks that are missing, or whose headers and tables are wrong.
 
 use super::Expected;
 use super::sound::Sound::{Array, Document, Nested, Proposal, Table};
@@ -61,8 +61,8 @@ fn absent() -> Vec<Case> {
             }),
         ]);
     }
-    // What lies behind a chunk is ignored by bcolz, and in a document it is room: nobody may look at
-    // a terabyte of it.
+    // bcolz ignores bytes after a chunk, and in a document they are room: the reader must not look at a terabyte of
+    // them.
     cases.push(doubtful(
         "a terabyte: data/__1.blp of Array",
         Array,
@@ -88,7 +88,7 @@ fn absent() -> Vec<Case> {
     cases
 }
 
-/// Where a number stands in a superchunk, and what is put there.
+/// The position of a number in a superchunk, and the bytes to put there.
 type Lie = (&'static str, usize, &'static [u8]);
 
 fn patched(sound: Sound, path: &'static str, lies: &[Lie]) -> Vec<Case> {

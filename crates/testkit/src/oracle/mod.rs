@@ -45,8 +45,7 @@ pub fn compress_into(settings: &ChunkSettings, data: &[u8], chunk: &mut [u8]) ->
     usize::try_from(len).expect("positive")
 }
 
-/// Decompresses with C-Blosc, which has to accept the chunk; for chunks of ours only, as it
-/// trusts what it reads.
+/// Decompresses with C-Blosc, which must accept the chunk; only for our own chunks, since it trusts its input.
 pub fn decompress(chunk: &[u8], nbytes: usize) -> Vec<u8> {
     let mut data = vec![0xA5; nbytes];
     let len = decompress_into(chunk, &mut data);

@@ -1,4 +1,4 @@
-//! What unpacks to more than one would like.
+//! Tests of decompression bombs.
 
 use super::{CUT, Input, MIB, OVER, READ, Row, file, row};
 use crate::matrix::by_fields::{Fields, PLAIN, zstd};

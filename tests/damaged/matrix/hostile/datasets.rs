@@ -1,4 +1,4 @@
-//! Datasets whose small files lie.
+//! Tests of datasets with wrong small files.
 
 use super::{CUT, DAMAGED, Input, MIB, OVER, READ, Row, row};
 use crate::matrix::by_fields::zstd;

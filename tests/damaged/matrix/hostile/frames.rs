@@ -1,4 +1,4 @@
-//! Frames and the arrays in them.
+//! Tests of hostile frames and the arrays in them.
 
 use super::{CUT, DAMAGED, Input, OVER, Row, UNSUPPORTED, row};
 use crate::matrix::frame_parts::Parts;
@@ -74,7 +74,7 @@ pub fn rows() -> Vec<Row> {
             if value < 100 { DAMAGED } else { OVER },
         );
     }
-    // Where the parts of a description of two axes lie.
+    // The positions of the parts of a description of two axes.
     let (shape, chunk, block) = ([5, 14], [24, 29], [35, 40]);
     let both = |ats: [usize; 2], bytes: &[u8]| {
         let parts = Parts::sound().with_meta(ats[0], bytes);

@@ -1,4 +1,4 @@
-//! Headers of Bloscpack files, and the chunks behind them.
+//! Tests of headers of Bloscpack files, and of the chunks after them.
 
 use super::{CUT, DAMAGED, OVER, READ, Row, UNSUPPORTED, file};
 use crate::matrix::by_fields::{Fields, PLAIN, blosc};

@@ -1,4 +1,4 @@
-//! Metadata of files.
+//! Tests of hostile metadata of files.
 
 use super::{CUT, DAMAGED, MIB, OVER, READ, Row, file};
 use crate::matrix::by_fields::Section3;
@@ -67,7 +67,7 @@ pub fn rows() -> Vec<Row> {
             DAMAGED,
         ),
     ];
-    // Unpacked it is what the limit allows, and held as its text and what is made of it.
+    // Decompressed it just fits the limit; its text and the parsed structure are in memory.
     let mut bomb = section(
         "bomb: a string of 64 MiB, packed",
         Section3::packed(&string(64 * MIB)),

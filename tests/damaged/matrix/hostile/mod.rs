@@ -1,4 +1,4 @@
-//! Inputs that promise the world: each is refused for the right reason, or read, in little memory and time.
+//! Tests that inputs that declare huge sizes are refused for the right reason, or read, in little memory and time.
 //!
 //! The bound is 64 MiB, which is what a chunk may take in one piece before it is decoded, and twice the bytes that were read,
 //! counted by an allocator that takes every byte asked for as used; and one second of the processor.
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 
-/// What is to be read, and how.
+/// The input, and how it is to be read.
 enum Input {
     File(Vec<u8>),
     /// A file, with limits that are not the usual ones.
@@ -54,7 +54,7 @@ impl Input {
         }
     }
 
-    /// What comes of it, and how many bytes were read for that at most.
+    /// The result of reading, and the maximum number of bytes that were read for it.
     fn read(&self) -> (Result<(), Error>, usize) {
         match self {
             Self::File(file) => decode(file, Limits::default()),

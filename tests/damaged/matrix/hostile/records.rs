@@ -1,4 +1,4 @@
-//! Files of records.
+//! Tests of hostile files of records.
 
 use super::{CUT, DAMAGED, Input, OVER, Row, UNSUPPORTED, row};
 use crate::matrix::by_fields::blosc;

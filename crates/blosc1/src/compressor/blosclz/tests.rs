@@ -1,4 +1,4 @@
-//! Round trips, streams written by hand, and damage.
+//! Tests of blosclz: round trips, streams written by hand, and damage.
 //!
 //! The comparison with C-Blosc is in [`peer`].
 

@@ -44,7 +44,7 @@ impl<'a> SurveyedArray<'a> {
         Some(Region { ranges }.bytes(self.array.dtype().itemsize()))
     }
 
-    /// Notes on everything that is not as it should be, each after this prefix.
+    /// Notes on everything unusual, each after this prefix.
     pub fn notes(&self, prefix: &str) -> Vec<String> {
         let survey = &self.survey;
         let mut notes: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Headers that lie: shapes, lengths, numbers.
+//! Tests of headers with wrong shapes, lengths and numbers.
 
 use super::{BASE, WHOLE, examine};
 use crate::counting::peak_of;
@@ -11,7 +11,7 @@ use bloscpack_storage::Memory;
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
 
-/// Where the parts of a description of two axes lie.
+/// The positions of the parts of a description of two axes.
 const SHAPE: [usize; 2] = [5, 14];
 
 const CHUNK: [usize; 2] = [24, 29];
@@ -62,7 +62,7 @@ fn shapes_that_lie_are_refused() {
             "case {number}: {error}"
         );
         assert!(peak < 1 << 20, "case {number}: {peak} bytes");
-        // As a frame without an array it can be read, and is told to be wrong.
+        // As a frame without an array it can be read, but verification reports damage.
         let report = parts.frame().unwrap().verify(|_| {});
         assert_eq!(
             (report.is_sound(), report.chunks),
@@ -76,7 +76,7 @@ fn shapes_that_lie_are_refused() {
 fn numbers_of_a_header_that_lie_are_refused() {
     let sound = Parts::sound();
     let bytes = sound.bytes();
-    // Where fields lie, and their lengths.
+    // The positions of fields, and their lengths.
     for (at, len) in [
         (11, 4),
         (16, 8),
@@ -101,7 +101,7 @@ fn numbers_of_a_header_that_lie_are_refused() {
     }
 }
 
-/// A chunk that only the index tells of has any length, and elements of any size.
+/// A chunk that is only an index entry can have any length, and elements of any size.
 #[test]
 fn chunks_of_zeros_are_no_whole_number_of_elements() {
     for place in [ChunkPlace::Zeros, ChunkPlace::Uninit, ChunkPlace::Nan] {
@@ -168,7 +168,7 @@ fn a_frame_behind_padding_is_not_cut_off() {
             assert_eq!(error.category(), Category::Unsupported, "{padding}");
             let byte = format!("byte {}", one.len() + padding);
             assert!(error.to_string().contains(&byte), "{error}");
-            // What a change that was not finished leaves.
+            // Remnants of an unfinished change.
             assert!(edit([&one[..], &vec![2; padding]].concat()).is_ok());
         }
     }

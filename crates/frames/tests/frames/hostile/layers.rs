@@ -1,4 +1,4 @@
-//! Trailers and metalayers that lie, or are too long.
+//! Tests of trailers and metalayers that are wrong or too long.
 
 use crate::counting::peak_of;
 use crate::frame_parts::{Parts, numbers, options};
@@ -44,7 +44,7 @@ fn metadata_of_nothing_is_bounded_by_the_limit() {
     assert_eq!(frame.vlmetalayer("note").unwrap().unwrap(), b"sound");
     assert!(!frame.verify(|_| {}).is_sound());
     assert_eq!(array.like().unwrap_err().category(), Category::OverLimit);
-    // No chunk at all, and one that is cut.
+    // No chunk, and one that is cut.
     for wrong in [&b""[..], b"metres", &[0; 16], &[5; 40]] {
         let mut parts = Parts::sound();
         parts
@@ -84,7 +84,7 @@ fn layers_are_counted_when_they_are_set() {
     );
 }
 
-/// Who writes a frame can open it again.
+/// A frame that was written can be opened again.
 #[test]
 fn layers_are_held_to_the_limit_when_they_are_set() {
     let limits = Limits::new().metadata(10_000);

@@ -1,4 +1,5 @@
-//! Frames that are damaged or mean harm: an error or data, never a panic, a hang, or memory by a header's word.
+//! Tests that damaged and hostile frames give an error or data, never a panic, a hang, or an allocation by a header's
+//! word.
 
 mod headers;
 mod layers;
@@ -15,7 +16,7 @@ use bloscpack_error::Result;
 use bloscpack_frames::{Frame, NdArray};
 use std::ops::Range;
 
-/// Memory for anything, besides what is there and what comes of it.
+/// Memory allowed in addition to the input and the output.
 const BASE: usize = 64 << 20;
 
 /// All files of a frame: one, or those of a sparse one.
@@ -68,7 +69,7 @@ impl Files {
     }
 }
 
-/// What came of reading everything.
+/// The result of reading everything.
 struct Seen {
     /// Whether nothing was found to be wrong, and the elements of the array.
     is_sound: bool,

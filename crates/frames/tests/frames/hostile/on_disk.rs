@@ -1,4 +1,4 @@
-//! Frames in files and folders that are not what they should be.
+//! Tests of invalid frames in files and folders.
 
 use super::WHOLE;
 use crate::frame_parts::{Parts, options, sparse};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What comes of it within some seconds.
+/// Returns the result if there is one within some seconds.
 fn hurried<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, wait) = mpsc::channel();
     std::thread::spawn(move || drop(done.send(act())));
@@ -27,7 +27,7 @@ fn fifo(path: &Path) {
     assert!(made.unwrap().success());
 }
 
-/// What is put in the place of a file.
+/// The replacements for a file.
 const HARMS: [&str; 7] = [
     "link", "missing", "folder", "fifo", "device", "empty", "loop",
 ];
@@ -67,7 +67,7 @@ fn files_of_a_directory_that_are_none_are_refused() {
             let path = root.clone();
             let verified = hurried(move || Frame::open(path).map(|frame| frame.verify(|_| {})));
             assert!(verified.is_err() || verified.is_ok_and(|report| !report.is_sound()));
-            // To write over what is there leads nowhere else.
+            // Overwriting a name does not follow it elsewhere.
             let path = root.clone();
             let written = hurried(move || {
                 let mut array = options().edit_array(path)?;

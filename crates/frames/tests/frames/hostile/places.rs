@@ -1,4 +1,4 @@
-//! Indexes that lie, and chunks that are not what they should be.
+//! Tests of wrong indexes, and of invalid chunks.
 
 use super::{BASE, WHOLE};
 use crate::counting::peak_of;
@@ -60,7 +60,7 @@ fn places_that_lie_are_refused() {
         assert!(array.read_slice(&[0..3, 0..5]).is_ok());
         assert!(!array.frame().verify(|_| {}).is_sound());
     }
-    // In any order they are what they are.
+    // Entries in any order are accepted.
     let mut turned = places.clone();
     turned.reverse();
     let array = sound.clone().with_places(&turned).array().unwrap();
@@ -76,7 +76,7 @@ fn places_that_lie_are_refused() {
         let array = sound.clone().with_places(&wrongly).array().unwrap();
         assert!(!array.frame().verify(|_| {}).is_sound(), "{wrong:?}");
     }
-    // What no entry can be.
+    // Invalid entries.
     for entry in [
         -1i64,
         i64::MIN,
@@ -181,7 +181,7 @@ fn plain(chunks: Vec<u8>, places: &[ChunkPlace]) -> Parts {
     parts
 }
 
-/// A chunk of 60 bytes in one block, whose stream lies `start` bytes from here.
+/// A chunk of 60 bytes in one block, whose stream is `start` bytes from here.
 fn head(start: u32, ctbytes: u32) -> Vec<u8> {
     let mut head = vec![2, 1, 0x10, 4];
     for word in [60, 60, ctbytes, start] {
@@ -190,7 +190,7 @@ fn head(start: u32, ctbytes: u32) -> Vec<u8> {
     head
 }
 
-/// Many entries may lead to one chunk, each of which would read all of it.
+/// Many entries may point to one chunk, each of which would read all of it.
 #[test]
 fn chunks_much_longer_than_their_data_are_refused() {
     for (len, is_taken) in [(84, true), (92, true), (1000, false), (1 << 20, false)] {

@@ -1,4 +1,4 @@
-//! Frames by real tools, with a bit turned, or cut.
+//! Tests of frames of real tools with a flipped bit, or cut.
 
 use super::{BASE, Files, bounded};
 use crate::counting::peak_of;
@@ -121,7 +121,8 @@ fn chunks_of_real_frames_may_be_wrong_or_cut() {
     assert!(cases > effort::cases(20_000, 12), "{cases}");
 }
 
-/// Of large chunks only some blocks are fetched: whatever their heads say, what is read of them is what the whole has there.
+/// Only some blocks of large chunks are fetched: whatever their heads say, a part has the same bytes as the whole
+/// chunk.
 #[test]
 fn parts_of_wrong_chunks_are_what_the_whole_has() {
     let (mut flips, mut agreed, mut refused, mut alone) = (0, 0, 0, 0);
@@ -165,7 +166,7 @@ fn parts_of_wrong_chunks_are_what_the_whole_has() {
                     }
                     // Blocks over one another may do for the whole, and not on their own.
                     (Ok(_), Err(_)) => alone += 1,
-                    // What is wrong may be elsewhere.
+                    // The damage may be elsewhere.
                     (Err(_), Ok(part)) => assert_eq!(
                         part.len() as u64,
                         slice

@@ -1,4 +1,4 @@
-//! What is left when something fails in the middle.
+//! Tests of the state after a failure in the middle of an operation.
 
 use bloscpack_error::Category;
 use bloscpack_frames::{Frame, FrameOptions, NdArray};
@@ -34,7 +34,7 @@ fn edit_array(memory: &Memory) -> NdArray {
     NdArray::of(edit(memory)).unwrap()
 }
 
-/// What goes wrong.
+/// The kind of failure.
 #[derive(Debug, Default)]
 struct Trouble {
     /// Writes to the frame itself beyond its first bytes fail.
@@ -236,7 +236,7 @@ fn padding_that_could_not_be_cleared_is_never_flushed() {
     fails_as_a_whole(3, |array| array.resize(&[45]));
 }
 
-/// A file is missing in a sparse frame: what is left can be changed, and the chunk given new data or taken away.
+/// A file is missing in a sparse frame: the rest can be changed, and the chunk can be replaced or removed.
 #[test]
 fn a_missing_chunk_can_be_replaced_and_removed() {
     let store = MemoryStore::new();
@@ -269,7 +269,7 @@ fn a_missing_chunk_can_be_replaced_and_removed() {
     assert_eq!(edit().read_slice(&[0..10]).unwrap(), noise(5, 10));
 }
 
-/// More layers than a header has room for are refused at once, and cost nobody the rest of the changes.
+/// Too many layers for a header are refused at once, and the other changes are kept.
 #[test]
 fn a_layer_too_many_does_not_spoil_the_flush() {
     let mut frame = Frame::builder(1, 100).in_memory().unwrap();
@@ -291,7 +291,7 @@ fn a_layer_too_many_does_not_spoil_the_flush() {
     assert_eq!(frame.metalayers().get("layer 3"), Some(&[2, 3][..]));
 }
 
-/// What cannot be created leaves nothing that would be in the way of the next attempt.
+/// A failed creation leaves nothing that would hinder the next attempt.
 #[test]
 fn what_cannot_be_created_leaves_nothing() {
     use blosc1::{FilterPipeline, FilterStep};
@@ -310,7 +310,7 @@ fn what_cannot_be_created_leaves_nothing() {
     }
 }
 
-/// What `append` advises behind a short chunk can be done.
+/// The advice of `append` after a short chunk works.
 #[test]
 fn a_short_chunk_can_give_way_to_a_whole_one() {
     let mut frame = Frame::builder(1, 100).in_memory().unwrap();

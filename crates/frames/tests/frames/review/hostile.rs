@@ -1,4 +1,5 @@
-//! Indexes that lead many chunks to one place, and other bytes that would take more than they are.
+//! Tests of indexes that point many chunks to one place, and of other input that would take more resources than its
+//! size justifies.
 
 use blosc1::Fault;
 use blosc1::{ChunkDecoder, SpecialValue, special_chunk};
@@ -94,7 +95,7 @@ fn an_emptied_frame_is_header_and_trailer() {
     assert_eq!(memory.bytes("frame").unwrap().len(), len);
 }
 
-/// Where blocks depend on the first, that is looked at for each of them: its stream is no longer than what it stands for.
+/// If blocks depend on the first, it is checked for each of them that its stream is no longer than its decoded bytes.
 #[test]
 fn a_long_first_block_is_not_gone_through_for_every_other() {
     let blocks = 100u32;

@@ -1,4 +1,4 @@
-//! Random changes of arrays, beside a model that is nothing but elements in C order.
+//! Tests of random changes to arrays against a model that is just elements in C order.
 
 use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 use bloscpack_storage::{Memory, MemoryStore};
@@ -130,7 +130,7 @@ fn axis_at(at: &[u64], axis: usize, value: u64) -> Vec<u64> {
     at
 }
 
-/// Where an array lies, so that it can be opened again.
+/// The storage of an array, so that it can be opened again.
 #[derive(Clone)]
 enum Place {
     File(Memory),

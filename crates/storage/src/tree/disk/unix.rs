@@ -16,11 +16,11 @@ use std::path::Path;
 
 /// A directory of the file system.
 ///
-/// The path may contain links; it is resolved once. Below it no link is followed in any part of a
-/// key, not even one that another program puts there meanwhile, and only regular files are opened.
-/// A file with several names (hard links) is read, replaced and removed like any other, but not
-/// patched. A new file has the mode that the umask leaves, and is readable for everybody who may
-/// read its folder; a file that replaces another keeps that one's owner and mode.
+/// The path may contain links; it is resolved once. Below it no link is followed in any part of a key, not even one
+/// that another program puts there meanwhile, and only regular files are opened. A file with several names (hard
+/// links) is read, replaced and removed like any other, but not patched. A new file has the mode that the umask
+/// leaves, and is readable for every user who can read its folder; a file that replaces another keeps its owner and
+/// mode.
 ///
 /// A few folders are kept open for reading. If another program moves a folder while the store is
 /// open, reads may still find the folder that was moved.
@@ -75,7 +75,7 @@ impl DiskStore {
         self.folders.walk(&Key::root())
     }
 
-    /// Changes something in the folder that the key leads to now.
+    /// Changes something in the folder that the key refers to now.
     fn change<T>(
         &self,
         key: &Key,
@@ -289,8 +289,8 @@ fn create(
     create_with(folder, name, bytes, 0o666, prepare)
 }
 
-/// Creates a file with the owner, group and mode of another. At no time can anybody read it who cannot
-/// read the other.
+/// Creates a file with the owner, group and mode of another. At no time can a user read it without the right to read
+/// the other.
 fn create_private(folder: &File, name: &str, bytes: &[u8], like: &Metadata) -> io::Result<()> {
     create_with(folder, name, bytes, 0o600, |file| copy_owners(file, like))
 }
@@ -313,9 +313,8 @@ fn create_with(
     written
 }
 
-/// Makes a new file or folder readable for everybody who may read the folder that it is in, whatever
-/// the umask: a dataset with one chunk that others cannot read is useless to them. Nobody gets more
-/// rights to write.
+/// Makes a new file or folder readable for every user with the right to read its folder, whatever the umask: a
+/// dataset with one unreadable chunk is useless to other users. No user gets more rights to write.
 fn widen(new: &File, folder: &File) -> io::Result<()> {
     let (now, around) = (new.metadata()?, folder.metadata()?);
     let wanted = if now.is_dir() { 0o555 } else { 0o444 };

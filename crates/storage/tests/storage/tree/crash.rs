@@ -1,4 +1,4 @@
-//! A crash at any moment leaves all the old files or all the new ones, and they can be read at once.
+//! Tests that a crash at any moment leaves all the old files or all the new ones, readable at once.
 //!
 //! The operations of a writer are recorded; then the power fails after each of them, and any part of
 //! what was not synced yet may be on the disk. A normal run tries tens of thousands of such states,

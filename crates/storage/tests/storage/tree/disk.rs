@@ -1,4 +1,4 @@
-//! Stores in directories: several processes, killed processes, and read-only directories.
+//! Tests of stores in directories: several processes, killed processes, and read-only directories.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! An error in any operation leaves the old files or the new ones, and is reported.
+//! Tests that an error in any operation leaves the old files or the new ones, and is reported.
 //!
 //! The N-th operation fails, for N = 0, 1, ... as long as there is one: once, or from then on.
 #![allow(
@@ -236,7 +236,7 @@ fn whatever_fails_leaves_the_old_or_the_new() {
     assert!(faults > testkit::effort::cases(5000, 10));
 }
 
-/// After a failed sync nobody knows what is on the disk; then the power fails.
+/// After a failed sync the state on the disk is unknown; then the power fails.
 #[test]
 fn a_power_cut_after_a_fault_leaves_the_old_or_the_new() {
     let random = &mut Random::new(5);
@@ -281,7 +281,7 @@ fn a_power_cut_after_a_fault_leaves_the_old_or_the_new() {
     assert!(states > testkit::effort::cases(1000, 4));
 }
 
-/// Readers that stay do not damage what is staged.
+/// Readers that stay do not damage staged files.
 #[test]
 fn a_commit_that_readers_keep_waiting_can_be_tried_again() {
     let random = &mut Random::new(6);

@@ -1,4 +1,4 @@
-//! Journals that are damaged, forged, or of another store are refused, and nothing is changed.
+//! Tests that journals that are damaged, forged, or of another store are refused, and change nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

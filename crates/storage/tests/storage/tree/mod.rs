@@ -1,4 +1,4 @@
-//! Atomic changes of many files: power cuts, failing system calls, killed writers, hostile journals.
+//! Tests of atomic changes of many files: power cuts, failing system calls, killed writers, hostile journals.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! A store as a map, and random changes.
+//! Tests of random changes against a model of a store, which is a map.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

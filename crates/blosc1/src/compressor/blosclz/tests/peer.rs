@@ -1,6 +1,5 @@
-//! Blosclz streams and filtered blocks, one by one, against C-Blosc: what it makes of ours, and we
-//! of its. The streams travel in chunks put together by hand, so that nothing else of this crate
-//! has a part in it.
+//! Compares our blosclz with C-Blosc's, stream by stream: each decodes the streams and filtered blocks of the other.
+//! The streams travel in chunks built by hand, so that the rest of this crate is not involved.
 #![allow(unsafe_code, reason = "calls C-Blosc")]
 #![allow(
     clippy::cast_possible_truncation,
@@ -28,7 +27,7 @@ fn chunk(flags: u8, typesize: u8, nbytes: usize, stream: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// What C-Blosc makes of a chunk.
+/// The result of decoding a chunk with C-Blosc.
 fn c_decode(chunk: &[u8], nbytes: usize) -> Option<Vec<u8>> {
     let mut out = vec![0u8; nbytes];
     // SAFETY: the chunk's header states the chunk's length and that of `out`.
@@ -39,7 +38,7 @@ fn c_decode(chunk: &[u8], nbytes: usize) -> Option<Vec<u8>> {
     (len == nbytes as i32).then_some(out)
 }
 
-/// The streams of a chunk that C-Blosc makes, each with the number of bytes it stands for.
+/// The streams of a chunk compressed by C-Blosc, each with its decompressed length.
 fn c_streams(level: u8, filter: u8, typesize: usize, src: &[u8]) -> Vec<(Vec<u8>, usize)> {
     let mut chunk = vec![0u8; src.len() + 16];
     // SAFETY: lengths as they are; the name ends with a zero.
@@ -181,7 +180,7 @@ fn we_read_what_c_blosc_writes() {
     assert!(read > 2000, "{read} streams");
 }
 
-/// What C-Blosc decodes we decode to the same; what it refuses we refuse.
+/// Our decoder accepts and refuses the same chunks as C-Blosc, with the same result.
 #[test]
 fn damaged_streams_are_judged_alike() {
     let mut encoder = blosclz::Encoder::new();
