@@ -94,6 +94,7 @@ impl ChunkCompressor {
     }
 
     /// Refuses to continue after a gap.
+    #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_broken {
             return Err(Error::usage(

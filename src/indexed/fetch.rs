@@ -46,13 +46,13 @@ impl Fetcher {
     ) -> Result<(ChunkHeader, Vec<u8>)> {
         let (at, end) = (extent.position.byte, extent.end);
         let len = in_memory(len_of(&(at..end)))?;
-        let mut bytes = vec![0; len.min(HEADER_LEN)];
         if len > PEEK {
-            source.read_exact_at(at, &mut bytes)?;
-            check_header(extent, &bytes, nbytes)?;
+            let mut header = [0; HEADER_LEN];
+            source.read_exact_at(at, &mut header)?;
+            check_header(extent, &header, nbytes)?;
         }
         // Both ends are in the file, so this takes at most as much memory as the file is long.
-        bytes.resize(len, 0);
+        let mut bytes = vec![0; len];
         source.read_exact_at(at, &mut bytes)?;
         let header = check_header(extent, &bytes, nbytes)?;
         let ctbytes = to_usize(header.ctbytes);

@@ -84,15 +84,21 @@ impl RecordChunker {
         Ok(())
     }
 
+    #[inline]
     fn length_of(&self, record: &[u8]) -> Result<u32> {
         let most = self.packing.map_or(MAX_NBYTES, |_| most_packed());
-        let length = u32::try_from(record.len()).ok();
-        length.filter(|length| *length <= most).ok_or_else(|| {
-            let (number, len) = (self.records, record.len());
-            Error::usage(format!(
-                "record {number} has {len} bytes and exceeds the maximum record length of {most} bytes"
-            ))
-        })
+        match u32::try_from(record.len()) {
+            Ok(length) if length <= most => Ok(length),
+            _ => Err(self.too_long(record.len(), most)),
+        }
+    }
+
+    #[cold]
+    fn too_long(&self, len: usize, most: u32) -> Error {
+        let number = self.records;
+        Error::usage(format!(
+            "record {number} has {len} bytes and exceeds the maximum record length of {most} bytes"
+        ))
     }
 
     /// Makes a chunk of the records that were gathered for it.

@@ -180,15 +180,21 @@ impl PackHead {
             self.check(content, self.first)?;
         }
         let len = to_u64(content.len());
-        let mut end = self.values_at();
-        let bound = |end: u64| u32::try_from(end).map_err(|_| ends_at(end, len));
+        let too_long = || {
+            let end = self.lengths_end(content);
+            ends_at(end, len)
+        };
+        let mut end = u32::try_from(self.values_at()).map_err(|_| too_long())?;
         let mut bounds = Vec::with_capacity(to_usize(self.count) + 1);
-        bounds.push(bound(end)?);
+        bounds.push(end);
         for length in self.lengths(content) {
-            end += u64::from(length);
-            bounds.push(bound(end)?);
+            let Some(next) = end.checked_add(length) else {
+                return Err(too_long());
+            };
+            end = next;
+            bounds.push(end);
         }
-        check_end(end, len)?;
+        check_end(end.into(), len)?;
         Ok(bounds)
     }
 }
@@ -283,9 +289,11 @@ impl Pack {
         put(&mut head, COUNT, &self.count.to_le_bytes());
         put(&mut head, WIDTH, &[width]);
         content.extend_from_slice(&head);
-        let width = usize::from(width);
-        for length in &self.lengths {
-            content.extend(length.to_le_bytes().into_iter().take(width));
+        let lengths = self.lengths.iter().map(|length| length.to_le_bytes());
+        match width {
+            1 => content.extend(lengths.map(|[a, ..]| a)),
+            2 => lengths.for_each(|[a, b, ..]| content.extend_from_slice(&[a, b])),
+            _ => lengths.for_each(|bytes| content.extend_from_slice(&bytes)),
         }
         content.extend_from_slice(&self.values);
     }
