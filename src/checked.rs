@@ -25,6 +25,7 @@ pub(crate) const fn len_of(range: &Range<u64>) -> u64 {
 ///
 /// # Errors
 /// Returns a bug if it is not.
+#[inline]
 pub(crate) fn slice(bytes: &[u8], range: Range<usize>) -> Result<&[u8]> {
     let len = bytes.len();
     bytes.get(range.clone()).ok_or_else(|| outside(&range, len))

@@ -173,6 +173,7 @@ impl Digest {
     };
 
     /// A digest of these bytes; `None` for more than 64 bytes, which no kind has.
+    #[inline]
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut digest = Self::EMPTY;
@@ -182,6 +183,7 @@ impl Digest {
     }
 
     /// A digest that is a number, stored little-endian.
+    #[inline]
     #[must_use]
     pub fn from_u32(value: u32) -> Self {
         let mut digest = Self {
@@ -195,6 +197,7 @@ impl Digest {
     }
 
     /// The bytes as they follow a chunk.
+    #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         // Every constructor checks the length.

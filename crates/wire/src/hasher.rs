@@ -5,6 +5,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::digest::Digest as _;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
+use std::sync::LazyLock;
 
 /// The state of one checksum.
 ///
@@ -69,7 +70,7 @@ impl Default for Hashers {
             make: [
                 nothing,
                 || Box::new(simd_adler32::Adler32::new()),
-                || Box::new(crc32fast::Hasher::new()),
+                || Box::new(CRC32.clone()),
                 || Box::new(Md5::new()),
                 || Box::new(Sha1::new()),
                 || Box::new(Sha224::new()),
@@ -86,6 +87,9 @@ impl std::fmt::Debug for Hashers {
         f.write_str("Hashers")
     }
 }
+
+/// A new hasher: making one looks up what the processor can do, which takes longer than a short chunk.
+static CRC32: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
 
 /// The hasher of [`Checksum::None`].
 struct Nothing;
@@ -108,7 +112,9 @@ impl Hasher for simd_adler32::Adler32 {
     }
 
     fn finish(&mut self) -> Digest {
-        Digest::from_u32(std::mem::take(self).finish())
+        let digest = simd_adler32::Adler32::finish(self);
+        self.reset();
+        Digest::from_u32(digest)
     }
 }
 
@@ -118,7 +124,9 @@ impl Hasher for crc32fast::Hasher {
     }
 
     fn finish(&mut self) -> Digest {
-        Digest::from_u32(std::mem::take(self).finalize())
+        let digest = self.clone().finalize();
+        self.reset();
+        Digest::from_u32(digest)
     }
 }
 
