@@ -125,6 +125,7 @@ pub fn nbytes(dataset: &Dataset) -> u64 {
         Dataset::Table(table) => {
             let columns = table.names().iter();
             let columns = columns.filter_map(|name| table.column(name).ok());
+            // Saturates: the sum is only shown.
             columns.map(CArray::nbytes).fold(0, u64::saturating_add)
         }
     }

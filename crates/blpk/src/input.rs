@@ -60,6 +60,7 @@ struct Extent {
 
 impl Extent {
     fn range(self) -> Range<u64> {
+        // Saturates: no file is that long.
         self.start..self.start.saturating_add(self.length)
     }
 }

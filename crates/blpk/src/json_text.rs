@@ -28,7 +28,7 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
     let line = |out: &mut String, depth: usize| {
         if let Some(level) = level {
             out.push('\n');
-            out.push_str(&INDENT.repeat(level.saturating_add(depth)));
+            out.push_str(&INDENT.repeat(level + depth));
         }
     };
     while let Some(first) = rest.chars().next() {
@@ -54,6 +54,7 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
                 line(&mut out, depth);
             }
             '}' | ']' => {
+                // Saturates: the text may close more than it opened.
                 depth = depth.saturating_sub(1);
                 line(&mut out, depth);
                 out.push_str(token);

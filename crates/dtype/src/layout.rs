@@ -147,6 +147,7 @@ fn contained(of: &Struct) -> u64 {
             None => u64::MAX,
         }
     };
+    // Saturates: the result is compared with a limit.
     of.fields
         .iter()
         .map(each)

@@ -23,6 +23,7 @@ pub fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
         .rev()
         .map(|len| {
             let stride = step;
+            // Saturates, as documented.
             step = step.saturating_mul(*len);
             stride
         })

@@ -72,6 +72,7 @@ pub fn chunk(number: u64, shape: &[u64], chunk: &[u64]) -> Vec<Range<u64>> {
             let count = len.div_ceil(chunk).max(1);
             let start = (rest % count) * chunk;
             rest /= count;
+            // Saturates: the array ends before.
             start..start.saturating_add(chunk).min(len)
         })
         .collect();

@@ -105,7 +105,6 @@ pub(super) struct ChunkCache {
     state: Mutex<State>,
 }
 
-/// The counters are saturating: a wrong one makes the cache keep fewer chunks, or more, and never wrong ones.
 #[derive(Default)]
 struct State {
     entries: HashMap<u64, Entry>,
@@ -139,11 +138,11 @@ impl ChunkCache {
         let entry = state.entries.get_mut(&number)?;
         let chunk = Arc::clone(&entry.chunk);
         // The chunk that was used last keeps its place.
-        if entry.used_at.saturating_add(1) != now {
+        if entry.used_at + 1 != now {
             let before = std::mem::replace(&mut entry.used_at, now);
             state.order.remove(&before);
             state.order.insert(now, number);
-            state.clock = now.saturating_add(1);
+            state.clock = now + 1;
         }
         Some(chunk)
     }
@@ -154,8 +153,8 @@ impl ChunkCache {
         let mut state = self.locked();
         state.remove(number);
         let used_at = state.clock;
-        state.clock = used_at.saturating_add(1);
-        state.bytes = state.bytes.saturating_add(bytes);
+        state.clock = used_at + 1;
+        state.bytes += bytes;
         state.order.insert(used_at, number);
         let chunk = Arc::clone(chunk);
         state.entries.insert(
@@ -173,8 +172,8 @@ impl ChunkCache {
     pub(super) fn grown(&self, number: u64, by: usize) {
         let mut state = self.locked();
         if let Some(entry) = state.entries.get_mut(&number) {
-            entry.bytes = entry.bytes.saturating_add(by);
-            state.bytes = state.bytes.saturating_add(by);
+            entry.bytes += by;
+            state.bytes += by;
             state.shrink_to(self.max_bytes);
         }
     }
@@ -196,7 +195,7 @@ impl State {
     fn remove(&mut self, number: u64) {
         if let Some(entry) = self.entries.remove(&number) {
             self.order.remove(&entry.used_at);
-            self.bytes = self.bytes.saturating_sub(entry.bytes);
+            self.bytes -= entry.bytes;
         }
     }
 

@@ -37,6 +37,7 @@ impl ArrayStorage {
         parallel::for_each(self.resources.threads, by_file.into_iter(), |parts| {
             let grown = this.set_in_file(parts, (&source, data))?;
             let mut growth = growth.lock().unwrap_or_else(PoisonError::into_inner);
+            // Saturates: the count is for people.
             *growth = growth.saturating_add(grown);
             Ok::<_, Error>(())
         })?;

@@ -157,6 +157,7 @@ impl Grid {
             }
             let row = |at: u64| at / chunk * blocks + at % chunk / block;
             let rows = row(range.end - 1) - row(range.start) + 1;
+            // Saturates: the result is only compared with a threshold.
             usize::try_from(rows).map_or(usize::MAX, |rows| work.saturating_mul(rows))
         })
     }
