@@ -21,7 +21,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATCHES = ROOT / "tests" / "planted"
 SCRATCH = ROOT / "target" / "planted"
-TREE = SCRATCH / "tree"
+# A check may happen during a run.
+TREE = SCRATCH / ("check" if "--check" in sys.argv else "tree")
 # Seconds; a test that takes longer counts as hanging.
 PATIENCE = 300
 FAILED = 101
