@@ -5,6 +5,8 @@ use blosc1::Fault;
 use bloscpack_dtype::npy::NpyError;
 use bloscpack_dtype::{DType, DTypeError, TimeUnit};
 use bloscpack_error::Detail;
+#[cfg(feature = "arrow")]
+use std::fmt::Display;
 use thiserror::Error;
 
 /// An error in the data of another format: what was found, what was expected, and where.
@@ -266,6 +268,16 @@ pub enum ValueError {
 }
 
 impl ExchangeError {
+    #[cfg(feature = "arrow")]
+    pub(crate) fn damaged(format: Format, part: &'static str, found: impl Display) -> Self {
+        let found = found.to_string();
+        Self::Damaged {
+            format,
+            part,
+            found,
+        }
+    }
+
     /// The side that must act, which decides the [`Category`](bloscpack_error::Category) of the error.
     #[must_use]
     pub fn fault(&self) -> Fault {

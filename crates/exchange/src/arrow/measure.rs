@@ -241,12 +241,10 @@ impl Plan {
 
 /// The error of a batch whose columns are not of the types that the schema says.
 fn other_type(format: Format, array: &dyn Array) -> ExchangeError {
-    ExchangeError::Damaged {
+    let found = array.data_type();
+    ExchangeError::damaged(
         format,
-        part: "batch",
-        found: format!(
-            "a column of {} where the schema says otherwise",
-            array.data_type()
-        ),
-    }
+        "batch",
+        format_args!("a column of {found} where the schema says otherwise"),
+    )
 }

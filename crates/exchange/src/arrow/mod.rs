@@ -17,6 +17,7 @@
 //! The type of NumPy is noted at each field as `bloscpack.dtype`, so that it comes back where the two fit; attributes are in the
 //! metadata of the schema as `bloscpack.attributes`. Parquet has no seconds: they become milliseconds there.
 
+mod footer;
 mod from;
 mod guard;
 mod measure;

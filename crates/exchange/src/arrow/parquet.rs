@@ -1,5 +1,6 @@
 //! Files of Parquet's.
 
+use super::footer::footer;
 use super::guard::{Chunks, Tap, TappedWriter, guarded};
 use super::measure::Plans;
 use super::read::ArrowSource;
@@ -11,7 +12,7 @@ use crate::format::Format;
 use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::source::{BATCH, BoxedSource, Progress, Source, for_each};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -29,8 +30,6 @@ const GROUP_ROWS: usize = 1 << 20;
 const GROUP_BYTES: usize = 64 << 20;
 /// The magic at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
-/// Length of the footer, and magic.
-const TAIL: u64 = 8;
 /// Rows that are decoded at once at the most.
 const AT_ONCE: u64 = 1 << 16;
 
@@ -98,7 +97,9 @@ pub(crate) fn open_parquet(
         let metadata = metadata.map_err(|error| chunks.tap.parquet(error))?;
         let mut plans = Plans::of(Format::Parquet, metadata.schema(), options)?;
         let rows = metadata.metadata().file_metadata().num_rows();
-        let rows = u64::try_from(rows).map_err(|_| damaged(format!("{rows} rows")))?;
+        let rows = u64::try_from(rows).map_err(|_| {
+            ExchangeError::damaged(Format::Parquet, "footer", format!("{rows} rows"))
+        })?;
         let unknown = plans.unknown();
         if !unknown.is_empty() {
             let roots = ProjectionMask::roots(metadata.parquet_schema(), unknown);
@@ -135,38 +136,15 @@ fn reader<S: ReadAt + Send + Sync + 'static>(
     builder.build().map_err(|error| chunks.tap.parquet(error))
 }
 
-/// An error in the footer.
-fn damaged(found: String) -> Error {
-    ExchangeError::Damaged {
-        format: Format::Parquet,
-        part: "footer",
-        found,
-    }
-    .into()
-}
-
 /// Refuses a footer with false lengths, for which the crate would allocate memory.
 fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
-    let (format, size) = (Format::Parquet, chunks.size());
-    let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
-    if !MAGIC.starts_with(&start) || start.is_empty() {
-        return Err(ExchangeError::WrongMagic { format }.into());
-    }
-    let cut = || ExchangeError::CutShort {
-        format,
-        part: "the footer",
-    };
-    let end = size.checked_sub(TAIL).ok_or_else(cut)?;
-    let tail = chunks.read(end, TAIL)?;
-    let (len, magic) = tail.split_first_chunk::<4>().ok_or_else(cut)?;
-    if magic != MAGIC {
-        return Err(cut().into());
-    }
-    let len = u64::from(u32::from_le_bytes(*len));
-    let start = end.checked_sub(len);
-    let start = start.ok_or_else(|| damaged(format!("{len} bytes in a file of {size}")))?;
-    match thrift::is_sound(&chunks.read(start, len)?) {
+    let footer = footer(chunks, Format::Parquet, MAGIC)?;
+    match thrift::is_sound(&footer) {
         true => Ok(()),
-        false => Err(damaged(format!("its {len} bytes contradict each other"))),
+        false => {
+            let len = footer.len();
+            let found = format!("its {len} bytes contradict each other");
+            Err(ExchangeError::damaged(Format::Parquet, "footer", found).into())
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Columns from a file of Arrow's.
 
+use super::footer::footer;
 use super::from::bytes_of;
 use super::guard::{Chunks, guarded};
 use super::measure::Plans;
@@ -21,8 +22,6 @@ use std::sync::Arc;
 
 /// The magic at both ends of a file.
 const MAGIC: &[u8] = b"ARROW1";
-/// Length of the footer, and magic.
-const TAIL: u64 = 10;
 /// Bytes that a batch may be decompressed to.
 const MAX_BATCH: u64 = 2 << 30;
 
@@ -160,18 +159,13 @@ struct ArrowFile<S> {
 
 /// An error in a part of a file.
 fn damaged(part: &'static str, found: impl std::fmt::Display) -> Error {
-    ExchangeError::Damaged {
-        format: Format::Arrow,
-        part,
-        found: found.to_string(),
-    }
-    .into()
+    ExchangeError::damaged(Format::Arrow, part, found).into()
 }
 
 impl<S: ReadAt> ArrowFile<S> {
     fn open(bytes: S) -> Result<Self> {
         let chunks = Chunks::new(bytes)?;
-        let footer = footer(&chunks)?;
+        let footer = footer(&chunks, Format::Arrow, MAGIC)?;
         let footer =
             arrow_ipc::root_as_footer(&footer).map_err(|error| damaged("footer", error))?;
         let schema = footer
@@ -259,29 +253,6 @@ fn places(block: &Block) -> Result<(u64, u64, u64)> {
         sound(block.metaDataLength().into())?,
         sound(block.bodyLength())?,
     ))
-}
-
-fn footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<Vec<u8>> {
-    let (format, size) = (Format::Arrow, chunks.size());
-    let start = chunks.read(0, to_u64(MAGIC.len()).min(size))?;
-    if !MAGIC.starts_with(&start) || start.is_empty() {
-        return Err(ExchangeError::WrongMagic { format }.into());
-    }
-    let cut = || ExchangeError::CutShort {
-        format,
-        part: "the footer",
-    };
-    let end = size.checked_sub(TAIL).ok_or_else(cut)?;
-    let tail = chunks.read(end, TAIL)?;
-    let (len, magic) = tail.split_first_chunk::<4>().ok_or_else(cut)?;
-    if magic != MAGIC {
-        return Err(cut().into());
-    }
-    let len = u64::from(u32::from_le_bytes(*len));
-    let start = end.checked_sub(len);
-    let start =
-        start.ok_or_else(|| damaged("footer", format!("{len} bytes in a file of {size}")))?;
-    Ok(chunks.read(start, len)?)
 }
 
 /// The batch in the message of a block; for a dictionary, its values.
