@@ -2,7 +2,7 @@
 
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::FormatError;
-pub(crate) use bloscpack_wire::int::{to_u64, to_usize};
+pub(crate) use bloscpack_wire::internal::{to_u64, to_usize};
 use std::ops::Range;
 
 /// A length in a file as a length in memory.

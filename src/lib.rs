@@ -155,7 +155,7 @@ use std::io::Write;
 /// # Errors
 /// Returns no error that depends on the data.
 pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
-    let size = bloscpack_wire::int::to_u64(data.len());
+    let size = bloscpack_wire::internal::to_u64(data.len());
     let mut encoder = Encoder::builder().size(size).write_to(Vec::new())?;
     encoder.write_all(data)?;
     encoder.finish()

@@ -1,6 +1,6 @@
 //! Accepted headers and metadata headers are written back byte by byte; accepted JSON keeps its text.
 
-use bloscpack::wire::metadata::METADATA_HEADER_LEN;
+use bloscpack::wire::internal::METADATA_HEADER_LEN;
 use bloscpack::wire::{FormatError, Geometry, Header, Metadata, MetadataHeader};
 
 fn header(input: &[u8]) {

@@ -10,7 +10,7 @@ use crate::encoder::{ChunkSink, Chunker, Total, last_chunk_len};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
-    FormatVersion, Header, Metadata, NumpyArray, Offsets, offsets::ENTRY_LEN, with_shape,
+    FormatVersion, Header, Metadata, NumpyArray, Offsets, internal::ENTRY_LEN, with_shape,
 };
 use std::io::{self, Read, Write};
 use std::ops::Range;

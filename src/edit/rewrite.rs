@@ -6,7 +6,7 @@ use crate::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use crate::encoder::default_spare;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt, Replacement};
-use bloscpack_wire::{FormatVersion, Geometry, Header, Offsets, offsets::ENTRY_LEN};
+use bloscpack_wire::{FormatVersion, Geometry, Header, Offsets, internal::ENTRY_LEN};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;

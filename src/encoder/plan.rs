@@ -9,7 +9,7 @@ use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
     Checksum, FormatVersion, Geometry, Hashers, Header, Metadata, MetadataHeader, MetadataPlace,
-    Packing, declared, offsets::ENTRY_LEN,
+    Packing, declared, internal::ENTRY_LEN,
 };
 
 /// The most spare offsets that may be asked for: a table of 1 GiB, which is all written at once.

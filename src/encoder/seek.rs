@@ -17,7 +17,7 @@ use crate::shared_source::SharedSource;
 use blosc1::{ChunkSettings, Tuned};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{FormatVersion, Header, Offsets, offsets::ENTRY_LEN};
+use bloscpack_wire::{FormatVersion, Header, Offsets, internal::ENTRY_LEN};
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;

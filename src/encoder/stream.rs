@@ -9,7 +9,7 @@ use crate::shared_source::SharedSource;
 use blosc1::{ChunkHeader, ChunkSettings, Tuned};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::offsets::ENTRY_LEN;
+use bloscpack_wire::internal::ENTRY_LEN;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;

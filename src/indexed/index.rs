@@ -16,7 +16,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Checksum, Event, Form, FormatError, FormatVersion, Geometry, Header, Limit, Limits, Metadata,
-    Parser, Position, Section, offsets::ENTRY_LEN,
+    Parser, Position, Section, internal::ENTRY_LEN,
 };
 use std::ops::Range;
 

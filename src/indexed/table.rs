@@ -6,7 +6,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_storage::internal::{GAP, for_each_step};
 use bloscpack_wire::{
-    FormatError, Geometry, Header, ParseError, Position, Section, Trailing, offsets::ENTRY_LEN,
+    FormatError, Geometry, Header, ParseError, Position, Section, Trailing, internal::ENTRY_LEN,
 };
 use std::sync::OnceLock;
 

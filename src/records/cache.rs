@@ -118,7 +118,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::{Arc, Cache, Unpacked};
-    use bloscpack_wire::records::packing::Pack;
+    use bloscpack_wire::internal::Pack;
     use bloscpack_wire::{PackHead, Packing};
 
     fn chunk() -> Arc<Unpacked> {

@@ -7,7 +7,7 @@ use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_wire::{
     Packing,
-    records::packing::{Pack, most_packed},
+    internal::{Pack, most_packed},
 };
 
 /// The most chunks that go through a worker together, however small they are.

@@ -11,7 +11,7 @@ use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
     FormatError, Header, Limit, Limits, Metadata, PackHead, Packing, ParseError,
-    records::packing::PACK_HEAD_LEN,
+    internal::PACK_HEAD_LEN,
 };
 use bytes::Bytes;
 use std::collections::BTreeMap;

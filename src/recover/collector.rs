@@ -8,7 +8,7 @@ use super::salvage::{PendingChunk, SalvageSink};
 use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use crate::damage::Damage;
 use bloscpack_error::{Error, Result};
-use bloscpack_wire::{FormatError, PackHead, Section, offsets::CHUNK_HEADER_LEN};
+use bloscpack_wire::{FormatError, PackHead, Section, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
 /// The most empty records that take the place of lost ones in packed chunks, in addition to [`EMPTY_FACTOR`] for each byte of

@@ -3,7 +3,7 @@
 use super::member::{DamagedRange, FoundMember, Item};
 use super::probe::SoundChunk;
 use crate::checked::{len_of, to_u64};
-use bloscpack_wire::{Checksum, FormatError, FormatVersion, Section, offsets::CHUNK_HEADER_LEN};
+use bloscpack_wire::{Checksum, FormatError, FormatVersion, Section, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
 /// A part of a member's content.

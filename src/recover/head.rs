@@ -8,7 +8,8 @@ use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Event, FormatError, FormatVersion, Geometry, Header, Metadata, MetadataHeader, MetadataPlace,
-    Section, header::MAGIC, metadata::METADATA_HEADER_LEN, offsets::ENTRY_LEN,
+    Section,
+    internal::{ENTRY_LEN, MAGIC, METADATA_HEADER_LEN},
 };
 use serde_core::de::IgnoredAny;
 use std::io;

@@ -6,7 +6,7 @@ use super::probe::{Probe, SoundChunk};
 use crate::checked::in_memory;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{PackHead, Packing, records::packing::PACK_HEAD_LEN};
+use bloscpack_wire::{PackHead, Packing, internal::PACK_HEAD_LEN};
 
 /// The most chunks that are looked at to find out whether all are packed.
 const SAMPLE: usize = 8;

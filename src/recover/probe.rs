@@ -9,7 +9,8 @@ use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_bl
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
-    Checksum, FormatError, Hashers, Limit, Limits, checksum::MAX_DIGEST_LEN, header::MAGIC,
+    Checksum, FormatError, Hashers, Limit, Limits,
+    internal::{MAGIC, MAX_DIGEST_LEN},
 };
 use std::ops::Range;
 

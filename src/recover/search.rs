@@ -10,7 +10,7 @@ use super::scan::Scan;
 use crate::checked::{len_of, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{Checksum, header::MAGIC};
+use bloscpack_wire::{Checksum, internal::MAGIC};
 
 /// Spare space after a last chunk that is searched.
 const MOST_SPARE: usize = 4096;

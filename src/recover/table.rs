@@ -1,7 +1,7 @@
 //! [`Table`]: a table of offsets that may be damaged in part.
 
 use crate::checked::len_of;
-use bloscpack_wire::offsets::CHUNK_HEADER_LEN;
+use bloscpack_wire::internal::CHUNK_HEADER_LEN;
 use std::ops::Range;
 
 /// Where a chunk begins, and its number.

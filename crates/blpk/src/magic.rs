@@ -4,10 +4,10 @@ use std::io;
 
 use bloscpack::{
     storage::ReadAt,
-    wire::{MARK, header::MAGIC},
+    wire::{MARK, internal::MAGIC},
 };
 
-use crate::int::widened;
+use bloscpack::wire::internal::to_u64;
 
 /// The first bytes of a Blosc2 frame.
 const FRAME: &[u8; 10] = b"\x9e\xa8b2frame\0";
@@ -56,7 +56,7 @@ fn begin<'a>(file: &impl ReadAt, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
             Ok(0) => break,
             Ok(count) => {
                 len += count;
-                at += widened(count);
+                at += to_u64(count);
             }
         }
     }

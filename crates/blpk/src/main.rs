@@ -23,7 +23,6 @@ mod edit;
 mod failure;
 mod frame;
 mod input;
-mod int;
 mod interrupt;
 mod json_text;
 mod layout;

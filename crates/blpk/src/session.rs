@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use bloscpack::Limits;
 
 use crate::args::{Global, MAX_THREADS, When};
-use crate::int::widened;
 use crate::message;
 use crate::text::count;
+use bloscpack::wire::internal::to_u64;
 
 /// How long a change waits for readers of a file or dataset.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(600);
@@ -52,7 +52,7 @@ impl Session {
             debug: global.debug,
             begun: Instant::now(),
         };
-        session.debug(format_args!("using {}", count(widened(threads), "thread")));
+        session.debug(format_args!("using {}", count(to_u64(threads), "thread")));
         session
     }
 

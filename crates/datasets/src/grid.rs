@@ -1,6 +1,6 @@
 //! [`Grid`]: the shape of an array, and how it is divided into chunks.
 
-use crate::convert::chunk_len;
+use crate::convert::to_usize;
 use crate::error::DatasetError;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, Result};
@@ -302,7 +302,7 @@ impl Grid {
 
     /// Bytes of a full chunk in memory.
     pub(crate) fn chunk_len(&self) -> usize {
-        chunk_len(self.chunk_bytes)
+        to_usize(self.chunk_bytes)
     }
 }
 

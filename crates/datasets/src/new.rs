@@ -1,7 +1,7 @@
 //! [`NewArray`] and [`NewDataset`]: the properties of new arrays and tables.
 
 use crate::array_storage::ChunkOptions;
-use crate::convert::to_usize;
+use crate::convert::in_memory;
 use crate::dataset_layout::DatasetLayout;
 use crate::options::DatasetOptions;
 use crate::superchunk::SuperchunkOptions;
@@ -25,17 +25,23 @@ pub(crate) struct NewArray {
     pub chunk_options: ChunkOptions,
     pub attributes: Attributes,
     /// Chunks of a superchunk. Only the layouts of the two documents allow more than one.
-    #[cfg_attr(not(feature = "documents"), allow(dead_code))]
+    #[cfg_attr(
+        not(feature = "documents"),
+        allow(dead_code, reason = "only the layouts of the two documents use it")
+    )]
     pub chunks_per_file: NonZeroU64,
     /// Only the layouts of the two documents have superchunks with these.
-    #[cfg_attr(not(feature = "documents"), allow(dead_code))]
+    #[cfg_attr(
+        not(feature = "documents"),
+        allow(dead_code, reason = "only the layouts of the two documents use it")
+    )]
     pub superchunk_options: SuperchunkOptions,
 }
 
 impl NewArray {
     /// Bytes of a row, in memory.
     pub(crate) fn row_len(&self) -> Result<usize> {
-        to_usize(self.row_bytes)
+        in_memory(self.row_bytes)
     }
 }
 

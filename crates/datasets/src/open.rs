@@ -1,7 +1,7 @@
 //! Opens datasets.
 
 use crate::carray::CArray;
-use crate::convert::to_usize;
+use crate::convert::in_memory;
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
 use crate::error::DatasetError;
@@ -197,7 +197,7 @@ pub(crate) fn table_of(path: &Path) -> Option<(PathBuf, String)> {
     let (table, column) = (path.parent()?, path.file_name()?.to_str()?);
     let store = DiskStore::open(table).ok()?;
     let rootdirs = store.open(&Key::root().join("__rootdirs__").ok()?).ok()?;
-    let mut text = vec![0; to_usize(rootdirs.size().ok()?.min(MAX_ROOTDIRS)).ok()?];
+    let mut text = vec![0; in_memory(rootdirs.size().ok()?.min(MAX_ROOTDIRS)).ok()?];
     rootdirs.read_exact_at(0, &mut text).ok()?;
     let dirs = RootDirs::parse(&text).ok()?;
     let is_column = dirs.folders().iter().any(|folder| folder == column);

@@ -2,7 +2,7 @@
 
 use crate::array_storage::{ArrayStorage, Naming};
 use crate::carray::CArray;
-use crate::convert::{to_u64, to_usize};
+use crate::convert::{in_memory, to_u64};
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
 use crate::error::DatasetError;
@@ -124,7 +124,7 @@ impl CArray {
     ) -> Result<()> {
         let storage = self.storage();
         let checked = Mutex::new(Checked::default());
-        let numbers = 0..to_usize(self.chunks())?;
+        let numbers = 0..in_memory(self.chunks())?;
         let done = parallel::for_each(storage.resources().threads, numbers, |chunk| {
             let chunk = to_u64(chunk);
             let result = storage.check_chunk(chunk);

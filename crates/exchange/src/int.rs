@@ -3,7 +3,7 @@
 use super::error::ExchangeError;
 use std::result::Result;
 
-pub(crate) use bloscpack_wire::int::to_u64;
+pub(crate) use bloscpack_wire::internal::to_u64;
 
 /// The largest size of anything in memory.
 const MAX_IN_MEMORY: u64 = isize::MAX as u64;

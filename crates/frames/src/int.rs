@@ -1,7 +1,7 @@
 //! Conversions between integers, none of which loses anything.
 
 use bloscpack_error::{Error, Result};
-pub(crate) use bloscpack_wire::int::{to_u64, to_usize};
+pub(crate) use bloscpack_wire::internal::{to_u64, to_usize};
 
 /// A length or position in an array as one in memory, where a check before has made sure that memory has room for it.
 pub(crate) fn in_memory(value: u64) -> Result<usize> {

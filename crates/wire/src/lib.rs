@@ -33,42 +33,26 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-// The modules are public for the other crates of the workspace; users take the names below.
-#[doc(hidden)]
-pub mod checksum;
+mod checksum;
 mod deflate;
+mod error;
+mod fields;
+mod geometry;
+mod hasher;
+mod header;
+mod int;
 #[doc(hidden)]
-pub mod error;
-#[doc(hidden)]
-pub mod fields;
-#[doc(hidden)]
-pub mod geometry;
-#[doc(hidden)]
-pub mod hasher;
-#[doc(hidden)]
-pub mod header;
-#[doc(hidden)]
-pub mod int;
-#[doc(hidden)]
-pub mod json;
-#[doc(hidden)]
-pub mod limits;
-#[doc(hidden)]
-pub mod members;
-#[doc(hidden)]
-pub mod metadata;
-#[doc(hidden)]
-pub mod numpy;
-#[doc(hidden)]
-pub mod offsets;
-#[doc(hidden)]
-pub mod parser;
-#[doc(hidden)]
-pub mod position;
-#[doc(hidden)]
-pub mod records;
-#[doc(hidden)]
-pub mod version;
+pub mod internal;
+mod json;
+mod limits;
+mod members;
+mod metadata;
+mod numpy;
+mod offsets;
+mod parser;
+mod position;
+mod records;
+mod version;
 
 pub use checksum::{Checksum, Digest};
 pub use error::{DigestMismatch, FormatError, ParseError};

@@ -7,10 +7,10 @@ use super::parts::in_parts;
 use super::slice::Region;
 use super::slice_reader::SliceReader;
 use crate::failure::Failure;
-use crate::int::widened;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
+use bloscpack::wire::internal::to_u64;
 
 /// Writes a region of an array, or these of its bytes, and returns how many bytes that were.
 pub fn copy_region(
@@ -39,7 +39,7 @@ pub fn copy_region(
         output
             .write_all(data)
             .map_err(|error| output.failed(&error))?;
-        written += widened(data.len());
+        written += to_u64(data.len());
         Ok(())
     };
     in_parts(&region.ranges, itemsize, &array.chunk_shape(), &mut copy)?;

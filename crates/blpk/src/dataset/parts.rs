@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::BATCH;
-use crate::int::widened;
+use bloscpack::wire::internal::to_u64;
 
 /// Passes the region, one part after another, to `take`. Each part has at most [`BATCH`] bytes, or one element.
 ///
@@ -29,7 +29,7 @@ fn split<E>(
     chunk: &[u64],
     take: &mut impl FnMut(&[Range<u64>]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let most = widened(BATCH);
+    let most = to_u64(BATCH);
     let Some(whole) = part.get(axis).cloned() else {
         return take(part);
     };

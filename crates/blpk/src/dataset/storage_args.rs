@@ -11,9 +11,9 @@ use clap::Args;
 
 use crate::args::{self, CodecArgs, FilterArgs, with_given};
 use crate::failure::Failure;
-use crate::int::widened;
 use crate::layout::ArrayLayout;
 use crate::size;
+use bloscpack::wire::internal::to_u64;
 
 const DATASET: &str = "Dataset and frame settings";
 
@@ -85,7 +85,7 @@ fn axes(option: &str, given: &[NonZeroU64], shape: &[u64]) -> Result<Vec<u32>, F
 /// `1 axis`, `2 axes`.
 fn axes_text(number: usize) -> String {
     let noun = if number == 1 { "axis" } else { "axes" };
-    format!("{} {noun}", widened(number))
+    format!("{} {noun}", to_u64(number))
 }
 
 impl StorageArgs {

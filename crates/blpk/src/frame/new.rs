@@ -11,11 +11,11 @@ use bloscpack::{
 
 use crate::dataset::new::{NewDataset, file_permissions, refuse_within};
 use crate::failure::Failure;
-use crate::int::widened;
 use crate::interrupt;
 use crate::output::{Output, WorkDir};
 use crate::progress::Progress;
 use crate::session::Session;
+use bloscpack::wire::internal::to_u64;
 
 /// Bytes of elements that are in memory at once, unless a chunk has more.
 pub const BAND: usize = 64 << 20;
@@ -92,7 +92,7 @@ impl<'a> NewFrame<'a> {
             interrupt::check()?;
             let bytes = read(&part).map_err(|error| error.on(Side::Source))?;
             array.write_slice(&part, &bytes)?;
-            progress.advance(widened(bytes.len()));
+            progress.advance(to_u64(bytes.len()));
             Ok(())
         });
         let done = done.and_then(|()| array.flush());

@@ -7,8 +7,8 @@ use bloscpack::storage::ReadAt;
 
 use super::Bytes;
 use super::reader::retry;
-use crate::int::widened;
 use crate::progress::Progress;
+use bloscpack::wire::internal::to_u64;
 
 /// The bytes of a regular file by position, shown as progress when they are read.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl CountedFile {
 impl ReadAt for CountedFile {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read_at(at, buf)?;
-        self.progress.advance(widened(count));
+        self.progress.advance(to_u64(count));
         Ok(count)
     }
 

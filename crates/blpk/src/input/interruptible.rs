@@ -7,9 +7,9 @@ use std::thread;
 
 use super::Input;
 use super::reader::retry;
-use crate::int::widened;
 use crate::interrupt;
 use crate::progress::Progress;
+use bloscpack::wire::internal::to_u64;
 
 /// Bytes of one read from a pipe, which hardly ever has more.
 const PIECE_LEN: usize = 64 << 10;
@@ -64,7 +64,7 @@ impl Read for InterruptibleReader<'_> {
             Source::File(file) => retry(|| file.read(buffer)),
             Source::Pipe(pump) => pump.read(buffer),
         }?;
-        self.progress.advance(widened(count));
+        self.progress.advance(to_u64(count));
         Ok(count)
     }
 }

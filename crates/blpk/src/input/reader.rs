@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use bloscpack::storage::ReadAt;
 
 use super::Bytes;
-use crate::int::widened;
 use crate::progress::Progress;
+use bloscpack::wire::internal::to_u64;
 
 /// The bytes of an input in order, shown as progress.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ impl Read for InputReader<'_> {
             Bytes::Plain(file) => (&mut &*file).read(buffer),
             Bytes::Snapshot(snapshot) => snapshot.read_at(self.total, buffer),
         })?;
-        self.total += widened(count);
-        self.progress.advance(widened(count));
+        self.total += to_u64(count);
+        self.progress.advance(to_u64(count));
         Ok(count)
     }
 }

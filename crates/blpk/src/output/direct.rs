@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write as _};
 
-use crate::int::widened;
 use crate::session::Session;
+use bloscpack::wire::internal::to_u64;
 
 /// An output that is written directly: standard output, a device, a FIFO.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl DirectFile {
         }
         let done = self.file.write(bytes);
         match &done {
-            Ok(count) => self.written += widened(*count),
+            Ok(count) => self.written += to_u64(*count),
             Err(error) => self.broken |= error.kind() == io::ErrorKind::BrokenPipe,
         }
         done

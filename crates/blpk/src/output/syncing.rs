@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use crate::int::widened;
+use bloscpack::wire::internal::to_u64;
 
 /// Bytes between two syncs. A shorter file is synced only at its end.
 const STRIDE: u64 = 32 << 20;
@@ -70,7 +70,7 @@ impl SyncingFile {
     }
 
     fn count(&self, bytes: usize) {
-        let bytes = widened(bytes);
+        let bytes = to_u64(bytes);
         if self.unsynced.fetch_add(bytes, Ordering::Relaxed) + bytes < STRIDE {
             return;
         }

@@ -6,7 +6,7 @@
 
 use super::ArrayStorage;
 use super::copy::{Region, copy_selected};
-use crate::convert::{to_u64, to_usize, zeroed};
+use crate::convert::{in_memory, to_u64, zeroed};
 use crate::error::DatasetError;
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::parallel;
@@ -62,7 +62,7 @@ impl ArrayStorage {
     }
 
     fn append_to(&mut self, tail: &mut Tail, mut rows: &[u8]) -> Result<()> {
-        let band_len = to_usize(self.grid().band_bytes())?;
+        let band_len = in_memory(self.grid().band_bytes())?;
         let mut band = self.grid().full_bands();
         if !rows.is_empty() {
             tail.staged = false;
@@ -80,7 +80,7 @@ impl ArrayStorage {
                 band += 1;
             }
         }
-        let per_batch = to_usize(BATCH / to_u64(band_len))?.max(self.resources.threads);
+        let per_batch = in_memory(BATCH / to_u64(band_len))?.max(self.resources.threads);
         let (bands, rest) = rows.split_at(rows.len() - rows.len() % band_len);
         // Saturating: a batch of more bytes than memory has is everything there is.
         for batch in bands.chunks(band_len.saturating_mul(per_batch)) {
@@ -152,7 +152,7 @@ impl ArrayStorage {
 
     /// Writes the superchunks that the chunks of the tail fill. The last of these chunks is the one before `end`.
     fn put_full(&self, tail: &mut Tail, end: u64) -> Result<()> {
-        let per_file = to_usize(self.chunks_per_file())?;
+        let per_file = in_memory(self.chunks_per_file())?;
         let begun = end.checked_sub(to_u64(tail.chunks.len())).ok_or_else(|| {
             Error::bug(format!("{} chunks before chunk {end}", tail.chunks.len()))
         })?;
@@ -187,7 +187,7 @@ impl ArrayStorage {
             }
         }
         let number = self.grid().full_chunks() / self.chunks_per_file();
-        let files = chunks.chunks(to_usize(self.chunks_per_file())?);
+        let files = chunks.chunks(in_memory(self.chunks_per_file())?);
         for (number, chunks) in (number..).zip(files) {
             self.put_file(number, &tail.metadata, chunks)?;
         }
@@ -234,7 +234,7 @@ impl ArrayStorage {
     /// Cuts rows that begin with a band into the data of chunks.
     fn cut<'a>(&self, rows: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>> {
         let mut pieces = Vec::new();
-        for band in rows.chunks(to_usize(self.grid().band_bytes())?) {
+        for band in rows.chunks(in_memory(self.grid().band_bytes())?) {
             self.cut_band(band, &mut pieces)?;
         }
         Ok(pieces)
@@ -307,8 +307,9 @@ impl ArrayStorage {
     /// Adds a chunk of `len` bytes to the count of compressed bytes, or removes it (`sign` -1). The count saturates: it is for
     /// people, and in real datasets often wrong.
     pub(super) fn count(&mut self, len: usize, sign: i64) {
-        let len = i64::try_from(len).unwrap_or(i64::MAX);
-        let change = len.saturating_add(self.spec.chunk_overhead.into());
+        let change = 0i64
+            .saturating_add_unsigned(to_u64(len))
+            .saturating_add(self.spec.chunk_overhead.into());
         self.spec.cbytes = self.spec.cbytes.saturating_add(change.saturating_mul(sign));
     }
 }

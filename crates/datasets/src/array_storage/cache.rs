@@ -1,7 +1,7 @@
 //! [`ChunkCache`]: chunks that were read recently, as they are stored, with those of their blocks that were decompressed.
 
 use super::pool::Decoders;
-use crate::convert::chunk_len;
+use crate::convert::to_usize;
 use crate::superchunk::StoredChunk;
 use blosc1::ChunkError;
 use blosc1::internal::has_blocks;
@@ -24,7 +24,7 @@ impl CachedChunk {
         let header = &stored.header;
         let count = match has_blocks(&stored.bytes) {
             // The chunk contains 4 bytes for each block, which bounds their number.
-            true => chunk_len(header.nblocks()).min(stored.bytes.len() / 4),
+            true => to_usize(header.nblocks()).min(stored.bytes.len() / 4),
             false => 0,
         };
         let blocks = std::iter::repeat_with(OnceLock::new).take(count).collect();
@@ -39,7 +39,7 @@ impl CachedChunk {
     /// Fills `out` with the data from byte `from` on. Returns the number of bytes that were decompressed for it and are kept.
     pub(super) fn read(&self, from: usize, out: &mut [u8], decoders: &Decoders) -> Result<usize> {
         let header = &self.stored.header;
-        let nbytes = chunk_len(header.nbytes);
+        let nbytes = to_usize(header.nbytes);
         if from > nbytes || out.len() > nbytes - from {
             let len = out.len();
             let found = format!("{len} bytes from byte {from} of a chunk of {nbytes}");
@@ -51,7 +51,7 @@ impl CachedChunk {
             decoders.with(|decoder| decoder.decode_range(&self.stored.bytes, start, out))?;
             return Ok(0);
         }
-        let block_len = chunk_len(header.blocksize);
+        let block_len = to_usize(header.blocksize);
         let (mut at, mut rest, mut decoded) = (from, out, 0);
         while !rest.is_empty() {
             let index = at
@@ -81,17 +81,17 @@ impl CachedChunk {
         decoders: &Decoders,
     ) -> std::result::Result<(&[u8], usize), ChunkError> {
         let header = &self.stored.header;
-        let unknown = || ChunkError::BlockIndex {
-            found: u32::try_from(index).unwrap_or(u32::MAX),
+        let what = "a block has a number of 32 bits";
+        let number = u32::try_from(index).map_err(|_| ChunkError::Bug { what })?;
+        let place = self.blocks.get(index).ok_or(ChunkError::BlockIndex {
+            found: number,
             nblocks: header.nblocks(),
-        };
-        let place = self.blocks.get(index).ok_or_else(unknown)?;
-        let number = u32::try_from(index).map_err(|_| unknown())?;
+        })?;
         if let Some(block) = place.get() {
             return Ok((block, 0));
         }
         // The last block ends with the data.
-        let rest = chunk_len(header.nbytes).saturating_sub(index * block_len);
+        let rest = to_usize(header.nbytes).saturating_sub(index * block_len);
         let len = rest.min(block_len);
         let mut block = vec![0; len];
         decoders.with(|decoder| decoder.decode_block(&self.stored.bytes, number, &mut block))?;

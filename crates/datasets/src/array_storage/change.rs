@@ -2,7 +2,7 @@
 
 use super::ArrayStorage;
 use super::copy::{Region, copy_selected};
-use crate::convert::{to_u64, to_usize};
+use crate::convert::{in_memory, to_u64};
 use crate::grid::ChunkPart;
 use crate::superchunk::{SuperchunkIndex, fitted};
 use bloscpack_error::{Error, Result};
@@ -62,8 +62,9 @@ impl ArrayStorage {
             let chunk = self.compress(&self.with_part(part, data)?)?;
             if part.chunk < full_chunks {
                 // The count is for people, and saturates.
-                let new = i64::try_from(chunk.len()).unwrap_or(i64::MAX);
-                growth = growth.saturating_add(new).saturating_sub(old.into());
+                growth = growth
+                    .saturating_add_unsigned(to_u64(chunk.len()))
+                    .saturating_sub(old.into());
             }
             changed.push((part.chunk, chunk));
         }
@@ -77,7 +78,7 @@ impl ArrayStorage {
     fn with_part(&self, part: &ChunkPart, (source, data): (&Region, &[u8])) -> Result<Vec<u8>> {
         let grid = self.grid();
         let nbytes = grid.bytes_of(part.chunk);
-        let mut all = vec![0; to_usize(nbytes)?];
+        let mut all = vec![0; in_memory(nbytes)?];
         if grid.bytes_of_selection(&part.selected) < nbytes {
             self.read_chunk(part.chunk, &mut all)?;
         }
@@ -107,7 +108,7 @@ impl ArrayStorage {
         let mut patches = Vec::new();
         for (chunk, bytes) in changed {
             let (_, position) = self.file_of(*chunk);
-            let Some(slot) = index.slots.get(to_usize(position)?) else {
+            let Some(slot) = index.slots.get(in_memory(position)?) else {
                 return Ok(false);
             };
             // Without a table the next chunk begins where this one ends.
@@ -212,7 +213,7 @@ impl ArrayStorage {
         let mut blank = Vec::new();
         while self.grid().rows() < rows {
             let missing = (rows - self.grid().rows()).min(per_batch);
-            let len = to_usize(self.grid().bytes_of_rows(missing))?;
+            let len = in_memory(self.grid().bytes_of_rows(missing))?;
             if blank.len() < len {
                 blank = self.blank(len)?;
             }

@@ -8,7 +8,7 @@ mod pool;
 mod read;
 mod spec;
 
-use crate::convert::{chunk_len, to_u64, to_usize};
+use crate::convert::{in_memory, to_u64, to_usize};
 use crate::error::DatasetError;
 use crate::files::{Files, join};
 use crate::grid::Grid;
@@ -156,7 +156,7 @@ impl ArrayStorage {
             let file = self.open(number, chunk)?;
             let stored = self.index(number, file.as_ref())?.chunk(
                 file.as_ref(),
-                to_usize(index)?,
+                in_memory(index)?,
                 chunk,
                 self.max_nbytes(),
             )?;
@@ -308,6 +308,6 @@ impl ArrayStorage {
 
     /// Bytes of a stored chunk in memory.
     fn data_len(stored: &StoredChunk) -> usize {
-        chunk_len(stored.header.nbytes)
+        to_usize(stored.header.nbytes)
     }
 }

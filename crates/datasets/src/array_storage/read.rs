@@ -3,7 +3,7 @@
 use super::ArrayStorage;
 use super::cache::CachedChunk;
 use super::copy::{Region, bytes_of, copy_selected, for_each_run};
-use crate::convert::{to_u64, to_usize};
+use crate::convert::{in_memory, to_u64};
 use crate::grid::ChunkPart;
 use crate::superchunk::StoredChunk;
 use bloscpack_error::{Error, Result};
@@ -76,12 +76,12 @@ impl ArrayStorage {
             while row < rows.end && runs.len() < PLANNED_CHUNKS {
                 let (chunk, skipped) = (row / band_rows, row % band_rows);
                 let count = (band_rows - skipped).min(rows.end - row);
-                let len = to_usize(self.grid().bytes_of_rows(count))?;
+                let len = in_memory(self.grid().bytes_of_rows(count))?;
                 let rest = out.len();
                 let (part, later) = out.split_at_mut_checked(len).ok_or_else(|| {
                     Error::bug(format!("{rest} bytes left for {count} rows of {len} bytes"))
                 })?;
-                let from = to_usize(self.grid().bytes_of_rows(skipped))?;
+                let from = in_memory(self.grid().bytes_of_rows(skipped))?;
                 runs.push(RowRun {
                     chunk,
                     from,
@@ -130,7 +130,7 @@ impl ArrayStorage {
     /// The selected elements of a chunk, contiguous.
     fn read_part(&self, part: &ChunkPart) -> Result<Vec<u8>> {
         let grid = self.grid();
-        let mut dense = vec![0; to_usize(grid.bytes_of_selection(&part.selected))?];
+        let mut dense = vec![0; in_memory(grid.bytes_of_selection(&part.selected))?];
         let len = dense.len();
         let source = Region {
             shape: grid.stored_shape(part),

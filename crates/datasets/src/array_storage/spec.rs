@@ -59,7 +59,10 @@ pub(crate) enum Naming {
     /// `__0.blp`, `__1.blp`, ...
     FromZero,
     /// `__1__.bin`, `__2__.bin`, ...
-    #[cfg_attr(not(feature = "documents"), allow(dead_code))]
+    #[cfg_attr(
+        not(feature = "documents"),
+        allow(dead_code, reason = "only the layouts of the two documents use it")
+    )]
     FromOne,
 }
 

@@ -1,7 +1,7 @@
 //! Reads elements.
 
 use super::{Blocks, CArray};
-use crate::convert::{to_u64, to_usize};
+use crate::convert::{in_memory, to_u64};
 use crate::error::DatasetError;
 use bloscpack_dtype::native::{self, Element};
 use bloscpack_error::{Error, Result};
@@ -44,7 +44,7 @@ impl CArray {
         self.storage.check_plain()?;
         self.storage.check_first(slice)?;
         // Zeros that are not written take no memory. Where there is no space for all of them, the vector grows step by step.
-        let count = to_usize(total / size)?;
+        let count = in_memory(total / size)?;
         let mut values = bytemuck::try_zeroed_vec(count).unwrap_or_else(|()| Vec::new());
         let (mut filled, mut row) = (0usize, rows.start);
         while row < rows.end {
@@ -53,7 +53,7 @@ impl CArray {
             let step: Vec<Range<u64>> = std::iter::once(row..end)
                 .chain(rest.iter().cloned())
                 .collect();
-            let next = filled + to_usize(grid.bytes_of_selection(&step) / size)?;
+            let next = filled + in_memory(grid.bytes_of_selection(&step) / size)?;
             if values.len() < next {
                 let bytes = total;
                 values
@@ -140,7 +140,7 @@ impl CArray {
         native::check::<T>(self.dtype())?;
         let mut values: Vec<T> = self.read_in_steps(slice)?;
         native::turn(self.dtype(), &mut values);
-        let lens = crate::grid::lens(slice).into_iter().map(to_usize);
+        let lens = crate::grid::lens(slice).into_iter().map(in_memory);
         let shape = lens.collect::<Result<Vec<usize>>>()?;
         ndarray::ArrayD::from_shape_vec(shape, values)
             .map_err(|error| Error::usage(error.to_string()))

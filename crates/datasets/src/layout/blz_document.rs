@@ -11,8 +11,8 @@
 //! `meta/superchunksize`: the document allows any number of files.
 
 use super::documents::{
-    check_options, chunk_count, described, first_of, first_superchunk, framing,
-    make_column_folders, new_column_folder,
+    check_options, chunk_count, described, first_superchunk, framing, make_column_folders,
+    new_column_folder,
 };
 use super::{
     ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, SUPERCHUNK_SIZE,
@@ -195,10 +195,9 @@ impl LayoutFiles for BlzDocument {
         at: &Key,
         columns: &[(&str, Option<&ArraySpec>)],
     ) -> Result<()> {
-        let columns = described(columns)?;
+        let (columns, first) = described(columns)?;
         make_folders(files, at)?;
         make_column_folders(files, &columns)?;
-        let first = first_of(&columns)?;
         let rows = |spec: &ArraySpec| spec.grid.band_rows();
         if columns.iter().any(|(_, spec)| rows(spec) != rows(first)) {
             return Err(Error::usage(

@@ -8,8 +8,8 @@
 //! ```
 
 use super::documents::{
-    check_options, chunk_count, described, first_of, first_superchunk, framing,
-    make_column_folders, new_column_folder,
+    check_options, chunk_count, described, first_superchunk, framing, make_column_folders,
+    new_column_folder,
 };
 use super::{
     ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, TableDescription, default,
@@ -205,10 +205,9 @@ impl LayoutFiles for CarrayDocument {
         at: &Key,
         columns: &[(&str, Option<&ArraySpec>)],
     ) -> Result<()> {
-        let columns = described(columns)?;
+        let (columns, first) = described(columns)?;
         make_folders(files, at)?;
         make_column_folders(files, &columns)?;
-        let first = first_of(&columns)?;
         if !columns.iter().all(|(_, spec)| has_shape_of(first, spec)) {
             return Err(different_shapes());
         }

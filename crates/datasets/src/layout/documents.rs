@@ -70,21 +70,17 @@ pub(super) fn new_column_folder(at: &Key, name: &str, new: &NewArray) -> Result<
         .try_fold(below(at, &["data"])?, |key, name| join(&key, name))
 }
 
-/// The columns of a table with the descriptions that they share.
+/// The columns of a table with their descriptions, and the description of the first one.
 pub(super) fn described<'a>(
     columns: &[(&'a str, Option<&'a ArraySpec>)],
-) -> Result<Vec<(&'a str, &'a ArraySpec)>> {
+) -> Result<(Vec<(&'a str, &'a ArraySpec)>, &'a ArraySpec)> {
     let columns = columns.iter().map(|(name, spec)| match spec {
         Some(spec) => Ok((*name, *spec)),
         None => Err(Error::bug(format!("column {name:?} without a description"))),
     });
-    columns.collect()
-}
-
-/// The first column of a table.
-pub(super) fn first_of<'a>(columns: &[(&str, &'a ArraySpec)]) -> Result<&'a ArraySpec> {
-    match columns.first() {
-        Some((_, first)) => Ok(first),
+    let columns: Vec<_> = columns.collect::<Result<_>>()?;
+    match columns.first().copied() {
+        Some((_, first)) => Ok((columns, first)),
         None => Err(Error::usage(
             "a table of this layout has at least one column",
         )),

@@ -61,7 +61,10 @@ pub(crate) enum ColumnSource {
     /// A folder of its own, which is an array like any other.
     Own(Key),
     /// The files of the table.
-    #[cfg_attr(not(feature = "documents"), allow(dead_code))]
+    #[cfg_attr(
+        not(feature = "documents"),
+        allow(dead_code, reason = "only the layouts of the two documents use it")
+    )]
     Shared(Box<ArraySpec>),
 }
 

@@ -6,7 +6,7 @@
 
 use super::offsets::{slots_of, walk};
 use super::{Framing, LEAST_CHUNK, Slot, SuperchunkIndex, read_up_to, with_digest};
-use crate::convert::{chunk_len, to_u64, to_usize};
+use crate::convert::{in_memory, to_u64, to_usize};
 use crate::error::DatasetError;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
@@ -49,7 +49,7 @@ pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
     let rest = read_up_to(file, HEAD_LEN, metadata_len + table_len)?;
     check_seal(&header, &head, &rest)?;
     let (metadata, table) = rest
-        .split_at_checked(to_usize(metadata_len)?)
+        .split_at_checked(in_memory(metadata_len)?)
         .filter(|(_, table)| to_u64(table.len()) == table_len)
         .ok_or(DatasetError::CutShort {
             chunk: None,
@@ -164,7 +164,7 @@ pub(super) fn write(
         offsets.push(front + to_u64(body.len()));
         body.extend(with_digest(chunk.as_ref(), options.checksum));
         if options.offsets {
-            body.resize(body.len() + chunk_len(options.spare), 0);
+            body.resize(body.len() + to_usize(options.spare), 0);
         }
     }
     let table = match options.offsets {

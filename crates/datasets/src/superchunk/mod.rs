@@ -8,7 +8,7 @@ mod offsets;
 mod proposal;
 mod single;
 
-use crate::convert::{chunk_len, to_u64, to_usize};
+use crate::convert::{in_memory, to_u64, to_usize};
 use crate::error::DatasetError;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, ErrorKind, Result};
@@ -158,7 +158,13 @@ impl Container {
     }
 
     /// The bytes of a file with these chunks. A container without metadata ignores `metadata`.
-    #[cfg_attr(not(feature = "documents"), allow(unused_variables))]
+    #[cfg_attr(
+        not(feature = "documents"),
+        allow(
+            unused_variables,
+            reason = "only superchunks of the two documents have metadata"
+        )
+    )]
     pub(crate) fn write(&self, metadata: &[u8], chunks: &[impl AsRef<[u8]>]) -> Result<Vec<u8>> {
         match self {
             Self::Single { .. } => single::write(chunks),
@@ -254,9 +260,9 @@ impl SuperchunkIndex {
             .into());
         }
         let mut bytes = read_up_to(file, slot.at, used)?;
-        self.compare(&bytes, chunk_len(header.ctbytes), cut_short(used))?
+        self.compare(&bytes, to_usize(header.ctbytes), cut_short(used))?
             .map_err(fail)?;
-        bytes.truncate(chunk_len(header.ctbytes));
+        bytes.truncate(to_usize(header.ctbytes));
         Ok(StoredChunk {
             bytes,
             header,
@@ -289,7 +295,7 @@ pub(crate) fn fitted(chunk: &[u8], checksum: Checksum, slot: &Slot) -> Result<Op
     if to_u64(bytes.len()) > slot.len {
         return Ok(None);
     }
-    bytes.resize(to_usize(slot.len)?, 0);
+    bytes.resize(in_memory(slot.len)?, 0);
     Ok(Some(bytes))
 }
 
@@ -304,7 +310,7 @@ fn with_digest(chunk: &[u8], checksum: Checksum) -> Vec<u8> {
 fn read_up_to(file: &dyn Object, at: u64, len: u64) -> Result<Vec<u8>> {
     // An empty part after the end is empty.
     let rest = file.size()?.saturating_sub(at);
-    let mut bytes = vec![0; to_usize(len.min(rest))?];
+    let mut bytes = vec![0; in_memory(len.min(rest))?];
     file.read_exact_at(at, &mut bytes)?;
     Ok(bytes)
 }

@@ -6,7 +6,7 @@
 
 use super::offsets::{slots_of, walk};
 use super::{Framing, SuperchunkIndex, read_up_to, with_digest};
-use crate::convert::{chunk_len, to_u64};
+use crate::convert::{to_u64, to_usize};
 use crate::wire::proposal::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
 use bloscpack_error::Result;
 use bloscpack_storage::Object;
@@ -47,7 +47,7 @@ pub(super) fn write(framing: &Framing, chunks: &[impl AsRef<[u8]>]) -> Result<Ve
         index.push(header.chunks_begin() + to_u64(body.len()));
         body.extend(with_digest(chunk.as_ref(), options.checksum));
         if options.offsets {
-            body.resize(body.len() + chunk_len(options.spare), 0);
+            body.resize(body.len() + to_usize(options.spare), 0);
         }
     }
     header.file_len = header.chunks_begin() + to_u64(body.len());

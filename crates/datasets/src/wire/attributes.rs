@@ -3,10 +3,7 @@
 use super::error::{MetaError, shown};
 use super::object::Object;
 use super::python_json::{python_json, write_string};
-use bloscpack_wire::{
-    json,
-    members::{Member, Members, with_value},
-};
+use bloscpack_wire::internal::{Member, Members, json, with_value};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 

@@ -1,10 +1,7 @@
 //! [`Object`]: the JSON object that a small file consists of, found in its text without building its value.
 
 use super::error::{MetaError, TextPosition, shown};
-use bloscpack_wire::{
-    json,
-    members::{Member, Members},
-};
+use bloscpack_wire::internal::{Member, Members, json};
 use std::fmt::Display;
 
 /// Keys that the message about a missing one lists.

@@ -121,7 +121,7 @@ pub fn counted_bytes(
         sum.saturating_add(ctbytes)
             .saturating_add(overhead.bytes().into())
     });
-    i64::try_from(sum).unwrap_or(i64::MAX)
+    0i64.saturating_add_unsigned(sum)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::error::{MetaError, shown};
 use super::object::{Field, Object};
 use super::python_json::python_json;
 use blosc1::{Compressor, Filter};
-use bloscpack_wire::json as python;
+use bloscpack_wire::internal::json as python;
 use serde_json::{Map, Value, json};
 
 /// Bytes of the longest file. Where rows are arrays, old writers list all values of a default row.

@@ -11,11 +11,11 @@ use crate::dataset::copy::{cut, within};
 use crate::failure::Failure;
 use crate::frame::{failure, open};
 use crate::input::{self, STANDARD};
-use crate::int::widened;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
+use bloscpack::wire::internal::to_u64;
 
 impl Cat {
     /// Prints elements of the array in a frame, or the chunks of a frame without one.
@@ -41,14 +41,14 @@ impl Cat {
         for number in numbers {
             let data = frame.chunk(number);
             let data = data.map_err(|error| failed(error, &output))?;
-            let len = widened(data.len());
+            let len = to_u64(data.len());
             progress.advance(len);
             let data = cut(&data, within(&wanted, number * size, len));
             let data = data.map_err(|error| failed(error, &output))?;
             output
                 .write_all(data)
                 .map_err(|error| output.failed(&error))?;
-            copied += widened(data.len());
+            copied += to_u64(data.len());
         }
         progress.finish();
         check_complete(self.range, copied, &input::name(&self.path))?;

@@ -9,11 +9,11 @@ use crate::dataset::BATCH;
 use crate::dataset::selection::Selection;
 use crate::failure::Failure;
 use crate::input::{Input, STANDARD};
-use crate::int::widened;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
+use bloscpack::wire::internal::to_u64;
 
 impl Cat {
     /// Prints elements of the array in a file, in C order.
@@ -35,7 +35,7 @@ impl Cat {
                 .map_err(|error| failed(error, &output))?
             {
                 for column in &batch.columns {
-                    progress.advance(widened(column.len()));
+                    progress.advance(to_u64(column.len()));
                     let done = output.write_all(column);
                     done.map_err(|error| output.failed(&error))?;
                 }

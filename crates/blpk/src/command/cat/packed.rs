@@ -13,10 +13,10 @@ use crate::command::records::{FlushingReader, RecordOutput, Separator, failed_to
 use crate::dataset::copy::{cut, within};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::int::widened;
 use crate::output::Output;
 use crate::session::Session;
 use crate::status::Status;
+use bloscpack::wire::internal::to_u64;
 
 impl Cat {
     /// Prints the wanted part of the records.
@@ -89,10 +89,10 @@ fn copy(
     while at < wanted.end
         && let Some(record) = reader.next_record()?
     {
-        let len = widened(record.len());
+        let len = to_u64(record.len());
         let bytes = cut(record, within(&wanted, at, len))?;
         out.borrow_mut().put(bytes)?;
-        copied += widened(bytes.len());
+        copied += to_u64(bytes.len());
         at += len;
     }
     Ok(copied)

@@ -8,12 +8,12 @@ use crate::command::bloscpack_file::{failed_to_read, has_records};
 use crate::command::encoding::{Content, encode};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::int::widened;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
+use bloscpack::wire::internal::to_u64;
 
 impl Convert {
     /// Makes a file from another, and returns its name.
@@ -61,7 +61,7 @@ impl Convert {
         if survey.members.len() > 1 {
             session.warning(format_args!(
                 "{name}: its {} become one, with the settings and the metadata of the first",
-                count(widened(survey.members.len()), "member")
+                count(to_u64(survey.members.len()), "member")
             ));
         }
         let (header, format) = (&first.header, self.header_format());

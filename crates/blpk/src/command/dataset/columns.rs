@@ -13,11 +13,11 @@ use crate::dataset::storage_args::StorageArgs;
 use crate::edit::DatasetEdit;
 use crate::failure::Failure;
 use crate::input;
-use crate::int::widened;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
+use bloscpack::wire::internal::to_u64;
 
 /// Add a column to a table
 ///
@@ -74,7 +74,7 @@ impl AddColumn {
         let name = input::name(&self.input);
         let columns = source.schema().columns.len();
         if columns != 1 {
-            let columns = count(widened(columns), "column");
+            let columns = count(to_u64(columns), "column");
             return Err(Failure::usage(format!(
                 "{name} has {columns}, expected one"
             )));

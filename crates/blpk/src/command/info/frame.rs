@@ -17,12 +17,12 @@ use super::text::Lines;
 use crate::dataset::slice::Region;
 use crate::failure::Failure;
 use crate::frame::{failure, open};
-use crate::int::widened;
 use crate::output;
 use crate::session::Session;
 use crate::size::pretty;
 use crate::status::Status;
 use crate::text::{plain, shape, shown};
+use bloscpack::wire::internal::to_u64;
 
 /// Prints the report on the frame at `path`.
 pub fn run(path: &Path, as_json: bool, session: &Session) -> Result<Status, Failure> {
@@ -210,7 +210,7 @@ impl<'a> Summary<'a> {
 const VERSION: u8 = 0x0f;
 
 fn layer(name: &str, len: usize) -> String {
-    format!("{}, {}", plain(name), pretty(widened(len)))
+    format!("{}, {}", plain(name), pretty(to_u64(len)))
 }
 
 fn lengths<'a>(layers: impl Iterator<Item = (&'a str, usize)>) -> Value {

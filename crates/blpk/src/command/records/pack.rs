@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bloscpack::{
     Checksum, Error, FormatVersion, Metadata,
     records::{RecordWriter, RecordWriterBuilder},
-    wire::{Packing, header::MAGIC},
+    wire::{Packing, internal::MAGIC},
 };
 use clap::Args;
 

@@ -3,14 +3,14 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use bloscpack::{Error, blosc::MAX_NBYTES, error::Side, wire::records::packing::PACK_HEAD_LEN};
+use bloscpack::{Error, blosc::MAX_NBYTES, error::Side, wire::internal::PACK_HEAD_LEN};
 use memchr::memchr;
 
 use super::separator::Separator;
 use crate::failure::Failure;
-use crate::int::widened;
 use crate::session::Session;
 use crate::status::Status;
+use bloscpack::wire::internal::to_u64;
 
 /// Bytes of one read.
 const PIECE_LEN: usize = 256 << 10;
@@ -21,7 +21,7 @@ const LENGTH_LEN: usize = 4;
 pub fn longest(packed: bool, session: &Session) -> u64 {
     // The head and the length of a record that is alone in a packed chunk.
     let around = if packed {
-        widened(PACK_HEAD_LEN + LENGTH_LEN)
+        to_u64(PACK_HEAD_LEN + LENGTH_LEN)
     } else {
         0
     };
@@ -146,7 +146,7 @@ impl<R: Read> RecordSplitter<R> {
     /// Refuses a record that is longer than `longest`. Its `length` may not be known yet.
     fn check(&self, found: usize, length: Option<u32>) -> Result<(), Failure> {
         let (name, record, longest) = (&self.name, self.records, self.longest);
-        if widened(found) <= longest {
+        if to_u64(found) <= longest {
             return Ok(());
         }
         let title = match length {

@@ -13,11 +13,8 @@
 
 use crate::wire::error::MetaError;
 use blosc1::{HEADER_LEN, MAX_NBYTES};
-use bloscpack_wire::{
-    checksum::Checksum,
-    fields::{i64_at, put, u8_at, u32_at},
-    header::MAGIC,
-};
+use bloscpack_wire::Checksum;
+use bloscpack_wire::internal::{MAGIC, i64_at, put, u8_at, u32_at};
 
 /// Bytes of the header.
 pub const SUPERCHUNK_HEADER_LEN: usize = 32;
@@ -305,7 +302,7 @@ fn count(bytes: &[u8], at: usize, name: &str) -> Result<u64, MetaError> {
 mod tests {
     use super::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
     use blosc1::Fault;
-    use bloscpack_wire::checksum::Checksum;
+    use bloscpack_wire::Checksum;
 
     /// 3 chunks of up to 600 bytes, adler32, with an index, 250 bytes in all; by hand.
     const EXAMPLE: [u8; SUPERCHUNK_HEADER_LEN] = [
