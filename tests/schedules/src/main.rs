@@ -44,7 +44,7 @@ mod parallel_models;
 /// As much of the modules of datasets as the cache needs.
 #[cfg(feature = "cache")]
 mod convert {
-    pub const fn chunk_len(len: u32) -> usize {
+    pub const fn to_usize(len: u32) -> usize {
         len as usize
     }
 }
