@@ -43,6 +43,8 @@ use crate::cli::Cli;
 use crate::session::Session;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "arrow")]
+    hide_caught_panics();
     // Before parsing, so that `--color` applies to the messages of the parser, too.
     cli::color_choice(std::env::args_os()).write_global();
     let cli = Cli::try_parse().unwrap_or_else(|error| cli::advise(error).exit());
@@ -55,4 +57,15 @@ fn main() -> ExitCode {
             failure.status().into()
         }
     }
+}
+
+/// Prints nothing for a panic that becomes an error, which is reported in one line.
+#[cfg(feature = "arrow")]
+fn hide_caught_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !bloscpack::exchange::catches_panics() {
+            print(panic);
+        }
+    }));
 }

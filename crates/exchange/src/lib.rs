@@ -56,7 +56,7 @@ mod schema;
 mod source;
 
 #[cfg(feature = "arrow")]
-pub use arrow::{write_arrow, write_arrow_stream, write_parquet};
+pub use arrow::{catches_panics, write_arrow, write_arrow_stream, write_parquet};
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::write_csv;

@@ -10,14 +10,41 @@ use bloscpack_storage::ReadAt;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Runs code of another crate, which may panic about a damaged file.
+thread_local! {
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread becomes an error of this crate.
+///
+/// The crates that read Arrow and Parquet panic on some damaged files. Readers and writers here return an
+/// [`ExchangeError::Library`] then, but the panic hook of the program has already printed a message. A program that does
+/// not want that asks in its hook:
+///
+/// ```
+/// let print = std::panic::take_hook();
+/// std::panic::set_hook(Box::new(move |panic| {
+///     if !bloscpack_exchange::catches_panics() {
+///         print(panic);
+///     }
+/// }));
+/// ```
+#[must_use]
+pub fn catches_panics() -> bool {
+    IS_GUARDED.get()
+}
+
+/// Runs code of another crate, which may panic on a damaged file.
 pub(super) fn guarded<T>(format: Format, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    let was_guarded = IS_GUARDED.replace(true);
     // Unfinished work is dropped with the reader or writer: nothing follows an error.
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+    let done = catch_unwind(AssertUnwindSafe(run));
+    IS_GUARDED.set(was_guarded);
+    done.unwrap_or_else(|panic| {
         let why = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(why), _) => (*why).to_owned(),
             (None, Some(why)) => why.clone(),

@@ -28,6 +28,7 @@ mod to;
 mod types;
 mod write;
 
+pub use guard::catches_panics;
 pub(super) use parquet::open_parquet;
 pub use parquet::write_parquet;
 pub(super) use read::open_arrow;
