@@ -1,48 +1,160 @@
-//! [`MemberHead`]: the parts before the table and the chunks of the first member.
+//! [`MemberMap`]: where the parts of the first member of a file are.
+//!
+//! ```text
+//!   header | metadata | table of offsets | chunks ...... | trailing bytes
+//!                       offsets()          chunks_end()    trailing_after()
+//!   └────────── has_sound_seal() ──────┘
+//! ```
 
+use crate::checked::{in_memory, to_u64};
 use crate::walk::Walk;
+use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
+use bloscpack_storage::internal::{GAP, for_each_step};
 use bloscpack_storage::{Cursor, ReadAt};
-use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, MetadataPlace};
+use bloscpack_wire::{
+    Event, FormatError, Geometry, Header, Limits, Metadata, MetadataHeader, MetadataPlace, Offsets,
+    Position, Section, Trailing,
+    internal::{ENTRY_LEN, Seal},
+};
+use std::io::ErrorKind::UnexpectedEof;
 
-/// Header and metadata of the first member.
-pub(crate) struct MemberHead {
+/// The parts of the first member of a file.
+pub(crate) struct MemberMap {
     pub header: Header,
     pub metadata: Option<Metadata>,
     /// The header of the metadata, in V3.
-    pub section: Option<MetadataHeader>,
-    /// Bytes of the metadata in the file.
-    pub metadata_len: u64,
+    pub metadata_header: Option<MetadataHeader>,
+    /// Where metadata, table and chunks begin.
+    pub geometry: Geometry,
 }
 
-/// Reads the head of the first member, if there is a member.
-pub(crate) fn head<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<MemberHead>> {
-    let mut head: Option<MemberHead> = None;
-    let mut walk = Walk::of_file(Cursor::new(source), limits)?;
-    walk.run_until(|event, _| match (event, &mut head) {
-        (Event::Header(header), _) => {
-            let raw = match header.metadata {
-                MetadataPlace::Raw { len, .. } => len.into(),
-                _ => 0,
-            };
-            let is_all = header.metadata == MetadataPlace::Absent;
-            head = Some(MemberHead {
-                header,
-                metadata: None,
-                section: None,
-                metadata_len: raw,
-            });
-            is_all
-        }
-        (Event::Metadata(metadata, section), Some(head)) => {
-            head.metadata = Some(metadata);
-            if let Some(section) = section {
-                head.metadata_len = section.section_len();
-                head.section = Some(section);
+impl MemberMap {
+    /// Reads header and metadata, if there is a member. The other parts are read as they are asked for.
+    pub(crate) fn read<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Self>> {
+        let mut map: Option<Self> = None;
+        let mut walk = Walk::of_file(Cursor::new(source), limits)?;
+        walk.run_until(|event, parser| match (event, &mut map) {
+            (Event::Header(header), _) => {
+                let is_all = header.metadata == MetadataPlace::Absent;
+                map = Some(Self {
+                    header,
+                    metadata: None,
+                    metadata_header: None,
+                    geometry: parser.geometry(),
+                });
+                is_all
             }
-            true
+            (Event::Metadata(metadata, header), Some(map)) => {
+                map.metadata = Some(metadata);
+                map.metadata_header = header;
+                map.geometry = parser.geometry();
+                true
+            }
+            _ => false,
+        })?;
+        Ok(map)
+    }
+
+    /// Bytes of the metadata in the file, its spare space included.
+    pub(crate) fn metadata_len(&self) -> u64 {
+        self.geometry.table_at - self.geometry.metadata_at
+    }
+
+    /// The table of offsets, read at once and checked as the parser does.
+    pub(crate) fn offsets<S: ReadAt>(
+        &self,
+        source: &S,
+    ) -> Result<std::result::Result<Offsets, FormatError>> {
+        let entries = self.header.nchunks.filter(|_| self.header.offsets);
+        let mut table = vec![0; in_memory(entries.unwrap_or(0) * ENTRY_LEN)?];
+        source.read_exact_at(self.geometry.table_at, &mut table)?;
+        Ok(Offsets::decode(&table, self.geometry.chunks_at))
+    }
+
+    /// Where the last chunk ends, its digest included, by the last entry of the table and the chunk there. Nothing if the
+    /// table or the chunks at both ends contradict the header; a walk then finds out which part is wrong.
+    ///
+    /// No digest covers a header of V3: with a flipped bit in its sizes, every position of the content would be wrong.
+    pub(crate) fn chunks_end<S: ReadAt>(&self, source: &S) -> Result<Option<u64>> {
+        let (header, geometry) = (&self.header, &self.geometry);
+        let Some(others) = header.nchunks.and_then(|chunks| chunks.checked_sub(1)) else {
+            return Ok(None);
+        };
+        let first_at = entry(source, geometry.table_at)?;
+        let last_at = entry(source, geometry.table_at + others * ENTRY_LEN)?;
+        let (Some(first_at), Some(last_at)) = (first_at, last_at) else {
+            return Ok(None);
+        };
+        if first_at != geometry.chunks_at {
+            return Ok(None);
         }
-        _ => false,
-    })?;
-    Ok(head)
+        let first = chunk_header(source, first_at)?;
+        let (Some(first), Some(last)) = (first, chunk_header(source, last_at)?) else {
+            return Ok(None);
+        };
+        let is_full = others == 0 || header.chunk_size == Some(first.nbytes);
+        let fits = is_full && header.last_chunk == Some(last.nbytes);
+        if !fits && !header.varlen {
+            return Ok(None);
+        }
+        let end = last_at + u64::from(last.ctbytes) + to_u64(header.checksum.digest_len());
+        Ok(Some(end))
+    }
+
+    /// Whether the seal of the header, if it has one, fits the bytes before the chunks. If it does not, the parser reports
+    /// what is wrong.
+    pub(crate) fn has_sound_seal<S: ReadAt>(&self, source: &S) -> Result<bool> {
+        let Some(found) = self.header.seal else {
+            return Ok(true);
+        };
+        let mut header = vec![0; self.header.layout.header_len()];
+        source.read_exact_at(0, &mut header)?;
+        let mut seal = Seal::of_header(&header);
+        let from = self.geometry.metadata_at;
+        let len = self.geometry.chunks_at - from;
+        for_each_step(source, from, len, |bytes| seal.update(bytes))?;
+        Ok(seal.check(found).is_ok())
+    }
+}
+
+/// The bytes after the last chunk, which ends at `end`, if they cannot mean anything: none, or some that begin with zeros,
+/// as while an append is in progress. Returns nothing for any other bytes, which need a walk.
+pub(crate) fn trailing_after<S: ReadAt>(source: &S, end: u64) -> Result<Option<Option<Trailing>>> {
+    let Some(len) = source.size()?.checked_sub(end) else {
+        return Ok(None);
+    };
+    let mut first = vec![0; in_memory(len.min(GAP))?];
+    source.read_exact_at(end, &mut first)?;
+    if first.iter().any(|byte| *byte != 0) {
+        return Ok(None);
+    }
+    let position = Position {
+        byte: end,
+        member: 0,
+        chunk: None,
+        section: Section::Trailer,
+    };
+    Ok(Some((len > 0).then_some(Trailing { position, len })))
+}
+
+/// An entry of a table of offsets; nothing for -1, and past the end.
+fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
+    let bytes = bytes_at(source, at)?;
+    Ok(bytes.and_then(|bytes| u64::try_from(i64::from_le_bytes(bytes)).ok()))
+}
+
+/// The header of the chunk at this position, if there is one.
+pub(crate) fn chunk_header<S: ReadAt>(source: &S, at: u64) -> Result<Option<ChunkHeader>> {
+    let bytes: Option<[u8; HEADER_LEN]> = bytes_at(source, at)?;
+    Ok(bytes.and_then(|bytes| ChunkHeader::parse(&bytes).ok()))
+}
+
+/// Some bytes, if the source does not end before.
+fn bytes_at<const LEN: usize>(source: &impl ReadAt, at: u64) -> Result<Option<[u8; LEN]>> {
+    let mut bytes = [0; LEN];
+    match source.read_exact_at(at, &mut bytes) {
+        Err(error) if error.kind() == UnexpectedEof => Ok(None),
+        result => Ok(result.map(|()| Some(bytes))?),
+    }
 }

@@ -153,7 +153,7 @@ impl<F: Folder> Appender<'_, F> {
     /// # Errors
     /// Returns the same errors as [`Editor::set_metadata`].
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
-        let is_same = self.state.head.metadata.as_ref() == Some(metadata);
+        let is_same = self.state.map.metadata.as_ref() == Some(metadata);
         self.metadata = Some(if is_same {
             NewMetadata::Same
         } else {
@@ -216,13 +216,13 @@ impl<F: Folder> Appender<'_, F> {
         let chunk_size = self.chunker.chunk_size()?;
         let last = last_chunk_len(new, chunk_size)?;
         let chunks = self.kept + new.chunks;
-        let header = &self.state.head.header;
+        let header = &self.state.map.header;
         Ok(counted(header, chunks, chunk_size, last))
     }
 
     /// The metadata of an array, with its new shape.
     fn grown_metadata(&self, appended: u64) -> Result<NewMetadata> {
-        let Some(metadata) = &self.state.head.metadata else {
+        let Some(metadata) = &self.state.map.metadata else {
             return Ok(NewMetadata::Same);
         };
         let Some(array) = NumpyArray::of(metadata)? else {
@@ -248,7 +248,7 @@ fn in_place(header: &Header, state: &FileState, metadata: &NewMetadata) -> Optio
     if state.is_stream || matches!(metadata, NewMetadata::Moved(..)) {
         return None;
     }
-    let Some(entries) = state.head.header.table_len() else {
+    let Some(entries) = state.map.header.table_len() else {
         return Some(header.clone());
     };
     let spare = entries.checked_sub(header.nchunks?)?;
@@ -313,7 +313,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
                 (0, self.all_starts(state, kept)?)
             };
             // The header has room for all entries, so that the position is in the file.
-            let at = state.geometry.table_at + from * ENTRY_LEN;
+            let at = state.map.geometry.table_at + from * ENTRY_LEN;
             self.change.put(at, &Offsets::encode(&starts)?)?;
         }
         preamble::put(&mut self.change, state, header, metadata)?;

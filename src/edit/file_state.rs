@@ -5,7 +5,8 @@ use crate::Warning;
 use crate::checked::len_of;
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
-use crate::indexed::{Index, MemberHead, head};
+use crate::indexed::Index;
+use crate::member_map::MemberMap;
 use crate::recover::holds_chunks;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, ReadAt};
@@ -17,9 +18,8 @@ use std::sync::Arc;
 
 /// Head, index and end of the file that an editor has open.
 pub(super) struct FileState {
-    pub head: MemberHead,
+    pub map: MemberMap,
     pub index: Arc<Index>,
-    pub geometry: Geometry,
     /// Where the last chunk ends, its digest included.
     pub end: u64,
     /// Whether an end mark follows.
@@ -31,19 +31,19 @@ pub(super) struct FileState {
 impl FileState {
     pub(super) fn of<S: ReadAt>(file: &S, limits: &Limits) -> Result<Self> {
         let index = Index::of_records(file, limits, false)?;
-        let Some(head) = head(file, limits)? else {
+        let Some(map) = MemberMap::read(file, limits)? else {
             return Err(Error::usage("the file is empty: it has no header"));
         };
-        let geometry = Geometry::of(&head.header, head.metadata_len)?;
-        let is_stream = head.header.nchunks.is_none();
+        let is_stream = map.header.nchunks.is_none();
         let last = index.chunks().checked_sub(1);
         let last = last.map(|last| index.extent(file, last)).transpose()?;
-        let end = last.flatten().map_or(geometry.chunks_at, |last| last.end);
-        let is_indexed = head.header.offsets && first_entry_is_filled(file, &geometry)?;
+        let end = last
+            .flatten()
+            .map_or(map.geometry.chunks_at, |last| last.end);
+        let is_indexed = map.header.offsets && first_entry_is_filled(file, &map.geometry)?;
         Ok(Self {
-            head,
+            map,
             index: Arc::new(index),
-            geometry,
             end,
             is_stream,
             is_indexed,
@@ -63,10 +63,10 @@ impl FileState {
 
     /// Refuses files that no editor can change, and files with chunks of another form than this editor is for.
     pub(super) fn check_editable(&self, wanted: Wanted) -> Result<()> {
-        let layout = self.head.header.layout;
+        let layout = self.map.header.layout;
         let what = if self.index.members() > 1 {
             let members = self.index.members();
-            let how = match self.head.header.varlen {
+            let how = match self.map.header.varlen {
                 true => "unpack and pack",
                 false => "decompress and compress",
             };
@@ -78,10 +78,10 @@ impl FileState {
             format!(
                 "layout {layout} can only be read; decompress and compress the file to change it"
             )
-        } else if self.is_stream && self.head.header.offsets {
+        } else if self.is_stream && self.map.header.offsets {
             "the length of the table of offsets is not known; decompress and compress the file to change it"
                 .to_owned()
-        } else if self.head.header.varlen && wanted == Wanted::Content {
+        } else if self.map.header.varlen && wanted == Wanted::Content {
             "the file contains records, which have no positions in one content; append records to it"
                 .to_owned()
         } else {
@@ -92,7 +92,7 @@ impl FileState {
 
     /// The form of the chunks.
     pub(super) fn form(&self) -> std::result::Result<Form, FormatError> {
-        Form::of(&self.head.header, self.head.metadata.as_ref())
+        Form::of(&self.map.header, self.map.metadata.as_ref())
     }
 
     /// Refuses a file with sound chunks after its last one: a change would cut them off, and they may still be worth
@@ -112,13 +112,13 @@ impl FileState {
     /// From where on readers ignore the bytes of the file: after the last chunk, where an append by the reference
     /// implementation leaves stale bytes, too.
     pub(super) fn free_from(&self) -> Option<u64> {
-        let is_tolerant = self.head.header.layout == FormatVersion::V3 && self.is_indexed;
+        let is_tolerant = self.map.header.layout == FormatVersion::V3 && self.is_indexed;
         is_tolerant.then_some(self.end)
     }
 
     /// The header with all chunks counted, which a stream's own does not.
     pub(super) fn closed_header<S: ReadAt>(&self, file: &S) -> Result<Header> {
-        let header = &self.head.header;
+        let header = &self.map.header;
         if !self.is_stream {
             return Ok(header.clone());
         }
@@ -140,7 +140,7 @@ impl FileState {
 
     /// Spare offsets for a new file with the same number of chunks: as many as now.
     pub(super) fn spare_or(&self, wanted: Option<u64>) -> Option<u64> {
-        let header = &self.head.header;
+        let header = &self.map.header;
         // The spare offsets that the header claims may be in a hole of the file.
         let there = header.max_app_chunks.min(MOST_SPARE);
         wanted.or_else(|| (header.offsets && !self.is_stream).then_some(there))

@@ -52,7 +52,7 @@ pub(super) fn replace<F: Folder>(
     let held = match new {
         NewMetadata::Same => return Ok(()),
         NewMetadata::InPlace(_) => {
-            let header = state.head.header.clone();
+            let header = state.map.header.clone();
             preamble::put(&mut change, state, header, &new)?;
             let len = change.size()?;
             change.commit(len)?

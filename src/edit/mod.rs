@@ -114,12 +114,12 @@ impl<F: Folder> Editor<F> {
 
     /// The header.
     pub fn header(&self) -> &Header {
-        &self.state.head.header
+        &self.state.map.header
     }
 
     /// The metadata.
     pub fn metadata(&self) -> Option<&Metadata> {
-        self.state.head.metadata.as_ref()
+        self.state.map.metadata.as_ref()
     }
 
     /// A reader of the file as it is now.

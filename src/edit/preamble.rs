@@ -6,8 +6,8 @@ use crate::checked::{in_memory, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::internal::for_each_step;
 use bloscpack_storage::{Change, Folder, ReadAt};
+use bloscpack_wire::internal::Seal;
 use bloscpack_wire::{FormatError, FormatVersion, Header, Limit, Metadata, MetadataPlace};
-use crc32fast::Hasher;
 
 /// The metadata after a change.
 pub(super) enum NewMetadata {
@@ -26,11 +26,11 @@ impl NewMetadata {
         metadata: &Metadata,
         options: &EditorBuilder,
     ) -> Result<Self> {
-        let (header, hashers) = (&state.head.header, &options.hashers);
+        let (header, hashers) = (&state.map.header, &options.hashers);
         let limit = options.limits.metadata;
         check_limit(Limit::Metadata, to_u64(metadata.text().len()), limit)?;
         if header.layout == FormatVersion::V3 {
-            if let Some(old) = &state.head.section
+            if let Some(old) = &state.map.metadata_header
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
             {
                 return Ok(Self::InPlace(section));
@@ -39,7 +39,7 @@ impl NewMetadata {
             return Ok(Self::Moved(MetadataPlace::Section, section));
         }
         let (place, mut raw) = metadata.to_raw(header.layout)?;
-        let room = in_memory(state.head.metadata_len)?;
+        let room = in_memory(state.map.metadata_len())?;
         if header.metadata != MetadataPlace::Absent && raw.len() <= room {
             // White space after a JSON value is part of the text.
             raw.resize(room, b' ');
@@ -68,12 +68,11 @@ pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) ->
     if header.seal.is_some() {
         header.seal = Some(0);
         let bytes = header.encode()?;
-        let mut seal = Hasher::new();
-        seal.update(&bytes);
+        let mut seal = Seal::of_header(&bytes);
         let from = to_u64(bytes.len());
         let len = chunks_at - from;
         for_each_step(file, from, len, |bytes| seal.update(bytes))?;
-        header.seal = Some(seal.finalize());
+        header.seal = Some(seal.value());
     }
     Ok(header.encode()?)
 }
@@ -86,10 +85,10 @@ pub(super) fn put<F: Folder>(
     metadata: &NewMetadata,
 ) -> Result<()> {
     if let NewMetadata::InPlace(bytes) = metadata {
-        change.put(state.geometry.metadata_at, bytes)?;
+        change.put(state.map.geometry.metadata_at, bytes)?;
     }
-    let old = state.head.header.encode()?;
-    let new = sealed(header, change, state.geometry.chunks_at)?;
+    let old = state.map.header.encode()?;
+    let new = sealed(header, change, state.map.geometry.chunks_at)?;
     if new != old {
         change.put(0, &new)?;
     }

@@ -103,7 +103,7 @@ impl<'o> Recompressor<'o> {
         {
             return Ok(*settings);
         }
-        let typesize = state.head.header.typesize;
+        let typesize = state.map.header.typesize;
         let settings = if chunk.is_empty() {
             self.options.settings_of(reader, typesize)?
         } else {
@@ -121,7 +121,7 @@ impl<'o> Recompressor<'o> {
         state: &FileState,
         old: &OldChunk,
     ) -> Result<Vec<u8>> {
-        let checksum = state.head.header.checksum;
+        let checksum = state.map.header.checksum;
         let room = old.room;
         // Saturates: no chunk fits into a room that is too short for a digest, as none fits into a room of 0.
         let room = room.map(|room| room.saturating_sub(to_u64(checksum.digest_len())));

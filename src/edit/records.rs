@@ -273,7 +273,7 @@ impl<F: Folder> RecordAppender<'_, F> {
         }
         self.chunker.finish(&mut self.sink)?;
         let chunks = self.kept + to_u64(self.sink.starts.len());
-        let header = counted_header(&self.state.head.header, chunks, MAX_NBYTES, 0);
+        let header = counted_header(&self.state.map.header, chunks, MAX_NBYTES, 0);
         let metadata = self.metadata()?;
         self.sink
             .finish(self.state, self.kept, (header, metadata), self.options)?;
@@ -283,7 +283,7 @@ impl<F: Folder> RecordAppender<'_, F> {
 
     /// The metadata, with the new number of records.
     fn metadata(&self) -> Result<NewMetadata> {
-        let Some(old) = &self.state.head.metadata else {
+        let Some(old) = &self.state.map.metadata else {
             return Ok(NewMetadata::Same);
         };
         let count = self.chunker.records();

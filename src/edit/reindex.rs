@@ -32,8 +32,8 @@ impl<F: Folder> Editor<F> {
         let extents = self.state.extents(self.held.file())?;
         let starts: Vec<_> = extents.iter().map(|extent| extent.start).collect();
         let mut change = self.held.change(None)?;
-        change.put(self.state.geometry.table_at, &Offsets::encode(&starts)?)?;
-        let header = self.state.head.header.clone();
+        change.put(self.state.map.geometry.table_at, &Offsets::encode(&starts)?)?;
+        let header = self.state.map.header.clone();
         preamble::put(&mut change, &self.state, header, &NewMetadata::Same)?;
         let len = change.size()?;
         let held = change.commit(len)?;

@@ -47,8 +47,8 @@ impl NewPreamble {
                 bytes
             }
             NewMetadata::Same => {
-                let mut bytes = vec![0; in_memory(state.head.metadata_len)?];
-                file.read_exact_at(state.geometry.metadata_at, &mut bytes)?;
+                let mut bytes = vec![0; in_memory(state.map.metadata_len())?];
+                file.read_exact_at(state.map.geometry.metadata_at, &mut bytes)?;
                 bytes
             }
         };

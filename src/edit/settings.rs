@@ -91,7 +91,7 @@ fn first_sound<S: ReadAt>(
 impl<F: Folder> Editor<F> {
     /// How appended chunks are made.
     pub(super) fn chunk_options(&self) -> Result<ChunkOptions> {
-        let header = &self.state.head.header;
+        let header = &self.state.map.header;
         let settings_of = match header.varlen {
             true => EditorBuilder::settings_of_records,
             false => EditorBuilder::settings_of,

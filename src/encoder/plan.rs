@@ -9,7 +9,8 @@ use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
     Checksum, FormatVersion, Geometry, Hashers, Header, Metadata, MetadataHeader, MetadataPlace,
-    Packing, declared, internal::ENTRY_LEN,
+    Packing, declared,
+    internal::{ENTRY_LEN, Seal},
 };
 
 /// The most spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
@@ -351,13 +352,12 @@ impl Plan {
     ) -> Result<Vec<u8>> {
         if header.layout == FormatVersion::V2 {
             header.seal = Some(0);
-            let mut seal = crc32fast::Hasher::new();
-            seal.update(&header.encode()?);
+            let mut seal = Seal::of_header(&header.encode()?);
             seal.update(&self.metadata);
             for piece in table {
                 seal.update(piece?.as_ref());
             }
-            header.seal = Some(seal.finalize());
+            header.seal = Some(seal.value());
         }
         Ok(header.encode()?)
     }

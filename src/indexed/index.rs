@@ -1,22 +1,20 @@
 //! [`Index`]: where every chunk of an input is, in the input and in the content.
 //!
-//! A single V3 member with a filled table of offsets and chunks of one size needs no index in memory: its table is read
-//! entry by entry as chunks are asked for, so that opening costs the same for ten chunks and for ten million. Everything
-//! else is walked once, from chunk header to chunk header.
+//! A single V3 member with a filled table of offsets and chunks of one size needs no walk: its table is the index. A table
+//! of up to two million entries is read and checked on opening; of a longer one, the entries that are needed are read and
+//! checked with their neighbours. Everything else is walked once, from chunk header to chunk header.
 
-use super::head::{MemberHead, head};
-use super::table::{
-    OffsetTable, bad_offset, chunk_header, harmless_trailing, seal_holds, table_end,
-};
+use super::table::{OffsetTable, wrong_entry};
 use crate::checked::{in_memory, len_of, to_u64};
 use crate::engine::Warning;
+use crate::member_map::{MemberMap, chunk_header, trailing_after};
 use crate::walk::Walk;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Checksum, Event, Form, FormatError, FormatVersion, Geometry, Header, Limit, Limits, Metadata,
-    Parser, Position, Section, internal::ENTRY_LEN,
+    Checksum, Event, Form, FormatError, FormatVersion, Header, Limit, Limits, Metadata, Parser,
+    Position, Section, internal::ENTRY_LEN,
 };
 use std::ops::Range;
 
@@ -54,6 +52,8 @@ enum Chunks {
     /// By the table of offsets, which is filled in. Records have no common size, and thus no positions in one content.
     Table {
         entries: OffsetTable,
+        /// Where the table is.
+        at: u64,
         chunk_size: Option<u64>,
         /// Where the last chunk ends.
         end: u64,
@@ -108,15 +108,10 @@ impl Index {
 
     /// The index of a single complete member whose table is sufficient.
     fn by_table<S: ReadAt>(source: &S, limits: &Limits, records: bool) -> Result<Option<Self>> {
-        let Some(MemberHead {
-            header,
-            metadata,
-            metadata_len,
-            ..
-        }) = head(source, limits)?
-        else {
+        let Some(map) = MemberMap::read(source, limits)? else {
             return Ok(None);
         };
+        let header = &map.header;
         let uniform = header.chunk_size.zip(header.content_len());
         let size = match uniform {
             None if records && header.varlen => None,
@@ -133,34 +128,36 @@ impl Index {
         if header.seal.is_some() && count > limits.offsets / ENTRY_LEN {
             return Ok(None);
         }
-        let geometry = Geometry::of(&header, metadata_len)?;
-        let Some(end) = table_end(source, &header, &geometry)? else {
+        let Some(end) = map.chunks_end(source)? else {
             return Ok(None);
         };
-        let Some(trailing) = harmless_trailing(source, end)? else {
+        let Some(trailing) = trailing_after(source, end)? else {
             return Ok(None);
         };
         if header.layout == FormatVersion::V2 && trailing.is_some() {
             return Ok(None);
         }
-        if !seal_holds(source, &header, &geometry)? {
+        if !map.has_sound_seal(source)? {
             return Ok(None);
         }
-        let chunks = Chunks::Table {
-            entries: OffsetTable::new(geometry.table_at, count, header.varlen)?,
-            chunk_size: size.map(u64::from),
-            end,
+        let Some(entries) = OffsetTable::of(source, &map, count)? else {
+            return Ok(None);
         };
         let part = IndexedMember {
-            form: Form::of(&header, metadata.as_ref()),
-            header,
-            chunks,
+            form: Form::of(header, map.metadata.as_ref()),
+            chunks: Chunks::Table {
+                entries,
+                at: map.geometry.table_at,
+                chunk_size: size.map(u64::from),
+                end,
+            },
             chunks_end: count,
             content_end: uniform.map_or(0, |(_, content)| content),
+            header: map.header,
         };
         Ok(Some(Self {
             parts: vec![part],
-            metadata,
+            metadata: map.metadata,
             warnings: trailing.map(Warning::Trailing).into_iter().collect(),
         }))
     }
@@ -383,7 +380,9 @@ impl IndexedMember {
         let (checksum, header) = (self.header.checksum, &self.header);
         let allows_spare = header.layout == FormatVersion::V2 && header.offsets;
         let (position, end) = match &self.chunks {
-            Chunks::Table { entries, end, .. } => self.by_table(source, chunk, entries, *end)?,
+            Chunks::Table {
+                entries, at, end, ..
+            } => self.by_table(source, chunk, entries, *at, *end)?,
             Chunks::Walked { member, chunks } => {
                 let walked = walked(chunks, chunk)?;
                 (walked.position(*member, chunk), walked.end(checksum))
@@ -428,49 +427,29 @@ impl IndexedMember {
         }
     }
 
-    /// Where a chunk begins, and where the next part does, by a table.
+    /// Where a chunk begins, and where the next part does, by a table at `table_at`.
     fn by_table<S: ReadAt>(
         &self,
         source: &S,
         chunk: u64,
         entries: &OffsetTable,
+        table_at: u64,
         end: u64,
     ) -> Result<(Position, u64)> {
-        let entry_at = entries.position_of(chunk);
-        // It is the only member, so that its numbers are those over all members.
-        let is_last = chunk + 1 == self.chunks_end;
-        let [at, next] = entries.two(source, chunk)?;
-        let next = if is_last { Some(end) } else { next };
-        let position = Position {
-            byte: entry_at,
-            member: 0,
-            chunk: None,
-            section: Section::Offsets,
-        };
+        let (at, next) = entries.get(source, chunk)?;
+        let next = next.unwrap_or(end);
         let least = to_u64(HEADER_LEN + self.header.checksum.digest_len());
-        let Some(at) = at else {
-            return Err(bad_offset(position, chunk, at, "filled, since others are"));
-        };
-        let Some(next) = next else {
-            let position = Position {
-                byte: entry_at + ENTRY_LEN,
-                ..position
-            };
-            return Err(bad_offset(
-                position,
-                chunk + 1,
-                next,
-                "filled, since others are",
-            ));
+        let wrong = |expected: &str| {
+            let found = i64::try_from(at).map_err(|_| Error::bug("an offset of 64 bits"))?;
+            let byte = table_at + chunk * ENTRY_LEN;
+            Err(wrong_entry(byte, chunk, found, expected.to_owned()))
         };
         // Offsets have 63 bits.
         if next < at + least || next > end {
-            return Err(bad_offset(
-                position,
-                chunk,
-                Some(at),
-                "before the next one and inside the file",
-            ));
+            return wrong("before the next one and inside the file");
+        }
+        if !entries.is_checked() && !self.is_confirmed(source, chunk, entries, end)? {
+            return wrong("where the chunk before it ends");
         }
         let position = Position {
             byte: at,
@@ -479,6 +458,29 @@ impl IndexedMember {
             section: Section::Chunk,
         };
         Ok((position, next))
+    }
+
+    /// Whether the chunk before this one ends where this one begins, or the chunk after it begins where this one ends. One
+    /// of both is sufficient, since the other may be damaged.
+    fn is_confirmed<S: ReadAt>(
+        &self,
+        source: &S,
+        chunk: u64,
+        entries: &OffsetTable,
+        end: u64,
+    ) -> Result<bool> {
+        let digest_len = to_u64(self.header.checksum.digest_len());
+        let fits = |chunk: u64| {
+            let (at, next) = entries.get(source, chunk)?;
+            let header = chunk_header(source, at)?;
+            let ends_at = header.map(|header| at + u64::from(header.ctbytes) + digest_len);
+            Ok::<_, Error>(ends_at == Some(next.unwrap_or(end)))
+        };
+        let Some(before) = chunk.checked_sub(1) else {
+            // The first chunk was compared on opening.
+            return Ok(true);
+        };
+        Ok(fits(before)? || (chunk + 1 < self.chunks_end && fits(chunk + 1)?))
     }
 }
 

@@ -4,14 +4,12 @@ mod builder;
 mod cache;
 mod cursor;
 mod fetch;
-mod head;
 mod index;
 mod table;
 
 pub use builder::IndexedReaderBuilder;
 pub use cursor::ContentCursor;
 pub(super) use fetch::{Fetcher, digest_of};
-pub(super) use head::{MemberHead, head};
 pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 
 use super::checked::{in_memory, len_of, slice, slice_mut, to_u64};
@@ -37,6 +35,10 @@ const PIECE: u64 = 64 << 20;
 /// The source must not change in the meantime. Open a file that others may change as a
 /// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::edit::Editor) wait: in a plain `File`, old
 /// and new bytes may be mixed, and without checksums the reader may return wrong data without an error.
+///
+/// A table of offsets of up to two million entries (16 MiB) is read and checked on opening, and kept; of a longer one,
+/// entries are read as they are needed and checked against the chunks beside. No change of one entry, or of two adjacent
+/// ones, makes the reader return another chunk; `docs/format.md` says what remains possible.
 ///
 /// ```
 /// use bloscpack::indexed::IndexedReader;

@@ -9,7 +9,7 @@ use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Event, FormatError, FormatVersion, Geometry, Header, Metadata, MetadataHeader, MetadataPlace,
     Section,
-    internal::{ENTRY_LEN, MAGIC, METADATA_HEADER_LEN},
+    internal::{ENTRY_LEN, MAGIC, METADATA_HEADER_LEN, Seal},
 };
 use serde_core::de::IgnoredAny;
 use std::io;
@@ -196,18 +196,16 @@ impl Head {
             return Ok(());
         }
         probe.spend(len_of(&(from..chunks_at)));
-        let mut seal = crc32fast::Hasher::new();
-        seal.update(&Header::sealed_bytes(bytes));
+        let mut seal = Seal::of_header(bytes);
         probe
             .window
             .each(from..chunks_at, |piece| seal.update(piece))?;
-        let expected = seal.finalize();
-        if found != expected {
+        if let Err(error) = seal.check(found) {
             self.hint = self.metadata.take();
             self.damages.push(PartDamage {
                 bytes: self.at..chunks_at,
                 section: Section::Header,
-                error: FormatError::Seal { found, expected },
+                error,
             });
         }
         Ok(())

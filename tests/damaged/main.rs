@@ -9,6 +9,7 @@ mod flips;
 mod hostile;
 mod matrix;
 mod recovery;
+mod tables;
 mod truncation;
 
 #[global_allocator]

@@ -14,7 +14,7 @@ use super::offsets::ENTRY_LEN;
 /// assert_eq!((geometry.table_at, geometry.chunks_at), (32, 736));
 /// # Ok::<(), bloscpack_wire::FormatError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Geometry {
     /// The position of the metadata, if there is any.
     pub metadata_at: u64,

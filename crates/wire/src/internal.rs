@@ -8,6 +8,7 @@ pub use crate::members::{Member, Members, with_value};
 pub use crate::metadata::METADATA_HEADER_LEN;
 pub use crate::offsets::{CHUNK_HEADER_LEN, ENTRY_LEN};
 pub use crate::records::packing::{PACK_HEAD_LEN, Pack, most_packed};
+pub use crate::seal::Seal;
 
 /// JSON with the numbers that only Python writes.
 pub mod json {

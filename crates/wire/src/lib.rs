@@ -52,6 +52,7 @@ mod offsets;
 mod parser;
 mod position;
 mod records;
+mod seal;
 mod version;
 
 pub use checksum::{Checksum, Digest};

@@ -41,6 +41,30 @@ impl Offsets {
         }
     }
 
+    /// The table in these bytes, each entry of which belongs to a counted chunk; `first` is where the chunks begin.
+    ///
+    /// ```
+    /// use bloscpack_wire::Offsets;
+    /// let table = Offsets::encode(&[56, 90, 111])?;
+    /// assert_eq!(Offsets::decode(&table, 56)?.get(1), Some(90));
+    /// // Two chunks cannot begin at the same byte.
+    /// let wrong = Offsets::encode(&[56, 90, 90])?;
+    /// assert!(Offsets::decode(&wrong, 56).is_err());
+    /// # Ok::<(), bloscpack_wire::FormatError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Offset`] unless the entries ascend from `first`, with space for a chunk between any two, or
+    /// are all -1.
+    pub fn decode(table: &[u8], first: u64) -> Result<Self, FormatError> {
+        let mut offsets = Self::Absent;
+        let (entries, _) = table.as_chunks();
+        for (number, entry) in (0..).zip(entries) {
+            offsets.push(i64::from_le_bytes(*entry), number, first)?;
+        }
+        Ok(offsets)
+    }
+
     /// Takes in the next entry of a counted chunk.
     ///
     /// `first` is where the first chunk must be. Descending or overlapping entries, entries

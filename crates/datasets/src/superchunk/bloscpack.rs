@@ -11,10 +11,10 @@ use crate::error::DatasetError;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Object;
-use bloscpack_wire::{FormatError, FormatVersion, Header, MetadataPlace, Offsets};
+use bloscpack_wire::internal::{ENTRY_LEN, Seal};
+use bloscpack_wire::{FormatVersion, Geometry, Header, MetadataPlace, Offsets};
 
 const HEAD_LEN: u64 = 32;
-const ENTRY_LEN: u64 = 8;
 
 pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
     let size = file.size()?;
@@ -44,13 +44,16 @@ pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
         }
         .into());
     }
-    let table_len = if header.offsets { count * ENTRY_LEN } else { 0 };
-    let first = HEAD_LEN + metadata_len + table_len;
-    let rest = read_up_to(file, HEAD_LEN, metadata_len + table_len)?;
-    check_seal(&header, &head, &rest)?;
+    let geometry = Geometry::of(&header, metadata_len)?;
+    let first = geometry.chunks_at;
+    let rest = read_up_to(file, HEAD_LEN, first - HEAD_LEN)?;
+    if let Some(found) = header.seal {
+        // It is the only digest of the header, the metadata and the table.
+        seal(&head, &rest).check(found)?;
+    }
     let (metadata, table) = rest
         .split_at_checked(in_memory(metadata_len)?)
-        .filter(|(_, table)| to_u64(table.len()) == table_len)
+        .filter(|(_, table)| to_u64(table.len()) == first - geometry.table_at)
         .ok_or(DatasetError::CutShort {
             chunk: None,
             found: HEAD_LEN + to_u64(rest.len()),
@@ -79,23 +82,10 @@ fn least_len(metadata_len: u64, count: u64, has_table: bool) -> Option<u64> {
         .checked_add(HEAD_LEN + metadata_len)
 }
 
-/// Compares the seal, which is the only digest of the header, the metadata and the table.
-fn check_seal(header: &Header, head: &[u8], rest: &[u8]) -> Result<()> {
-    let Some(found) = header.seal else {
-        return Ok(());
-    };
-    let expected = seal(head, rest);
-    if found != expected {
-        return Err(FormatError::Seal { found, expected }.into());
-    }
-    Ok(())
-}
-
-fn seal(head: &[u8], rest: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&Header::sealed_bytes(head));
-    hasher.update(rest);
-    hasher.finalize()
+fn seal(head: &[u8], rest: &[u8]) -> Seal {
+    let mut seal = Seal::of_header(head);
+    seal.update(rest);
+    seal
 }
 
 fn from_table(table: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Slot>> {
@@ -153,12 +143,7 @@ pub(super) fn write(
         },
         ..Header::new(FormatVersion::V2)
     };
-    let table_len = if options.offsets {
-        count * ENTRY_LEN
-    } else {
-        0
-    };
-    let front = HEAD_LEN + u64::from(metadata_len) + table_len;
+    let front = Geometry::of(&header, metadata_len.into())?.chunks_at;
     let (mut body, mut offsets) = (Vec::new(), Vec::new());
     for chunk in chunks {
         offsets.push(front + to_u64(body.len()));
@@ -172,7 +157,7 @@ pub(super) fn write(
         false => Vec::new(),
     };
     let rest = [metadata, &table].concat();
-    header.seal = Some(seal(&header.encode()?, &rest));
+    header.seal = Some(seal(&header.encode()?, &rest).value());
     let mut bytes = header.encode()?;
     bytes.extend(rest);
     bytes.extend(body);

@@ -207,7 +207,7 @@ impl Header {
     }
 
     /// The part of the header that the seal covers: all of it, with zeros in place of the seal.
-    pub fn sealed_bytes(encoded: &[u8]) -> Vec<u8> {
+    pub(crate) fn sealed_bytes(encoded: &[u8]) -> Vec<u8> {
         let mut bytes = encoded.to_vec();
         put(&mut bytes, RESERVED, &[0; 4]);
         bytes

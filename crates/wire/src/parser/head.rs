@@ -8,6 +8,7 @@ use crate::int::to_usize;
 use crate::limits::Limit;
 use crate::metadata::{METADATA_HEADER_LEN, Metadata, MetadataHeader, inflate};
 use crate::offsets::{ENTRY_LEN, Offsets};
+use crate::seal::Seal;
 
 const UNKNOWN_ENTRY: i64 = -1;
 
@@ -30,12 +31,10 @@ impl Parser {
         self.members += 1;
         let bytes = self.take(header.layout.header_len())?;
         if header.seal.is_some() {
-            let mut seal = crc32fast::Hasher::new();
-            seal.update(&Header::sealed_bytes(&bytes));
-            self.member.seal = Some(seal);
+            self.member.seal = Some(Seal::of_header(&bytes));
         }
         match header.metadata {
-            MetadataPlace::Absent => self.begin_table()?,
+            MetadataPlace::Absent => self.begin_table(0)?,
             MetadataPlace::Raw { len, zlib } => self.enter(State::RawMetadata { len, zlib }),
             MetadataPlace::Section => self.enter(State::SectionHeader),
         };
@@ -169,14 +168,13 @@ impl Parser {
         header: Option<MetadataHeader>,
         len: u64,
     ) -> Result<Step<'a>, FormatError> {
-        self.member.metadata_len = len;
-        self.begin_table()?;
+        self.begin_table(len)?;
         Ok(Step::Event(Event::Metadata(metadata, header)))
     }
 
-    fn begin_table<'a>(&mut self) -> Result<Step<'a>, FormatError> {
+    fn begin_table<'a>(&mut self, metadata_len: u64) -> Result<Step<'a>, FormatError> {
         let header = &self.member.header;
-        self.member.chunks_at = Geometry::of(header, self.member.metadata_len)?.chunks_at;
+        self.member.geometry = Geometry::of(header, metadata_len)?;
         let allowed = self.limits.offsets;
         let state = match header.nchunks {
             None if header.offsets => State::OpenTable,
@@ -209,7 +207,7 @@ impl Parser {
                 return Ok(Step::Hungry);
             };
             if number < counted {
-                let first = self.member.chunks_at;
+                let first = self.member.geometry.chunks_at;
                 self.member.offsets.push(entry, number, first)?;
             } else if entry != UNKNOWN_ENTRY {
                 let expected = "-1, since it is spare".to_owned();
@@ -247,7 +245,7 @@ impl Parser {
                 }
             }
         }
-        self.member.chunks_at = self.here() - self.member.at;
+        self.member.geometry.chunks_at = self.here() - self.member.at;
         self.begin_chunks()
     }
 
@@ -273,10 +271,7 @@ impl Parser {
 
     fn begin_chunks<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         if let (Some(found), Some(seal)) = (self.member.header.seal, self.member.seal.take()) {
-            let expected = seal.finalize();
-            if found != expected {
-                return Err(FormatError::Seal { found, expected });
-            }
+            seal.check(found)?;
         }
         self.enter(State::Boundary);
         Ok(Step::Event(Event::ChunksBegin))

@@ -18,11 +18,13 @@ mod tail;
 
 use super::checksum::{Checksum, Digest};
 use super::error::{FormatError, ParseError};
+use super::geometry::Geometry;
 use super::hasher::{Hasher, Hashers};
 use super::header::Header;
 use super::metadata::MetadataHeader;
 use super::offsets::Offsets;
 use super::position::{Position, Section};
+use super::seal::Seal;
 use crate::Limits;
 use crate::int::to_u64;
 pub use event::{Ending, Event, Trailing};
@@ -67,15 +69,14 @@ struct Member {
     header: Header,
     /// Its first byte in the input.
     at: u64,
-    metadata_len: u64,
-    /// Where its chunks begin, from its first byte.
-    chunks_at: u64,
+    /// Where its parts are, as far as they are known.
+    geometry: Geometry,
     offsets: Offsets,
     /// The number of the next chunk, and thus the count of complete chunks.
     chunk: u64,
     /// Where the length is unknown: a chunk shorter than the others has been seen.
     short_chunk: bool,
-    seal: Option<crc32fast::Hasher>,
+    seal: Option<Seal>,
 }
 
 enum State {
@@ -193,6 +194,12 @@ impl Parser {
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.member.header
+    }
+
+    /// The positions of its parts: from [`Event::Metadata`] on, or from [`Event::Header`] on if it has no metadata.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.member.geometry
     }
 
     /// Its table of offsets, complete from [`Event::ChunksBegin`] on.
@@ -363,8 +370,7 @@ impl Member {
         Self {
             header,
             at,
-            metadata_len: 0,
-            chunks_at: 0,
+            geometry: Geometry::default(),
             offsets: Offsets::Absent,
             chunk: 0,
             short_chunk: false,

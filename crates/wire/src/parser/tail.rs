@@ -161,7 +161,7 @@ impl Parser {
             State::SectionBody(header)
             | State::SectionRoom { header, .. }
             | State::SectionDigest { header, .. } => self.cut_in(header.section_len()),
-            State::Table { .. } => self.cut_in(self.member.chunks_at - self.table_at()),
+            State::Table { .. } => self.cut_in(self.member.geometry.chunks_at - self.table_at()),
             State::OpenTable | State::Boundary => self.missing_chunks(),
             State::ChunkHeader if self.buf.is_empty() => self.missing_chunks(),
             _ if self.is_unended() => self.missing_chunks(),
