@@ -215,7 +215,8 @@ fn entries_of_three_hundred_chunks_never_lead_to_another_chunk() {
 fn entries_of_two_million_chunks_never_lead_to_another_chunk() {
     const COUNT: u64 = (2 << 20) + 3;
     let mut random = Random::new(9);
-    let data: Vec<u8> = (0..COUNT).map(|_| random.below(256) as u8).collect();
+    let mut byte = || u8::try_from(random.below(256)).unwrap();
+    let data: Vec<u8> = (0..COUNT).map(|_| byte()).collect();
     let encoder = Encoder::builder().chunk_size(1).filter(Filter::None);
     let encoder = encoder.checksum(Checksum::None).size(COUNT);
     let mut encoder = encoder.write_to_file(Cursor::new(Vec::new())).unwrap();
