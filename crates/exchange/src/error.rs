@@ -5,7 +5,6 @@ use blosc1::Fault;
 use bloscpack_dtype::npy::NpyError;
 use bloscpack_dtype::{DType, DTypeError, TimeUnit};
 use bloscpack_error::Detail;
-#[cfg(feature = "arrow")]
 use std::fmt::Display;
 use thiserror::Error;
 
@@ -129,7 +128,7 @@ pub enum ExchangeError {
         found: String,
     },
     /// The library that reads or writes the format reports an error, or panicked.
-    #[error("{format}: {source}")]
+    #[error("{format}: {}", one_line(source))]
     Library {
         /// The format.
         format: Format,
@@ -267,10 +266,17 @@ pub enum ValueError {
     TooLarge,
 }
 
+/// A text of another crate, which may have many lines, in one.
+fn one_line(text: impl Display) -> String {
+    let text = text.to_string();
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
 impl ExchangeError {
     #[cfg(feature = "arrow")]
     pub(crate) fn damaged(format: Format, part: &'static str, found: impl Display) -> Self {
-        let found = found.to_string();
+        let found = one_line(found);
         Self::Damaged {
             format,
             part,
