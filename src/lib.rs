@@ -109,6 +109,7 @@ mod engine;
 #[cfg(feature = "exchange")]
 pub mod exchange;
 pub mod indexed;
+pub mod open;
 mod pipeline;
 pub mod records;
 pub mod recover;

@@ -6,6 +6,7 @@ use std::io;
 use bloscpack::{
     Error, ErrorKind,
     error::Side,
+    open::{Family, probe_bytes},
     wire::{FormatError, Limit},
 };
 
@@ -162,7 +163,9 @@ fn hint(error: &Error) -> Option<String> {
         ));
     }
     match error.kind() {
-        ErrorKind::Format(FormatError::Magic { found }) if found.as_slice() == b"\x9e\xa8b2" => {
+        ErrorKind::Format(FormatError::Magic { found })
+            if probe_bytes(found).family == Some(Family::Frame) =>
+        {
             Some(
                 "this is a Blosc2 frame, which can be read from a file, but not from a pipe".into(),
             )

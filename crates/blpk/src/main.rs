@@ -7,7 +7,7 @@
 //!
 //! | modules | task |
 //! |---|---|
-//! | `int`, `text`, `json_text`, `size`, `magic`, `layout`, `status` | values and their texts |
+//! | `int`, `text`, `json_text`, `size`, `layout`, `status` | values and their texts |
 //! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
 //! | `args`, `session`, `progress` | options of all subcommands |
 //! | `input`, `output` | bytes from files and pipes, and to them |
@@ -26,7 +26,6 @@ mod input;
 mod interrupt;
 mod json_text;
 mod layout;
-mod magic;
 mod message;
 mod output;
 mod progress;

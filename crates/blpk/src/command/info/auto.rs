@@ -5,6 +5,7 @@ use std::path::Path;
 use bloscpack::{
     blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
     indexed::IndexedReader,
+    open::{Family, probe_source},
     survey::{Member, Survey},
 };
 use serde_json::{Value, json};
@@ -14,7 +15,6 @@ use super::{codecs, filters};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::json_text;
-use crate::magic::is_bloscpack;
 use crate::session::Session;
 use crate::text::{or_unknown, shown};
 
@@ -30,8 +30,8 @@ pub fn refusal(what: &str) -> Failure {
 /// Whether the input is a file, but not a Bloscpack file. Then the samples are taken of its bytes.
 pub fn is_plain(input: &Input) -> Result<bool, Failure> {
     match input.by_position() {
-        Some(bytes) => match is_bloscpack(bytes) {
-            Ok(is_bloscpack) => Ok(!is_bloscpack),
+        Some(bytes) => match probe_source(bytes) {
+            Ok(probe) => Ok(probe.family != Some(Family::Bloscpack)),
             Err(error) => Err(Failure::io(input.name(), &error)),
         },
         None => Err(refusal("a pipe")),
