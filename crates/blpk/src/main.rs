@@ -18,6 +18,7 @@
 mod args;
 mod cli;
 mod command;
+mod container;
 mod dataset;
 mod edit;
 mod failure;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use bloscpack::{
-    Category, Error,
+    Category, Decoder, Error,
     edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
     open::probe,
@@ -99,8 +99,9 @@ impl<'a> FileEdit<'a> {
     /// Whether its chunks contain records; nothing if that is unknown.
     pub fn has_records(&self, session: &Session) -> Option<bool> {
         let file = Snapshot::open(self.0.path).ok()?;
-        let (_, form) = input::look(&mut Cursor::new(file), &session.limits).ok()?;
-        form.map(|form| form.has_records())
+        let decoder = Decoder::builder().limits(session.limits);
+        let mut decoder = decoder.read_from(Cursor::new(file));
+        Some(decoder.read_header().ok()?.varlen)
     }
 
     /// The failure to open it. Opening writes to the file only to complete a change.
