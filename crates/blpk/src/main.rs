@@ -7,11 +7,12 @@
 //!
 //! | modules | task |
 //! |---|---|
-//! | `int`, `text`, `json_text`, `size`, `layout`, `status` | values and their texts |
+//! | `text`, `size`, `layout`, `status` | values and their texts |
 //! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
 //! | `args`, `session`, `progress` | options of all subcommands |
-//! | `input`, `output` | bytes from files and pipes, and to them |
-//! | `edit`, `dataset`, `frame` | files, datasets and frames that are opened, made or changed |
+//! | `input`, `output`, `json_text` | bytes from files and pipes, and to them; reports |
+//! | `container` | inputs of any kind, opened by the library |
+//! | `edit`, `dataset`, `frame` | files, datasets and frames that are made or changed |
 //! | `command` | the subcommands |
 //! | `cli` | the definition of the command line |
 
