@@ -57,7 +57,7 @@ pub fn source(opened: &Opened) -> Result<Source, Failure> {
         (Kind::Bloscpack, Inner::Bloscpack(Some(source))) => Ok(source.clone()),
         (Kind::Records, _) => Err(refusal("records")),
         (Kind::Frame, _) => Err(refusal("frames")),
-        _ => Err(refusal("directories")),
+        (kind, _) => Err(refusal(&format!("inputs of the kind {kind}"))),
     }
 }
 
