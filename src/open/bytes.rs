@@ -21,7 +21,7 @@ pub(super) struct Bytes {
 enum Input {
     Positions(SharedSource),
     /// `None` after it was read.
-    Stream(Option<Box<dyn Read>>),
+    Stream(Option<Box<dyn Read + Send>>),
 }
 
 impl Bytes {
@@ -34,7 +34,10 @@ impl Bytes {
         Self::new(Input::Positions(source), form, options, warnings)
     }
 
-    pub(super) fn of_stream(reader: impl Read + 'static, options: &OpenOptions) -> Result<Self> {
+    pub(super) fn of_stream(
+        reader: impl Read + Send + 'static,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let mut begin = Recorded {
             reader,
             read: Vec::new(),
@@ -71,12 +74,13 @@ impl Bytes {
     }
 
     /// Reads it from its beginning.
-    pub(super) fn reader(&mut self) -> Result<Box<dyn Read>> {
+    pub(super) fn reader(&mut self) -> Result<Box<dyn Read + Send>> {
         match &mut self.input {
             Input::Positions(source) => Ok(Box::new(Cursor::new(source.clone()))),
-            Input::Stream(reader) => reader
-                .take()
-                .ok_or_else(|| Error::usage("this input can only be read once")),
+            Input::Stream(reader) => {
+                let reader = reader.take();
+                reader.ok_or_else(|| Error::usage("this input can only be read once"))
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use std::path::Path;
 struct FrameContainer {
     contents: Contents,
     /// Opens the same frame again.
-    open: Box<dyn Fn() -> Result<Frame>>,
+    open: Box<dyn Fn() -> Result<Frame> + Send>,
     options: OpenOptions,
     warnings: Vec<String>,
 }
@@ -57,7 +57,7 @@ fn frame_options(options: &OpenOptions) -> FrameOptions {
 }
 
 fn new(
-    open: Box<dyn Fn() -> Result<Frame>>,
+    open: Box<dyn Fn() -> Result<Frame> + Send>,
     options: &OpenOptions,
     mut warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {

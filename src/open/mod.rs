@@ -130,7 +130,7 @@ impl fmt::Display for Kind {
 ///
 /// Methods take `&mut self` because an input that can only be read in order is used up by the first of them that reads it;
 /// a second one returns a [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again.
-pub trait Container {
+pub trait Container: Send {
     /// The kind.
     fn kind(&self) -> Kind;
 

@@ -100,7 +100,7 @@ fn open_shared(
 /// # Errors
 /// Returns errors of the reader.
 pub fn open_stream(
-    reader: impl Read + 'static,
+    reader: impl Read + Send + 'static,
     options: &OpenOptions,
 ) -> Result<Box<dyn Container>> {
     let reader = Watched {

@@ -53,7 +53,7 @@ pub struct Members {
 }
 
 /// Passes a summary of each member to its argument.
-type ForEach = dyn Fn(&mut dyn FnMut(Summary)) -> Result<()>;
+type ForEach = dyn Fn(&mut dyn FnMut(Summary)) -> Result<()> + Send + Sync;
 
 impl Members {
     /// How many there are.
@@ -190,7 +190,7 @@ impl Summary {
     pub(super) fn add_members(
         &mut self,
         count: u64,
-        each: impl Fn(&mut dyn FnMut(Self)) -> Result<()> + 'static,
+        each: impl Fn(&mut dyn FnMut(Self)) -> Result<()> + Send + Sync + 'static,
     ) {
         let each = Box::new(each);
         let members = Field::Members(Members { count, each });

@@ -157,6 +157,17 @@ impl Opened {
         session.warnings(&self.origin.name, &self.container.take_warnings());
     }
 
+    /// Ends the work on it: removes the progress bar, prints the warnings, and moves standard input to its end, for other
+    /// processes that share it.
+    pub fn finish(&mut self, session: &Session) {
+        self.progress.finish();
+        self.warn(session);
+        if let Some(input) = &self.input {
+            // Only a shared position is affected, and reading has succeeded or has its own error.
+            let _ = input.seek_to_end();
+        }
+    }
+
     /// Whether it is a Bloscpack file.
     pub fn is_bloscpack(&self) -> bool {
         is_bloscpack(&*self.container)

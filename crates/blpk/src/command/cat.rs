@@ -62,8 +62,7 @@ impl Cat {
         let mut output = Output::create(Path::new(STANDARD), &opened.inputs(), session)?;
         let selection = Selection::of(self.part()).columns(&self.column);
         let done = opened.container.copy(&selection, &mut output);
-        opened.progress.finish();
-        opened.warn(session);
+        opened.finish(session);
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         output.commit()?;
         Ok(Status::Done)

@@ -58,9 +58,8 @@ impl Info {
             None => None,
         };
         let summary = opened.container.summary();
-        opened.progress.finish();
+        opened.finish(session);
         let mut summary = summary.map_err(|error| opened.origin.failure(&error))?;
-        opened.warn(session);
         let tuned = match content {
             Some((aim, source)) => {
                 let tuned = auto::of_content(aim, source, &summary, session);
