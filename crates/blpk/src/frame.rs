@@ -10,7 +10,7 @@ use bloscpack::{
 };
 
 use crate::failure::Failure;
-use crate::input::{self, InputKind};
+use crate::input;
 use crate::session::Session;
 use crate::status::Status;
 
@@ -26,7 +26,7 @@ pub fn options(session: &Session) -> FrameOptions {
 
 /// Refuses a frame where a Bloscpack file is needed; `hint` says what can be done with a frame instead.
 pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
-    if InputKind::of(path)? != InputKind::Frame {
+    if !input::is_frame(path)? {
         return Ok(());
     }
     let title = format!(
