@@ -22,6 +22,7 @@
 //! | a file of unknown content | its headers, metadata and sizes | [`Survey`](survey::Survey) |
 //! | a file that may be damaged | a report of every damage | [`verify`](verify::verify), [`verify_at`](verify::verify_at) |
 //! | a file that is damaged | a new file with everything that is sound | [`recover`](recover::recover) |
+//! | an input of any of these kinds, or of those below | what it contains, a report of damage, a part of it | [`open`] |
 //! | a directory of bcolz, BLZ or carray | its arrays and tables | [`dataset`] |
 //! | a Blosc2 frame, or an array of Caterva or python-blosc2 | its chunks, or a slice of the array | [`frame`] |
 //! | CSV, JSON lines, npy, Arrow or Parquet | import, export | [`exchange`] |
@@ -110,6 +111,7 @@ mod engine;
 pub mod exchange;
 pub mod indexed;
 mod member_map;
+pub mod open;
 mod pipeline;
 pub mod records;
 pub mod recover;

@@ -162,27 +162,12 @@ impl Survey {
         Self::from_walk(Walk::of_file(file, limits).reading()?)
     }
 
-    fn from_walk<R: Read>(mut walk: Walk<R>) -> Result<Self> {
-        let (mut members, mut warnings) = (Vec::new(), Vec::new());
-        let outcome = walk
-            .run(|event, parser| note(&mut members, event, parser))
-            .reading()?;
-        match outcome {
-            Ok(ending) => warnings.extend(ending.trailing.map(Warning::Trailing)),
-            Err(error) if error.error.is_unended() && !members.is_empty() => {
-                if let Some(member) = members.last_mut() {
-                    let stream = !member.header.offsets;
-                    member.state = if stream {
-                        State::Unterminated
-                    } else {
-                        State::Unfinished
-                    };
-                }
-                warnings.push(Warning::Unended(error));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        let len = walk.len();
+    fn from_walk<R: Read>(walk: Walk<R>) -> Result<Self> {
+        let mut members = Vec::new();
+        let (len, warnings) = visit(walk, |member| {
+            members.push(member);
+            Ok(())
+        })?;
         Ok(Self {
             members,
             len,
@@ -191,15 +176,43 @@ impl Survey {
     }
 }
 
-/// Adds an event of the parser to its member.
-fn note(members: &mut Vec<Member>, event: Event<'_>, parser: &Parser) {
-    if let Event::Header(header) = event {
-        members.push(Member::new(header, parser.member_at()));
-        return;
+/// Passes each member to `take` as soon as it is complete, so that no more than one is in memory. Returns the length of the
+/// input, and the warnings about it.
+pub(crate) fn visit<R: Read>(
+    mut walk: Walk<R>,
+    mut take: impl FnMut(Member) -> Result<()>,
+) -> Result<(u64, Vec<Warning>)> {
+    let (mut last, mut taken) = (None, Ok(()));
+    let outcome = walk.run(|event, parser| {
+        let ended = note(&mut last, event, parser);
+        if let (Some(member), Ok(())) = (ended, &taken) {
+            taken = take(member);
+        }
+    });
+    let outcome = outcome.reading()?;
+    taken?;
+    let mut warnings = Vec::new();
+    match (outcome, &mut last) {
+        (Ok(ending), _) => warnings.extend(ending.trailing.map(Warning::Trailing)),
+        (Err(error), Some(member)) if error.error.is_unended() => {
+            member.state = match member.header.offsets {
+                false => State::Unterminated,
+                true => State::Unfinished,
+            };
+            warnings.push(Warning::Unended(error));
+        }
+        (Err(error), _) => return Err(error.into()),
     }
-    let Some(member) = members.last_mut() else {
-        return;
-    };
+    last.map_or(Ok(()), take)?;
+    Ok((walk.len(), warnings))
+}
+
+/// Adds an event of the parser to its member. Returns the member before, if another one begins.
+fn note(last: &mut Option<Member>, event: Event<'_>, parser: &Parser) -> Option<Member> {
+    if let Event::Header(header) = event {
+        return last.replace(Member::new(header, parser.member_at()));
+    }
+    let member = last.as_mut()?;
     match event {
         Event::Metadata(metadata, header) => {
             member.metadata = Some(metadata);
@@ -215,4 +228,5 @@ fn note(members: &mut Vec<Member>, event: Event<'_>, parser: &Parser) {
         Event::MemberEnd if member.offsets == Offsets::Unfilled => member.state = State::Unindexed,
         _ => {}
     }
+    None
 }

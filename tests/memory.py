@@ -4,8 +4,9 @@
     tests/memory.py [--long] [--pipes] target/release/blpk [GIB] [THREADS ...]
 
 Runs `producer | blpk append FILE`, many small appends and many patches (more of these with `--long`, none with `--pipes`, which
-needs no disk space), then `producer | blpk c | blpk d | consumer`, then the same with lines as records; by default with 1 GiB
-and with 1, 2 and 8 threads. Prints the peak of each, and fails if one exceeds the limit in docs/design.md or if a byte is lost.
+needs no disk space) and reports on a file of many members, then `producer | blpk c | blpk d | consumer`, then the same with lines
+as records; by default with 1 GiB and with 1, 2 and 8 threads. Prints the peak of each, and fails if one exceeds the limit in
+docs/design.md or if a byte is lost.
 """
 
 import os
@@ -110,9 +111,9 @@ def append_limit(threads):
 PATCH_LIMIT = BASE_KIB + 6 * CHUNK_KIB + CONTEXT_KIB
 
 
-def watched(command, produce=None):
+def watched(command, produce=None, stdout=None):
     """Runs a command, feeds it, and returns its peak in KiB."""
-    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout)
     feeder = threading.Thread(target=feed, args=(process.stdin, produce or (lambda: ())))
     feeder.start()
     peak = 0
@@ -208,6 +209,22 @@ def records(blpk, gib, all_threads):
     return failed
 
 
+def members(blpk, folder):
+    """Reports on a file of many members; returns the number of failures."""
+    one = subprocess.run([blpk, "c", "-k", "crc32"], input=b"member", stdout=subprocess.PIPE, check=True)
+    path, failed = os.path.join(folder, "members.blp"), 0
+    with open(path, "wb") as file:
+        for _ in range(200):
+            file.write(one.stdout * 1000)
+    for command in (["info"], ["info", "--json"], ["verify"], ["verify", "--json"]):
+        begun = time.time()
+        peak = watched([blpk, *command, path], stdout=subprocess.DEVNULL)
+        what = f"200000 members, {' '.join(command)}"
+        failed += told(what, peak, LIMIT_KIB, time.time() - begun)
+    os.remove(path)
+    return failed
+
+
 def main():
     long, only_pipes = "--long" in sys.argv, "--pipes" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
@@ -221,6 +238,7 @@ def main():
             # A patch uses only one thread.
             patches_too = threads == all_threads[0]
             failed += changes(blpk, folder, pieces, gib, threads, long, patches_too)
+        failed += 0 if only_pipes else members(blpk, folder)
     for threads in all_threads:
         peaks, seconds = run(blpk, pieces, int(gib * (1 << 30)), threads)
         ok = max(peaks) < LIMIT_KIB

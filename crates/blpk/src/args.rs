@@ -9,8 +9,8 @@ mod values;
 pub use chunks::{ChunkArgs, CodecArgs, FilterArgs};
 pub use global::{Global, MAX_THREADS, When};
 pub use values::{
-    CODECS, aim, array_layout, checksum, chunk_size, count, dtype, format, header_format, index,
-    range,
+    CODECS, aim, array_layout, bytes, checksum, chunk_size, count, dtype, format, header_format,
+    index, range, rows, slice,
 };
 
 /// The heading above the options of chunks.

@@ -1,13 +1,7 @@
 //! Datasets: directories that contain arrays and tables.
 
-pub mod copy;
 pub mod import_args;
 pub mod new;
-pub mod parts;
-pub mod rows;
-pub mod selection;
-pub mod slice;
-pub mod slice_reader;
 pub mod source;
 pub mod storage_args;
 pub mod walk;
@@ -108,25 +102,4 @@ fn needs_column(path: &Path, table: &CTable) -> Failure {
     Failure::usage(format!("{} is a table", quoted(path)))
         .detail(columns)
         .hint("choose a column with --column NAME")
-}
-
-/// `carray` or `ctable`.
-pub fn kind(dataset: &Dataset) -> &'static str {
-    match dataset {
-        Dataset::Array(_) => "carray",
-        Dataset::Table(_) => "ctable",
-    }
-}
-
-/// Bytes of all elements, as far as the columns can be opened.
-pub fn nbytes(dataset: &Dataset) -> u64 {
-    match dataset {
-        Dataset::Array(array) => array.nbytes(),
-        Dataset::Table(table) => {
-            let columns = table.names().iter();
-            let columns = columns.filter_map(|name| table.column(name).ok());
-            // Saturates: the sum is only shown.
-            columns.map(CArray::nbytes).fold(0, u64::saturating_add)
-        }
-    }
 }

@@ -6,11 +6,12 @@ use std::io;
 use bloscpack::{
     Error, ErrorKind,
     error::Side,
+    open::{Family, SelectionError, probe_bytes},
     wire::{FormatError, Limit},
 };
 
 use crate::status::Status;
-use crate::text::without_code;
+use crate::text::{count, without_code};
 use crate::{interrupt, message};
 
 /// Why a command did not do what it was asked to, and the exit status that says so.
@@ -161,8 +162,13 @@ fn hint(error: &Error) -> Option<String> {
             "if you trust the input, raise the limit: --limit {limit}"
         ));
     }
+    if let Some(error) = error.detail::<SelectionError>() {
+        return of_selection(error);
+    }
     match error.kind() {
-        ErrorKind::Format(FormatError::Magic { found }) if found.as_slice() == b"\x9e\xa8b2" => {
+        ErrorKind::Format(FormatError::Magic { found })
+            if probe_bytes(found).family == Some(Family::Frame) =>
+        {
             Some(
                 "this is a Blosc2 frame, which can be read from a file, but not from a pipe".into(),
             )
@@ -172,6 +178,25 @@ fn hint(error: &Error) -> Option<String> {
         }
         _ => error.hint().map(str::to_owned),
     }
+}
+
+/// Advice on a selection that the input does not have.
+fn of_selection(error: &SelectionError) -> Option<String> {
+    let there = |number, noun| format!("it has {}, counted from 0", count(number, noun));
+    Some(match error {
+        SelectionError::Rows { rows, .. } => there(*rows, "row"),
+        SelectionError::Chunk { chunks, .. } => there(*chunks, "chunk"),
+        SelectionError::NotATable => "only tables, which are in directories, have columns".into(),
+        SelectionError::NeedsColumn { .. } => {
+            "choose a single column: --column NAME, or --columns NAME for blpk export".into()
+        }
+        SelectionError::NoArray => "use --range A..B or --chunk N".into(),
+        SelectionError::NeedsPositions => {
+            "save it to a file first; blpk cat --range also reads a pipe".into()
+        }
+        SelectionError::HasDType => "--dtype is only for Blosc2 frames without one".into(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 mod bytes;
 mod counted;
-mod form;
 mod interruptible;
 mod kind;
 mod metadata;
 mod reader;
+mod rest;
 mod sample;
 
 use std::fs::{File, Permissions};
@@ -28,11 +28,11 @@ use crate::status::Status;
 use crate::text::quoted;
 pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
 pub use counted::CountedFile;
-pub use form::look;
 pub use interruptible::InterruptibleReader;
-pub use kind::{InputKind, is_sparse_frame};
+pub use kind::{is_frame, is_sparse_frame};
 pub use metadata::read_metadata;
 pub use reader::InputReader;
+pub use rest::Rest;
 
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";
@@ -128,11 +128,6 @@ impl Input {
         }
     }
 
-    /// The bytes alone.
-    pub fn into_bytes(self) -> Arc<Bytes> {
-        self.bytes
-    }
-
     /// Its name in messages.
     pub fn name(&self) -> String {
         self.path
@@ -173,6 +168,17 @@ impl Input {
         self.extent
             .is_some_and(|extent| extent.start == 0)
             .then_some(&*self.bytes)
+    }
+
+    /// What is left of a regular file, which can be read at any position.
+    pub fn source(&self) -> Option<Rest> {
+        let bytes = Arc::clone(&self.bytes);
+        self.extent.map(|extent| Rest::new(bytes, extent.start))
+    }
+
+    /// The bytes in order.
+    pub fn stream(&self) -> io::Result<File> {
+        self.file().try_clone()
     }
 
     /// The bytes by position, shown as progress when they are read.

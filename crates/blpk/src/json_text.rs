@@ -2,6 +2,15 @@
 //!
 //! It is not parsed for that: numbers keep all their digits, even those that a float has no room for.
 
+use std::io::{self, Write};
+
+use serde_core::Serialize;
+use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
+
+use crate::failure::Failure;
+use crate::output::{Printer, not_printed};
+use crate::status::Status;
+
 /// The numbers that only Python writes, the longest first.
 const PYTHON_ONLY: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 const INDENT: &str = "  ";
@@ -79,8 +88,84 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
     Some(out)
 }
 
-/// JSON without anything in its strings that a terminal would interpret. JSON itself escapes only some of these
+/// Prints a value as JSON, laid out for reading. JSON in it that is a text from a file keeps its numbers.
+pub fn print(value: &impl Serialize) -> Result<(), Failure> {
+    let mut printer = Printer::new();
+    let layout = Layout::default();
+    let mut serializer = Serializer::with_formatter(printer.writer(), layout);
+    let done = value.serialize(&mut serializer);
+    drop(serializer);
+    done.map_err(|error| match error.is_io() {
+        true => not_printed(&error.into()),
+        false => Failure::new(Status::Failed, error.to_string()),
+    })?;
+    printer.line("")?;
+    printer.finish()
+}
+
+/// Lines of JSON. Strings contain nothing that a terminal would interpret: JSON itself escapes only some of these
 /// characters.
+#[derive(Default)]
+struct Layout {
+    lines: PrettyFormatter<'static>,
+    depth: usize,
+}
+
+impl Formatter for Layout {
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        self.lines.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        self.lines.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        self.lines.begin_array_value(to, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.lines.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        self.lines.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        self.lines.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        self.lines.begin_object_key(to, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.lines.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.lines.end_object_value(writer)
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        to: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
+        to.write_all(plain(text).as_bytes())
+    }
+
+    fn write_raw_fragment<W: ?Sized + Write>(&mut self, to: &mut W, text: &str) -> io::Result<()> {
+        to.write_all(pretty(text, self.depth).as_bytes())
+    }
+}
+
+/// The content of a string, without anything that a terminal would interpret.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_escaped(&mut out, text);

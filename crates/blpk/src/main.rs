@@ -7,17 +7,19 @@
 //!
 //! | modules | task |
 //! |---|---|
-//! | `int`, `text`, `json_text`, `size`, `magic`, `layout`, `status` | values and their texts |
+//! | `text`, `size`, `layout`, `status` | values and their texts |
 //! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
 //! | `args`, `session`, `progress` | options of all subcommands |
-//! | `input`, `output` | bytes from files and pipes, and to them |
-//! | `edit`, `dataset`, `frame` | files, datasets and frames that are opened, made or changed |
+//! | `input`, `output`, `json_text` | bytes from files and pipes, and to them; reports |
+//! | `container` | inputs of any kind, opened by the library |
+//! | `edit`, `dataset`, `frame` | files, datasets and frames that are made or changed |
 //! | `command` | the subcommands |
 //! | `cli` | the definition of the command line |
 
 mod args;
 mod cli;
 mod command;
+mod container;
 mod dataset;
 mod edit;
 mod failure;
@@ -26,7 +28,6 @@ mod input;
 mod interrupt;
 mod json_text;
 mod layout;
-mod magic;
 mod message;
 mod output;
 mod progress;

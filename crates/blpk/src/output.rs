@@ -7,8 +7,9 @@ mod folder;
 mod syncing;
 mod work_dir;
 
+use std::fmt::Display;
 use std::fs::{OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
@@ -200,14 +201,49 @@ impl Write for Output {
 
 /// Prints a report on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = anstream::stdout();
-    let done = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    done.map_err(|error| match error.kind() {
+    let mut printer = Printer::new();
+    printer.text(text)?;
+    printer.finish()
+}
+
+/// A report on standard output, piece by piece.
+pub struct Printer(BufWriter<anstream::AutoStream<io::Stdout>>);
+
+impl Printer {
+    pub fn new() -> Self {
+        Self(BufWriter::new(anstream::stdout()))
+    }
+
+    /// Adds text.
+    pub fn text(&mut self, text: impl Display) -> Result<(), Failure> {
+        write!(self.0, "{text}").map_err(|error| not_printed(&error))
+    }
+
+    /// Adds a line.
+    pub fn line(&mut self, line: impl Display) -> Result<(), Failure> {
+        self.text(format_args!("{line}\n"))
+    }
+
+    /// Where it writes to.
+    pub fn writer(&mut self) -> impl Write {
+        &mut self.0
+    }
+
+    /// Writes what is left.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let done = self.0.flush();
+        // After an error, the buffer is not written again.
+        drop(self.0.into_parts());
+        done.map_err(|error| not_printed(&error))
+    }
+}
+
+/// The failure to print.
+pub fn not_printed(error: &io::Error) -> Failure {
+    match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::broken_pipe(),
-        _ => Failure::io(STANDARD_OUTPUT, &error),
-    })
+        _ => Failure::io(STANDARD_OUTPUT, error),
+    }
 }
 
 /// Whether the argument means standard output.

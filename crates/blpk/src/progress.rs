@@ -26,7 +26,8 @@ pub struct Progress(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    total: Option<u64>,
+    /// Not set while it is unknown.
+    total: OnceLock<u64>,
     /// `None` if no bar is wanted.
     begun: Option<Instant>,
     delay: Duration,
@@ -42,14 +43,23 @@ impl Progress {
             When::Auto => (!session.quiet && io::stderr().is_terminal(), DELAY),
             When::Never => (false, DELAY),
         };
-        Self(Arc::new(Inner {
-            // Files without a length claim to be empty.
-            total: total.filter(|&total| total > 0),
+        let progress = Self(Arc::new(Inner {
+            total: OnceLock::new(),
             begun: wanted.then(Instant::now),
             delay,
             done: AtomicU64::new(0),
             bar: OnceLock::new(),
-        }))
+        }));
+        progress.set_total(total);
+        progress
+    }
+
+    /// Sets how many bytes there are, unless that is known already.
+    pub fn set_total(&self, total: Option<u64>) {
+        // Files without a length claim to be empty.
+        if let Some(total) = total.filter(|&total| total > 0) {
+            self.0.total.get_or_init(|| total);
+        }
     }
 
     /// Counts `bytes` more.
@@ -86,13 +96,14 @@ impl Inner {
         } else {
             ProgressDrawTarget::term_like_with_hz(Box::new(OneLine), 2)
         };
-        let template = if self.total.is_some() {
+        let total = self.total.get().copied();
+        let template = if total.is_some() {
             WITH_TOTAL
         } else {
             WITHOUT_TOTAL
         };
         let elapsed = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
-        let bar = ProgressBar::with_draw_target(self.total, target).with_elapsed(elapsed);
+        let bar = ProgressBar::with_draw_target(total, target).with_elapsed(elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
             // The bar's own estimates begin when it is first drawn.
             let style = style.with_key("rate", rate).with_key("left", left);

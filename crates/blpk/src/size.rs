@@ -1,5 +1,7 @@
 //! Sizes in bytes as people write them: `1M`, `0.5K`, `1048576`.
 
+pub use bloscpack::open::internal::pretty;
+
 /// The units, by their letter: powers of 1024 as in the Python tool.
 const UNITS: [(char, u32); 5] = [('B', 0), ('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
@@ -85,27 +87,9 @@ fn shift(unit: &str) -> Option<u32> {
     (rest.is_empty() || (shift > 0 && spelled_out)).then_some(shift)
 }
 
-/// A number of bytes for people: `1.5M (1572864B)`.
-pub fn pretty(bytes: u64) -> String {
-    let (letter, shift) = UNITS
-        .into_iter()
-        .rev()
-        .find(|(_, shift)| bytes >> shift > 0)
-        .unwrap_or(('B', 0));
-    if shift == 0 {
-        return format!("{bytes}B");
-    }
-    let hundredths = (u128::from(bytes) * 100) >> shift;
-    format!(
-        "{}.{:02}{letter} ({bytes}B)",
-        hundredths / 100,
-        hundredths % 100
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{parse, parse_rounded, pretty};
+    use super::{parse, parse_rounded};
 
     #[test]
     fn sizes_of_the_python_tool() {
@@ -177,14 +161,5 @@ mod tests {
         ] {
             assert!(parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn sizes_for_people() {
-        assert_eq!(pretty(0), "0B");
-        assert_eq!(pretty(1023), "1023B");
-        assert_eq!(pretty(1024), "1.00K (1024B)");
-        assert_eq!(pretty(1_572_864), "1.50M (1572864B)");
-        assert_eq!(pretty(u64::MAX), "16777215.99T (18446744073709551615B)");
     }
 }

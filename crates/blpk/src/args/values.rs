@@ -10,6 +10,7 @@ use bloscpack::{
     blosc::{Aim, MAX_NBYTES},
     dtype::DType,
     exchange::Format,
+    open::{Bounds, Slice},
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -137,6 +138,23 @@ pub fn range(
     Ok((start, end))
 }
 
+/// Parses `--rows`.
+pub fn rows(text: &str) -> Result<Bounds, String> {
+    let (start, end) = range(text, count)?;
+    Ok(Bounds { start, end })
+}
+
+/// Parses `--range`.
+pub fn bytes(text: &str) -> Result<Bounds, String> {
+    let (start, end) = range(text, size::parse)?;
+    Ok(Bounds { start, end })
+}
+
+/// Parses `--slice`.
+pub fn slice(text: &str) -> Result<Slice, String> {
+    text.parse()
+}
+
 /// Parses `--chunk-size`.
 pub fn chunk_size(text: &str) -> Result<u32, String> {
     if text == "max" {
@@ -150,7 +168,7 @@ pub fn chunk_size(text: &str) -> Result<u32, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{chunk_size, count, number, range};
+    use super::{Bounds, bytes, chunk_size, count, number, range};
 
     #[test]
     fn chunk_sizes() {
@@ -176,6 +194,16 @@ mod tests {
         assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
         for wrong in ["", "-1", "+1", "1K", "a", "1..2", "18446744073709551616"] {
             assert!(count(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_bytes_have_units() {
+        let range = |start, end| Ok(Bounds { start, end });
+        assert_eq!(bytes("1K..1M"), range(1024, Some(1 << 20)));
+        assert_eq!(bytes(".."), range(0, None));
+        for wrong in ["", "5", "7..3", "0...5", "-1..2"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }
 

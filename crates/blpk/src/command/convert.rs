@@ -3,7 +3,6 @@
 mod dataset;
 mod file;
 mod frame;
-mod numpy;
 
 use std::path::PathBuf;
 
@@ -13,15 +12,14 @@ use bloscpack::{
     dataset::{CArray, DatasetLayout},
     dtype::DType,
     frame::ArrayKind,
+    open::{Inner, Kind, Selection, SelectionError},
 };
 use clap::Args;
 
 use crate::args;
-use crate::dataset::selection::not_a_table;
+use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
-use crate::frame::has_dtype;
-use crate::input::{self, InputKind};
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
@@ -74,6 +72,9 @@ Examples:
   blpk convert --format 2 old.blp new.blp
   blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8' --chunkshape 100,100,50";
 
+/// The key of an array's attributes in the metadata of a Bloscpack file, beside the keys of NumPy.
+const ATTRIBUTES: &str = "attributes";
+
 /// The kind of output.
 #[derive(Clone, Copy, Debug)]
 enum Goal {
@@ -87,40 +88,34 @@ enum Goal {
 
 impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let kind = InputKind::of(&self.path)?;
-        let goal = self.goal(kind);
-        self.check(kind, goal)?;
-        let made = match (kind, goal) {
-            (InputKind::Directory, Goal::Dataset(_)) => self.dataset(session),
-            (InputKind::Directory, Goal::Frame(kind)) => self.array_to_frame(kind, session),
-            (InputKind::Directory, Goal::File) => self.array_to_file(session),
-            (InputKind::Frame, Goal::Dataset(layout)) => self.frame_to_array(layout, session),
-            (InputKind::Frame, Goal::Frame(kind)) => self.frame(kind, session),
-            (InputKind::Frame, Goal::File) => Err(self.no_file_from_frame()),
-            (InputKind::File, Goal::Dataset(layout)) => self.file_to_array(layout, session),
-            (InputKind::File, Goal::Frame(kind)) => self.file_to_frame(kind, session),
-            (InputKind::File, Goal::File) => self.file(session),
+        let mut opened = Opened::open_with(&self.path, session, |options| match &self.dtype {
+            Some(dtype) => options.dtype(dtype.clone()),
+            None => options,
+        })?;
+        let goal = self.goal(opened.container.kind());
+        self.check(goal, &mut opened)?;
+        let made = match goal {
+            Goal::Dataset(layout) => self.dataset(&mut opened, layout, session),
+            Goal::Frame(kind) => self.frame(&mut opened, kind, session),
+            Goal::File => self.file(&mut opened, session),
         }?;
-        session.done(format_args!(
-            "{} converted into {made}",
-            input::name(&self.path)
-        ));
+        session.done(format_args!("{} converted into {made}", opened.origin.name));
         Ok(Status::Done)
     }
 
     /// The kind of output: by the options, or else that of PATH.
-    fn goal(&self, kind: InputKind) -> Goal {
+    fn goal(&self, kind: Kind) -> Goal {
         match (self.layout, self.format, kind) {
             (Some(ArrayLayout::Dataset(layout)), ..) => Goal::Dataset(Some(layout)),
             (Some(ArrayLayout::Frame(kind)), ..) => Goal::Frame(Some(kind)),
-            (None, Some(_), _) | (None, None, InputKind::File) => Goal::File,
-            (None, None, InputKind::Directory) => Goal::Dataset(None),
-            (None, None, InputKind::Frame) => Goal::Frame(None),
+            (None, Some(_), _) | (None, None, Kind::Bloscpack | Kind::Records) => Goal::File,
+            (None, None, Kind::Frame) => Goal::Frame(None),
+            (None, None, _) => Goal::Dataset(None),
         }
     }
 
     /// Refuses options that have no meaning here.
-    fn check(&self, kind: InputKind, goal: Goal) -> Result<(), Failure> {
+    fn check(&self, goal: Goal, opened: &mut Opened) -> Result<(), Failure> {
         match goal {
             Goal::Dataset(layout) => self.check_array(layout.map(ArrayLayout::Dataset))?,
             Goal::Frame(kind) => {
@@ -129,13 +124,36 @@ impl Convert {
             }
             Goal::File => self.check_file()?,
         }
-        if self.column.is_some() && kind != InputKind::Directory {
-            return Err(not_a_table(&quoted(&self.path)));
+        if self.column.is_none() {
+            return Ok(());
         }
-        if self.dtype.is_some() && kind != InputKind::Frame {
-            return Err(has_dtype(&quoted(&self.path)));
+        let outline = opened.container.outline();
+        match outline
+            .map_err(|error| opened.origin.failure(&error))?
+            .columns
+        {
+            Some(_) => Ok(()),
+            None => Err(opened.origin.failure(&SelectionError::NotATable.into())),
         }
-        Ok(())
+    }
+
+    /// The array of a dataset: the dataset itself, or the column of a table. Nothing for anything else.
+    fn array<'a>(&self, opened: &'a Opened) -> Result<Option<&'a CArray>, Failure> {
+        let failed = |error| opened.origin.failure(&error);
+        match (opened.container.inner(), &self.column) {
+            (Inner::Array(array), _) => Ok(Some(array)),
+            (Inner::Table(table), Some(name)) => table.column(name).map(Some).map_err(failed),
+            (Inner::Table(table), None) => {
+                let columns = table.names().to_vec();
+                Err(failed(SelectionError::NeedsColumn { columns }.into()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// All rows of PATH or of its column.
+    fn selection(&self) -> Selection {
+        Selection::default().columns(&self.column)
     }
 
     fn no_file_from_frame(&self) -> Failure {

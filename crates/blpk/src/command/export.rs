@@ -4,22 +4,16 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use bloscpack::{
-    Error,
-    dtype::{DType, npy::NpyHeader},
-    exchange::{Format, NdSource, Source, export},
+    dtype::DType,
+    exchange::Format,
+    open::{Bounds, Part, Selection, Slice},
 };
 use clap::Args;
 
 use crate::args;
-use crate::dataset::copy::copy_region;
+use crate::container::Opened;
 use crate::dataset::new::{file_permissions, refuse_within};
-use crate::dataset::rows::{self, Rows};
-use crate::dataset::selection::{Selection, not_a_table};
-use crate::dataset::slice::{self, Region, Slice};
-use crate::dataset::source::ProgressSource;
-use crate::failure::{Failure, VERIFY};
-use crate::frame;
-use crate::input::{self, Input, InputKind};
+use crate::failure::Failure;
 use crate::output::{Output, is_standard_output};
 use crate::session::Session;
 use crate::size;
@@ -40,11 +34,11 @@ pub struct Export {
     columns: Vec<String>,
 
     /// Only rows A to B, excluding B; either may be omitted
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = rows::parse, conflicts_with = "slice")]
-    rows: Option<Rows>,
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, conflicts_with = "slice")]
+    rows: Option<Bounds>,
 
     /// Only this slice of an array or a single column, in Python notation, such as '0:10,:,-1'; keeps all axes
-    #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = slice::parse)]
+    #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = args::slice)]
     slice: Option<Slice>,
 
     /// NumPy dtype of the elements, for frames that do not store it [default: void]
@@ -73,29 +67,43 @@ Examples:
 impl Export {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let format = self.format()?;
-        let selection = Selection {
-            columns: &self.columns,
-            rows: self.rows,
-            slice: self.slice.as_ref(),
-        };
-        let kind = InputKind::of(&self.path)?;
-        if self.dtype.is_some() && kind != InputKind::Frame {
-            return Err(frame::has_dtype(&quoted(&self.path)));
-        }
-        if kind == InputKind::File {
-            let input = Input::open_binary(&self.path, session)?;
-            return selection.of_file(&input, session, |source| {
-                let output = Output::create(&self.output, &[&input], session)?;
-                self.write(source, format, output, session)
-            });
+        let mut opened = Opened::open_with(&self.path, session, |options| match &self.dtype {
+            Some(dtype) => options.dtype(dtype.clone()),
+            None => options,
+        })?;
+        let rows = self.rows.map(Part::Rows);
+        let part = rows.or(self.slice.clone().map(Part::Slice));
+        let selection = Selection::of(part.unwrap_or_default()).columns(&self.columns);
+        // Nothing is begun for a selection that does not exist.
+        let checked = opened.container.columns(&selection).map(|_| ());
+        opened.warn(session);
+        checked.map_err(|error| opened.origin.failure(&error))?;
+        let mut output = self.create(&opened, session)?;
+        let mut to = BufWriter::new(&mut output);
+        let done = opened.container.export(&selection, format, &mut to);
+        let done = done.and_then(|rows| Ok(to.flush().map(|()| rows)?));
+        // After an error, the buffer is not written again.
+        drop(to.into_parts());
+        opened.progress.finish();
+        let rows = done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
+        let exported = output.name().to_owned();
+        let length = output.commit()?;
+        session.done(format_args!(
+            "{}, {}, exported to {exported}, {},",
+            opened.origin.name,
+            count(rows, "row"),
+            size::pretty(length),
+        ));
+        Ok(Status::Done)
+    }
+
+    /// Begins an output that is as private as the input.
+    fn create(&self, opened: &Opened, session: &Session) -> Result<Output, Failure> {
+        if opened.is_bloscpack() {
+            return Output::create(&self.output, &opened.inputs(), session);
         }
         refuse_within(&self.output, &self.path)?;
-        match kind {
-            InputKind::Frame => self.frame(&selection, format, session),
-            _ => selection.of_dataset(&self.path, session, |source| {
-                self.write(source, format, self.create(session)?, session)
-            }),
-        }
+        Output::create_with(file_permissions(&self.path), &self.output, &[], session)
     }
 
     fn format(&self) -> Result<Format, Failure> {
@@ -111,81 +119,4 @@ impl Export {
         };
         Err(Failure::usage(title).hint("use --to npy, csv, jsonl, arrow, arrows, parquet or bin"))
     }
-
-    /// Begins an output that is as private as a dataset or frame.
-    fn create(&self, session: &Session) -> Result<Output, Failure> {
-        Output::create_with(file_permissions(&self.path), &self.output, &[], session)
-    }
-
-    fn write(
-        &self,
-        source: &mut dyn Source,
-        format: Format,
-        mut output: Output,
-        session: &Session,
-    ) -> Result<Status, Failure> {
-        let name = input::name(&self.path);
-        let rows = source.rows();
-        let mut source = ProgressSource::new(source, session);
-        let mut to = BufWriter::new(&mut output);
-        let done = export(&mut source, format, &mut to, &mut |_| ());
-        let done = done.and_then(|()| Ok(to.flush()?));
-        // After an error, the buffer is not written again.
-        drop(to.into_parts());
-        done.map_err(|error| output.failed_from(&name, &error).if_damaged(VERIFY))?;
-        let exported = output.name().to_owned();
-        let length = output.commit()?;
-        session.done(format_args!(
-            "{name}, {}, exported to {exported}, {},",
-            count(rows, "row"),
-            size::pretty(length),
-        ));
-        Ok(Status::Done)
-    }
-
-    /// Writes the array in a frame, or a region of it.
-    fn frame(
-        &self,
-        selection: &Selection<'_>,
-        format: Format,
-        session: &Session,
-    ) -> Result<Status, Failure> {
-        let name = input::name(&self.path);
-        if !self.columns.is_empty() {
-            return Err(not_a_table(&name));
-        }
-        let failed = |error: Error| frame::failure(&self.path, &error);
-        let array = frame::array(&self.path, session)?;
-        let region = selection.region(array.shape(), &name)?;
-        let dtype = frame::dtype(&array, self.dtype.as_ref(), &self.path, session)?;
-        let mut output = self.create(session)?;
-        let header = match format {
-            Format::Npy => npy_header(&dtype, &region, &name)?,
-            Format::Bytes => Vec::new(),
-            _ => {
-                let source = NdSource::new(&array)
-                    .and_then(|source| source.dtype(dtype))
-                    .and_then(|source| source.slice(&region.ranges));
-                let mut source = source.map_err(failed)?;
-                return self.write(&mut source, format, output, session);
-            }
-        };
-        // A row may be longer than memory, so these are not written by rows.
-        output
-            .write_all(&header)
-            .map_err(|error| output.failed(&error))?;
-        copy_region(&array, &region, 0..u64::MAX, &failed, &mut output, session)?;
-        output.commit()?;
-        Ok(Status::Done)
-    }
-}
-
-fn npy_header(dtype: &DType, region: &Region, name: &str) -> Result<Vec<u8>, Failure> {
-    let header = NpyHeader {
-        dtype: dtype.clone(),
-        fortran_order: false,
-        shape: region.shape(),
-    };
-    let bytes = header.encode();
-    bytes.map_err(|error| Failure::usage(format!("{name}: {error}")))
 }

@@ -1,29 +1,27 @@
 //! `blpk info`: what a file contains, without decompressing it.
 
-mod array;
 mod auto;
-mod dataset;
-mod frame;
-mod json;
-mod records;
-mod text;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
+use anstyle::Style;
 use bloscpack::{
-    blosc::Aim,
-    survey::{Member, State, Survey},
+    blosc::{Aim, Tuned},
+    open::{Line, Summary},
 };
 use clap::Args;
+use serde_json::json;
 
 use crate::args;
+use crate::container::Opened;
 use crate::failure::Failure;
-use crate::input::{Input, InputKind, STANDARD};
-use crate::output;
-use crate::progress::Progress;
+use crate::input::STANDARD;
+use crate::json_text;
+use crate::output::{self, Printer};
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::shown;
+use crate::text::{or_unknown, plain, shown};
 
 /// Show what a file, dataset or frame contains
 ///
@@ -49,108 +47,109 @@ pub struct Info {
 
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        match InputKind::of(&self.path)? {
-            InputKind::Frame if self.auto.is_some() => Err(auto::refusal("frames")),
-            InputKind::Directory if self.auto.is_some() => Err(auto::refusal("directories")),
-            InputKind::Frame => frame::run(&self.path, self.json, session),
-            InputKind::Directory => dataset::run(&self.path, self.json, session),
-            InputKind::File => self.file(session),
-        }
-    }
-
-    fn file(&self, session: &Session) -> Result<Status, Failure> {
-        let input = Input::open_binary(&self.path, session)?;
         if let Some(aim) = self.auto
-            && auto::is_plain(&input)?
+            && let Some((tuned, len)) = auto::of_plain(aim, &self.path, session)?
         {
-            let tuned = auto::of_plain(aim, &input)?;
-            output::print(&auto::plain(&self.path, &input, &tuned, self.json))?;
-            return Ok(Status::Done);
+            return self.plain(&tuned, len);
         }
-        let progress = Progress::new(session, input.length());
-        let survey = input.survey(&progress, &session.limits);
-        progress.finish();
-        let survey = survey.map_err(|error| Failure::library(input.name(), &error))?;
-        session.warnings(&input.name(), &survey.warnings);
-        let records = records::count(&survey, &input, session);
-        let tuned = match self.auto {
-            Some(aim) => Some(auto::of_content(aim, &input, &survey, session)?),
+        let mut opened = Opened::open(&self.path, session)?;
+        let content = match self.auto {
+            Some(aim) => Some((aim, auto::source(&opened)?)),
             None => None,
         };
-        let length = input.length();
-        output::print(&match self.json {
-            true => {
-                let path = self.path.to_string_lossy();
-                let report = json::report(&path, length, &survey, &records);
-                tuned.map_or(report.clone(), |tuned| auto::added(&report, &tuned))
+        let summary = opened.container.summary();
+        opened.finish(session);
+        let mut summary = summary.map_err(|error| opened.origin.failure(&error))?;
+        let tuned = match content {
+            Some((aim, source)) => {
+                let tuned = auto::of_content(aim, source, &summary, session);
+                Some(tuned.map_err(|error| opened.origin.failure(&error))?)
             }
-            false => {
-                let mut report = text::report(&shown(&self.path), length, &survey, &records);
-                if let Some(tuned) = tuned {
-                    auto::lines(&mut report, &tuned, Some(&survey));
-                }
-                report.into_text()
-            }
-        })?;
-        let is_complete = survey.members.iter().all(is_complete);
-        Ok(match is_complete {
+            None => None,
+        };
+        let status = match summary.is_complete() {
             true => Status::Done,
             false => Status::CutShort,
-        })
+        };
+        if self.json {
+            summary.prepend("path", self.path.to_string_lossy());
+            if let Some(tuned) = &tuned {
+                summary.append("auto", auto::json(tuned));
+            }
+            json_text::print(&summary)?;
+        } else {
+            self.print(&summary, tuned.as_ref())?;
+        }
+        Ok(status)
+    }
+
+    /// Prints the report for people: one block of lines for each member, and one for the whole if there are several.
+    fn print(&self, summary: &Summary, tuned: Option<&Tuned>) -> Result<(), Failure> {
+        let (path, mut printer) = (shown(&self.path), Printer::new());
+        let mut note = "";
+        if let Some(members) = summary.members() {
+            let (mut number, mut done) = (0, Ok(()));
+            let read = members.for_each(|member| {
+                let at = member.get("at").map(ToString::to_string);
+                let at = or_unknown(at);
+                let note = format!(", member {number} at byte {at}");
+                number += 1;
+                if done.is_ok() {
+                    done = lines(&mut printer, &path, &note, &member);
+                }
+            });
+            done?;
+            read.map_err(|error| Failure::library(&path, &error))?;
+            note = ", all members";
+        }
+        lines(&mut printer, &path, note, summary)?;
+        if let Some(tuned) = tuned {
+            printer.text(auto::text(tuned, Some(summary)))?;
+        }
+        printer.finish()
+    }
+
+    /// Prints the choice for a file that is not a Bloscpack file.
+    fn plain(&self, tuned: &Tuned, len: Option<u64>) -> Result<Status, Failure> {
+        if self.json {
+            json_text::print(&json!({
+                "path": self.path.to_string_lossy(),
+                "kind": "plain",
+                "file_bytes": len,
+                "auto": auto::json(tuned),
+            }))?;
+        } else {
+            let heading = format!("{BOLD}{}{BOLD:#}\n", shown(&self.path));
+            let kind = line("kind", "plain");
+            output::print(&format!("{heading}{kind}{}", auto::text(tuned, None)))?;
+        }
+        Ok(Status::Done)
     }
 }
 
-fn is_complete(member: &Member) -> bool {
-    matches!(member.state, State::Complete | State::Unindexed)
+pub const BOLD: Style = Style::new().bold();
+/// Width of the longest label.
+const LABEL: usize = 15;
+
+/// A label with its value.
+pub fn line(label: &str, value: impl Display) -> String {
+    format!("  {label:LABEL$}  {value}\n")
 }
 
-/// The state of a member, in the words of the contract.
-fn state(member: &Member) -> &'static str {
-    match member.state {
-        // The data is complete without its offsets.
-        State::Unindexed => State::Complete.name(),
-        state => state.name(),
+/// Prints the lines of a summary.
+fn lines(printer: &mut Printer, path: &str, note: &str, summary: &Summary) -> Result<(), Failure> {
+    printer.line(format_args!("{BOLD}{path}{BOLD:#}{note}"))?;
+    for one in summary.lines() {
+        printer.text(match one {
+            Line::Fact(label, value) => line(label, plain(value)),
+            // Indented below its first line.
+            Line::Json(label, text) => {
+                let json = json_text::pretty(text, 0);
+                line(label, json.replace('\n', &format!("\n  {:LABEL$}  ", "")))
+            }
+            Line::More(text) => format!("    {}\n", plain(text)),
+            _ => String::new(),
+        })?;
     }
-}
-
-/// The state of the whole file: that of the first member which is not complete.
-fn whole_state(survey: &Survey) -> &'static str {
-    let broken = survey.members.iter().find(|member| !is_complete(member));
-    broken.map_or("complete", state)
-}
-
-fn kind(member: &Member) -> &'static str {
-    match member.header.varlen {
-        true => "records",
-        false => "bloscpack",
-    }
-}
-
-/// Whether the offsets of a member are known.
-fn is_indexed(member: &Member) -> bool {
-    member.header.offsets && member.state == State::Complete
-}
-
-/// The names of the compressors of some members, each once.
-fn codecs<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<&'static str> {
-    let all = members.into_iter().flat_map(|member| &member.compressors);
-    distinct(all.map(|compressor| compressor.name()))
-}
-
-/// The names of the filters of some members, each once.
-fn filters<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<&'static str> {
-    let all = members.into_iter().flat_map(|member| &member.filters);
-    distinct(all.map(|filter| filter.name()))
-}
-
-fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
-    let mut names: Vec<_> = names.collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-/// A sum over all members.
-fn sum(survey: &Survey, of: impl Fn(&Member) -> u64) -> u64 {
-    survey.members.iter().map(of).sum()
+    Ok(())
 }

@@ -1,14 +1,14 @@
 //! `blpk ls`: the datasets below a directory.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use bloscpack::dataset::Dataset;
+use bloscpack::open::Outline;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::container::not_opened;
+use crate::dataset::is_not_directory;
 use crate::dataset::walk::datasets;
-use crate::dataset::{failure, is_not_directory, kind, nbytes};
 use crate::failure::Failure;
 use crate::json_text;
 use crate::output;
@@ -41,89 +41,70 @@ impl Ls {
         }
         let (mut worst, mut found) = (Status::Done, Vec::new());
         for (path, opened) in datasets(&self.path, session)? {
-            let opened = opened.map_err(|error| failure(&path, &error));
+            let failed = |error| not_opened(&path, &error);
+            let outline = opened.and_then(|mut opened| opened.container.outline());
+            let outline = outline.map_err(failed);
             // If a column cannot be opened, the number of rows is unknown.
-            let rows = opened.as_ref().ok().map(Dataset::rows);
-            let rows = rows.and_then(|rows| rows.map_err(|error| failure(&path, &error)).err());
-            for failure in opened.as_ref().err().into_iter().chain(&rows) {
+            let trouble = outline
+                .as_ref()
+                .ok()
+                .and_then(|outline| outline.trouble.as_ref());
+            let trouble = trouble.map(|error| not_opened(&path, error));
+            for failure in outline.as_ref().err().into_iter().chain(&trouble) {
                 worst = worst.max(failure.status());
             }
-            match (self.json, opened) {
-                (true, opened) => found.push(entry(&path, &opened, rows.as_ref())),
-                (false, Ok(dataset)) => {
-                    output::print(&line(&path, &dataset))?;
-                    rows.iter().for_each(Failure::report);
+            match (self.json, outline) {
+                (true, outline) => found.push(entry(&path, &outline, trouble.as_ref())),
+                (false, Ok(outline)) => {
+                    output::print(&line(&path, &outline))?;
+                    trouble.iter().for_each(Failure::report);
                 }
                 (false, Err(failure)) => failure.report(),
             }
         }
         if self.json {
-            let text = format!("{:#}\n", json!({ "datasets": found }));
-            output::print(&json_text::plain(&text))?;
+            json_text::print(&json!({ "datasets": found }))?;
         }
         Ok(worst)
     }
 }
 
-/// Bytes of all elements, if all columns can be opened.
-fn bytes(dataset: &Dataset) -> Option<u64> {
-    let is_known = match dataset {
-        Dataset::Array(_) => true,
-        Dataset::Table(table) => table.names().iter().all(|name| table.column(name).is_ok()),
-    };
-    is_known.then(|| nbytes(dataset))
-}
-
-fn line(path: &Path, dataset: &Dataset) -> String {
-    let mut text = format!("{}  {}  {}  ", shown(path), kind(dataset), dataset.layout());
-    let _ = match dataset {
-        Dataset::Array(array) => {
-            let dtype = plain(&array.dtype().to_string());
-            write!(text, "{dtype}  {}", shape(array.shape()))
+fn line(path: &Path, outline: &Outline) -> String {
+    let layout = outline.layout.unwrap_or_default();
+    let mut text = format!("{}  {}  {layout}  ", shown(path), outline.kind);
+    text += &match (&outline.columns, outline.shape.as_deref()) {
+        (Some(columns), Some([rows])) => {
+            format!("{}  {}", plain(&columns.join(",")), count(*rows, "row"))
         }
-        Dataset::Table(table) => {
-            let rows = table.rows();
-            let rows = rows.map_or_else(|_| "unknown rows".to_owned(), |rows| count(rows, "row"));
-            write!(text, "{}  {rows}", plain(&table.names().join(",")))
+        (Some(columns), _) => format!("{}  unknown rows", plain(&columns.join(","))),
+        (None, found) => {
+            let dtype = plain(outline.dtype.as_deref().unwrap_or_default());
+            format!("{dtype}  {}", shape(found.unwrap_or_default()))
         }
     };
-    if let Some(bytes) = bytes(dataset) {
-        let _ = write!(text, "  {}", pretty(bytes));
+    if let Some(bytes) = outline.bytes {
+        text += &format!("  {}", pretty(bytes));
     }
-    text.push('\n');
-    text
+    text + "\n"
 }
 
-fn entry(path: &Path, opened: &Result<Dataset, Failure>, rows: Option<&Failure>) -> Value {
+fn entry(path: &Path, outline: &Result<Outline, Failure>, trouble: Option<&Failure>) -> Value {
     let path = path.to_string_lossy();
-    let dataset = match opened {
-        Ok(dataset) => dataset,
+    match outline {
+        Ok(outline) => json!({
+            "path": path,
+            "kind": outline.kind.name(),
+            "layout": outline.layout,
+            "dtype": outline.dtype,
+            "shape": outline.shape,
+            "columns": outline.columns,
+            "uncompressed_bytes": outline.bytes,
+            "status": trouble.map_or(0, |failure| failure.status().code()),
+            "error": trouble.and_then(Failure::title),
+        }),
         Err(failure) => {
             let status = failure.status().code();
-            return json!({ "path": path, "status": status, "error": failure.title() });
+            json!({ "path": path, "status": status, "error": failure.title() })
         }
-    };
-    let (dtype, shape, columns) = match dataset {
-        Dataset::Array(array) => (
-            Some(array.dtype().to_string()),
-            Some(array.shape().to_vec()),
-            None,
-        ),
-        Dataset::Table(table) => (
-            None,
-            table.rows().ok().map(|rows| vec![rows]),
-            Some(table.names()),
-        ),
-    };
-    json!({
-        "path": path,
-        "kind": kind(dataset),
-        "layout": dataset.layout().name(),
-        "dtype": dtype,
-        "shape": shape,
-        "columns": columns,
-        "uncompressed_bytes": bytes(dataset),
-        "status": rows.map_or(0, |failure| failure.status().code()),
-        "error": rows.and_then(Failure::title),
-    })
+    }
 }

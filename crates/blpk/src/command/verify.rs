@@ -1,27 +1,20 @@
 //! `blpk verify`: checks every chunk and reports damage.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
-use bloscpack::{
-    Category, Error,
-    dataset::{Dataset, DatasetReport, Warning},
-    frame::FrameReport,
-    verify::Report,
-};
+use bloscpack::{Category, Error, frame::FrameError, open::Report, verify::Damage};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use super::damage;
+use crate::container::Opened;
 use crate::dataset::walk::datasets;
-use crate::dataset::{nbytes, options};
-use crate::failure::Failure;
-use crate::frame;
-use crate::input::{self, FROM_JOURNAL, INTERRUPTED, Input, InputKind, STANDARD};
+use crate::failure::{Failure, VERIFY};
+use crate::input::{self, STANDARD};
+use crate::json_text;
 use crate::output;
-use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted, shown};
@@ -45,18 +38,11 @@ pub struct Verify {
     paths: Vec<PathBuf>,
 }
 
-/// The result for one file or dataset.
+/// The result for one input.
 struct Outcome {
     path: PathBuf,
     status: Status,
-    report: Result<Findings, Failure>,
-}
-
-/// The findings.
-enum Findings {
-    File(Report),
-    Dataset(DatasetReport),
-    Frame(FrameReport),
+    report: Result<Report, Failure>,
 }
 
 impl Verify {
@@ -66,60 +52,50 @@ impl Verify {
         let mut take = |outcome: Outcome| {
             worst = worst.max(outcome.status);
             if self.json {
-                files.push(outcome.json());
+                files.push(outcome);
                 return Ok(());
             }
             outcome.print(session)
         };
         for path in &self.paths {
-            let report = match InputKind::of(path) {
-                Ok(InputKind::Directory) => {
-                    verify_directory(path, session, &mut take)?;
-                    continue;
-                }
-                Ok(InputKind::Frame) => verify_frame(path, session).map(Findings::Frame),
-                Ok(InputKind::File) => verify_file(path, session).map(Findings::File),
-                Err(failure) => Err(failure),
-            };
-            take(Outcome::new(path.clone(), report))?;
+            if path.is_dir() {
+                directory(path, session, &mut take)?;
+            } else {
+                let report = file(path, session);
+                take(Outcome::new(path.clone(), report))?;
+            }
         }
         if self.json {
-            output::print(&format!("{:#}\n", json!({ "files": files })))?;
+            json_text::print(&BTreeMap::from([("files", files)]))?;
         }
         Ok(worst)
     }
 }
 
-fn verify_file(path: &Path, session: &Session) -> Result<Report, Failure> {
-    let input = Input::open_binary(path, session)?;
-    let progress = Progress::new(session, input.length());
-    let (limits, threads) = (session.limits, session.threads);
-    let report = match input.by_position() {
-        Some(_) => bloscpack::verify::verify_at(&input.counted(&progress), limits, threads),
-        None => bloscpack::verify::verify(input.reader(&progress), limits, threads),
-    };
-    report.map_err(|error| Failure::library(input.name(), &error))
+fn file(path: &Path, session: &Session) -> Result<Report, Failure> {
+    let mut opened = Opened::open_with(path, session, |options| options.cache(0))?;
+    let report = opened.container.verify();
+    report.map_err(|error| Failure::library(&opened.origin.name, &error))
 }
 
-fn verify_frame(path: &Path, session: &Session) -> Result<FrameReport, Failure> {
-    let frame = frame::open(path, session)?;
-    Ok(frame.verify(advance(session, frame.content_len())))
-}
-
-/// Checks the dataset at `path`, or all those below it.
-fn verify_directory(
+/// Checks what is in a directory, or all datasets below it.
+fn directory(
     path: &Path,
     session: &Session,
     take: &mut impl FnMut(Outcome) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut examine = |path: &Path, opened: bloscpack::Result<Dataset>| {
+    let mut examine = |path: &Path, opened: bloscpack::Result<Opened>| {
         let report = match opened {
-            Ok(dataset) => Ok(Findings::Dataset(verify_dataset(&dataset, session))),
+            Ok(mut opened) => {
+                let report = opened.container.verify();
+                opened.warn(session);
+                report.map_err(|error| opened.origin.failure(&error))
+            }
             Err(error) => Err(failed_to_open(path, &error)),
         };
         take(Outcome::new(path.to_owned(), report))
     };
-    let none = match options(session).cache(0).open(path) {
+    let none = match Opened::directory(path, session) {
         Err(error) if error.category() == Category::Unsupported && error.path().is_none() => error,
         opened => return examine(path, opened),
     };
@@ -144,6 +120,7 @@ fn verify_directory(
 fn failed_to_open(path: &Path, error: &Error) -> Failure {
     let failure = Failure::library(quoted(path), error);
     match error.category() {
+        _ if error.detail::<FrameError>().is_some() => failure.if_damaged(VERIFY),
         Category::Damaged | Category::CutShort => {
             failure.hint("blpk dataset repair can fix some kinds of damage")
         }
@@ -151,31 +128,11 @@ fn failed_to_open(path: &Path, error: &Error) -> Failure {
     }
 }
 
-fn verify_dataset(dataset: &Dataset, session: &Session) -> DatasetReport {
-    let mut report = dataset.verify(advance(session, nbytes(dataset)));
-    if dataset.was_interrupted() {
-        report.warnings.push(Warning {
-            path: ".blpk".to_owned(),
-            message: format!("{INTERRUPTED}; {FROM_JOURNAL}"),
-        });
-    }
-    report
-}
-
-/// Shows progress from several threads.
-fn advance(session: &Session, total: u64) -> impl Fn(u64) + Send + Sync {
-    let progress = Mutex::new(Progress::new(session, Some(total)));
-    move |bytes| {
-        let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-        progress.advance(bytes);
-    }
-}
-
 impl Outcome {
-    fn new(path: PathBuf, report: Result<Findings, Failure>) -> Self {
+    fn new(path: PathBuf, report: Result<Report, Failure>) -> Self {
         let status = match &report {
-            Ok(findings) => {
-                let errors = findings.errors().into_iter();
+            Ok(report) => {
+                let errors = report.damages.iter().map(|damage| &damage.error);
                 let statuses = errors.map(|error| error.category().into());
                 statuses.max().unwrap_or(Status::Done)
             }
@@ -190,94 +147,65 @@ impl Outcome {
 
     fn print(&self, session: &Session) -> Result<(), Failure> {
         let name = shown(&self.path);
-        let findings = match &self.report {
-            Ok(findings) => findings,
+        let report = match &self.report {
+            Ok(report) => report,
             Err(failure) => {
                 failure.report();
                 return Ok(());
             }
         };
-        let mut text = String::new();
-        for line in findings.lines() {
-            let _ = writeln!(text, "{name}: {line}");
+        session.warnings(&input::name(&self.path), &report.warnings);
+        let mut text = output::Printer::new();
+        for damage in &report.damages {
+            text.line(format_args!("{name}: {}", damage::line(damage)))?;
         }
-        if text.is_empty() {
-            let _ = writeln!(text, "{name}: {GOOD}ok{GOOD:#}, {}", findings.amount());
+        if report.is_sound() {
+            text.line(format_args!("{name}: {GOOD}ok{GOOD:#}, {}", amount(report)))?;
         }
-        session.warnings(&input::name(&self.path), &findings.warnings());
-        output::print(&text)
-    }
-
-    fn json(&self) -> Value {
-        let findings = self.report.as_ref().ok();
-        let counts = findings.map(Findings::counts);
-        json!({
-            "path": self.path.to_string_lossy(),
-            "status": self.status.code(),
-            "ok": self.status == Status::Done,
-            "chunks": counts.map(|(chunks, ..)| chunks),
-            "bytes": counts.map(|(_, bytes, _)| bytes),
-            "records": counts.map(|(.., records)| records),
-            "damages": findings.map_or_else(|| json!([]), Findings::damages),
-            "warnings": findings.map(Findings::warnings).unwrap_or_default(),
-            "error": self.report.as_ref().err().and_then(Failure::title),
-        })
+        text.finish()
     }
 }
 
-impl Findings {
-    fn errors(&self) -> Vec<&Error> {
-        match self {
-            Self::File(report) => report.damages.iter().map(|damage| &damage.error).collect(),
-            Self::Dataset(report) => report.damages.iter().collect(),
-            Self::Frame(report) => report.damages.iter().collect(),
-        }
-    }
+/// `3 chunks, 1000 bytes`.
+fn amount(report: &Report) -> String {
+    let amount = match report.records {
+        0 => count(report.bytes, "byte"),
+        records => count(records, "record"),
+    };
+    format!("{}, {amount}", count(report.chunks, "chunk"))
+}
 
-    /// A line for each damage.
-    fn lines(&self) -> Vec<String> {
-        match self {
-            Self::File(report) => report.damages.iter().map(damage::line).collect(),
-            _ => self.errors().into_iter().map(damage::labelled).collect(),
-        }
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let report = self.report.as_ref().ok();
+        let warnings = report.map_or(&[][..], |report| &report.warnings);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("path", &self.path.to_string_lossy())?;
+        map.serialize_entry("status", &self.status.code())?;
+        map.serialize_entry("ok", &(self.status == Status::Done))?;
+        map.serialize_entry("chunks", &report.map(|report| report.chunks))?;
+        map.serialize_entry("bytes", &report.map(|report| report.bytes))?;
+        map.serialize_entry("records", &report.map(|report| report.records))?;
+        map.serialize_entry("damages", &Damages(report))?;
+        map.serialize_entry("warnings", warnings)?;
+        let error = self.report.as_ref().err().and_then(Failure::title);
+        map.serialize_entry("error", &error)?;
+        map.end()
     }
+}
 
-    fn damages(&self) -> Value {
-        match self {
-            Self::File(report) => report.damages.iter().map(damage::json).collect(),
-            _ => self.errors().into_iter().map(damage::error_json).collect(),
-        }
-    }
+/// The damages of a report, one after another.
+struct Damages<'a>(Option<&'a Report>);
 
-    fn warnings(&self) -> Vec<String> {
-        match self {
-            Self::File(report) => report.warnings.iter().map(ToString::to_string).collect(),
-            Self::Dataset(report) => {
-                let warnings = report.warnings.iter();
-                warnings
-                    .map(|warning| format!("{}: {}", warning.path, warning.message))
-                    .collect()
-            }
-            Self::Frame(report) => report.warnings.clone(),
-        }
-    }
-
-    /// Chunks, bytes and records.
-    fn counts(&self) -> (u64, u64, u64) {
-        match self {
-            Self::File(report) => (report.chunks, report.bytes, report.records),
-            Self::Dataset(report) => (report.chunks, report.bytes, 0),
-            Self::Frame(report) => (report.chunks, report.bytes, 0),
-        }
-    }
-
-    /// `3 chunks, 1000 bytes`.
-    fn amount(&self) -> String {
-        let (chunks, bytes, records) = self.counts();
-        let amount = match records {
-            0 => count(bytes, "byte"),
-            records => count(records, "record"),
-        };
-        format!("{}, {amount}", count(chunks, "chunk"))
+impl Serialize for Damages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let damages = self.0.into_iter().flat_map(|report| {
+            let json = match report.is_located {
+                true => damage::json,
+                false => |damage: &Damage| damage::error_json(&damage.error),
+            };
+            report.damages.iter().map(json)
+        });
+        serializer.collect_seq(damages)
     }
 }

@@ -2,21 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Error, dataset::Dataset};
+use bloscpack::Error;
 
-use super::options;
+use crate::container::Opened;
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::text::quoted;
 
 /// A dataset that was found, or the reason why it cannot be opened.
-pub type Opened = (PathBuf, bloscpack::Result<Dataset>);
+pub type Found = (PathBuf, bloscpack::Result<Opened>);
 
 /// Opens the datasets below a directory, in the order of their paths.
-pub fn datasets(
-    root: &Path,
-    session: &Session,
-) -> Result<impl Iterator<Item = Opened> + use<>, Failure> {
+pub fn datasets(root: &Path, session: &Session) -> Result<impl Iterator<Item = Found>, Failure> {
     let mut list = Vec::new();
     let walked = bloscpack::dataset::walk(root, |path, error| {
         list.push((path.to_owned(), Some(error)));
@@ -24,16 +21,15 @@ pub fn datasets(
     let walked = walked.map_err(|error| Failure::library(quoted(root), &error))?;
     list.extend(walked.into_iter().map(|found| (found.path, None)));
     list.sort_by(|one, other| one.0.cmp(&other.0));
-    let (root, options) = (root.to_owned(), options(session).cache(0));
     Ok(list.into_iter().map(move |(below, error)| {
-        let path = join(&root, &below);
-        let opened = prefer(options.clone().open(&path), error);
+        let path = join(root, &below);
+        let opened = prefer(Opened::directory(&path, session), error);
         (path, opened)
     }))
 }
 
 /// Chooses the more precise result: an error that names no file says less than that of the walk.
-fn prefer(opened: bloscpack::Result<Dataset>, walked: Option<Error>) -> bloscpack::Result<Dataset> {
+fn prefer(opened: bloscpack::Result<Opened>, walked: Option<Error>) -> bloscpack::Result<Opened> {
     match (opened, walked) {
         (Err(vague), Some(error)) if vague.path().is_none() => Err(error),
         (opened, _) => opened,

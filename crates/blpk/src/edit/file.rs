@@ -1,13 +1,14 @@
 //! A Bloscpack file that is changed in place: what `append`, `patch` and `reindex` share.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
 
 use bloscpack::{
-    Category, Error,
+    Category, Decoder, Error,
     edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
+    open::probe,
     storage::{Cursor, Snapshot},
 };
 use same_file::Handle;
@@ -15,7 +16,6 @@ use same_file::Handle;
 use super::InPlace;
 use crate::failure::{Failure, RECOVER, io_error, is_busy, is_stopped};
 use crate::input::{self, COMPLETED, INTERRUPTED, Input, is_standard_input};
-use crate::magic::is_marked;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::text::quoted;
 
@@ -86,7 +86,7 @@ impl<'a> FileEdit<'a> {
             .limits(session.limits)
             .lock_timeout(LOCK_TIMEOUT)
             .while_waiting(self.0.while_waiting(session));
-        let marked = File::open(path).is_ok_and(|file| is_marked(&file));
+        let marked = probe(path).is_ok_and(|probe| probe.is_marked);
         // If the mark is that of a writer at work, the snapshot waits until it is done.
         let pending = marked && Snapshot::open(path).is_ok_and(|file| file.is_interrupted());
         let editor = open(builder).map_err(|error| self.failed_to_open(&error, marked))?;
@@ -99,8 +99,9 @@ impl<'a> FileEdit<'a> {
     /// Whether its chunks contain records; nothing if that is unknown.
     pub fn has_records(&self, session: &Session) -> Option<bool> {
         let file = Snapshot::open(self.0.path).ok()?;
-        let (_, form) = input::look(&mut Cursor::new(file), &session.limits).ok()?;
-        form.map(|form| form.has_records())
+        let decoder = Decoder::builder().limits(session.limits);
+        let mut decoder = decoder.read_from(Cursor::new(file));
+        Some(decoder.read_header().ok()?.varlen)
     }
 
     /// The failure to open it. Opening writes to the file only to complete a change.

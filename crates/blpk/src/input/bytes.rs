@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Error, ErrorKind,
+    open::{Family, probe},
     storage::{ReadAt, Snapshot},
     wire::FormatError,
 };
 
 use crate::failure::{Failure, is_busy};
-use crate::magic::{is_marked, is_marked_frame};
 use crate::session::Session;
 use crate::text::quoted;
 
@@ -37,7 +37,7 @@ impl Bytes {
                 }
                 Ok(Self::Snapshot(snapshot))
             }
-            Err(error) if is_busy(&error) || is_marked(&plain) => Err(failure(path, &error)),
+            Err(error) if is_busy(&error) || is_marked(path) => Err(failure(path, &error)),
             Err(error) => {
                 session.debug(format_args!("{}: not locked: {error}", quoted(path)));
                 Ok(Self::Plain(plain))
@@ -86,20 +86,25 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
     };
     match error.kind() {
         ErrorKind::Format(FormatError::Interrupted { .. }) => {
-            let hint = match File::open(path).is_ok_and(|file| is_marked_frame(&file)) {
+            let hint = match probe(path).is_ok_and(|probe| probe.family == Some(Family::Frame)) {
                 true => "put that back next to it",
                 false => "put that back next to it, or save the sound chunks with blpk recover",
             };
             Failure::library(name, error).hint(format!("{}: {hint}", incomplete()))
         }
         // The system does not say which of the two files the error is about.
-        ErrorKind::Io(_) if !is_busy(error) && File::open(path).is_ok_and(|f| is_marked(&f)) => {
+        ErrorKind::Io(_) if !is_busy(error) && is_marked(path) => {
             let both = format!("{name}, with its journal {}", quoted(&journal(path)));
             let hint = "a change was interrupted, so both files must be readable";
             Failure::library(both, error).hint(format!("{}: {hint}", incomplete()))
         }
         _ => Failure::library(name, error),
     }
+}
+
+/// Whether a change to this file was begun and not ended.
+pub fn is_marked(path: &Path) -> bool {
+    probe(path).is_ok_and(|probe| probe.is_marked)
 }
 
 /// The path of a file's journal: next to the file, not next to a link to it.

@@ -100,7 +100,7 @@ fn chunks_of_an_unfinished_length() {
     let bytes = folder.run(["cat", "--chunk", "4", "stream"]).succeeded();
     assert_eq!(bytes, &ramp(LEN)[4096..]);
     let piped = folder.run_with(["cat", "--chunk", "4"], folder.read("stream"));
-    piped.failed(2, "--chunk needs a regular file");
+    piped.failed(2, "needs a regular file");
 }
 
 #[test]

@@ -541,7 +541,7 @@ fn cat_gives_the_records_of_a_chunk() {
         .failed(2, "there is no chunk 3")
         .failed(2, "it has 3 chunks");
     let piped = folder.run_with(["cat", "--chunk", "0"], folder.read("a.blp"));
-    piped.failed(2, "--chunk needs a regular file");
+    piped.failed(2, "needs a regular file");
     pack(&folder, &[], "a\nbc\n");
     assert_eq!(chunk("1").succeeded(), b"bc");
 }

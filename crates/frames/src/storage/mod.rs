@@ -14,7 +14,8 @@ use bloscpack_error::Result;
 pub(crate) use file::FileStorage;
 pub(crate) use origin::Origin;
 pub(crate) use reader::ReaderStorage;
-pub(crate) use sparse::{METADATA_FILE, SparseStorage};
+pub use sparse::METADATA_FILE;
+pub(crate) use sparse::SparseStorage;
 pub(crate) use stored::{StoredChunk, check_chunk_len, check_header};
 
 /// Where the chunks of a frame are read, and where new ones are kept until a commit makes them part of the frame.

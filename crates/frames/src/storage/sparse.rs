@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 /// The file that contains everything except the chunks.
-pub(crate) const METADATA_FILE: &str = "chunks.b2frame";
+pub const METADATA_FILE: &str = "chunks.b2frame";
 
 /// A directory with a file for each chunk, and one with the rest of the frame.
 ///

@@ -33,7 +33,7 @@ use read::{
 
 const PART: FramePart = FramePart::Header;
 /// An array of 14, and the text "b2frame" with a zero.
-const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
+pub const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
 const VARLEN_CHUNKS: u8 = 0x40;
 /// Flags of frames whose chunks or blocks vary in length. All others have [`FrameHeader::FLAGS`].
 const VARLEN_FLAGS: [u8; 3] = [0x13, 0x52, 0x53];

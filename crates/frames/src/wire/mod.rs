@@ -30,7 +30,8 @@ pub(crate) mod metalayers;
 mod trailer;
 
 // The other public types of these modules are at the root of the crate.
+pub use crate::storage::METADATA_FILE;
 pub use array::ArrayDType;
-pub use header::{FramePrefix, is_frame};
+pub use header::{FramePrefix, MAGIC, is_frame};
 pub use index::{ChunkPlace, chunk_file_name, chunk_number, decode_index, encode_index};
 pub use trailer::Trailer;

@@ -1,40 +1,89 @@
-//! One dataset into another.
+//! Anything into a dataset.
 
 use bloscpack::{
     Error,
-    dataset::{CArray, CArrayBuilder, CTable, CTableBuilder, Dataset, DatasetLayout},
+    dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
     exchange::{ArraySource, TableSource, import_array, import_table},
+    frame::ArrayKind,
+    indexed::IndexedReader,
+    open::Inner,
 };
 
-use super::Convert;
+use super::{ATTRIBUTES, Convert};
+use crate::container::Opened;
 use crate::dataset::new::NewDataset;
 use crate::dataset::source::ProgressSource;
-use crate::dataset::{array, failure, open, options};
+use crate::dataset::{failure, options};
 use crate::failure::{Failure, VERIFY};
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::text::quoted;
 
 impl Convert {
-    /// Makes a dataset from another, and returns its name.
-    pub(super) fn dataset(&self, session: &Session) -> Result<String, Failure> {
+    /// Makes a dataset, and returns its name.
+    pub(super) fn dataset(
+        &self,
+        opened: &mut Opened,
+        layout: Option<DatasetLayout>,
+        session: &Session,
+    ) -> Result<String, Failure> {
+        self.check_dtype(opened)?;
         let new = NewDataset::begin(&self.output, &self.path, session)?;
-        let dataset = open(&self.path, session)?;
-        let layout = match self.layout {
-            Some(ArrayLayout::Dataset(layout)) => layout,
-            _ => dataset.layout(),
-        };
-        self.storage.check(ArrayLayout::Dataset(layout))?;
-        match (&dataset, &self.column) {
-            (Dataset::Table(table), None) => self.table(table, layout, &new, session)?,
-            (_, column) => {
-                let array = array(&self.path, &dataset, column.as_deref())?;
-                self.array(array, layout, &new, session)?;
-            }
+        let same = |found| layout.unwrap_or(found);
+        if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
+            self.table(table, same(table.layout()), &new, session)?;
+        } else if let Some(array) = self.array(opened)? {
+            self.like_array(array, same(array.layout()), &new, session)?;
+        } else {
+            warn_about_metadata(opened, session);
+            self.rows(opened, same(DatasetLayout::default()), &new, session)?;
         }
         let name = new.name();
         new.commit(session)?;
         Ok(name)
+    }
+
+    /// Refuses elements without a dtype.
+    fn check_dtype(&self, opened: &Opened) -> Result<(), Failure> {
+        match opened.container.inner() {
+            Inner::NdArray(array) if array.dtype().is_none() && self.dtype.is_none() => {
+                let title = format!(
+                    "{} does not store the dtype of its elements",
+                    opened.origin.name
+                );
+                Err(Failure::usage(title).hint("add --dtype DTYPE"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Rows of any input into an array.
+    fn rows(
+        &self,
+        opened: &mut Opened,
+        layout: DatasetLayout,
+        new: &NewDataset<'_>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let created = |error| new.failed(&error);
+        let attributes = attributes(opened, session);
+        let source = opened.container.columns(&self.selection());
+        let mut source = match source {
+            Ok(source) => source,
+            Err(error) => return Err(new.unfinished(opened.origin.failure(&error))),
+        };
+        let builder = source.schema().array_builder().map_err(created)?;
+        let builder = builder.expected_rows(source.rows()).attributes(attributes);
+        let builder = self.storage.array(builder).layout(layout);
+        let builder = builder.replace(new.replaces()).options(options(session));
+        let mut array = builder.create(new.folder()).map_err(created)?;
+        let done = import_array(&mut *source, &mut array, &mut |_| ());
+        drop(source);
+        done.map_err(|error| {
+            opened
+                .origin
+                .advise(new.failed_from(&opened.origin.name, &error))
+        })
     }
 
     /// The failure to copy into a new dataset, by the side of the error.
@@ -43,13 +92,14 @@ impl Convert {
             .if_damaged(VERIFY)
     }
 
-    fn array(
+    fn like_array(
         &self,
         array: &CArray,
         layout: DatasetLayout,
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
+        self.storage.check(ArrayLayout::Dataset(layout))?;
         let builder = self.like(array, layout).layout(layout);
         let builder = builder.replace(new.replaces()).options(options(session));
         let made = builder.create(new.folder());
@@ -77,6 +127,7 @@ impl Convert {
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
+        self.storage.check(ArrayLayout::Dataset(layout))?;
         let builder = self.table_builder(table, layout, session)?;
         let builder = builder.replace(new.replaces()).options(options(session));
         let made = builder.create(new.folder());
@@ -119,5 +170,39 @@ impl Convert {
                 None => builder,
             },
         )
+    }
+}
+
+/// The attributes that a conversion into a Bloscpack file has stored in its metadata.
+fn attributes(opened: &Opened, session: &Session) -> Attributes {
+    let Inner::Bloscpack(Some(source)) = opened.container.inner() else {
+        return Attributes::default();
+    };
+    let reader = IndexedReader::builder().limits(session.limits).open(source);
+    let found = reader.ok().and_then(|reader| {
+        let text = reader.metadata()?.get_text(ATTRIBUTES)?;
+        Attributes::parse(text.as_bytes()).ok()
+    });
+    found.unwrap_or_default()
+}
+
+/// Warns about metadata of a frame that a dataset cannot store.
+fn warn_about_metadata(opened: &Opened, session: &Session) {
+    let Inner::NdArray(array) = opened.container.inner() else {
+        return;
+    };
+    let frame = array.frame();
+    let own = [ArrayKind::Caterva.name(), ArrayKind::B2nd.name()];
+    let fixed = frame.metalayers().iter().map(|(name, _)| name);
+    let layers = fixed
+        .filter(|name| !own.contains(name))
+        .chain(frame.vlmetalayers());
+    let layers: Vec<String> = layers.map(|name| format!("{name:?}")).collect();
+    if !layers.is_empty() {
+        session.warning(format_args!(
+            "{}: its metadata {} is dropped: a dataset cannot store it",
+            opened.origin.name,
+            layers.join(", ")
+        ));
     }
 }

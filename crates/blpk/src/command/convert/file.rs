@@ -1,44 +1,63 @@
-//! One Bloscpack file into another.
+//! Anything with content or an array into a Bloscpack file.
 
-use bloscpack::{Decoder, Encoder, EncoderBuilder, FormatVersion, survey::Survey};
+use bloscpack::{
+    Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, dataset::CArray, open::Kind,
+    survey::Survey,
+};
+use serde_json::json;
 
-use super::{Convert, codec_for};
+use super::{ATTRIBUTES, Convert, codec_for, codec_of};
 use crate::args::with_given;
-use crate::command::bloscpack_file::{failed_to_read, has_records};
+use crate::command::bloscpack_file::has_records;
 use crate::command::encoding::{Content, encode};
+use crate::container::Opened;
+use crate::dataset::new::{file_permissions, refuse_within};
+use crate::dataset::source::ElementReader;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
 use bloscpack::wire::internal::to_u64;
 
 impl Convert {
-    /// Makes a file from another, and returns its name.
-    pub(super) fn file(&self, session: &Session) -> Result<String, Failure> {
-        let input = Input::open_binary(&self.path, session)?;
-        let name = input.name();
+    /// Makes a Bloscpack file, and returns its name.
+    pub(super) fn file(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
+        if opened.container.kind() == Kind::Frame {
+            return Err(self.no_file_from_frame());
+        }
+        match &opened.input {
+            Some(input) if opened.is_bloscpack() => self.file_from_file(input, opened, session),
+            _ => self.file_from_rows(opened, session),
+        }
+    }
+
+    fn file_from_file(
+        &self,
+        input: &Input,
+        opened: &Opened,
+        session: &Session,
+    ) -> Result<String, Failure> {
+        let name = &opened.origin.name;
         if input.by_position().is_none() {
             let title =
                 format!("{name}: only a regular file, read from its beginning, can be converted");
             return Err(Failure::usage(title).hint("use blpk decompress | blpk compress for pipes"));
         }
-        let progress = Progress::new(session, input.length());
-        let survey = input.survey(&progress, &session.limits);
-        let survey = survey.map_err(|error| Failure::library(&name, &error))?;
-        let builder = self.file_builder(&survey, &name, session)?;
-        input.rewind().map_err(|error| Failure::io(&name, &error))?;
-        let mut output = Output::create_binary(&self.output, &[&input], session)?;
+        let survey = input.survey(&opened.progress, &session.limits);
+        let survey = survey.map_err(|error| opened.origin.failure(&error))?;
+        let builder = self.file_builder(&survey, name, session)?;
+        input.rewind().map_err(|error| Failure::io(name, &error))?;
+        let mut output = Output::create_binary(&self.output, &[input], session)?;
         let mut decoder = Decoder::builder()
             .threads(session.threads)
             .limits(session.limits)
-            .read_from(input.reader(&progress));
+            .read_from(input.reader(&opened.progress));
         let done = encode(builder, Content::Reader(&mut decoder), &mut output);
-        progress.finish();
-        session.warnings(&name, decoder.warnings());
-        done.map_err(|error| failed_to_read(&error, &input, &output))?;
+        opened.progress.finish();
+        session.warnings(name, decoder.warnings());
+        done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         let name = output.name().to_owned();
         output.commit()?;
         Ok(name)
@@ -92,5 +111,73 @@ impl Convert {
             checksum: checksum,
             metadata: first.metadata.clone(),
         ))
+    }
+
+    /// Makes a file from the rows of an array.
+    fn file_from_rows(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
+        refuse_within(&self.output, &self.path)?;
+        let Some(array) = self.array(opened)? else {
+            let title = format!("{} contains no array of a dataset", opened.origin.name);
+            return Err(Failure::usage(title));
+        };
+        let builder = self.array_builder(array, &opened.origin.name, session)?;
+        let permissions = file_permissions(&self.path);
+        let output = Output::create_with(permissions, &self.output, &[], session)?;
+        let mut output = output.spare_terminal(session)?;
+        let source = opened.container.columns(&self.selection());
+        let done = source.and_then(|mut source| {
+            let mut elements = ElementReader::new(&mut *source);
+            encode(builder, Content::Reader(&mut elements), &mut output)
+        });
+        done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
+        let name = output.name().to_owned();
+        output.commit()?;
+        Ok(name)
+    }
+
+    /// An encoder for the elements of an array.
+    fn array_builder(
+        &self,
+        array: &CArray,
+        name: &str,
+        session: &Session,
+    ) -> Result<EncoderBuilder, Failure> {
+        let metadata = self.metadata(array, name)?;
+        let codec = self.storage.codec.codec;
+        let codec = codec.unwrap_or_else(|| codec_of(array));
+        let builder = Encoder::builder()
+            .layout(self.header_format())
+            .compressor(codec)
+            .level(self.storage.codec.level.unwrap_or(codec.default_level()))
+            .typesize(array.typesize())
+            .threads(session.threads)
+            .size(array.nbytes())
+            .metadata(metadata);
+        Ok(with_given!(builder,
+            filter: self.storage.filter.filter(),
+            checksum: self.storage.checksum,
+            chunk_size: self.chunk_size,
+        ))
+    }
+
+    /// The metadata that describes the array for NumPy, as `pack_ndarray` of the Python tool writes it.
+    fn metadata(&self, array: &CArray, name: &str) -> Result<Metadata, Failure> {
+        if self.header_format() == FormatVersion::V1 {
+            let title = format!("{name}: --format 1 cannot store the shape of an array");
+            return Err(Failure::usage(title).hint("use --format 2 or 3"));
+        }
+        let failed = |error: Error| Failure::library(name, &error);
+        let descr = array.dtype().descr();
+        let descr = descr.map_err(|error| failed(error.into()))?;
+        let mut object = json!({
+            "dtype": descr,
+            "shape": array.shape(),
+            "order": "C",
+            "container": "numpy",
+        });
+        if !array.attributes().is_empty() {
+            object[ATTRIBUTES] = array.attributes().to_value();
+        }
+        Metadata::from_json(object.to_string()).map_err(|error| failed(error.into()))
     }
 }

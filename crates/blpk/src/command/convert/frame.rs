@@ -1,60 +1,53 @@
-//! Blosc2 frames into others, datasets into frames, and back.
+//! Anything with an array into a Blosc2 frame.
 
 use std::ops::Range;
 
 use bloscpack::{
     Category, Compressor, Error,
-    dataset::{Attributes, DatasetLayout},
+    dataset::CArray,
     error::Side,
-    exchange::{NdSource, Source},
-    frame::{ArrayKind, Frame, NdArray, NdArrayBuilder},
+    exchange::Source,
+    frame::{ArrayKind, NdArray, NdArrayBuilder},
+    open::{Inner, Region},
 };
 
 use super::{Convert, codec_of};
-use crate::dataset;
-use crate::dataset::new::NewDataset;
-use crate::dataset::selection::Selection;
-use crate::dataset::slice::Region;
-use crate::failure::{Failure, RECOVER, VERIFY};
+use crate::container::Opened;
+use crate::failure::Failure;
 use crate::frame::new::{BAND, NewFrame, ReadRegion};
-use crate::frame::{array, array_builder, dtype, failure, options};
-use crate::input::{self, Input};
+use crate::frame::{array_builder, options};
 use crate::interrupt;
 use crate::session::Session;
-use crate::text::quoted;
 
 impl Convert {
-    /// Makes a frame from another one, with its metadata, and returns its name.
+    /// Makes a frame, and returns its name.
     pub(super) fn frame(
         &self,
+        opened: &mut Opened,
         kind: Option<ArrayKind>,
         session: &Session,
     ) -> Result<String, Failure> {
-        let source = array(&self.path, session)?;
-        let new = self.begin(session)?;
-        let builder = self.like_frame(&source, kind.unwrap_or(source.kind()), session)?;
-        self.fill(
-            new,
-            builder,
-            &mut |region| source.read_slice(region),
-            session,
-        )
-    }
-
-    fn begin(&self, session: &Session) -> Result<NewFrame<'_>, Failure> {
-        NewFrame::begin(&self.output, &self.path, self.storage.sparse, session)
-    }
-
-    /// Fills a new frame with the regions that `read` reads, and returns its name.
-    fn fill(
-        &self,
-        new: NewFrame<'_>,
-        builder: NdArrayBuilder,
-        read: &mut ReadRegion<'_>,
-        session: &Session,
-    ) -> Result<String, Failure> {
-        let filled = new.fill(builder, &quoted(&self.path), read, session);
-        filled.map_err(|failure| failure.if_damaged(VERIFY))?;
+        if let Inner::Frame(_) = opened.container.inner() {
+            // It says what is wrong with the array in the frame.
+            let missing = opened.container.columns(&self.selection()).err();
+            let missing = missing.unwrap_or_else(|| Error::bug("a frame without an array"));
+            return Err(opened.origin.failure(&missing));
+        }
+        let array = self.array(opened)?;
+        let new = NewFrame::begin(&self.output, &self.path, self.storage.sparse, session)?;
+        if let Inner::NdArray(source) = opened.container.inner() {
+            let builder =
+                self.like_frame(source, kind.unwrap_or(source.kind()), opened, session)?;
+            let read = &mut |region: &[Range<u64>]| source.read_slice(region);
+            fill(&new, builder, opened, read, session)?;
+        } else if let Some(source) = array {
+            let builder =
+                self.of_array(source, kind.unwrap_or(ArrayKind::B2nd), opened, session)?;
+            let read = &mut |region: &[Range<u64>]| source.read_slice(region);
+            fill(&new, builder, opened, read, session)?;
+        } else {
+            self.of_rows(&new, kind.unwrap_or(ArrayKind::B2nd), opened, session)?;
+        }
         let name = new.name();
         new.commit(session)?;
         Ok(name)
@@ -65,9 +58,10 @@ impl Convert {
         &self,
         source: &NdArray,
         kind: ArrayKind,
+        opened: &Opened,
         session: &Session,
     ) -> Result<NdArrayBuilder, Failure> {
-        let name = quoted(&self.path);
+        let name = &opened.origin.name;
         let builder = match source.like() {
             Err(error) if error.category() == Category::Unsupported => {
                 session.warning(format_args!(
@@ -77,12 +71,18 @@ impl Convert {
             }
             builder => builder,
         };
-        let builder = builder.map_err(|error| failure(&self.path, &error))?;
+        let builder = builder.map_err(|error| opened.origin.failure(&error))?;
         let mut builder = builder.kind(kind).options(options(session));
         match (kind, &self.dtype) {
-            (ArrayKind::B2nd, Some(_)) => {
-                let given = dtype(source, self.dtype.as_ref(), &self.path, session)?;
-                builder = builder.dtype(given);
+            (ArrayKind::B2nd, Some(given)) => {
+                let (found, itemsize) = (given.itemsize(), u64::from(source.itemsize()));
+                if found != itemsize {
+                    let title = format!(
+                        "--dtype {given} has {found} bytes, but an element of {name} has {itemsize}"
+                    );
+                    return Err(Failure::usage(title));
+                }
+                builder = builder.dtype(given.clone());
             }
             (ArrayKind::Caterva, Some(_)) => {
                 let title = "the layout caterva cannot store a dtype";
@@ -98,56 +98,48 @@ impl Convert {
         self.storage.frame(builder, source.shape())
     }
 
-    /// Makes a frame from an array of a dataset, and returns its name.
-    pub(super) fn array_to_frame(
+    /// A new array with the settings of the array of a dataset, unless others are given.
+    fn of_array(
         &self,
-        kind: Option<ArrayKind>,
+        source: &CArray,
+        kind: ArrayKind,
+        opened: &Opened,
         session: &Session,
-    ) -> Result<String, Failure> {
-        let (kind, name) = (kind.unwrap_or(ArrayKind::B2nd), quoted(&self.path));
-        let dataset = dataset::open(&self.path, session)?;
-        let source = dataset::array(&self.path, &dataset, self.column.as_deref())?;
-        let new = self.begin(session)?;
+    ) -> Result<NdArrayBuilder, Failure> {
+        let name = &opened.origin.name;
         if !source.attributes().is_empty() {
             session.warning(format_args!(
                 "{name}: its attributes are dropped: a frame cannot store them"
             ));
         }
-        let mut builder = array_builder(kind, source.dtype(), source.shape(), &name, session)?;
+        let mut builder = array_builder(kind, source.dtype(), source.shape(), name, session)?;
         // Blosc2 has no Snappy, so those arrays get its default codec.
         let codec = codec_of(source);
         if codec != Compressor::Snappy {
             builder = builder.compressor(codec).level(codec.default_level());
         }
-        let builder = self.storage.frame(builder, source.shape())?;
-        self.fill(
-            new,
-            builder,
-            &mut |region| source.read_slice(region),
-            session,
-        )
+        self.storage.frame(builder, source.shape())
     }
 
-    /// Makes a frame from the array in a Bloscpack file, and returns its name.
-    pub(super) fn file_to_frame(
+    /// Makes a frame from the rows of any input.
+    fn of_rows(
         &self,
-        kind: Option<ArrayKind>,
+        new: &NewFrame<'_>,
+        kind: ArrayKind,
+        opened: &mut Opened,
         session: &Session,
-    ) -> Result<String, Failure> {
-        let input = Input::open_binary(&self.path, session)?;
-        let kind = kind.unwrap_or(ArrayKind::B2nd);
-        let new = self.begin(session)?;
-        Selection::ALL.of_file(&input, session, |source| {
-            let (shape, builder) = self.like_source(source, kind, &input.name(), session)?;
-            let mut made = new.create(builder)?;
-            copy_rows(&mut made, &shape, source).map_err(|error| {
-                let failure = new.failed_from(&input.name(), &error);
-                failure.if_damaged(RECOVER)
-            })
-        })?;
-        let name = new.name();
-        new.commit(session)?;
-        Ok(name)
+    ) -> Result<(), Failure> {
+        let name = opened.origin.name.clone();
+        let source = opened.container.columns(&self.selection());
+        let mut source = match source {
+            Ok(source) => source,
+            Err(error) => return Err(opened.origin.failure(&error)),
+        };
+        let (shape, builder) = self.like_source(&*source, kind, &name, session)?;
+        let mut made = new.create(builder)?;
+        let done = copy_rows(&mut made, &shape, &mut *source);
+        drop(source);
+        done.map_err(|error| opened.origin.advise(new.failed_from(&name, &error)))
     }
 
     fn like_source(
@@ -166,31 +158,20 @@ impl Convert {
         let builder = self.storage.frame(builder, &shape)?;
         Ok((shape, builder))
     }
+}
 
-    /// Makes an array of a dataset from the one in a frame, and returns its name.
-    pub(super) fn frame_to_array(
-        &self,
-        layout: Option<DatasetLayout>,
-        session: &Session,
-    ) -> Result<String, Failure> {
-        let name = input::name(&self.path);
-        let source = array(&self.path, session)?;
-        if source.dtype().is_none() && self.dtype.is_none() {
-            let title = format!("{name} does not store the dtype of its elements");
-            return Err(Failure::usage(title).hint("add --dtype DTYPE"));
-        }
-        let dtype = dtype(&source, self.dtype.as_ref(), &self.path, session)?;
-        warn_about_metadata(source.frame(), &name, session);
-        let new = NewDataset::begin(&self.output, &self.path, session)?;
-        let rows = NdSource::new(&source).and_then(|rows| rows.dtype(dtype));
-        let mut rows = rows.map_err(|error| failure(&self.path, &error))?;
-        let attributes = Attributes::default();
-        let done = self.source_to_array(&mut rows, attributes, layout, &new, session);
-        done.map_err(|failure| failure.if_damaged(VERIFY))?;
-        let name = new.name();
-        new.commit(session)?;
-        Ok(name)
-    }
+/// Fills a new frame with the regions that `read` reads.
+fn fill(
+    new: &NewFrame<'_>,
+    builder: NdArrayBuilder,
+    opened: &Opened,
+    read: &mut ReadRegion<'_>,
+    session: &Session,
+) -> Result<(), Failure> {
+    let filled = new.fill(builder, &opened.origin.name, read, session);
+    filled
+        .map(|_| ())
+        .map_err(|failure| opened.origin.advise(failure))
 }
 
 /// Fills a new array with rows in order: as many at a time as whole chunks have.
@@ -214,20 +195,4 @@ fn copy_rows(made: &mut NdArray, shape: &[u64], source: &mut dyn Source) -> Resu
         }
     }
     made.flush()
-}
-
-/// Warns about metadata of a frame that a dataset cannot store.
-fn warn_about_metadata(frame: &Frame, name: &str, session: &Session) {
-    let own = [ArrayKind::Caterva.name(), ArrayKind::B2nd.name()];
-    let fixed = frame.metalayers().iter().map(|(name, _)| name);
-    let layers = fixed
-        .filter(|name| !own.contains(name))
-        .chain(frame.vlmetalayers());
-    let layers: Vec<String> = layers.map(|name| format!("{name:?}")).collect();
-    if !layers.is_empty() {
-        session.warning(format_args!(
-            "{name}: its metadata {} is dropped: a dataset cannot store it",
-            layers.join(", ")
-        ));
-    }
 }

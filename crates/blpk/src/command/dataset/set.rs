@@ -8,13 +8,12 @@ use bloscpack::{
     dataset::{CArray, Dataset},
     dtype::DType,
     exchange::{BoxedSource, Format, ImportOptions, open_at},
+    open::{Bounds, Region, Slice},
 };
 use clap::Args;
 
+use crate::args;
 use crate::dataset;
-use crate::dataset::parts::in_parts;
-use crate::dataset::rows::{self, Rows};
-use crate::dataset::slice::{self, Region, Slice};
 use crate::dataset::source::ElementReader;
 use crate::edit::DatasetEdit;
 use crate::failure::Failure;
@@ -31,12 +30,12 @@ use crate::text::quoted;
 #[derive(Args, Debug)]
 pub struct Set {
     /// Elements to overwrite: a slice in Python notation, such as '0:10,:,-1'
-    #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = slice::parse)]
+    #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = args::slice)]
     slice: Option<Slice>,
 
     /// Rows to overwrite, excluding B
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = rows::parse, conflicts_with = "slice")]
-    rows: Option<Rows>,
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, conflicts_with = "slice")]
+    rows: Option<Bounds>,
 
     /// Column to change, if DIR is a table
     #[arg(long, value_name = "NAME")]
@@ -81,12 +80,13 @@ impl Set {
         let array: &CArray = dataset::array(&self.path, dataset, self.column.as_deref())?;
         let name = quoted(&self.path);
         let region = match (&self.slice, self.rows) {
-            (Some(slice), _) => slice.resolve(array.shape(), &name)?,
-            (None, rows) => {
-                let rows = rows.unwrap_or_default().resolve(array.rows(), &name)?;
-                Region::of_rows(rows, array.shape())
-            }
+            (Some(slice), _) => slice.resolve(array.shape()),
+            (None, rows) => rows
+                .unwrap_or_default()
+                .resolve(array.rows())
+                .map(|rows| Region::of_rows(rows, array.shape())),
         };
+        let region = region.map_err(|error| Failure::library(name, &error.into()))?;
         Ok(Elements {
             region,
             dtype: array.dtype().clone(),
@@ -117,12 +117,12 @@ impl Set {
             _ => edit.failed_to_read(&input.name(), &error.into()),
         };
         let mut block = Vec::new();
-        let mut put = |part: &[std::ops::Range<u64>]| {
-            let ranges = part.to_vec();
-            let len = usize::try_from(Region { ranges }.bytes(itemsize));
+        let put = |part: &Region| {
+            let len = usize::try_from(part.bytes(itemsize));
             let len = len.map_err(|error| failed(io::Error::other(error)))?;
             block.resize(len, 0);
             bytes.read_exact(&mut block).map_err(failed)?;
+            let part = &part.ranges;
             let done = match (&mut *dataset, &self.column) {
                 (Dataset::Array(array), _) => array.set_slice(part, &block),
                 (Dataset::Table(table), Some(name)) => table.set_slice(name, part, &block),
@@ -130,7 +130,8 @@ impl Set {
             };
             done.map_err(|error| edit.failed(&error))
         };
-        in_parts(&target.region.ranges, itemsize, &target.chunk, &mut put)?;
+        let region = &target.region;
+        region.for_each_part(itemsize, &target.chunk, put)?;
         match bytes.read(&mut [0]).map_err(failed)? {
             0 => Ok(()),
             _ => Err(wrong("more bytes")),

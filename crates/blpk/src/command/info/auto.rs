@@ -1,71 +1,78 @@
 //! `info --auto`: which settings would be chosen for the content, and why.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bloscpack::{
     blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
     indexed::IndexedReader,
-    survey::{Member, Survey},
+    open::{Inner, Kind, Summary, internal::list, probe_source},
+    storage::ReadAt,
 };
 use serde_json::{Value, json};
 
-use super::text::{BOLD, Lines, list};
-use super::{codecs, filters};
+use super::{BOLD, line};
+use crate::container::Opened;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::json_text;
-use crate::magic::is_bloscpack;
 use crate::session::Session;
-use crate::text::{or_unknown, shown};
 
 /// The trials that are listed.
 const LISTED: usize = 12;
 
 /// The failure to take a sample.
-pub fn refusal(what: &str) -> Failure {
+fn refusal(what: &str) -> Failure {
     Failure::usage(format!("--auto does not support {what}"))
         .hint("it takes samples of plain files and of Bloscpack files with content")
 }
 
-/// Whether the input is a file, but not a Bloscpack file. Then the samples are taken of its bytes.
-pub fn is_plain(input: &Input) -> Result<bool, Failure> {
-    match input.by_position() {
-        Some(bytes) => match is_bloscpack(bytes) {
-            Ok(is_bloscpack) => Ok(!is_bloscpack),
-            Err(error) => Err(Failure::io(input.name(), &error)),
-        },
-        None => Err(refusal("a pipe")),
+/// Chooses for the bytes of a file that is of no known kind, and returns the file's length, too. Nothing for all others.
+pub fn of_plain(
+    aim: Aim,
+    path: &Path,
+    session: &Session,
+) -> Result<Option<(Tuned, Option<u64>)>, Failure> {
+    if path.is_dir() {
+        return Err(refusal("directories"));
     }
+    let input = Input::open_binary(path, session)?;
+    let failed = |error| Failure::io(input.name(), &error);
+    let bytes = input.by_position().ok_or_else(|| refusal("a pipe"))?;
+    if probe_source(bytes).map_err(failed)?.family.is_some() {
+        return Ok(None);
+    }
+    let tuner = Tuner::new(aim);
+    let pieces = input.sample(&tuner).map_err(failed)?.unwrap_or_default();
+    let tuned = tune(&tuner, &pieces);
+    let tuned = tuned.map_err(|error| Failure::library(input.name(), &error))?;
+    Ok(Some((tuned, input.length())))
 }
 
-/// Chooses for the bytes of a plain file.
-pub fn of_plain(aim: Aim, input: &Input) -> Result<Tuned, Failure> {
-    let tuner = Tuner::new(aim);
-    let pieces = input.sample(&tuner);
-    let pieces = pieces.map_err(|error| Failure::io(input.name(), &error))?;
-    tune(&tuner, &pieces.unwrap_or_default(), input)
+/// A source that can be read at any position.
+type Source = Arc<dyn ReadAt + Send + Sync>;
+
+/// The source of a Bloscpack file with content.
+pub fn source(opened: &Opened) -> Result<Source, Failure> {
+    match (opened.container.kind(), opened.container.inner()) {
+        (Kind::Bloscpack, Inner::Bloscpack(Some(source))) => Ok(source.clone()),
+        (Kind::Records, _) => Err(refusal("records")),
+        (Kind::Frame, _) => Err(refusal("frames")),
+        (kind, _) => Err(refusal(&format!("inputs of the kind {kind}"))),
+    }
 }
 
 /// Chooses for the content of a Bloscpack file.
 pub fn of_content(
     aim: Aim,
-    input: &Input,
-    survey: &Survey,
+    source: Source,
+    summary: &Summary,
     session: &Session,
-) -> Result<Tuned, Failure> {
-    if survey.members.iter().any(|member| member.header.varlen) {
-        return Err(refusal("records"));
-    }
-    let Some(bytes) = input.by_position() else {
-        return Err(refusal("a pipe"));
-    };
-    let failure = |error: bloscpack::Error| Failure::library(input.name(), &error);
-    let builder = IndexedReader::builder().limits(session.limits);
-    let reader = builder.open(bytes).map_err(failure)?;
-    let chunk_size = survey
-        .members
-        .first()
-        .and_then(|first| first.header.chunk_size);
+) -> bloscpack::Result<Tuned> {
+    let reader = IndexedReader::builder()
+        .limits(session.limits)
+        .open(source)?;
+    let chunk_size = summary.get("chunk_size").and_then(Value::as_u64);
+    let chunk_size = chunk_size.and_then(|bytes| u32::try_from(bytes).ok());
     let tuner = Tuner::new(aim);
     // The chunk size of a file with one chunk is only its length.
     let tuner = match chunk_size.filter(|_| reader.chunks() > 1) {
@@ -75,34 +82,32 @@ pub fn of_content(
     let mut pieces = Vec::new();
     for range in tuner.places(reader.content_len()) {
         let mut piece = Vec::new();
-        reader.copy_range(range, &mut piece).map_err(failure)?;
+        reader.copy_range(range, &mut piece)?;
         pieces.push(piece);
     }
-    tune(&tuner, &pieces, input)
+    tune(&tuner, &pieces)
 }
 
-fn tune(tuner: &Tuner, pieces: &[Vec<u8>], input: &Input) -> Result<Tuned, Failure> {
+fn tune(tuner: &Tuner, pieces: &[Vec<u8>]) -> bloscpack::Result<Tuned> {
     let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
-    tuner
-        .tune_pieces(&pieces)
-        .map_err(|error| Failure::library(input.name(), &error.into()))
+    Ok(tuner.tune_pieces(&pieces)?)
 }
 
-/// Adds the choice and the trials to a report for people.
-pub fn lines(lines: &mut Lines, tuned: &Tuned, survey: Option<&Survey>) {
+/// The choice and the trials, for people.
+pub fn text(tuned: &Tuned, summary: Option<&Summary>) -> String {
     let aim = tuned.aim();
-    lines.line("auto", tuned);
-    if let Some(survey) = survey {
-        lines.line("the file has", settings(survey));
+    let mut text = line("auto", tuned);
+    if let Some(summary) = summary {
+        text += &line("the file has", settings(summary));
     }
     let score = match aim {
         Aim::Size => "part",
         Aim::Speed | Aim::Balance => "s/GB",
     };
-    lines.raw(format_args!(
-        "  {BOLD}{:8} {:>5}  {:6} {:>8} {:>9} {:>9} {:>11} {score:>7}{BOLD:#}",
+    text += &format!(
+        "  {BOLD}{:8} {:>5}  {:6} {:>8} {:>9} {:>9} {:>11} {score:>7}{BOLD:#}\n",
         "codec", "level", "filter", "typesize", "ratio", "compress", "decompress"
-    ));
+    );
     for trial in tuned.trials().iter().take(LISTED) {
         let ChunkSettings {
             compressor,
@@ -111,59 +116,35 @@ pub fn lines(lines: &mut Lines, tuned: &Tuned, survey: Option<&Survey>) {
             typesize,
             ..
         } = trial.settings();
-        lines.raw(format_args!(
-            "  {compressor:8} {level:>5}  {filter:6} {typesize:>8} {:>9.2} {:>9.0} {:>11.0} {:>7.3}",
+        text += &format!(
+            "  {compressor:8} {level:>5}  {filter:6} {typesize:>8} {:>9.2} {:>9.0} {:>11.0} {:>7.3}\n",
             trial.ratio(),
             trial.encode_speed(),
             trial.decode_speed(),
             trial.score(aim),
-        ));
+        );
     }
     if let Some(more) = tuned.trials().get(LISTED..).filter(|more| !more.is_empty()) {
-        lines.raw(format_args!("  and {} more", more.len()));
+        text += &format!("  and {} more\n", more.len());
     }
+    text
 }
 
 /// The settings of a file, as far as its headers state them.
-fn settings(survey: &Survey) -> String {
-    let typesize = |member: &Member| member.header.typesize;
-    let typesize = survey.members.iter().find_map(typesize);
-    format!(
-        "{}, filter {}, typesize {}",
-        list(&codecs(&survey.members)),
-        list(&filters(&survey.members)),
-        or_unknown(typesize),
-    )
-}
-
-/// The whole report on a plain file.
-pub fn plain(path: &Path, input: &Input, tuned: &Tuned, as_json: bool) -> String {
-    if as_json {
-        let object = json!({
-            "path": path.to_string_lossy(),
-            "kind": "plain",
-            "file_bytes": input.length(),
-            "auto": object(tuned),
-        });
-        return format!("{object:#}\n");
-    }
-    let mut report = Lines::below(&shown(path));
-    report.line("kind", "plain");
-    lines(&mut report, tuned, None);
-    report.into_text()
-}
-
-/// A JSON report with the choice as its last member, `auto`.
-pub fn added(report: &str, tuned: &Tuned) -> String {
-    let report = report.trim_end();
-    let Some(open) = report.strip_suffix('}') else {
-        return report.to_owned();
+fn settings(summary: &Summary) -> String {
+    let names = |key| {
+        let names = summary.get(key).and_then(Value::as_array);
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        list(&names.collect::<Vec<_>>())
     };
-    let object = json_text::pretty(&object(tuned).to_string(), 1);
-    format!("{},\n  \"auto\": {object}\n}}\n", open.trim_end())
+    let typesize = summary.get("typesize").and_then(Value::as_u64);
+    let typesize = typesize.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
+    let (codecs, filters) = (names("codecs"), names("filters"));
+    format!("{codecs}, filter {filters}, typesize {typesize}")
 }
 
-fn object(tuned: &Tuned) -> Value {
+/// The choice and the trials, for scripts.
+pub fn json(tuned: &Tuned) -> Value {
     let aim = tuned.aim();
     let trials = tuned.trials().iter().map(|trial| described(trial, aim));
     json!({

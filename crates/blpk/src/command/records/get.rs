@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Category, Error, records::IndexedRecordReader, wire::Form};
+use bloscpack::{Category, Decoder, Error, records::IndexedRecordReader};
 use clap::Args;
 
 use super::output::RecordOutput;
@@ -12,7 +12,7 @@ use super::{CONTENT, failed_to_read};
 use crate::args;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
-use crate::input::{Bytes, Input, STANDARD, look};
+use crate::input::{Bytes, Input, STANDARD};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -142,8 +142,9 @@ fn failed_to_open(error: &Error, input: &Input, output: &Output, session: &Sessi
     let failure = failed_to_read(error, input, output);
     let progress = Progress::new(session, None);
     let is_content = || {
-        let form = look(&mut input.reader(&progress), &session.limits);
-        form.is_ok_and(|(_, form)| form == Some(Form::Content))
+        let decoder = Decoder::builder().limits(session.limits);
+        let mut decoder = decoder.read_from(input.reader(&progress));
+        decoder.read_header().is_ok_and(|header| !header.varlen)
     };
     match error.category() == Category::Unsupported && is_content() {
         true => failure.hint(CONTENT),

@@ -8,9 +8,6 @@ mod separator;
 mod splitter;
 mod unpack;
 
-pub use output::{FlushingReader, RecordOutput};
-pub use separator::Separator;
-
 use bloscpack::Error;
 use clap::Subcommand;
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Checksum, Error, FormatVersion, Metadata,
+    open::{Family, probe_bytes},
     records::{RecordWriter, RecordWriterBuilder},
-    wire::{Packing, internal::MAGIC},
+    wire::Packing,
 };
 use clap::Args;
 
@@ -234,8 +235,9 @@ fn spare_other_file(target: &Path) -> Result<(), Failure> {
     let file = std::fs::File::open(target)
         .ok()
         .filter(|_| target.is_file());
-    let read = file.map(|file| file.take(MAGIC.len() as u64).read_to_end(&mut first));
-    if !matches!(read, Some(Ok(_))) || first.is_empty() || first == MAGIC {
+    let read = file.map(|file| file.take(16).read_to_end(&mut first));
+    let is_bloscpack = probe_bytes(&first).family == Some(Family::Bloscpack);
+    if !matches!(read, Some(Ok(_))) || first.is_empty() || is_bloscpack {
         return Ok(());
     }
     let title = format!(

@@ -1,42 +1,18 @@
-//! `blpk info` of Blosc2 frames.
+//! What a Blosc2 frame contains.
 
-use std::path::Path;
-
-use bloscpack::{
-    Error,
-    blosc::{FilterPipeline, FilterStep},
-    dtype::DType,
-    frame::{ArrayMeta, Frame, FrameHeader, FrameKind},
-};
+use super::MAX_CHUNKS;
+use super::summary::{Summary, distinct};
+use super::text::{pretty, shape};
+use super::{Kind, Region};
+use crate::checked::to_u64;
+use blosc1::{FilterPipeline, FilterStep};
+use bloscpack_dtype::DType;
+use bloscpack_error::Result;
+use bloscpack_frames::{ArrayMeta, Frame, FrameHeader, FrameKind};
 use serde_json::{Map, Value, json};
 
-use super::array::MAX_CHUNKS;
-use super::dataset::interrupted;
-use super::distinct;
-use super::text::Lines;
-use crate::dataset::slice::Region;
-use crate::failure::Failure;
-use crate::frame::{failure, open};
-use crate::output;
-use crate::session::Session;
-use crate::size::pretty;
-use crate::status::Status;
-use crate::text::{plain, shape, shown};
-use bloscpack::wire::internal::to_u64;
-
-/// Prints the report on the frame at `path`.
-pub fn run(path: &Path, as_json: bool, session: &Session) -> Result<Status, Failure> {
-    let frame = open(path, session)?;
-    let summary = Summary::of(&frame).map_err(|error| failure(path, &error))?;
-    output::print(&match as_json {
-        true => format!("{:#}\n", summary.json(&path.to_string_lossy())),
-        false => summary.text(&shown(path)),
-    })?;
-    Ok(Status::Done)
-}
-
 /// A frame with everything that is reported on it.
-struct Summary<'a> {
+struct Survey<'a> {
     frame: &'a Frame,
     meta: Option<ArrayMeta>,
     codecs: Vec<&'static str>,
@@ -44,9 +20,18 @@ struct Summary<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> Summary<'a> {
-    fn of(frame: &'a Frame) -> Result<Self, Error> {
-        let mut summary = Self {
+/// The summary of a frame.
+pub(super) fn summary(frame: &Frame) -> Result<Summary> {
+    let survey = Survey::of(frame)?;
+    let mut summary = Summary::new(Kind::Frame);
+    summary.add(survey.json());
+    survey.add_lines(&mut summary);
+    Ok(summary)
+}
+
+impl<'a> Survey<'a> {
+    fn of(frame: &'a Frame) -> Result<Self> {
+        let mut survey = Self {
             frame,
             meta: frame.array_meta()?,
             codecs: Vec::new(),
@@ -54,22 +39,22 @@ impl<'a> Summary<'a> {
             notes: Vec::new(),
         };
         if frame.was_interrupted() {
-            summary.notes.push(interrupted());
+            survey.notes.push(super::interrupted());
         }
-        if let Some(meta) = &summary.meta {
+        if let Some(meta) = &survey.meta {
             meta.check(frame.header())?;
         }
-        summary.survey_chunks();
+        survey.survey_chunks();
         for name in frame.vlmetalayers() {
             match frame.vlmetalayer(name) {
                 Ok(bytes) => {
                     let len = bytes.map_or(0, |bytes| bytes.len());
-                    summary.vlmetalayers.push((name, len));
+                    survey.vlmetalayers.push((name, len));
                 }
-                Err(error) => summary.notes.push(error.to_string()),
+                Err(error) => survey.notes.push(error.to_string()),
             }
         }
-        Ok(summary)
+        Ok(survey)
     }
 
     fn survey_chunks(&mut self) {
@@ -126,13 +111,12 @@ impl<'a> Summary<'a> {
         Some(self.frame.content_len().saturating_sub(before))
     }
 
-    fn json(&self, path: &str) -> Value {
+    fn json(&self) -> Value {
         let (frame, header) = (self.frame, self.frame.header());
         let meta = self.meta.as_ref();
         let before = frame.metalayers().iter();
         let before = before.map(|(name, bytes)| (name, bytes.len()));
         json!({
-            "path": path,
             "kind": "frame",
             "layout": self.layout(),
             "format_version": header.flags & VERSION,
@@ -165,9 +149,8 @@ impl<'a> Summary<'a> {
         })
     }
 
-    fn text(&self, path: &str) -> String {
+    fn add_lines(&self, lines: &mut Summary) {
         let (frame, header) = (self.frame, self.frame.header());
-        let mut lines = Lines::below(path);
         lines.line("kind", "frame");
         lines.line("layout", self.layout());
         lines.line("state", "complete");
@@ -179,7 +162,7 @@ impl<'a> Summary<'a> {
         lines.line("chunk size", pretty(frame.chunk_size().into()));
         lines.line("typesize", header.typesize);
         if let Some(meta) = &self.meta {
-            let dtype = self.dtype().map(|dtype| plain(&dtype));
+            let dtype = self.dtype();
             let wide = |lens: &[u32]| lens.iter().copied().map(u64::from).collect::<Vec<_>>();
             lines.line(
                 "dtype",
@@ -199,10 +182,7 @@ impl<'a> Summary<'a> {
         for (name, len) in &self.vlmetalayers {
             lines.line("vlmetalayer", layer(name, *len));
         }
-        for note in &self.notes {
-            lines.line("note", plain(note));
-        }
-        lines.into_text()
+        lines.notes(&self.notes);
     }
 }
 
@@ -210,7 +190,7 @@ impl<'a> Summary<'a> {
 const VERSION: u8 = 0x0f;
 
 fn layer(name: &str, len: usize) -> String {
-    format!("{}, {}", plain(name), pretty(to_u64(len)))
+    format!("{name}, {}", pretty(to_u64(len)))
 }
 
 fn lengths<'a>(layers: impl Iterator<Item = (&'a str, usize)>) -> Value {

@@ -1,0 +1,192 @@
+//! Inputs of any kind, opened by the library.
+
+use std::path::Path;
+
+use bloscpack::{
+    Error,
+    dataset::DatasetError,
+    open::{Container, Inner, Kind, OpenOptions, open_source, open_stream},
+};
+
+use crate::failure::{Failure, RECOVER, VERIFY};
+use crate::input::{self, Input};
+use crate::interrupt;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::text::quoted;
+
+/// An input of any kind.
+pub struct Opened {
+    pub container: Box<dyn Container>,
+    pub origin: Origin,
+    /// `None` for directories.
+    pub input: Option<Input>,
+    pub progress: Progress,
+}
+
+/// Where an input comes from, for messages.
+pub struct Origin {
+    pub name: String,
+    /// What helps if the input is damaged.
+    advice: Option<&'static str>,
+}
+
+impl Origin {
+    fn new(name: String, container: &dyn Container) -> Self {
+        let is_stream = matches!(container.inner(), Inner::Bloscpack(None));
+        let advice = match is_bloscpack(container) {
+            true => (!is_stream).then_some(RECOVER),
+            false => Some(VERIFY),
+        };
+        Self { name, advice }
+    }
+
+    /// Adds what helps if the input is damaged.
+    pub fn advise(&self, failure: Failure) -> Failure {
+        match self.advice {
+            Some(advice) => failure.if_damaged(advice),
+            None => failure,
+        }
+    }
+
+    /// The failure to read it.
+    pub fn failure(&self, error: &Error) -> Failure {
+        self.advise(Failure::library(&self.name, error))
+    }
+
+    /// The failure to read it into an output, by the side of the error.
+    pub fn failed_to_read(&self, error: &Error, output: &Output) -> Failure {
+        self.advise(output.failed_from(&self.name, error))
+    }
+}
+
+fn is_bloscpack(container: &dyn Container) -> bool {
+    matches!(container.kind(), Kind::Bloscpack | Kind::Records)
+}
+
+/// The options by which inputs are opened. Work is shown as progress, and ends once it is asked to stop.
+fn options(session: &Session) -> (OpenOptions, Progress) {
+    let progress = Progress::new(session, None);
+    let shown = progress.clone();
+    let options = OpenOptions::new()
+        .threads(session.threads)
+        .limits(session.limits)
+        .watch(move |bytes, total| {
+            interrupt::check()?;
+            shown.set_total(total);
+            shown.advance(bytes);
+            Ok(())
+        });
+    (options, progress)
+}
+
+impl Opened {
+    /// Opens what is at `path`, and prints warnings.
+    pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
+        Self::open_with(path, session, |options| options)
+    }
+
+    /// The same with more options.
+    pub fn open_with(
+        path: &Path,
+        session: &Session,
+        more: impl FnOnce(OpenOptions) -> OpenOptions,
+    ) -> Result<Self, Failure> {
+        let (options, progress) = options(session);
+        let options = more(options);
+        let mut opened = match path.is_dir() {
+            true => Self::of_directory(path, &options, progress)
+                .map_err(|error| not_opened(path, &error))?,
+            false => {
+                let input = Input::open_binary(path, session)?;
+                Self::file(path, input, &options, progress)?
+            }
+        };
+        opened.warn(session);
+        Ok(opened)
+    }
+
+    /// Opens a directory to look at all of it once.
+    pub fn directory(path: &Path, session: &Session) -> bloscpack::Result<Self> {
+        let (options, progress) = options(session);
+        Self::of_directory(path, &options.cache(0), progress)
+    }
+
+    fn of_directory(
+        path: &Path,
+        options: &OpenOptions,
+        progress: Progress,
+    ) -> bloscpack::Result<Self> {
+        let container = bloscpack::open::open(path, options)?;
+        Ok(Self {
+            origin: Origin::new(quoted(path), &*container),
+            container,
+            input: None,
+            progress,
+        })
+    }
+
+    fn file(
+        path: &Path,
+        input: Input,
+        options: &OpenOptions,
+        progress: Progress,
+    ) -> Result<Self, Failure> {
+        let name = input::name(path);
+        let container = match input.source() {
+            Some(source) => open_source(source, options),
+            None => {
+                let stream = input.stream();
+                let stream = stream.map_err(|error| Failure::io(&name, &error))?;
+                open_stream(stream, options)
+            }
+        };
+        let failed = |error: Error| Failure::library(&name, &error).if_damaged(VERIFY);
+        let container = container.map_err(failed)?;
+        Ok(Self {
+            origin: Origin::new(input::name(path), &*container),
+            container,
+            input: Some(input),
+            progress,
+        })
+    }
+
+    /// Prints the warnings that there are now.
+    pub fn warn(&mut self, session: &Session) {
+        session.warnings(&self.origin.name, &self.container.take_warnings());
+    }
+
+    /// Ends the work on it: removes the progress bar, prints the warnings, and moves standard input to its end, for other
+    /// processes that share it.
+    pub fn finish(&mut self, session: &Session) {
+        self.progress.finish();
+        self.warn(session);
+        if let Some(input) = &self.input {
+            // Only a shared position is affected, and reading has succeeded or has its own error.
+            let _ = input.seek_to_end();
+        }
+    }
+
+    /// Whether it is a Bloscpack file.
+    pub fn is_bloscpack(&self) -> bool {
+        is_bloscpack(&*self.container)
+    }
+
+    /// The files that an output must not be.
+    pub fn inputs(&self) -> Vec<&Input> {
+        self.input.iter().collect()
+    }
+}
+
+/// The failure to open a directory.
+pub fn not_opened(path: &Path, error: &Error) -> Failure {
+    let name = quoted(path);
+    let failure = Failure::library(&name, error).if_damaged(VERIFY);
+    match error.detail() {
+        Some(DatasetError::NotADataset) => {
+            failure.hint(format!("blpk ls {name} lists the datasets below it"))
+        }
+        _ => failure,
+    }
+}

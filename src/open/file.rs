@@ -1,0 +1,298 @@
+//! Bloscpack files, with content or with records.
+
+use super::bytes::Bytes;
+#[cfg(feature = "exchange")]
+use super::elements::write;
+use super::error::SelectionError;
+use super::members::{Walked, codecs, filters, form, header, is_complete, is_indexed, state};
+use super::summary::{Summary, distinct};
+use super::{Container, Inner, Kind, Outline, Part, Report, Selection, records, text};
+use crate::Decoder;
+use crate::indexed::IndexedReader;
+use crate::records::IndexedRecordReader;
+use crate::shared_source::SharedSource;
+use crate::survey::{Member, visit};
+use crate::verify::{verify, verify_at};
+use crate::walk::Walk;
+use bloscpack_error::{IoSide, Result};
+use bloscpack_storage::Cursor;
+use bloscpack_wire::Form;
+use serde_json::json;
+use std::io::Write;
+
+/// Longer ranges are worth several threads, if little has to be read before them.
+const LONG: u64 = 64 << 20;
+
+/// A Bloscpack file.
+pub(super) struct BloscpackFile(Bytes);
+
+impl BloscpackFile {
+    pub(super) fn new(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads chunks by their positions.
+    fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
+        let source = self.0.source().ok_or(SelectionError::NeedsPositions)?;
+        let builder = IndexedReader::builder().limits(self.0.options.limits);
+        builder.cache(cache).open(source.clone())
+    }
+
+    /// Copies a part of the content.
+    fn copy_content(&mut self, part: &Part, to: &mut dyn Write) -> Result<u64> {
+        if let Some(copied) = self.copy_by_position(part, to)? {
+            return Ok(copied);
+        }
+        let builder = Decoder::builder()
+            .threads(self.0.options.threads)
+            .limits(self.0.options.limits);
+        let builder = match part {
+            Part::Bytes(bounds) => builder.range(bounds.range()),
+            _ => builder,
+        };
+        let mut decoder = builder.read_from(self.0.reader()?);
+        let done = decoder.copy_to(to);
+        self.0.warn(decoder.warnings());
+        part.check(done?)
+    }
+
+    /// Reads part of a file without what precedes it, if that is faster.
+    fn copy_by_position(&mut self, part: &Part, to: &mut dyn Write) -> Result<Option<u64>> {
+        let bounds = match part {
+            Part::Bytes(bounds) if self.0.source().is_some() => Some(*bounds),
+            Part::Chunk(_) => None,
+            _ => return Ok(None),
+        };
+        let reader = match self.indexed(0) {
+            Ok(reader) => reader,
+            // The sound part before the damage can still be read in order.
+            Err(_) if bounds.is_some() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        self.0.warn(reader.warnings());
+        let (range, is_chunk) = match part {
+            Part::Chunk(chunk) => (chunk_range(&reader, *chunk)?, true),
+            _ => (bounds.unwrap_or_default().range(), false),
+        };
+        let end = range.end.min(reader.content_len());
+        // A range may begin past the end.
+        let len = end.saturating_sub(range.start);
+        if !is_chunk && len > LONG && len >= range.start {
+            return Ok(None);
+        }
+        let copied = reader.copy_range(range.start..end, to)?;
+        part.check(copied).map(Some)
+    }
+}
+
+fn chunk_range(reader: &IndexedReader<SharedSource>, chunk: u64) -> Result<std::ops::Range<u64>> {
+    let chunks = reader.chunks();
+    let range = reader.chunk_range(chunk)?;
+    Ok(range.ok_or(SelectionError::Chunk { chunk, chunks })?)
+}
+
+impl Container for BloscpackFile {
+    fn kind(&self) -> Kind {
+        match self.0.form.is_some_and(|form| form.has_records()) {
+            true => Kind::Records,
+            false => Kind::Bloscpack,
+        }
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        let mut outline = Outline::new(self.kind());
+        if self.kind() == Kind::Bloscpack && self.0.source().is_some() {
+            outline.bytes = Some(self.indexed(0)?.content_len());
+        }
+        Ok(outline)
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let limits = self.0.options.limits;
+        let again = self.0.source().map(|source| (source.clone(), limits));
+        let len = self
+            .0
+            .source()
+            .and_then(|source| bloscpack_storage::ReadAt::size(source).ok());
+        let mut totals = Totals::new(Walked::new(again));
+        let take = |member| {
+            totals.add(member);
+            Ok(())
+        };
+        let (_, warnings) = match self.0.source() {
+            Some(source) => {
+                let walk = Walk::of_file(Cursor::new(source.clone()), &limits).reading()?;
+                visit(walk, take)?
+            }
+            None => visit(Walk::of(self.0.reader()?, &limits), take)?,
+        };
+        self.0.warn(&warnings);
+        totals.count_by_last_chunk(&self.0);
+        totals.summary(self.kind(), len, &warnings)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        let (limits, threads) = (self.0.options.limits, self.0.options.threads);
+        let report = match self.0.source() {
+            Some(source) => verify_at(source, limits, threads),
+            None => verify(self.0.reader()?, limits, threads),
+        };
+        report.map(Report::from)
+    }
+
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        selection.refuse_columns()?;
+        match (&selection.part, self.0.form) {
+            (Part::Rows(_) | Part::Slice(_), _) => copy_rows(self, selection, to),
+            (part, Some(Form::Packed { .. })) => records::copy(&mut self.0, part, to),
+            (part, _) => self.copy_content(part, to),
+        }
+    }
+
+    #[cfg(feature = "exchange")]
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        use crate::exchange::{FileSource, Source as _};
+        selection.refuse_columns()?;
+        let reader = self.indexed(super::region::BATCH)?;
+        self.0.warn(reader.warnings());
+        let source = FileSource::new(reader)?;
+        let mut shape = vec![source.rows()];
+        let columns = source.schema().columns.iter();
+        shape.extend(columns.flat_map(|column| column.row_shape.iter().copied()));
+        let region = selection.part.region(&shape)?;
+        Ok(Box::new(source.slice(&region.ranges)?))
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.0.warnings)
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        Inner::Bloscpack(self.0.source())
+    }
+}
+
+/// Elements of the array in a file, which its metadata describes.
+#[cfg(feature = "exchange")]
+fn copy_rows(file: &mut BloscpackFile, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+    let mut source = file.columns(selection)?;
+    let mut copied = 0;
+    while let Some(batch) = source.next_batch(super::region::BATCH)? {
+        for column in &batch.columns {
+            copied += write(to, column)?;
+        }
+    }
+    Ok(copied)
+}
+
+#[cfg(not(feature = "exchange"))]
+fn copy_rows(_: &mut BloscpackFile, _: &Selection, _: &mut dyn Write) -> Result<u64> {
+    let what = "reading arrays in Bloscpack files, which needs the feature `exchange`".to_owned();
+    Err(bloscpack_wire::FormatError::Unsupported { what }.into())
+}
+
+/// What is known of all members together.
+struct Totals {
+    members: Walked,
+    first: Option<Member>,
+    /// The records of all members, if their number is known.
+    records: Option<u64>,
+    chunks: u64,
+    uncompressed: u64,
+    compressed: u64,
+    codecs: Vec<&'static str>,
+    filters: Vec<&'static str>,
+    /// The state of the first member that is not complete.
+    broken: Option<&'static str>,
+    is_indexed: bool,
+}
+
+impl Totals {
+    fn new(members: Walked) -> Self {
+        Self {
+            members,
+            first: None,
+            records: Some(0),
+            chunks: 0,
+            uncompressed: 0,
+            compressed: 0,
+            codecs: Vec::new(),
+            filters: Vec::new(),
+            broken: None,
+            is_indexed: true,
+        }
+    }
+
+    fn add(&mut self, member: Member) {
+        let records = self.members.records(&member);
+        // These saturate: they are only shown, and hostile members may claim any number.
+        self.records = self
+            .records
+            .zip(records)
+            .map(|(sum, more)| sum.saturating_add(more));
+        self.chunks = self.chunks.saturating_add(member.chunks);
+        self.uncompressed = self.uncompressed.saturating_add(member.uncompressed);
+        self.compressed = self.compressed.saturating_add(member.compressed);
+        self.codecs = distinct(self.codecs.drain(..).chain(codecs(&member)));
+        self.filters = distinct(self.filters.drain(..).chain(filters(&member)));
+        self.is_indexed &= is_indexed(&member);
+        if self.broken.is_none() && !is_complete(&member) {
+            self.broken = Some(state(&member));
+        }
+        self.first.get_or_insert_with(|| member.clone());
+        self.members.add(member);
+    }
+
+    /// Finds the number of packed records of an only member, if nothing else says it.
+    fn count_by_last_chunk(&mut self, file: &Bytes) {
+        let Some(first) = self.first.as_ref().filter(|_| self.members.count == 1) else {
+            return;
+        };
+        let is_packed = matches!(form(first), Some(Form::Packed { .. }));
+        if let (true, None, Some(source)) = (is_packed, self.members.records(first), file.source())
+        {
+            let builder = IndexedRecordReader::builder()
+                .limits(file.options.limits)
+                .allow_unterminated(true);
+            let records = builder.open(source.clone()).ok();
+            self.members.by_last_chunk = records.map(|records| records.len());
+            self.records = self.members.by_last_chunk;
+        }
+    }
+
+    fn summary<T: ToString>(self, kind: Kind, len: Option<u64>, warnings: &[T]) -> Result<Summary> {
+        let mut summary = match &self.first {
+            Some(first) => header(first, self.records),
+            None => Summary::new(kind),
+        };
+        summary.is_complete = self.broken.is_none();
+        if self.members.count == 1 {
+            self.members
+                .for_each(&mut |member| summary.lines = member.lines)?;
+        } else {
+            if let Some(records) = self.records {
+                summary.line("records", records);
+            }
+            summary.line("chunks", self.chunks);
+            summary.sizes(self.uncompressed, self.compressed);
+        }
+        if let Some(len) = len {
+            summary.line("file size", text::pretty(len));
+        }
+        summary.add(json!({
+            "chunks": self.chunks,
+            "uncompressed_bytes": self.uncompressed,
+            "compressed_bytes": self.compressed,
+            "file_bytes": len,
+            "codecs": self.codecs,
+            "filters": self.filters,
+            "state": self.broken.unwrap_or("complete"),
+            "indexed": self.is_indexed,
+        }));
+        let members = self.members;
+        summary.add_members(members.count, move |take| members.for_each(take));
+        let warnings: Vec<_> = warnings.iter().map(T::to_string).collect();
+        summary.append("warnings", warnings);
+        Ok(summary)
+    }
+}

@@ -1,0 +1,260 @@
+//! One opener for every kind of input, and one trait for what all of them can do.
+//!
+//! [`open`] finds out what a path leads to and returns a [`Container`]: a Bloscpack file with content or with records, an
+//! array or a table in a directory, or a Blosc2 frame. [`open_source`] does the same for anything that can be read at any
+//! position, and [`open_stream`] for a pipe, where only Bloscpack files can be read. [`probe`] only looks.
+//!
+//! ```
+//! use bloscpack::open::{Kind, OpenOptions, Part, Selection, open_source};
+//! let file = bloscpack::compress(b"some content")?;
+//! let mut container = open_source(file, &OpenOptions::new())?;
+//! assert_eq!(container.kind(), Kind::Bloscpack);
+//! assert!(container.verify()?.is_sound());
+//!
+//! let mut out = Vec::new();
+//! container.copy(&Selection::of(Part::Bytes((5..).into())), &mut out)?;
+//! assert_eq!(out, b"content");
+//! # Ok::<(), bloscpack::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | know what it contains | [`Container::outline`], and [`Container::summary`] for a full report |
+//! | check every chunk | [`Container::verify`] |
+//! | read bytes | [`Container::copy`], with a [`Selection`] |
+//! | read columns, or write another format | `Container::columns`, `Container::export` (feature `exchange`) |
+//! | use what only one kind has | [`Container::inner`] |
+//!
+//! Kinds depend on features: `datasets` for directories, `frames` for Blosc2 frames. Without a feature its kind is not
+//! recognized.
+
+mod bytes;
+mod elements;
+mod error;
+mod file;
+mod members;
+mod opener;
+mod options;
+mod probe;
+mod records;
+mod region;
+mod report;
+mod selection;
+mod slice;
+mod summary;
+mod text;
+mod watch;
+
+#[cfg(feature = "datasets")]
+mod array;
+#[cfg(feature = "datasets")]
+mod dataset;
+#[cfg(feature = "frames")]
+mod frame;
+#[cfg(feature = "frames")]
+mod frame_summary;
+#[cfg(feature = "datasets")]
+mod table;
+
+pub use error::SelectionError;
+pub use opener::{open, open_source, open_stream};
+pub use options::OpenOptions;
+pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
+pub use region::Region;
+pub use report::Report;
+pub use selection::{Bounds, Part, Selection};
+pub use slice::Slice;
+pub use summary::{Line, Members, Summary};
+
+/// Texts for the command. They may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use super::text::{count, list, or_unknown, plain, pretty, shape};
+}
+
+#[cfg(feature = "exchange")]
+use crate::exchange::{BoxedSource, Format};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Chunks of an array or frame whose headers are read for a summary.
+#[cfg(any(feature = "datasets", feature = "frames"))]
+const MAX_CHUNKS: u64 = 10_000;
+
+/// The note on a change that was interrupted.
+#[cfg(any(feature = "datasets", feature = "frames"))]
+fn interrupted() -> String {
+    "a change was interrupted: it is read through its journal, and the next writer completes the change".to_owned()
+}
+
+/// A kind of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A Bloscpack file with content.
+    Bloscpack,
+    /// A Bloscpack file with records.
+    Records,
+    /// An array in a directory.
+    Array,
+    /// A table in a directory.
+    Table,
+    /// A Blosc2 frame, with or without an n-dimensional array.
+    Frame,
+}
+
+impl Kind {
+    /// The lower-case name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bloscpack => "bloscpack",
+            Self::Records => "records",
+            Self::Array => "carray",
+            Self::Table => "ctable",
+            Self::Frame => "frame",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// An input that was opened, of any kind.
+///
+/// Methods take `&mut self` because an input that can only be read in order is used up by the first of them that reads it;
+/// a second one returns a [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again.
+pub trait Container: Send {
+    /// The kind.
+    fn kind(&self) -> Kind;
+
+    /// What is known from the headers, at little cost.
+    ///
+    /// # Errors
+    /// Returns errors of reading, and damage of the headers.
+    fn outline(&mut self) -> Result<Outline>;
+
+    /// What the input contains, from its headers and those of its chunks (in datasets and frames, of the first 10,000).
+    /// Nothing is decompressed, except for the last chunk if only that shows the number of records.
+    ///
+    /// # Errors
+    /// Returns errors of reading, and damage of the headers. An input that its writer did not finish is not an error: it is
+    /// not [complete](Summary::is_complete).
+    fn summary(&mut self) -> Result<Summary>;
+
+    /// Checks and decompresses every chunk.
+    ///
+    /// # Errors
+    /// Returns errors of reading a Bloscpack file. Everything else is in the report.
+    fn verify(&mut self) -> Result<Report>;
+
+    /// Writes the selected part as bytes, elements in C order, and returns how many bytes were written. Records are
+    /// written without separators.
+    ///
+    /// # Errors
+    /// Returns a [`SelectionError`] for a part that does not exist, or not in this kind; errors of reading, damage, and
+    /// errors of the writer on [`Side::Target`](bloscpack_error::Side::Target). What precedes the error was written.
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64>;
+
+    /// The selected rows or slice as columns.
+    ///
+    /// # Errors
+    /// Returns a [`SelectionError`] for a part that does not exist, or an input without an array or a table; errors of
+    /// reading, and damage.
+    #[cfg(feature = "exchange")]
+    fn columns(&mut self, selection: &Selection) -> Result<BoxedSource<'_>>;
+
+    /// Writes the selected rows or slice in another format, and returns the number of rows.
+    ///
+    /// # Errors
+    /// Returns the errors of [`columns`](Self::columns) and of [`export`](crate::exchange::export).
+    #[cfg(feature = "exchange")]
+    fn export(
+        &mut self,
+        selection: &Selection,
+        format: Format,
+        to: &mut (dyn Write + Send),
+    ) -> Result<u64> {
+        let mut source = self.columns(selection)?;
+        crate::exchange::export(&mut *source, format, to, &mut |_| ())?;
+        Ok(source.rows())
+    }
+
+    /// The warnings since the last call: things that are unusual but did not prevent what was done.
+    fn take_warnings(&mut self) -> Vec<String>;
+
+    /// What the container is made of, for what only this kind can do.
+    fn inner(&self) -> Inner<'_> {
+        Inner::Other
+    }
+}
+
+impl fmt::Debug for dyn Container + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Container")
+            .field("kind", &self.kind())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a container is made of.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Inner<'a> {
+    /// An array of a dataset.
+    #[cfg(feature = "datasets")]
+    Array(&'a bloscpack_datasets::CArray),
+    /// A table of a dataset.
+    #[cfg(feature = "datasets")]
+    Table(&'a bloscpack_datasets::CTable),
+    /// A frame without an array.
+    #[cfg(feature = "frames")]
+    Frame(&'a bloscpack_frames::Frame),
+    /// The array in a frame.
+    #[cfg(feature = "frames")]
+    NdArray(&'a bloscpack_frames::NdArray),
+    /// A Bloscpack file: its source, if that can be read at any position.
+    Bloscpack(Option<&'a Arc<dyn ReadAt + Send + Sync>>),
+    /// Nothing that another module of this crate can use.
+    Other,
+}
+
+/// What is known of an input from its headers.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outline {
+    /// The kind.
+    pub kind: Kind,
+    /// The name of its layout, such as `bcolz` or `b2nd`, where it has one.
+    pub layout: Option<&'static str>,
+    /// The dtype of its elements, if it is an array and it is known.
+    pub dtype: Option<String>,
+    /// Elements along each axis of an array, or the number of rows of a table.
+    pub shape: Option<Vec<u64>>,
+    /// The names of the columns, if it is a table.
+    pub columns: Option<Vec<String>>,
+    /// Bytes of the uncompressed content, if they are known.
+    pub bytes: Option<u64>,
+    /// Why some of this is unknown, such as the rows of a table of which a column cannot be opened.
+    pub trouble: Option<Error>,
+}
+
+impl Outline {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            layout: None,
+            dtype: None,
+            shape: None,
+            columns: None,
+            bytes: None,
+            trouble: None,
+        }
+    }
+}

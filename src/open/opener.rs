@@ -1,0 +1,158 @@
+//! The functions that open.
+
+use super::bytes::Bytes;
+use super::file::BloscpackFile;
+use super::options::INTERRUPTED;
+use super::watch::Watched;
+use super::{Container, Family, OpenOptions, probe};
+use crate::shared_source::SharedSource;
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::{ReadAt, Snapshot};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens what a path leads to, for reading.
+///
+/// Regular files and directories are locked against changes by this library, and read as their last complete change left
+/// them. Anything that is not recognized is opened as a Bloscpack file, whose errors say what was found instead.
+///
+/// ```
+/// use bloscpack::open::{OpenOptions, open};
+/// let mut table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &OpenOptions::new())?;
+/// let outline = table.outline()?;
+/// assert!(outline.columns.is_some_and(|names| names.len() > 1));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns errors of the file system, with the path; those of opening a dataset or a frame; and
+/// [`Unsupported`](bloscpack_error::Category::Unsupported) for a directory that is not a dataset.
+pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    let failed = |error: Error| error.in_file(path);
+    let family = probe(path).reading().map_err(failed)?.family;
+    if family == Some(Family::Directory) {
+        return dataset(path, options);
+    }
+    let metadata = path.metadata().reading().map_err(failed)?;
+    if metadata.is_dir() {
+        return sparse_frame(path, options);
+    }
+    if !metadata.is_file() {
+        return open_stream(File::open(path).reading().map_err(failed)?, options);
+    }
+    let snapshot = Snapshot::open(path)
+        .map_err(Error::from)
+        .reading()
+        .map_err(failed)?;
+    let warning = snapshot.is_interrupted().then(|| INTERRUPTED.to_owned());
+    open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))
+}
+
+/// Opens a source that can be read at any position: a Bloscpack file or a contiguous frame.
+///
+/// # Errors
+/// Returns errors of reading the first bytes, and those of opening a frame. Damage of a Bloscpack file is reported where the
+/// file is read.
+pub fn open_source(
+    source: impl ReadAt + Send + Sync + 'static,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    open_shared(Arc::new(source), options, Vec::new())
+}
+
+fn open_shared(
+    source: SharedSource,
+    options: &OpenOptions,
+    warnings: Vec<String>,
+) -> Result<Box<dyn Container>> {
+    #[cfg(feature = "frames")]
+    if super::probe_source(&source).reading()?.family == Some(Family::Frame) {
+        return super::frame::open_source(source, options, warnings);
+    }
+    let source = match options.watch.0 {
+        Some(_) => Arc::new(Watched {
+            total: source.size().ok(),
+            watch: options.watch.clone(),
+            inner: source,
+        }),
+        None => source,
+    };
+    Ok(Box::new(BloscpackFile::new(Bytes::of_source(
+        source, options, warnings,
+    )?)))
+}
+
+/// Opens a Bloscpack file that can only be read once, in order. It reads up to the metadata.
+///
+/// ```
+/// use bloscpack::open::{OpenOptions, Selection, open_stream};
+/// let file = bloscpack::compress(b"content")?;
+/// let mut container = open_stream(std::io::Cursor::new(file), &OpenOptions::new())?;
+/// let mut out = Vec::new();
+/// container.copy(&Selection::default(), &mut out)?;
+/// assert_eq!(out, b"content");
+/// assert!(container.copy(&Selection::default(), &mut out).is_err()); // it was read
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns errors of the reader.
+pub fn open_stream(
+    reader: impl Read + Send + 'static,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    let reader = Watched {
+        inner: reader,
+        watch: options.watch.clone(),
+        total: None,
+    };
+    Ok(Box::new(BloscpackFile::new(Bytes::of_stream(
+        reader, options,
+    )?)))
+}
+
+#[cfg(feature = "datasets")]
+fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    let dataset = bloscpack_datasets::DatasetOptions::new()
+        .threads(options.threads)
+        .limits(options.limits)
+        .cache(options.cache)
+        .open(path)?;
+    if options.dtype.is_some() {
+        return Err(super::SelectionError::HasDType.into());
+    }
+    let is_interrupted = dataset.was_interrupted();
+    let common = super::dataset::Common {
+        is_interrupted,
+        warnings: Vec::from_iter(is_interrupted.then(|| INTERRUPTED.to_owned())),
+        watch: options.watch.clone(),
+    };
+    use bloscpack_datasets::Dataset;
+    Ok(match dataset {
+        Dataset::Array(array) => Box::new(super::array::Array::new(*array, common)),
+        Dataset::Table(table) => Box::new(super::table::Table::new(*table, common)),
+    })
+}
+
+#[cfg(not(feature = "datasets"))]
+fn dataset(path: &Path, _: &OpenOptions) -> Result<Box<dyn Container>> {
+    Err(no_directories().in_file(path))
+}
+
+#[cfg(feature = "frames")]
+fn sparse_frame(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    super::frame::open_sparse(path, options)
+}
+
+#[cfg(not(feature = "frames"))]
+fn sparse_frame(path: &Path, _: &OpenOptions) -> Result<Box<dyn Container>> {
+    Err(no_directories().in_file(path))
+}
+
+#[cfg(not(all(feature = "datasets", feature = "frames")))]
+fn no_directories() -> Error {
+    let what = "a directory of a kind that this build does not support".to_owned();
+    bloscpack_wire::FormatError::Unsupported { what }.into()
+}
