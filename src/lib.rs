@@ -109,7 +109,6 @@ mod engine;
 #[cfg(feature = "exchange")]
 pub mod exchange;
 pub mod indexed;
-mod pipeline;
 pub mod records;
 pub mod recover;
 mod shared_source;

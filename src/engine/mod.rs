@@ -19,10 +19,10 @@ pub use settings::Warning;
 use super::buffered_input::BufferedInput;
 use super::checked::to_usize;
 use super::chunk_buffer::ChunkBuffer;
-use super::pipeline::{Panicked, Pipeline};
 use super::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader, internal::has_blocks};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
+use bloscpack_storage::parallel::{Panicked, Pipeline};
 use bloscpack_wire::{
     Digest, Ending, Event, Form, FormatError, Header, Limit, Metadata, MetadataHeader, ParseError,
     Parser, Position, Section,
