@@ -5,16 +5,13 @@ use super::overlay;
 use crate::convert::prefix;
 use crate::error::busy;
 use crate::journal::Journal;
-use crate::lock::wait_for;
-use crate::{Access, Disk, Folder, JournalFault, Lock, LockMode, ReadAt, Result, WriteAt};
+use crate::{
+    Access, Disk, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
+};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
-
-/// How long a reader waits for a change that is being made, which takes moments.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A file that is open for reading, and that no writer changes as long as this exists.
 ///
@@ -59,7 +56,7 @@ impl<T: WriteAt + Lock> Snapshot<T> {
     /// and its journal is missing, damaged or belongs to another file; and any error of the folder.
     pub fn open_in<F: Folder<File = T>>(folder: &F, name: &OsStr) -> Result<Self> {
         let file = folder.open(name, Access::Read)?;
-        if !wait_for(&file, LockMode::Shared, |waited| waited < TIMEOUT)? {
+        if !LockTimeout::OF_READERS.lock(&file, LockMode::Shared)? {
             return Err(busy("another process is changing this file").into());
         }
         if !is_marked(&file)? {

@@ -4,17 +4,15 @@ use super::apply::{Sources, apply, sync_all};
 use super::errors::{NOT_A_FOLDER, changed, invalid, not_found};
 use super::journal::Journal;
 use super::journaled::with_changes;
-use super::open::READING;
+use super::open::lock_root;
 use super::patched::{Patch, Piece};
 use super::pending::{Pending, Staged};
 use super::step::{Action, Fingerprint, Spilled, Step};
 use super::{EntryKind, Guard, JournaledStore, Key, Object};
 use crate::convert::to_u64;
-use crate::error::busy;
 use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
-use crate::lock::wait_until;
 use crate::mutex::locked;
-use crate::{LockMode, ReadAt, Result};
+use crate::{ReadAt, Result};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 use std::io;
@@ -141,11 +139,7 @@ impl JournaledStore {
     /// Waits until there are no readers, and keeps new ones out.
     fn lock_root(&self) -> Result<Box<dyn Guard>> {
         let timeout = locked(&self.timeout).clone();
-        let guard = wait_until(
-            || self.store.try_lock(&Key::root(), LockMode::Exclusive),
-            |waited| timeout.allows(waited),
-        )?;
-        Ok(guard.ok_or_else(|| busy(READING))?)
+        Ok(lock_root(&*self.store, &timeout)?)
     }
 
     fn apply(&self, plan: &Plan) -> io::Result<()> {
