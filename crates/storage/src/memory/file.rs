@@ -8,7 +8,7 @@ use crate::{Access, Lock, LockMode, ReadAt, WriteAt};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// An open file of a [`Memory`]. It keeps its bytes after it is removed or replaced.
+/// An open file of a [`Memory`](crate::Memory). It keeps its bytes after it is removed or replaced.
 #[derive(Debug)]
 pub struct MemoryFile {
     pub(super) node: Arc<FileNode>,
