@@ -1,10 +1,9 @@
 //! [`Snapshot`]: a file as its last committed change left it.
 
 use super::journaled::{is_marked, journal_name};
-use super::overlay;
 use crate::convert::prefix;
 use crate::error::busy;
-use crate::journal::Journal;
+use crate::journal::{Journal, Overlay};
 use crate::{
     Access, Disk, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
 };
@@ -101,7 +100,12 @@ impl<F: ReadAt> ReadAt for Snapshot<F> {
             *byte = change.first;
             return Ok(1);
         }
-        overlay::read(&self.file, journal, &change.pieces, at, buf)
+        let changed = Overlay {
+            file: &self.file,
+            journal,
+            pieces: &change.pieces,
+        };
+        changed.read_at(at, buf)
     }
 
     fn size(&self) -> io::Result<u64> {

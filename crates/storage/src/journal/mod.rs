@@ -21,6 +21,7 @@
 mod binding;
 mod codec;
 pub(crate) mod fields;
+mod overlay;
 
 use crate::error::bug;
 use crate::read_at::for_each_piece;
@@ -33,6 +34,7 @@ use std::io;
 pub(crate) use binding::crc_of;
 pub(crate) use codec::HEAD_LEN;
 use fields::Unreadable;
+pub(crate) use overlay::Overlay;
 
 /// Bytes of the file's beginning that its journal contains.
 pub(crate) const BEFORE_LEN: usize = 64;
@@ -198,7 +200,9 @@ impl Room {
         let left = self.left.checked_sub(piece.len);
         let is_here = at >= before && piece.from >= self.from && end <= self.end;
         self.left = left.filter(|_| is_here).ok_or(Unreadable::Damaged)?;
-        pieces.insert(at, piece);
+        if piece.len > 0 {
+            pieces.insert(at, piece);
+        }
         Ok(())
     }
 }

@@ -4,7 +4,6 @@ use super::apply::{Sources, apply, sync_all, unless_gone};
 use super::journal::Journal;
 use super::pending::PendingChanges;
 use super::staging::{self, Staging};
-use super::step::Spilled;
 use super::verify::{Depth, verify};
 use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
 use crate::error::busy;
@@ -54,7 +53,9 @@ impl JournaledStore {
         let journal = read_journal(&*store, &staging)?;
         if let Some(journal) = &journal {
             staging.salt = journal.salt;
-            check(&*store, &staging, journal, Depth::Fingerprints)?;
+            let bytes = patch_bytes(&*store, &staging, journal)?;
+            let sources = sources(&*store, &staging, &*bytes)?;
+            verify(&sources, journal, Depth::Fingerprints)?;
             state = PendingChanges::of_journal(journal)?;
         }
         let state = (state, journal.is_some());
@@ -178,9 +179,9 @@ fn remove_staged(store: &dyn Store, staging: &Staging, needed: &BTreeSet<u64>) -
 
 /// Completes the commit of a journal.
 fn complete(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<()> {
-    check(store, staging, journal, Depth::All)?;
     let bytes = patch_bytes(store, staging, journal)?;
     let sources = sources(store, staging, &*bytes)?;
+    verify(&sources, journal, Depth::All)?;
     let needed = journal.needed();
     // An earlier rename may have left both names, and a file of two names cannot be patched.
     remove_staged(store, staging, &needed)?;
@@ -205,18 +206,9 @@ fn read_journal(store: &dyn Store, staging: &Staging) -> Result<Option<Journal>>
     }
 }
 
-fn check(store: &dyn Store, staging: &Staging, journal: &Journal, depth: Depth) -> Result<()> {
-    let bytes = patch_bytes(store, staging, journal)?;
-    let sources = sources(store, staging, &*bytes)?;
-    verify(&sources, journal, depth)
-}
-
 /// The bytes of the patches of an interrupted commit.
 fn patch_bytes(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<Box<dyn Object>> {
-    let Some(Spilled { number, .. }) = journal.spilled else {
-        return Ok(Box::new(journal.bytes.clone()));
-    };
-    match store.open(&staging.key(number)?) {
+    match journal.patch_bytes(store, staging) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(JournalFault::MissingFiles.of_store())
         }

@@ -22,7 +22,9 @@
 
 mod decode;
 
+use super::staging::Staging;
 use super::step::{Action, Fingerprint, Spilled, Step};
+use super::{Object, Store};
 use crate::convert::to_u64;
 use crate::journal::Salt;
 use crate::journal::fields::{put_crc, put_u32, put_u64};
@@ -74,6 +76,18 @@ impl Journal {
         out.extend_from_slice(&self.bytes);
         put_crc(&mut out);
         Ok(out)
+    }
+
+    /// The bytes of the patches.
+    pub(super) fn patch_bytes(
+        &self,
+        store: &dyn Store,
+        staging: &Staging,
+    ) -> io::Result<Box<dyn Object>> {
+        match self.spilled {
+            Some(spilled) => store.open(&staging.key(spilled.number)?),
+            None => Ok(Box::new(self.bytes.clone())),
+        }
     }
 
     /// The numbers of the staged files that this refers to.
