@@ -23,6 +23,10 @@ struct State<I, R> {
     /// The number of the next result.
     next: u64,
     results: BTreeMap<u64, R>,
+    /// Threads that wait for a job: to wake none takes as long as to wake one.
+    idle: usize,
+    /// The job whose result is waited for.
+    awaited: Option<u64>,
     /// No more results are wanted.
     is_over: bool,
 }
@@ -43,6 +47,8 @@ impl<I, R> Queue<I, R> {
                 begun: 0,
                 next: 0,
                 results: BTreeMap::new(),
+                idle: 0,
+                awaited: None,
                 is_over: false,
             }),
             more: Condvar::new(),
@@ -57,13 +63,23 @@ impl<I, R> Queue<I, R> {
 
     /// Adds to the jobs.
     pub(super) fn add(&self, add: impl FnOnce(&mut I)) {
-        add(&mut self.locked().jobs);
-        self.more.notify_one();
+        let mut state = self.locked();
+        add(&mut state.jobs);
+        let is_waited_for = state.idle > 0;
+        drop(state);
+        if is_waited_for {
+            self.more.notify_one();
+        }
     }
 
     pub(super) fn put(&self, number: u64, result: R) {
-        self.locked().results.insert(number, result);
-        self.ready.notify_one();
+        let mut state = self.locked();
+        state.results.insert(number, result);
+        let is_awaited = state.awaited == Some(number);
+        drop(state);
+        if is_awaited {
+            self.ready.notify_one();
+        }
     }
 
     /// Whether a job has begun, so that its result comes.
@@ -76,7 +92,7 @@ impl<I, R> Queue<I, R> {
         let mut state = self.locked();
         loop {
             if let Some(result) = state.results.remove(&number) {
-                let was_full = !state.has_room();
+                let was_full = !state.has_room() && state.idle > 0;
                 // No caller has as many jobs as a `u64` counts.
                 state.next = number + 1;
                 drop(state);
@@ -88,8 +104,10 @@ impl<I, R> Queue<I, R> {
             if !wait {
                 return None;
             }
+            state.awaited = Some(number);
             let woken = self.ready.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
+            state.awaited = None;
         }
     }
 
@@ -132,8 +150,10 @@ impl<J, I: Iterator<Item = (u64, J)>, R> Queue<I, R> {
                 }
                 None if wait == Wait::Never || has_room && wait == Wait::ForRoom => return None,
                 None => {
+                    state.idle += 1;
                     let woken = self.more.wait(state);
                     state = woken.unwrap_or_else(PoisonError::into_inner);
+                    state.idle -= 1;
                 }
             }
         }
