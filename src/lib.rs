@@ -112,7 +112,6 @@ pub mod exchange;
 pub mod indexed;
 mod member_map;
 pub mod open;
-mod pipeline;
 pub mod records;
 pub mod recover;
 mod shared_source;

@@ -9,7 +9,7 @@
 
 use bloscpack::dataset::{CArray, DatasetOptions};
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
-use bloscpack::storage::{MemoryStore, ReadAt};
+use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
     Decoder, Encoder, EncoderBuilder, ErrorKind, Limits,
     records::{RecordReader, RecordWriter},
@@ -497,8 +497,8 @@ fn frames_whose_source_fails_or_panics_at_any_call() {
 }
 
 /// An array of 40 chunks in a directory, some of whose files are damaged, long or gone.
-fn directory(damages: &[(usize, &str)]) -> MemoryStore {
-    let store = MemoryStore::new();
+fn directory(damages: &[(usize, &str)]) -> Memory {
+    let store = Memory::new();
     let builder = CArray::of::<i64>().chunk_rows(4096).level(1);
     let mut array = builder.create_in(store.clone()).unwrap();
     array.append(&sensor(40 * 4096 * 8, 11)).unwrap();

@@ -4,7 +4,7 @@
 //! The input says which directory to begin with, and what to do to its files: `directory/edits.rs`.
 
 use bloscpack::dataset::{CArray, Dataset, DatasetOptions, RepairOptions};
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::Memory;
 use bloscpack::{Limits, Result};
 
 #[path = "directory/bases.rs"]
@@ -126,7 +126,7 @@ fn change(dataset: &mut Dataset, kind: u64) -> Result<()> {
 }
 
 /// Nothing if it does not let itself be changed.
-fn changed(store: MemoryStore, kind: u64) -> Option<()> {
+fn changed(store: Memory, kind: u64) -> Option<()> {
     let mut dataset = options().edit_in(store).ok()?;
     // A wrong shape is not a valid start.
     if !arrays(&dataset)

@@ -5,9 +5,6 @@ use bloscpack_storage::LockTimeout;
 use bloscpack_wire::{Hashers, Limits};
 use std::time::Duration;
 
-/// How long a change waits for readers by default.
-const TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Options of an [`Editor`](crate::edit::Editor) or a [`RecordEditor`](crate::edit::RecordEditor); created by
 /// [`Editor::builder`](crate::edit::Editor::builder).
 ///
@@ -51,7 +48,7 @@ impl Default for EditorBuilder {
             threads: 1,
             limits: Limits::default(),
             hashers: Hashers::default(),
-            lock_timeout: LockTimeout::new(TIMEOUT),
+            lock_timeout: LockTimeout::default(),
         }
     }
 }

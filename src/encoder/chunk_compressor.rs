@@ -2,10 +2,10 @@
 
 use crate::checked::{slice, to_u64, to_usize};
 use crate::chunk_buffer::ChunkBuffer;
-use crate::pipeline::{Panicked, Pipeline};
 use crate::shared_source::Fetch;
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::parallel::{Panicked, Pipeline};
 use bloscpack_wire::{Checksum, Hashers};
 
 /// The options for making chunks.

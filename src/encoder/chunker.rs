@@ -3,10 +3,10 @@
 use super::auto::AutoTune;
 use super::chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 use crate::checked::{len_of, slice, slice_mut, to_u64, to_usize};
-use crate::pipeline::BATCH;
 use crate::shared_source::{Fetch, SharedSource, in_order};
 use blosc1::Tuned;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
+use bloscpack_storage::parallel::BATCH;
 use std::io::{self, Read};
 use std::iter::repeat_n;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! [`BufferPool`]: a bounded number of buffers for reuse.
 
 use crate::chunk_buffer::ChunkBuffer;
-use crate::pipeline::BATCH;
+use bloscpack_storage::parallel::BATCH;
 
 /// The least cost of a buffer or a chunk, so that empty ones do not pile up.
 pub(super) const MIN_COUNTED: usize = 64;

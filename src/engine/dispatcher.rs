@@ -3,7 +3,7 @@
 use super::buffer_pool::MIN_COUNTED;
 use super::worker::{Job, Outcome};
 use crate::checked::to_usize;
-use crate::pipeline::{BATCH, Pipeline};
+use bloscpack_storage::parallel::{BATCH, Pipeline};
 use std::collections::VecDeque;
 
 /// Hands chunks to the workers, several small ones at a time, and takes them back in order.

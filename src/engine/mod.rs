@@ -11,6 +11,8 @@
 mod bodies;
 mod buffer_pool;
 mod dispatcher;
+mod large;
+mod member;
 mod settings;
 mod worker;
 
@@ -19,27 +21,22 @@ pub use settings::Warning;
 use super::buffered_input::BufferedInput;
 use super::checked::to_usize;
 use super::chunk_buffer::ChunkBuffer;
-use super::pipeline::{Panicked, Pipeline};
 use super::shared_source::Fetch;
-use blosc1::{ChunkDecoder, ChunkHeader, internal::has_blocks};
-use bloscpack_error::{Error, ErrorKind, IoSide, Result};
-use bloscpack_wire::{
-    Digest, Ending, Event, Form, FormatError, Header, Limit, Metadata, MetadataHeader, ParseError,
-    Parser, Position, Section,
-};
+use blosc1::{ChunkDecoder, ChunkHeader};
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::parallel::{Panicked, Pipeline};
+use bloscpack_wire::{Digest, Ending, Event, Form, FormatError, Limit, ParseError, Parser};
 use bodies::Bodies;
 use buffer_pool::BufferPool;
 use dispatcher::Dispatcher;
+use large::{LARGE, LargeChunk};
+use member::CurrentMember;
+pub(super) use member::FirstMember;
 pub(super) use settings::{Settings, Wanted};
 use std::io::{self, Read};
 use std::ops::Range;
 pub(super) use worker::{ChunkInfo, Piece};
-use worker::{Done, Job, check, decode, work_all};
-
-/// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
-const LARGE: u32 = 64 << 20;
-/// The least length of such a piece, except for the last.
-const PIECE: u32 = 1 << 20;
+use worker::{Done, Job, work_all};
 
 /// A chunk whose bytes are arriving.
 struct Gathering {
@@ -48,13 +45,6 @@ struct Gathering {
     chunk: ChunkBuffer,
     /// Where its bytes are, if they do not arrive here.
     fetch: Option<Fetch>,
-}
-
-/// A chunk that is delivered piece by piece. Its digest has been checked.
-struct LargeChunk {
-    info: ChunkInfo,
-    chunk: ChunkBuffer,
-    left: Range<u32>,
 }
 
 /// The state of an engine.
@@ -68,10 +58,9 @@ enum State {
     Splitting(Box<LargeChunk>),
     /// Nothing follows the chunks under way: the end, or an error in the structure.
     Ended(std::result::Result<(), ParseError>),
-    /// The bytes of a chunk were lost with its worker, and nothing follows.
-    Panicked,
-    /// A worker could not read the bytes of a chunk, and nothing follows.
-    Unreadable,
+    /// The bytes of a chunk were lost, because its worker panicked or could not read them, and nothing follows but this
+    /// error.
+    Broken(fn() -> Result<Option<Piece>>),
 }
 
 /// Reads an input and decodes its chunks.
@@ -92,23 +81,6 @@ pub(super) struct Engine<R> {
     content_buffers: BufferPool<Vec<u8>>,
     first: Option<FirstMember>,
     pub(super) warnings: Vec<Warning>,
-}
-
-/// The member that is being read.
-struct CurrentMember {
-    header: Option<Header>,
-    /// The form of its chunks.
-    form: std::result::Result<Form, FormatError>,
-    /// Chunks begun.
-    chunks: u64,
-}
-
-/// Header and metadata of the first member.
-pub(super) struct FirstMember {
-    pub header: Header,
-    pub metadata: Option<(Metadata, Option<MetadataHeader>)>,
-    /// The chunks have begun, so no metadata can follow.
-    is_complete: bool,
 }
 
 impl<R> Engine<R> {
@@ -170,7 +142,7 @@ impl<R> Engine<R> {
     fn deliver(&mut self, done: Done) -> Result<Piece> {
         self.chunk_buffers.put(done.chunk);
         if done.piece.is_err() {
-            self.state = State::Unreadable;
+            self.state = State::Broken(unreadable);
         }
         done.piece
     }
@@ -199,15 +171,14 @@ impl<R: Read> Engine<R> {
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         loop {
             let is_hurried = match self.state {
-                State::Panicked => return Err(Error::new(ErrorKind::Panicked, None)),
-                State::Unreadable => return Err(gone()).reading(),
+                State::Broken(fail) => return fail(),
                 State::Reading => false,
                 State::Draining | State::Splitting(_) | State::Ended(_) => true,
             };
             match self.dispatcher.next(is_hurried) {
                 Some(Ok(done)) => return self.deliver(done).map(Some),
                 Some(Err(Panicked)) => {
-                    self.state = State::Panicked;
+                    self.state = State::Broken(|| Err(Panicked.into()));
                     continue;
                 }
                 None => {}
@@ -218,22 +189,6 @@ impl<R: Read> Engine<R> {
                 State::Ended(Err(error)) => return Err(error.clone().into()),
                 _ => self.advance()?,
             }
-        }
-    }
-
-    /// Reads up to the chunks of the first member.
-    pub(super) fn read_first(&mut self) -> Result<&FirstMember> {
-        while !self.first.as_ref().is_some_and(|first| first.is_complete)
-            && !matches!(self.state, State::Ended(_))
-        {
-            self.advance()?;
-        }
-        match (&self.first, &self.state) {
-            (Some(first), _) if first.is_complete => Ok(first),
-            (_, State::Ended(Err(error))) => Err(error.clone().into()),
-            // Allowed to end before its first chunk.
-            (Some(first), _) => Ok(first),
-            (None, _) => Err(FormatError::Empty.into()),
         }
     }
 
@@ -254,21 +209,8 @@ impl<R: Read> Engine<R> {
             }
             Ok(Event::NeedInput) => return self.read_more(),
             Ok(Event::Header(header)) => self.begin_member(header),
-            Ok(Event::Metadata(metadata, header)) => {
-                if let Some(own) = &self.member.header {
-                    self.member.form = Form::of(own, Some(&metadata));
-                }
-                if let Some(first) = self.first.as_mut().filter(|first| !first.is_complete) {
-                    first.metadata = Some((metadata, header));
-                }
-            }
-            Ok(Event::ChunksBegin) => {
-                if let Some(first) = &mut self.first {
-                    first.is_complete = true;
-                }
-                self.end_of_range();
-                self.check_form();
-            }
+            Ok(Event::Metadata(metadata, header)) => self.put_metadata(metadata, header),
+            Ok(Event::ChunksBegin) => self.begin_chunks(),
             Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes)?,
             Ok(Event::ChunkEnd(digest)) => {
                 self.end_chunk(digest)?;
@@ -286,61 +228,6 @@ impl<R: Read> Engine<R> {
         }
         self.input.keep(left);
         self.skip_body()
-    }
-
-    fn begin_member(&mut self, header: Header) {
-        self.member = CurrentMember {
-            form: Form::of(&header, None),
-            header: Some(header.clone()),
-            chunks: 0,
-        };
-        self.first.get_or_insert(FirstMember {
-            header,
-            metadata: None,
-            is_complete: false,
-        });
-    }
-
-    /// Stops at a member whose chunks have another form than is wanted.
-    fn check_form(&mut self) {
-        match (
-            self.settings.wanted.check(&self.member.form),
-            &self.member.form,
-        ) {
-            (Err(error), _) => self.end_at_metadata(error),
-            (Ok(()), Err(error)) => {
-                let error = error.clone();
-                let position = self.metadata_position();
-                let error = ParseError { error, position };
-                self.warnings.push(Warning::UnknownPacking(error));
-            }
-            (Ok(()), Ok(_)) => {}
-        }
-    }
-
-    /// Refuses a member that counts records and has no chunk: a caller that counts the records in chunks never sees it.
-    fn check_empty(&mut self) {
-        let counted = self.member.form.as_ref().ok().and_then(Form::count);
-        if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =
-            (self.settings.wanted, counted, self.member.chunks)
-        {
-            self.end_at_metadata(FormatError::record_count(count, 0));
-        }
-    }
-
-    fn metadata_position(&self) -> Position {
-        Position {
-            byte: self.parser.member_at(),
-            // The member has begun, so the parser has counted at least one.
-            member: self.parser.members() - 1,
-            chunk: None,
-            section: Section::Metadata,
-        }
-    }
-
-    fn end_at_metadata(&mut self, error: FormatError) {
-        let position = self.metadata_position();
-        self.state = State::Ended(Err(ParseError { error, position }));
     }
 
     /// Gets more input, or lets the caller take the chunks under way before it has to wait.
@@ -446,7 +333,7 @@ impl<R: Read> Engine<R> {
         };
         let checksum = self.parser.header().checksum;
         let len = wanted.end - wanted.start;
-        let mut job = Job {
+        let job = Job {
             info,
             checksum,
             digest,
@@ -460,58 +347,12 @@ impl<R: Read> Engine<R> {
             self.dispatcher.add(job);
             return Ok(());
         }
-        if let Err(error) = job.fetch() {
-            // Reported in its turn. A second try might succeed, and its result would never be decoded.
-            job.failed = Some(error);
-            self.dispatcher.add(job);
-            return Ok(());
-        }
-        match check(&self.settings.hashers, &job)? {
-            Ok(()) => {
-                self.state = State::Splitting(Box::new(LargeChunk {
-                    info: job.info,
-                    chunk: job.chunk,
-                    left: job.wanted,
-                }));
-            }
-            Err(_) => {
-                // The worker will find the same error, so the bytes need no room.
-                job.wanted.end = job.wanted.start;
-                self.dispatcher.add(job);
-            }
-        }
-        Ok(())
-    }
-
-    /// Decodes the next piece of a large chunk, in whole blocks if possible.
-    fn next_of_large(&mut self) -> Result<Option<Piece>> {
-        let State::Splitting(mut large) = std::mem::replace(&mut self.state, State::Reading) else {
-            return Err(Error::bug("a piece of a large chunk, where there is none"));
-        };
-        let chunk = large.chunk.data()?;
-        let step = match large.info.header.blocksize {
-            0 => PIECE,
-            _ if !has_blocks(chunk) => PIECE,
-            block => block * PIECE.div_ceil(block),
-        };
-        let Range { start, end } = large.left;
-        let to = start + (step - start % step).min(end - start);
-        let buffer = self.content_buffers.take(to_usize(to - start));
-        let info = large.info.clone();
-        let mut piece = decode(&mut self.decoder, info, chunk, start..to, buffer)?;
-        piece.info.content.start += u64::from(start);
-        if to < end && piece.result.is_ok() {
-            large.info.is_first_piece = false;
-            large.left = to..end;
-            self.state = State::Splitting(large);
-        } else {
-            self.end_of_range();
-        }
-        Ok(Some(piece))
+        self.end_large(job)
     }
 }
 
 /// The error after a chunk that a worker could not read.
-fn gone() -> io::Error {
-    io::Error::other("an earlier chunk could not be read; this reader cannot be used any further")
+fn unreadable() -> Result<Option<Piece>> {
+    let what = "an earlier chunk could not be read; this reader cannot be used any further";
+    Err(io::Error::other(what)).reading()
 }

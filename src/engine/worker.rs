@@ -2,10 +2,10 @@
 
 use crate::checked::{slice, slice_mut, to_u64, to_usize};
 use crate::chunk_buffer::ChunkBuffer;
-use crate::pipeline::Panicked;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader};
 use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};

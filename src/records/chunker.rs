@@ -2,9 +2,9 @@
 
 use crate::checked::to_u64;
 use crate::encoder::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
-use crate::pipeline::BATCH;
 use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::parallel::BATCH;
 use bloscpack_wire::{
     Packing,
     internal::{Pack, most_packed},

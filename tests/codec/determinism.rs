@@ -10,7 +10,7 @@
 use bloscpack::blosc::Aim;
 use bloscpack::dataset::{Attributes, CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::Memory;
 use bloscpack::{
     Compressor, Encoder, EncoderBuilder, Filter, FormatVersion,
     records::{RecordWriter, RecordWriterBuilder},
@@ -250,7 +250,7 @@ fn records_alone_and_packed() {
 }
 
 /// All files of a store.
-fn files(store: &MemoryStore) -> BTreeMap<String, Vec<u8>> {
+fn files(store: &Memory) -> BTreeMap<String, Vec<u8>> {
     let keys = store.keys().into_iter();
     keys.map(|key| (key.to_string(), store.bytes(&key).unwrap()))
         .collect()
@@ -272,7 +272,7 @@ fn rows(data: &[u8], seed: u64) -> Vec<&[u8]> {
 }
 
 fn array(layout: DatasetLayout, threads: usize, parts: &[&[u8]]) -> BTreeMap<String, Vec<u8>> {
-    let (store, options) = (MemoryStore::new(), DatasetOptions::new().threads(threads));
+    let (store, options) = (Memory::new(), DatasetOptions::new().threads(threads));
     let mut builder = CArray::of::<i64>()
         .chunk_rows(1_500)
         .layout(layout)
@@ -341,7 +341,7 @@ fn arrays_in_directories() {
 }
 
 fn table(layout: DatasetLayout, threads: usize, parts: &[&[u8]]) -> BTreeMap<String, Vec<u8>> {
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let column = || CArray::of::<i64>().chunk_rows(900).level(1);
     let mut table = CTable::builder()
         .column("b", column())
@@ -392,7 +392,7 @@ fn nd(threads: usize, buffer: usize, sparse: bool) -> BTreeMap<String, Vec<u8>> 
         .metalayer("b", vec![1; 30])
         .metalayer("a", vec![2; 3])
         .options(options);
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let mut array = match sparse {
         true => builder.create_in_store(store.clone()).unwrap(),
         false => builder.in_memory().unwrap(),

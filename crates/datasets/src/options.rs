@@ -11,9 +11,6 @@ const DEFAULT_CACHE: usize = 256 << 20;
 /// The number of columns from which on none of them keeps encoders and decoders, which take half a megabyte each.
 const WIDE_TABLE: usize = 256;
 
-/// How long a writer waits for readers by default.
-const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Threads, memory and limits of the operations on a dataset.
 ///
 /// ```
@@ -55,7 +52,7 @@ impl Default for DatasetOptions {
                 keeps_idle: true,
             },
             lenient: false,
-            lock_timeout: LockTimeout::new(DEFAULT_LOCK_TIMEOUT),
+            lock_timeout: LockTimeout::default(),
         }
     }
 }

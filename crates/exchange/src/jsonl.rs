@@ -16,9 +16,9 @@ use std::io::Write;
 /// ```
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, write_jsonl};
-/// use bloscpack_storage::MemoryStore;
+/// use bloscpack_storage::Memory;
 ///
-/// let mut array = CArray::of::<f32>().row_shape(&[2]).create_in(MemoryStore::new())?;
+/// let mut array = CArray::of::<f32>().row_shape(&[2]).create_in(Memory::new())?;
 /// array.append_values(&[0.1f32, f32::NAN, -2.0, 0.25])?;
 /// let mut lines = Vec::new();
 /// write_jsonl(&mut ArraySource::new(&array), &mut lines, &mut |_| ())?;

@@ -8,7 +8,7 @@
 //! ```
 //! use bloscpack_datasets::CTable;
 //! use bloscpack_exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
-//! use bloscpack_storage::MemoryStore;
+//! use bloscpack_storage::Memory;
 //!
 //! let table = CTable::open("../../testdata/datasets/bcolz/table_trimmed")?;
 //! let mut lines = Vec::new();
@@ -18,7 +18,7 @@
 //! let mut array = Vec::new();
 //! export(&mut TableSource::new(&table)?, Format::Npy, &mut array, &mut |_| ())?;
 //! let mut back = open_at(array, Format::Npy, &ImportOptions::new())?.fields()?;
-//! let mut copy = back.schema().table_builder(|_, column| column).create_in(MemoryStore::new())?;
+//! let mut copy = back.schema().table_builder(|_, column| column).create_in(Memory::new())?;
 //! import_table(&mut *back, &mut copy, &mut |_| ())?;
 //! assert_eq!(copy.rows()?, table.rows()?);
 //! # Ok::<(), bloscpack_error::Error>(())

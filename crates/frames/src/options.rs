@@ -5,8 +5,6 @@ use bloscpack_wire::Limits;
 use std::thread;
 use std::time::Duration;
 
-/// How long a flush waits for readers by default.
-const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of changed chunks that stay in memory by default.
 const DEFAULT_BUFFER: usize = 64 << 20;
 
@@ -38,7 +36,7 @@ impl Default for FrameOptions {
             threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
-            lock_timeout: LockTimeout::new(DEFAULT_LOCK_TIMEOUT),
+            lock_timeout: LockTimeout::default(),
         }
     }
 }

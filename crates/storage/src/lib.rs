@@ -13,17 +13,17 @@
 //! | a file that others may be changing | read it as of its last committed change | [`Snapshot`] |
 //! | a file | change it atomically | [`JournaledFile`] |
 //! | a directory of many files | change several of them atomically | [`DiskStore`] and [`JournaledStore`] |
-//! | a test | avoid the disk, or make it fail | [`Memory`], [`MemoryStore`], or your own [`Folder`] or [`Store`] |
+//! | a test | avoid the disk, or make it fail | [`Memory`], or your own [`Folder`] or [`Store`] |
 //!
 //! # Example
 //!
 //! One change of two files, which a reader sees atomically:
 //!
 //! ```
-//! use bloscpack_storage::{Access, JournaledStore, Key, MemoryStore};
+//! use bloscpack_storage::{Access, JournaledStore, Key, Memory};
 //! use std::sync::Arc;
 //!
-//! let store = Arc::new(MemoryStore::from([("count", b"1".to_vec())]));
+//! let store = Arc::new(Memory::from([("count", b"1".to_vec())]));
 //! let writer = JournaledStore::open(store.clone(), Access::Write)?;
 //! writer.put(&Key::parse("one")?, b"the first")?;
 //! writer.put(&Key::parse("count")?, b"2")?;
@@ -74,7 +74,6 @@ mod lock_timeout;
 #[cfg(feature = "mmap")]
 mod map;
 mod memory;
-mod memory_lock;
 mod mutex;
 mod owners;
 #[doc(hidden)]
@@ -96,9 +95,7 @@ pub use map::Map;
 pub use memory::{Memory, MemoryFile};
 pub use read_at::ReadAt;
 pub use seekable::Seekable;
-pub use tree::{
-    DiskStore, Entry, EntryKind, Guard, JournaledStore, Key, MemoryStore, Object, Store,
-};
+pub use tree::{DiskStore, Entry, EntryKind, Guard, JournaledStore, Key, Object, Store};
 pub use write_at::WriteAt;
 
 /// The example of the README is a test, too.

@@ -3,8 +3,6 @@
 use crate::write_at::retry;
 use std::fs::{File, TryLockError};
 use std::io;
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// How a file or a folder is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,38 +61,4 @@ fn has_no_locks(error: &io::Error) -> bool {
         return true;
     }
     error.kind() == io::ErrorKind::Unsupported
-}
-
-/// The pause between the first two attempts; each pause is twice as long as the one before.
-const FIRST_PAUSE: Duration = Duration::from_micros(200);
-const LONGEST_PAUSE: Duration = Duration::from_millis(10);
-
-/// Locks a file. While other handles exclude that, tries again as long as `may_wait`, which gets
-/// the time waited so far, returns true; false if it was given up.
-pub(crate) fn wait_for<F: Lock>(
-    file: &F,
-    mode: LockMode,
-    may_wait: impl Fn(Duration) -> bool,
-) -> io::Result<bool> {
-    let attempt = || Ok(file.try_lock(mode)?.then_some(()));
-    Ok(wait_until(attempt, may_wait)?.is_some())
-}
-
-/// Tries until `attempt` returns something, as long as `may_wait`, which gets the time waited so
-/// far, returns true.
-pub(crate) fn wait_until<T>(
-    mut attempt: impl FnMut() -> io::Result<Option<T>>,
-    may_wait: impl Fn(Duration) -> bool,
-) -> io::Result<Option<T>> {
-    let begun = Instant::now();
-    let mut pause = FIRST_PAUSE;
-    loop {
-        match attempt() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(None) if may_wait(begun.elapsed()) => thread::sleep(pause),
-            done => return done,
-        }
-        // At most 20 ms before the minimum: it cannot overflow.
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
 }

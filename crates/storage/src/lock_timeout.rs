@@ -1,10 +1,15 @@
 //! [`LockTimeout`]: how long to wait for a lock.
 
-use std::fmt;
+use crate::{Lock, LockMode};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use std::{fmt, io, thread};
 
-/// How long a writer waits for readers to release a file or a store.
+/// The pause between the first two attempts; each pause is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long a writer waits for readers to release a file or a store: by default 10 seconds.
 ///
 /// ```
 /// use bloscpack_storage::LockTimeout;
@@ -20,9 +25,14 @@ pub struct LockTimeout {
 }
 
 impl LockTimeout {
+    /// One attempt.
+    pub(crate) const NONE: Self = Self::new(Duration::ZERO);
+    /// How long a reader waits for a change that is being made, which takes moments.
+    pub(crate) const OF_READERS: Self = Self::new(Duration::from_secs(60));
+
     /// Waits up to this long. With a limit of zero there is one attempt and no wait.
     #[must_use]
-    pub fn new(limit: Duration) -> Self {
+    pub const fn new(limit: Duration) -> Self {
         Self {
             limit,
             keep_waiting: None,
@@ -44,9 +54,39 @@ impl LockTimeout {
     }
 
     /// Whether to wait longer.
-    pub(crate) fn allows(&self, waited: Duration) -> bool {
+    fn allows(&self, waited: Duration) -> bool {
         let keep_waiting = self.keep_waiting.as_ref();
         waited < self.limit && keep_waiting.is_none_or(|keep_waiting| keep_waiting(waited))
+    }
+
+    /// Locks a file; false if other handles excluded that for too long.
+    pub(crate) fn lock<F: Lock>(&self, file: &F, mode: LockMode) -> io::Result<bool> {
+        let locked = self.wait(|| Ok(file.try_lock(mode)?.then_some(())))?;
+        Ok(locked.is_some())
+    }
+
+    /// Tries until `attempt` returns something; `None` if that took too long.
+    pub(crate) fn wait<T>(
+        &self,
+        mut attempt: impl FnMut() -> io::Result<Option<T>>,
+    ) -> io::Result<Option<T>> {
+        let begun = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match attempt() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(None) if self.allows(begun.elapsed()) => thread::sleep(pause),
+                done => return done,
+            }
+            // At most 20 ms before the minimum: it cannot overflow.
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+impl Default for LockTimeout {
+    fn default() -> Self {
+        Self::new(Duration::from_secs(10))
     }
 }
 

@@ -6,15 +6,15 @@ use bloscpack::Result;
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, SpecialValue, special_chunk};
 use bloscpack::frame::wire::{ChunkPlace, Trailer, encode_index};
 use bloscpack::frame::{Frame, FrameHeader, FrameKind, FrameOptions, NdArray};
-use bloscpack::storage::{Key, MemoryStore, Store};
+use bloscpack::storage::{Key, Memory, Store};
 
 pub fn options() -> FrameOptions {
     FrameOptions::new().threads(1)
 }
 
 /// Files at the root of a store.
-pub fn store_of(files: &[(String, Vec<u8>)]) -> MemoryStore {
-    let store = MemoryStore::new();
+pub fn store_of(files: &[(String, Vec<u8>)]) -> Memory {
+    let store = Memory::new();
     for (name, bytes) in files {
         store.create(&Key::parse(name).unwrap(), bytes).unwrap();
     }
@@ -124,7 +124,7 @@ pub fn encoded(data: &[u8], typesize: u8, blocksize: Option<u32>) -> Vec<u8> {
 }
 
 /// The same frame in files, where chunks in one place are one file.
-pub fn sparse(contiguous: &[u8]) -> MemoryStore {
+pub fn sparse(contiguous: &[u8]) -> Memory {
     let parts = Parts::of(contiguous);
     let frame = options().read(contiguous.to_vec()).unwrap();
     let (places, mut numbers, mut files) = (parts.places(), Vec::new(), Vec::new());

@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::Memory;
 use bloscpack::{Result, dtype::DType};
 use std::sync::{Arc, LazyLock};
 
@@ -14,7 +14,7 @@ static BASES: LazyLock<Vec<Files>> = LazyLock::new(|| {
     let mut bases = vec![Files::default()];
     for layout in DatasetLayout::ALL {
         for is_table in [false, true] {
-            let store = MemoryStore::new();
+            let store = Memory::new();
             made(layout, is_table, &store).expect("in memory");
             bases.push(Files::of(&store));
             bases.push(interrupted(&bases[bases.len() - 1]));
@@ -32,7 +32,7 @@ fn options() -> DatasetOptions {
     DatasetOptions::new().threads(1)
 }
 
-fn made(layout: DatasetLayout, is_table: bool, store: &MemoryStore) -> Result<()> {
+fn made(layout: DatasetLayout, is_table: bool, store: &Memory) -> Result<()> {
     let rows: Vec<u8> = (0..7u16).flat_map(u16::to_le_bytes).collect();
     let array = |dtype| {
         CArray::builder(dtype)

@@ -1,6 +1,6 @@
 //! [`Files`]: a directory as a map.
 
-use bloscpack::storage::{EntryKind, Key, MemoryStore, Store};
+use bloscpack::storage::{EntryKind, Key, Memory, Store};
 use std::collections::BTreeMap;
 
 /// There is a folder for each path with files below it, and for each key without bytes.
@@ -9,7 +9,7 @@ pub struct Files(pub BTreeMap<Key, Option<Vec<u8>>>);
 
 impl Files {
     /// All that is in a store.
-    pub fn of(store: &MemoryStore) -> Self {
+    pub fn of(store: &Memory) -> Self {
         let (mut files, mut open) = (Self::default(), vec![Key::root()]);
         while let Some(folder) = open.pop() {
             for entry in store.list(&folder).expect("a folder") {
@@ -29,8 +29,8 @@ impl Files {
     }
 
     /// A store with all of them, as far as one excludes no other.
-    pub fn store(&self) -> MemoryStore {
-        let store = MemoryStore::new();
+    pub fn store(&self) -> Memory {
+        let store = Memory::new();
         for (key, bytes) in &self.0 {
             let _ = make_way(&store, key);
             let _ = match bytes {
@@ -47,7 +47,7 @@ impl Files {
     }
 }
 
-fn make_way(store: &MemoryStore, key: &Key) -> std::io::Result<()> {
+fn make_way(store: &Memory, key: &Key) -> std::io::Result<()> {
     let Some((folder, _)) = key.split() else {
         return Ok(());
     };

@@ -5,7 +5,7 @@ use crate::matrix::by_fields::Count;
 use crate::matrix::samples::{self, Reader};
 use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::frame::{Frame, FrameOptions};
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::Memory;
 use bloscpack::{
     Category, Decoder, Encoder, Error, Limits,
     indexed::IndexedReader,
@@ -128,7 +128,7 @@ fn records_keep_to_both() {
 #[test]
 fn arrays_of_datasets_keep_to_both() {
     for layout in LAYOUTS {
-        let store = MemoryStore::new();
+        let store = Memory::new();
         let builder = CArray::of::<u8>().layout(layout).chunk_rows(10_000);
         let mut array = builder.create_in(store.clone()).unwrap();
         array.append(&alike()).unwrap();
@@ -150,7 +150,7 @@ fn arrays_of_datasets_keep_to_both() {
 
 #[test]
 fn frames_keep_to_both() {
-    for store in [None, Some(MemoryStore::new())] {
+    for store in [None, Some(Memory::new())] {
         let builder = Frame::builder(1, 10_000);
         let mut frame = match &store {
             None => builder.in_memory().unwrap(),

@@ -4,7 +4,7 @@ use bloscpack::blosc::Compressor;
 use bloscpack::dataset::wire::Attributes;
 use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::frame::{ArrayKind, Frame, FrameOptions, NdArray};
-use bloscpack::storage::{Key, MemoryStore, Store};
+use bloscpack::storage::{Key, Memory, Store};
 use bloscpack::{Checksum, Filter, Result};
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -60,8 +60,8 @@ pub fn frame_options() -> FrameOptions {
     FrameOptions::new().threads(1)
 }
 
-pub fn store(files: &Files) -> MemoryStore {
-    let store = MemoryStore::new();
+pub fn store(files: &Files) -> Memory {
+    let store = Memory::new();
     for (path, bytes) in files {
         let key = Key::parse(path).unwrap();
         if let Some((folder, _)) = path.rsplit_once('/') {
@@ -162,7 +162,7 @@ fn attributes() -> Attributes {
 }
 
 /// All files of a store that was written.
-pub fn files_of(store: &MemoryStore) -> Files {
+pub fn files_of(store: &Memory) -> Files {
     let keys = store.keys().into_iter();
     let files = keys.filter_map(|key| Some((key.as_str().to_owned(), store.bytes(&key)?)));
     files.collect()
@@ -187,7 +187,7 @@ pub fn array_of(layout: DatasetLayout, checksum: Option<Checksum>, rows: u32) ->
             .spare(8)
             .superchunk(NonZeroU64::new(2).unwrap());
     }
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let mut array = builder.create_in(store.clone()).unwrap();
     array.append(&numbers(rows)).unwrap();
     array.flush().unwrap();
@@ -203,7 +203,7 @@ fn ctable(layout: DatasetLayout, checksum: Option<Checksum>) -> Files {
             None => builder,
         }
     };
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let mut table = CTable::builder()
         .layout(layout)
         .chunk_rows(40)
@@ -220,7 +220,7 @@ fn ctable(layout: DatasetLayout, checksum: Option<Checksum>) -> Files {
 }
 
 /// An array of 10 x 18 elements of 4 bytes, in chunks of 5 x 9 and blocks of 3 x 9.
-pub fn nd(kind: ArrayKind, store: Option<MemoryStore>) -> Files {
+pub fn nd(kind: ArrayKind, store: Option<Memory>) -> Files {
     let builder = NdArray::builder(&[10, 18], 4)
         .kind(kind)
         .chunk_shape(&[5, 9])
@@ -244,7 +244,7 @@ pub fn nd(kind: ArrayKind, store: Option<MemoryStore>) -> Files {
 }
 
 /// Chunks of bytes and no array; the last chunk is shorter.
-pub fn plain(store: Option<MemoryStore>) -> Files {
+pub fn plain(store: Option<Memory>) -> Files {
     let builder = Frame::builder(4, 160)
         .compressor(Compressor::Zstd)
         .metalayer("note", *b"\xa5plain")
@@ -310,7 +310,7 @@ pub fn samples() -> Vec<Sample> {
         let files = ctable(layout, Some(Checksum::Adler32));
         all.push(sample(guarded, "table, Adler32", reader, files));
     }
-    let fresh = || Some(MemoryStore::new());
+    let fresh = || Some(Memory::new());
     let (one, many) = (Reader::Contiguous, Reader::Sparse);
     let frame = "frame, contiguous";
     let sparse = "frame, sparse";

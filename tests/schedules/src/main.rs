@@ -18,24 +18,22 @@ mod pipeline_models;
 /// The modules of the crate, all but `sync`, for which the tool is substituted.
 #[path = "../../../crates/storage/src/parallel"]
 pub mod parallel {
-    #[cfg(feature = "shuttle")]
-    mod for_each;
-    #[cfg(feature = "shuttle")]
-    mod ordered;
-    #[cfg(feature = "shuttle")]
     mod panicked;
+    #[allow(dead_code, reason = "the models do not use all of it")]
+    mod pipeline;
     #[cfg(feature = "shuttle")]
     mod pool;
+    #[allow(dead_code, reason = "loom does not use all of it")]
+    mod queue;
+    #[cfg(feature = "shuttle")]
+    mod scoped;
     #[path = "../../../../tests/schedules/src/sync.rs"]
     pub mod sync;
 
+    pub use {panicked::Panicked, pipeline::Pipeline};
     #[cfg(feature = "shuttle")]
-    pub use {for_each::for_each, ordered::map_in_order, panicked::Panicked, pool::Pool};
+    pub use {pool::Pool, scoped::for_each, scoped::map_in_order};
 }
-
-#[path = "../../../src/pipeline.rs"]
-#[allow(dead_code, reason = "the models do not use all of it")]
-mod pipeline;
 
 #[cfg(feature = "shuttle")]
 #[path = "parallel.rs"]

@@ -139,5 +139,11 @@ pub fn models(models: &Models) {
     ] {
         models.check(name, move || check_map_in_order(3, &ends, refused));
     }
+    // More jobs than may be ahead of the next result.
+    for (name, refused) in [("no more room", None), ("no more room, refused", Some(2))] {
+        models.check(&format!("map_in_order: {name}"), move || {
+            check_map_in_order(2, &[Fine; 20], refused);
+        });
+    }
     models.check("pool", || check_pool(3));
 }

@@ -1,7 +1,7 @@
 //! A model of the pipeline with two threads and three jobs, under every schedule (loom), or very many (shuttle).
 
 use crate::check::Models;
-use crate::pipeline::{Panicked, Pipeline};
+use crate::parallel::{Panicked, Pipeline};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

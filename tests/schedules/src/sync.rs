@@ -2,7 +2,7 @@
 
 #[cfg(feature = "shuttle")]
 pub use shuttle::{
-    sync::{Condvar, Mutex, MutexGuard, mpsc},
+    sync::{Condvar, Mutex, MutexGuard},
     thread::{self, Scope, ScopedJoinHandle},
 };
 
@@ -14,10 +14,9 @@ pub fn start<'scope, T: Send + 'scope>(
     Some(scope.spawn(work))
 }
 
-#[cfg(feature = "loom")]
-#[path = "loom_channel.rs"]
-pub mod mpsc;
-
 /// Loom has no threads that borrow, and therefore cannot run the rest of `parallel`.
 #[cfg(feature = "loom")]
-pub use loom::{sync::Mutex, thread};
+pub use loom::{
+    sync::{Condvar, Mutex, MutexGuard},
+    thread,
+};

@@ -32,14 +32,14 @@ const LONG_NAME: usize = 1 << 20;
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, DatasetLayout};
-/// use bloscpack_storage::MemoryStore;
+/// use bloscpack_storage::Memory;
 /// use blosc1::Compressor;
 ///
 /// let array = CArray::of::<u16>()
 ///     .row_shape(&[480, 640])
 ///     .layout(DatasetLayout::Bcolz)
 ///     .compressor(Compressor::Zstd)
-///     .create_in(MemoryStore::new())?;
+///     .create_in(Memory::new())?;
 /// assert_eq!(array.shape(), [0, 480, 640]);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

@@ -29,9 +29,9 @@ pub use builder::CArrayBuilder;
 ///
 /// ```
 /// use bloscpack_datasets::CArray;
-/// use bloscpack_storage::MemoryStore;
+/// use bloscpack_storage::Memory;
 ///
-/// let store = MemoryStore::new();
+/// let store = Memory::new();
 /// let mut array = CArray::of::<f64>().chunk_rows(100).create_in(store.clone())?;
 /// let walk: Vec<f64> = (0..1000).map(|i| f64::from(i) / 4.0).collect();
 /// array.append_values(&walk)?;

@@ -18,13 +18,13 @@ use std::sync::Arc;
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
-/// use bloscpack_storage::MemoryStore;
+/// use bloscpack_storage::Memory;
 ///
 /// let table = CTable::builder()
 ///     .chunk_rows(1000)
 ///     .column("lat", CArray::of::<f64>())
 ///     .column("lon", CArray::of::<f64>())
-///     .create_in(MemoryStore::new())?;
+///     .create_in(Memory::new())?;
 /// assert_eq!(table.names(), ["lat", "lon"]);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

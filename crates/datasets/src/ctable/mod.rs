@@ -27,9 +27,9 @@ pub use read::TableBlocks;
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
-/// use bloscpack_storage::MemoryStore;
+/// use bloscpack_storage::Memory;
 ///
-/// let store = MemoryStore::new();
+/// let store = Memory::new();
 /// let mut table = CTable::builder()
 ///     .column("day", CArray::of::<u32>())
 ///     .column("price", CArray::of::<f64>())

@@ -35,9 +35,9 @@ pub enum Uncounted {
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, Remedy, RepairOptions};
-/// use bloscpack_storage::{Key, MemoryStore, Store};
+/// use bloscpack_storage::{Key, Memory, Store};
 ///
-/// let store = MemoryStore::new();
+/// let store = Memory::new();
 /// let mut array = CArray::of::<u8>().chunk_rows(100).create_in(store.clone())?;
 /// array.append(&[7; 300])?;
 /// array.flush()?;

@@ -3,7 +3,7 @@
 use crate::counting::peak_of;
 use bloscpack_datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack_error::{Category, Result};
-use bloscpack_storage::{Key, MemoryStore, Store};
+use bloscpack_storage::{Key, Memory, Store};
 use std::time::Duration;
 
 /// Runs what must not hang, with ten seconds for what takes far less than one.
@@ -35,16 +35,16 @@ fn superchunk(bytes: u32) -> Vec<u8> {
 }
 
 /// An array of the carray proposal of 8-byte integers, with its first superchunk.
-fn proposal(shape: &str, chunk: &str, superchunk_len: u64, first: Vec<u8>) -> MemoryStore {
+fn proposal(shape: &str, chunk: &str, superchunk_len: u64, first: Vec<u8>) -> Memory {
     let storage = format!("dtype: int64\nchunkshape: {chunk}\nsuperchunksize: {superchunk_len}\n");
-    MemoryStore::from([
+    Memory::from([
         ("meta/shape", format!("{shape}\n").into_bytes()),
         ("meta/storage", storage.into_bytes()),
         ("data/__1__.bin", first),
     ])
 }
 
-fn edit(store: &MemoryStore) -> Result<CArray> {
+fn edit(store: &Memory) -> Result<CArray> {
     DatasetOptions::new()
         .threads(1)
         .edit_in(store.clone())?
@@ -65,11 +65,11 @@ fn a_superchunk_that_should_have_more_chunks_than_can_be_is_cut_off() {
 }
 
 /// A bcolz array of one row of so many bytes.
-fn bcolz(row: u64) -> MemoryStore {
+fn bcolz(row: u64) -> Memory {
     let sizes = format!("{{\"shape\": [1, {row}], \"nbytes\": 0, \"cbytes\": 0}}");
     let storage = "{\"dtype\": \"int8\", \"cparams\": {\"clevel\": 5, \"shuffle\": 1, \"cname\": \"lz4\", \
         \"quantize\": 0}, \"chunklen\": 1, \"expectedlen\": 1, \"dflt\": 0}";
-    MemoryStore::from([
+    Memory::from([
         ("meta/sizes", sizes.into_bytes()),
         ("meta/storage", storage.as_bytes().to_vec()),
         ("__attrs__", b"{}".to_vec()),
@@ -93,7 +93,7 @@ fn rows_of_which_nothing_is_there_take_no_memory() {
 
 #[test]
 fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let mut array = CArray::of::<i64>()
         .chunk_rows(100)
         .create_in(store.clone())
@@ -134,7 +134,7 @@ fn a_wide_table_takes_little_for_each_of_its_columns() {
     let mut table = builder
         .layout(DatasetLayout::CarrayDocument)
         .options(options)
-        .create_in(MemoryStore::new())
+        .create_in(Memory::new())
         .unwrap();
     let row = [7; 8];
     let rows = vec![&row[..]; columns];
@@ -150,7 +150,7 @@ fn a_wide_table_takes_little_for_each_of_its_columns() {
 #[test]
 fn the_cache_of_a_table_is_for_all_of_its_columns() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let builder = names.iter().fold(CTable::builder(), |table, name| {
         table.column(*name, CArray::of::<u64>().chunk_rows(1 << 19))
     });

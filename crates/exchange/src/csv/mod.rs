@@ -23,12 +23,12 @@ pub(super) use read::open_csv;
 /// use bloscpack_datasets::{CArray, CTable};
 /// use bloscpack_exchange::{TableSource, write_csv};
 /// use bloscpack_dtype::DType;
-/// use bloscpack_storage::MemoryStore;
+/// use bloscpack_storage::Memory;
 ///
 /// let mut table = CTable::builder()
 ///     .column("what", CArray::builder(DType::bytes(4)?))
 ///     .column("price", CArray::of::<f64>())
-///     .create_in(MemoryStore::new())?;
+///     .create_in(Memory::new())?;
 /// let prices = [1.5f64.to_le_bytes(), f64::NAN.to_le_bytes()].concat();
 /// table.append(&[b"a,b\0\"\0\0\0", &prices])?;
 /// let mut text = Vec::new();

@@ -389,7 +389,7 @@ fn formats_that_are_not_there_say_so() {
 fn a_table_goes_into_every_layout() {
     use bloscpack_datasets::DatasetLayout;
     use bloscpack_exchange::{TableSource, import_table};
-    use bloscpack_storage::MemoryStore;
+    use bloscpack_storage::Memory;
     let layouts = [
         DatasetLayout::Bcolz,
         DatasetLayout::Blz,
@@ -399,7 +399,7 @@ fn a_table_goes_into_every_layout() {
         let source = opened(&file("fields.npy"), Format::Npy, &ImportOptions::new()).unwrap();
         let mut source = source.fields().unwrap();
         let builder = source.schema().table_builder(|_, column| column.level(1));
-        let store = MemoryStore::new();
+        let store = Memory::new();
         let mut table = builder.layout(layout).create_in(store.clone()).unwrap();
         import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
         drop(table);

@@ -1,9 +1,8 @@
 //! [`Change`]: pieces of a file that are written atomically.
 
 use super::journaled::{Begun, JournaledFile};
-use super::overlay;
 use crate::convert::{end_of, min_len, to_u64, to_usize};
-use crate::journal::{HEAD_LEN, Journal, Piece, Pieces};
+use crate::journal::{HEAD_LEN, Journal, Overlay, Piece, Pieces};
 use crate::{Folder, ReadAt, WriteAt};
 use crc32fast::Hasher;
 use std::io;
@@ -90,7 +89,16 @@ impl<F: Folder> JournaledFile<F> {
     /// Returns any error of file and journal.
     #[doc(hidden)]
     pub fn read_draft(&self, draft: &Draft, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        overlay::read(&self.file, &self.journal, &draft.pieces, at, buf)
+        self.with(draft).read_at(at, buf)
+    }
+
+    /// The file with the pieces of a change.
+    fn with<'a>(&'a self, draft: &'a Draft) -> Overlay<'a, F::File, F::File> {
+        Overlay {
+            file: &self.file,
+            journal: &self.journal,
+            pieces: &draft.pieces,
+        }
     }
 }
 
@@ -225,13 +233,11 @@ impl<'a, F: Folder> Change<'a, F> {
 /// The file as it will be.
 impl<F: Folder> ReadAt for Change<'_, F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        self.file.read_draft(&self.draft, at, buf)
+        self.file.with(&self.draft).read_at(at, buf)
     }
 
     fn size(&self) -> io::Result<u64> {
-        let last = self.draft.pieces.last_key_value();
-        let end = last.map_or(0, |(at, piece)| piece.end(*at));
-        Ok(self.file.file.size()?.max(end))
+        self.file.with(&self.draft).size()
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::convert::min_len;
 use crate::error::busy;
 use crate::journal::{Journal, Salt};
-use crate::lock::wait_for;
 use crate::write_at::retry;
 use crate::{Access, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt};
 use std::ffi::{OsStr, OsString};
@@ -112,7 +111,7 @@ impl<F: Folder> JournaledFile<F> {
             let file = folder.open(name, Access::Write)?;
             let journal_name = journal_name(name);
             let (journal, is_new) = open_journal(&folder, &journal_name, &file)?;
-            if !wait_for(&journal, LockMode::Exclusive, |_| false)? {
+            if !LockTimeout::NONE.lock(&journal, LockMode::Exclusive)? {
                 return Err(busy(WRITING).into());
             }
             // Another writer may have removed the journal or replaced the file just now.
@@ -179,7 +178,7 @@ impl<F: Folder> JournaledFile<F> {
         let journal = self.folder.create(&self.journal_name, Some(&self.file));
         self.journal = journal.map_err(of_journal)?;
         // Another writer may have found it before it was locked.
-        let is_locked = wait_for(&self.journal, LockMode::Exclusive, |_| false)?;
+        let is_locked = LockTimeout::NONE.lock(&self.journal, LockMode::Exclusive)?;
         if !is_locked || !self.folder.leads_to(&self.journal_name, &self.journal)? {
             return Err(busy(WRITING).into());
         }
@@ -299,9 +298,7 @@ impl<F: Folder> JournaledFile<F> {
     /// Makes the change of a complete journal, from the mark on, while there are no readers.
     pub(super) fn finish(&mut self, journal: &Journal) -> io::Result<()> {
         self.is_poisoned = true;
-        if !wait_for(&self.file, LockMode::Exclusive, |waited| {
-            self.timeout.allows(waited)
-        })? {
+        if !self.timeout.lock(&self.file, LockMode::Exclusive)? {
             self.is_poisoned = false;
             return Err(busy("other processes are still reading this file"));
         }

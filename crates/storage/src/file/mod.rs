@@ -2,7 +2,6 @@
 
 mod change;
 mod journaled;
-mod overlay;
 mod replacement;
 mod snapshot;
 

@@ -1,20 +1,16 @@
 //! [`Snapshot`]: a file as its last committed change left it.
 
 use super::journaled::{is_marked, journal_name};
-use super::overlay;
 use crate::convert::prefix;
 use crate::error::busy;
-use crate::journal::Journal;
-use crate::lock::wait_for;
-use crate::{Access, Disk, Folder, JournalFault, Lock, LockMode, ReadAt, Result, WriteAt};
+use crate::journal::{Journal, Overlay};
+use crate::{
+    Access, Disk, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
+};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
-
-/// How long a reader waits for a change that is being made, which takes moments.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A file that is open for reading, and that no writer changes as long as this exists.
 ///
@@ -59,7 +55,7 @@ impl<T: WriteAt + Lock> Snapshot<T> {
     /// and its journal is missing, damaged or belongs to another file; and any error of the folder.
     pub fn open_in<F: Folder<File = T>>(folder: &F, name: &OsStr) -> Result<Self> {
         let file = folder.open(name, Access::Read)?;
-        if !wait_for(&file, LockMode::Shared, |waited| waited < TIMEOUT)? {
+        if !LockTimeout::OF_READERS.lock(&file, LockMode::Shared)? {
             return Err(busy("another process is changing this file").into());
         }
         if !is_marked(&file)? {
@@ -104,7 +100,12 @@ impl<F: ReadAt> ReadAt for Snapshot<F> {
             *byte = change.first;
             return Ok(1);
         }
-        overlay::read(&self.file, journal, &change.pieces, at, buf)
+        let changed = Overlay {
+            file: &self.file,
+            journal,
+            pieces: &change.pieces,
+        };
+        changed.read_at(at, buf)
     }
 
     fn size(&self) -> io::Result<u64> {

@@ -1,8 +1,8 @@
 //! Whether a journal belongs to a file.
 
-use super::{BEFORE_LEN, Binding, Pieces};
+use super::{BEFORE_LEN, Binding, Overlay, Pieces};
 use crate::ReadAt;
-use crate::convert::{min_len, prefix, to_u64};
+use crate::convert::min_len;
 use crate::error::bug;
 use crate::read_at::for_each_step;
 use crc32fast::Hasher;
@@ -47,8 +47,13 @@ impl Binding {
         // A change may be truncating the file within these bytes.
         let mut now = vec![0; min_len(size, self.before.len())];
         file.read_exact_at(0, &mut now)?;
-        let mut after = self.before.clone();
-        overlay(pieces, journal, &mut after)?;
+        let mut after = vec![0; self.before.len()];
+        let changed = Overlay {
+            file: &self.before,
+            journal,
+            pieces,
+        };
+        changed.read_exact_at(0, &mut after)?;
         // The first byte is the mark.
         let mut bytes = now.iter().zip(&self.before).zip(&after).skip(1);
         Ok(bytes.all(|((now, before), after)| now == before || now == after))
@@ -71,18 +76,6 @@ fn witness(pieces: &Pieces, kept: u64) -> Range<u64> {
     }
     // Not the first byte, which becomes the mark.
     longest(end.min(1), end)
-}
-
-/// Replaces the file's first bytes by those that the pieces have for them.
-fn overlay<J: ReadAt>(pieces: &Pieces, journal: &J, first: &mut [u8]) -> io::Result<()> {
-    for (at, piece) in pieces {
-        if *at >= to_u64(first.len()) {
-            break;
-        }
-        let (_, rest) = first.split_at_mut(min_len(*at, first.len()));
-        journal.read_exact_at(piece.from, prefix(rest, piece.len))?;
-    }
-    Ok(())
 }
 
 /// The file's first byte after the change: that of the pieces, or else that of `before`.

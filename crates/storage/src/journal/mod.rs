@@ -20,6 +20,8 @@
 
 mod binding;
 mod codec;
+pub(crate) mod fields;
+mod overlay;
 
 use crate::error::bug;
 use crate::read_at::for_each_piece;
@@ -31,12 +33,14 @@ use std::io;
 
 pub(crate) use binding::crc_of;
 pub(crate) use codec::HEAD_LEN;
+use fields::Unreadable;
+pub(crate) use overlay::Overlay;
 
 /// Bytes of the file's beginning that its journal contains.
 pub(crate) const BEFORE_LEN: usize = 64;
 
 /// Bytes copied at once.
-pub(crate) const COPY_LEN: usize = 1 << 20;
+const COPY_LEN: usize = 1 << 20;
 
 /// A random number that distinguishes the journals and temporary files of one writer from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +108,7 @@ impl Journal {
         (journal, end): (&J, u64),
     ) -> io::Result<Self> {
         let old_len = file.size()?;
-        if !leaves_no_holes(&pieces, new_len, old_len) {
+        if reach(&pieces, old_len).is_none_or(|end| end < new_len) {
             return Err(bug("a change leaves bytes of the file without content"));
         }
         let binding = Binding::of(file, &pieces, old_len.min(new_len))?;
@@ -130,10 +134,9 @@ impl Journal {
     /// Returns [`Interrupted`](crate::Error::Interrupted) if it is not a complete journal of this
     /// file, and any error of file and journal.
     pub(crate) fn read<S: ReadAt, J: ReadAt>(file: &S, journal: &J) -> Result<Self> {
-        let Some((tail, pieces)) = codec::Tail::read(journal)? else {
-            return Err(JournalFault::Incomplete.of_file());
-        };
-        if !leaves_no_holes(&pieces, tail.new_len, file.size()?) {
+        let read = codec::Tail::read(journal);
+        let (tail, pieces) = read.map_err(|error| error.or(JournalFault::Incomplete.of_file()))?;
+        if reach(&pieces, file.size()?).is_none_or(|end| end < tail.new_len) {
             return Err(JournalFault::Holes.of_file());
         }
         if !binding::checksums_match(&pieces, journal)? {
@@ -152,41 +155,77 @@ impl Journal {
 
     /// Makes the change, except for the file's first byte. Repeating it does no harm.
     pub(crate) fn apply<S: WriteAt, J: ReadAt>(&self, file: &S, journal: &J) -> io::Result<()> {
-        for (at, piece) in &self.pieces {
-            // The first byte is the mark until everything else is in its place.
-            let skip = u64::from(*at == 0).min(piece.len);
-            copy(
-                journal,
-                (piece.from + skip, piece.len - skip),
-                file,
-                at + skip,
-            )?;
-        }
+        put_pieces(&self.pieces, journal, |at, bytes| {
+            match bytes.split_first() {
+                // The first byte is the mark until everything else is in its place.
+                Some((_, rest)) if at == 0 => file.write_all_at(1, rest),
+                _ => file.write_all_at(at, bytes),
+            }
+        })?;
         file.set_len(self.new_len)
     }
 }
 
-/// Whether each byte of the new file is in a piece or in the file, which the writer of a complete
-/// journal has extended that far. A forged journal could ask for any number of zeros.
-fn leaves_no_holes(pieces: &Pieces, new_len: u64, file_len: u64) -> bool {
-    let mut end = file_len;
-    for (at, piece) in pieces {
-        if *at > end {
-            return false;
-        }
-        end = end.max(piece.end(*at));
-    }
-    new_len <= end
+/// The bytes that the pieces of a journal may consist of.
+pub(crate) struct Room {
+    from: u64,
+    end: u64,
+    left: u64,
 }
 
-/// Copies a range of one file, given by position and length, to position `to` of another.
-fn copy<S: ReadAt, T: WriteAt>(
-    source: &S,
-    range: (u64, u64),
-    target: &T,
-    to: u64,
-) -> io::Result<()> {
-    for_each_piece(source, range, COPY_LEN, |done, bytes| {
-        target.write_all_at(to + done, bytes)
+impl Room {
+    /// The bytes between two positions of the journal, the second of which is not before the first.
+    pub(crate) fn new((from, end): (u64, u64)) -> Self {
+        let left = end - from;
+        Self { from, end, left }
+    }
+
+    /// Adds a piece to those before.
+    ///
+    /// # Errors
+    /// Returns an error if its bytes are not here. No byte belongs to two pieces, neither here nor
+    /// in the file: many long ones at one position would take years to check.
+    pub(crate) fn put(
+        &mut self,
+        pieces: &mut Pieces,
+        at: u64,
+        piece: Piece,
+    ) -> std::result::Result<(), Unreadable> {
+        let before = pieces.last_key_value();
+        let before = before.map_or(0, |(at, piece)| piece.end(*at));
+        let ends = (at.checked_add(piece.len), piece.from.checked_add(piece.len));
+        let (Some(_), Some(end)) = ends else {
+            return Err(Unreadable::Damaged);
+        };
+        let left = self.left.checked_sub(piece.len);
+        let is_here = at >= before && piece.from >= self.from && end <= self.end;
+        self.left = left.filter(|_| is_here).ok_or(Unreadable::Damaged)?;
+        if piece.len > 0 {
+            pieces.insert(at, piece);
+        }
+        Ok(())
+    }
+}
+
+/// Where a file of this length ends with the pieces in it; `None` if there are bytes before one that
+/// are neither in a piece nor in the file. A forged journal could ask for any number of zeros.
+pub(crate) fn reach(pieces: &Pieces, len: u64) -> Option<u64> {
+    pieces.iter().try_fold(len, |end, (at, piece)| {
+        (*at <= end).then(|| end.max(piece.end(*at)))
     })
+}
+
+/// Passes the bytes of all pieces to `put`, with their positions in the file.
+pub(crate) fn put_pieces<J: ReadAt + ?Sized>(
+    pieces: &Pieces,
+    journal: &J,
+    mut put: impl FnMut(u64, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    for (at, piece) in pieces {
+        let range = (piece.from, piece.len);
+        for_each_piece(journal, range, COPY_LEN, |done, bytes| {
+            put(at + done, bytes)
+        })?;
+    }
+    Ok(())
 }

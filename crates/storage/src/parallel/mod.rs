@@ -1,9 +1,12 @@
 //! Work shared by several threads.
 //!
-//! [`for_each()`] runs jobs in no particular order, [`map_in_order`] passes their results on in the
-//! order of the jobs. Both start scoped threads, so that jobs may borrow; both work on the calling
-//! thread, too, and on it alone where one thread is enough or the system starts no more. Jobs get
-//! what is expensive to make, such as a decoder, from a [`Pool`].
+//! [`for_each()`] runs jobs, and [`map_in_order`] passes their results on in the order of the jobs.
+//! Both start scoped threads, so that jobs may borrow, and the calling thread works, too. A
+//! [`Pipeline`] keeps its threads from one call to the next, and its jobs own what they need. All
+//! three use one queue of jobs and results, bound what is under way, turn a panic of a job into an
+//! error, and join their threads. They work on the calling thread alone where one thread is enough
+//! or the system starts no more. Jobs get what is expensive to make, such as a decoder, from a
+//! [`Pool`].
 //!
 //! ```
 //! use bloscpack_storage::parallel::{Panicked, map_in_order};
@@ -22,16 +25,17 @@
 //! # Ok::<(), Panicked>(())
 //! ```
 
-mod for_each;
-mod ordered;
 mod panicked;
+mod pipeline;
 mod pool;
+mod queue;
+mod scoped;
 pub mod sync;
 
-pub use for_each::for_each;
-pub use ordered::map_in_order;
 pub use panicked::Panicked;
+pub use pipeline::{BATCH, Pipeline};
 pub use pool::Pool;
+pub use scoped::{for_each, map_in_order};
 
 #[cfg(test)]
 mod tests;

@@ -9,12 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Panicked;
 
 /// Runs a job, and returns its panic as an error.
-pub(super) fn catch<J, T, E: From<Panicked>>(
-    act: impl Fn(J) -> Result<T, E>,
-    job: J,
-) -> Result<T, E> {
+pub(super) fn catch<T, E: From<Panicked>>(act: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     // The caller gets an error and never uses the partial work of a job that panicked.
-    catch_unwind(AssertUnwindSafe(|| act(job))).unwrap_or_else(|_| Err(Panicked.into()))
+    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(Panicked.into()))
 }
 
 impl From<Panicked> for io::Error {

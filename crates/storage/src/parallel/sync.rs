@@ -1,8 +1,8 @@
-//! The locks, channels and threads of everything that runs on several threads, in one place: the
+//! The locks and threads of everything that runs on several threads, in one place: the
 //! models in `tests/schedules` replace this module by one that tries out the orders in which
 //! threads may meet.
 
-pub use std::sync::{Condvar, Mutex, MutexGuard, mpsc};
+pub use std::sync::{Condvar, Mutex, MutexGuard};
 pub use std::thread::{self, Scope, ScopedJoinHandle};
 
 /// Starts a thread that may borrow what outlives the scope; `None` if the system starts no more.

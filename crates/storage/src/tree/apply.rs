@@ -3,9 +3,8 @@
 use super::staging::Staging;
 use super::step::{Action, Step};
 use super::{Key, Object, Store};
-use crate::journal::{COPY_LEN, Pieces};
+use crate::journal::put_pieces;
 use crate::parallel::for_each;
-use crate::read_at::for_each_piece;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -62,7 +61,9 @@ fn apply_step(sources: &Sources<'_>, step: &Step) -> io::Result<()> {
             Some(staged) if !staged.contains(number) => Ok(()),
             _ => store.rename(&sources.staging.key(*number)?, key),
         },
-        Action::Patch { pieces, .. } => patch(sources, key, pieces),
+        Action::Patch { pieces, .. } => put_pieces(pieces, sources.bytes, |at, bytes| {
+            store.patch(key, at, bytes)
+        }),
         Action::Remove { .. } => unless_gone(store.remove(key)),
         Action::MakeFolder => store.make_folder(key),
         Action::RemoveFolder => match store.remove_folder(key) {
@@ -79,16 +80,6 @@ pub(super) fn unless_gone(done: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }
-}
-
-fn patch(sources: &Sources<'_>, key: &Key, pieces: &Pieces) -> io::Result<()> {
-    for (at, piece) in pieces {
-        let range = (piece.from, piece.len);
-        for_each_piece(sources.bytes, range, COPY_LEN, |done, bytes| {
-            sources.store.patch(key, at + done, bytes)
-        })?;
-    }
-    Ok(())
 }
 
 /// Syncs files, several at a time.

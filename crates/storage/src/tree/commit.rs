@@ -4,27 +4,18 @@ use super::apply::{Sources, apply, sync_all};
 use super::errors::{NOT_A_FOLDER, changed, invalid, not_found};
 use super::journal::Journal;
 use super::journaled::with_changes;
-use super::open::READING;
+use super::open::lock_root;
 use super::patched::{Patch, Piece};
 use super::pending::{Pending, Staged};
-use super::step::{Action, Fingerprint, Spilled, Step};
-use super::{EntryKind, Guard, JournaledStore, Key, Object};
+use super::step::{Action, Fingerprint, Step};
+use super::{EntryKind, Guard, JournaledStore, Key};
 use crate::convert::to_u64;
-use crate::error::busy;
 use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
-use crate::lock::wait_until;
 use crate::mutex::locked;
-use crate::{LockMode, ReadAt, Result};
+use crate::{ReadAt, Result};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 use std::io;
-
-/// The steps of a commit, and the bytes of their patches.
-struct Plan {
-    steps: Vec<Step>,
-    bytes: Vec<u8>,
-    spilled: Option<Spilled>,
-}
 
 impl JournaledStore {
     /// Makes all changes since the last commit, atomically.
@@ -71,13 +62,7 @@ impl JournaledStore {
         Ok(())
     }
 
-    fn commit_by_journal(&self, plan: &Plan) -> Result<()> {
-        let journal = Journal {
-            salt: self.staging.salt,
-            steps: plan.steps.clone(),
-            bytes: plan.bytes.clone(),
-            spilled: plan.spilled,
-        };
+    fn commit_by_journal(&self, journal: &Journal) -> Result<()> {
         let number = self.state().next_number();
         let draft = self.staging.key(number)?;
         let created = self.store.create(&draft, &journal.encode()?);
@@ -96,7 +81,7 @@ impl JournaledStore {
             this.store.rename(&draft, &this.staging.journal)?;
             // From here on the change is committed.
             this.store.sync(&this.staging.folder)?;
-            this.apply(plan)?;
+            this.apply(journal)?;
             this.store.remove(&this.staging.journal)?;
             this.store.sync(&this.staging.folder)
         })?;
@@ -113,7 +98,7 @@ impl JournaledStore {
     }
 
     /// Syncs the bytes of the staged files.
-    fn sync_staged(&self, plan: &Plan) -> io::Result<()> {
+    fn sync_staged(&self, plan: &Journal) -> io::Result<()> {
         let mut keys = Vec::new();
         for step in &plan.steps {
             if let Action::Put { number, .. } = step.action {
@@ -141,29 +126,21 @@ impl JournaledStore {
     /// Waits until there are no readers, and keeps new ones out.
     fn lock_root(&self) -> Result<Box<dyn Guard>> {
         let timeout = locked(&self.timeout).clone();
-        let guard = wait_until(
-            || self.store.try_lock(&Key::root(), LockMode::Exclusive),
-            |waited| timeout.allows(waited),
-        )?;
-        Ok(guard.ok_or_else(|| busy(READING))?)
+        Ok(lock_root(&*self.store, &timeout)?)
     }
 
-    fn apply(&self, plan: &Plan) -> io::Result<()> {
-        let bytes: Box<dyn Object> = match plan.spilled {
-            Some(spilled) => self.store.open(&self.staging.key(spilled.number)?)?,
-            None => Box::new(plan.bytes.clone()),
-        };
+    fn apply(&self, journal: &Journal) -> io::Result<()> {
         let sources = Sources {
             store: &*self.store,
             staging: &self.staging,
-            bytes: &*bytes,
+            bytes: &*journal.patch_bytes(&*self.store, &self.staging)?,
             staged: None,
         };
-        apply(&sources, &plan.steps)
+        apply(&sources, &journal.steps)
     }
 
     /// The steps, checked as far as possible before anything is changed.
-    fn plan(&self) -> Result<Plan> {
+    fn plan(&self) -> Result<Journal> {
         if self.state().spill.is_some() {
             self.spill()?;
         }
@@ -171,7 +148,8 @@ impl JournaledStore {
             let state = self.state();
             (state.in_order()?, state.spill.clone())
         };
-        let mut plan = Plan {
+        let mut plan = Journal {
+            salt: self.staging.salt,
             steps: Vec::new(),
             bytes: Vec::new(),
             spilled: spill.map(|spill| spill.summed()),

@@ -1,6 +1,6 @@
 //! [`JournaledStore`]: a store as its last committed change left it, and its next change.
 
-use super::errors::{NOT_A_FILE, invalid, not_found};
+use super::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
 use super::patched::Patched;
 use super::pending::{Pending, PendingChanges};
 use super::staging::{self, Staging};
@@ -33,10 +33,10 @@ const PATCH_MEMORY: u64 = 4 << 20;
 /// later commit may patch it in place.
 ///
 /// ```
-/// use bloscpack_storage::{Access, JournaledStore, Key, MemoryStore};
+/// use bloscpack_storage::{Access, JournaledStore, Key, Memory};
 /// use std::sync::Arc;
 ///
-/// let store = MemoryStore::from([("log", b"one".to_vec())]);
+/// let store = Memory::from([("log", b"one".to_vec())]);
 /// let writer = JournaledStore::open(Arc::new(store.clone()), Access::Write)?;
 /// writer.patch(&Key::parse("log")?, 3, b" two")?;
 /// writer.make_folder(&Key::parse("data")?)?;
@@ -259,7 +259,7 @@ impl JournaledStore {
         let mut base = match (pending, self.store.list(folder)) {
             (Some(Pending::Remove | Pending::RemoveFolder), _) => return Err(not_found(folder)),
             (Some(Pending::Put(_) | Pending::Patch(_)), _) => {
-                return Err(invalid(folder, "a file, not a folder"));
+                return Err(invalid(folder, A_FILE));
             }
             (Some(Pending::MakeFolder), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
                 Vec::new()

@@ -1,8 +1,8 @@
 //! [`Key`]: a path below the root of a store.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 
 /// A path below the root of a [`Store`](crate::Store): names joined by `/`. The empty key is the
 /// root itself.
@@ -87,15 +87,9 @@ impl Key {
     }
 }
 
-impl AsRef<str> for Key {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&Key> for PathBuf {
-    fn from(key: &Key) -> Self {
-        Self::from(key.to_string())
+impl AsRef<OsStr> for Key {
+    fn as_ref(&self) -> &OsStr {
+        self.0.as_ref()
     }
 }
 

@@ -7,11 +7,10 @@ mod apply;
 mod change;
 mod commit;
 mod disk;
-mod errors;
+pub(crate) mod errors;
 mod journal;
 mod journaled;
 mod key;
-mod memory;
 mod open;
 mod patch;
 mod patched;
@@ -24,7 +23,6 @@ mod verify;
 pub use disk::DiskStore;
 pub use journaled::JournaledStore;
 pub use key::Key;
-pub use memory::MemoryStore;
 pub use store::{Entry, EntryKind, Guard, Object, Store};
 
 #[cfg(test)]

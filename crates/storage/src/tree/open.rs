@@ -4,26 +4,18 @@ use super::apply::{Sources, apply, sync_all, unless_gone};
 use super::journal::Journal;
 use super::pending::PendingChanges;
 use super::staging::{self, Staging};
-use super::step::Spilled;
 use super::verify::{Depth, verify};
 use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
 use crate::error::busy;
 use crate::journal::Salt;
-use crate::lock::wait_until;
 use crate::{Access, JournalFault, LockMode, LockTimeout, Result};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How long commits wait for readers by default.
-const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a reader waits for a commit that is being made, which takes moments.
-const READER_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often opening starts again because another writer has closed the store meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
 const WRITING: &str = "another process is writing to this store";
-pub(super) const READING: &str = "other processes are still reading this store";
 
 impl JournaledStore {
     /// Opens a store for reading, which changes nothing, or for writing, which only one writer can
@@ -38,7 +30,7 @@ impl JournaledStore {
     /// [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or belongs to another
     /// store; and any error of the store.
     pub fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
-        Self::open_with(store, access, LockTimeout::new(COMMIT_TIMEOUT))
+        Self::open_with(store, access, LockTimeout::default())
     }
 
     /// Like [`open`](Self::open), with another timeout for commits.
@@ -53,17 +45,17 @@ impl JournaledStore {
     }
 
     fn open_to_read(store: Arc<dyn Store>, timeout: LockTimeout) -> Result<Self> {
-        let guard = wait_until(
-            || store.try_lock(&Key::root(), LockMode::Shared),
-            |waited| waited < READER_TIMEOUT,
-        )?;
+        let lock = || store.try_lock(&Key::root(), LockMode::Shared);
+        let guard = LockTimeout::OF_READERS.wait(lock)?;
         let guard = guard.ok_or_else(|| busy(WRITING))?;
         let mut staging = Staging::new(Salt::random())?;
         let mut state = PendingChanges::default();
         let journal = read_journal(&*store, &staging)?;
         if let Some(journal) = &journal {
             staging.salt = journal.salt;
-            check(&*store, &staging, journal, Depth::Fingerprints)?;
+            let bytes = patch_bytes(&*store, &staging, journal)?;
+            let sources = sources(&*store, &staging, &*bytes)?;
+            verify(&sources, journal, Depth::Fingerprints)?;
             state = PendingChanges::of_journal(journal)?;
         }
         let state = (state, journal.is_some());
@@ -122,15 +114,17 @@ fn settle(store: &dyn Store, staging: &Staging, timeout: &LockTimeout) -> Result
             salt: journal.salt,
             ..staging.clone()
         };
-        let guard = wait_until(
-            || store.try_lock(&Key::root(), LockMode::Exclusive),
-            |waited| timeout.allows(waited),
-        )?;
-        let _guard = guard.ok_or_else(|| busy(READING))?;
+        let _guard = lock_root(store, timeout)?;
         complete(store, &staging, journal)?;
     }
     remove_staged(store, staging, &BTreeSet::new())?;
     Ok(journal.is_some())
+}
+
+/// Waits until there are no readers, and keeps new ones out.
+pub(super) fn lock_root(store: &dyn Store, timeout: &LockTimeout) -> io::Result<Box<dyn Guard>> {
+    let guard = timeout.wait(|| store.try_lock(&Key::root(), LockMode::Exclusive))?;
+    guard.ok_or_else(|| busy("other processes are still reading this store"))
 }
 
 /// Folders are synced down to this depth, which no dataset reaches: each is opened from the root.
@@ -185,9 +179,9 @@ fn remove_staged(store: &dyn Store, staging: &Staging, needed: &BTreeSet<u64>) -
 
 /// Completes the commit of a journal.
 fn complete(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<()> {
-    check(store, staging, journal, Depth::All)?;
     let bytes = patch_bytes(store, staging, journal)?;
     let sources = sources(store, staging, &*bytes)?;
+    verify(&sources, journal, Depth::All)?;
     let needed = journal.needed();
     // An earlier rename may have left both names, and a file of two names cannot be patched.
     remove_staged(store, staging, &needed)?;
@@ -212,18 +206,9 @@ fn read_journal(store: &dyn Store, staging: &Staging) -> Result<Option<Journal>>
     }
 }
 
-fn check(store: &dyn Store, staging: &Staging, journal: &Journal, depth: Depth) -> Result<()> {
-    let bytes = patch_bytes(store, staging, journal)?;
-    let sources = sources(store, staging, &*bytes)?;
-    verify(&sources, journal, depth)
-}
-
 /// The bytes of the patches of an interrupted commit.
 fn patch_bytes(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<Box<dyn Object>> {
-    let Some(Spilled { number, .. }) = journal.spilled else {
-        return Ok(Box::new(journal.bytes.clone()));
-    };
-    match store.open(&staging.key(number)?) {
+    match journal.patch_bytes(store, staging) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(JournalFault::MissingFiles.of_store())
         }

@@ -35,7 +35,7 @@ pub struct Entry {
 }
 
 /// Files in folders below one root: [`DiskStore`](crate::DiskStore),
-/// [`MemoryStore`](crate::MemoryStore), or one of your own.
+/// [`Memory`](crate::Memory), or one of your own.
 ///
 /// Nothing outside of the root is reached through a store: no link is followed in any part of a
 /// key, and only regular files are opened. Until [`sync`](Self::sync) of a folder has returned, a

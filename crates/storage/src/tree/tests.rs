@@ -8,7 +8,7 @@
 
 use super::pending::Pending;
 use super::*;
-use crate::{Access, ReadAt};
+use crate::{Access, Memory, ReadAt};
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-fn writer(store: &MemoryStore) -> JournaledStore {
+fn writer(store: &Memory) -> JournaledStore {
     JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap()
 }
 
-fn reader(store: &MemoryStore) -> JournaledStore {
+fn reader(store: &Memory) -> JournaledStore {
     JournaledStore::open(Arc::new(store.clone()), Access::Read).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn names(root: &JournaledStore, folder: &str) -> Vec<String> {
 
 #[test]
 fn changes_are_seen_here_at_once_and_elsewhere_after_the_commit() {
-    let store = MemoryStore::from([
+    let store = Memory::from([
         ("meta/sizes", b"old".to_vec()),
         ("data/0", b"0123456789".to_vec()),
     ]);
@@ -75,7 +75,7 @@ fn changes_are_seen_here_at_once_and_elsewhere_after_the_commit() {
 
 #[test]
 fn what_was_not_committed_was_never_there() {
-    let store = MemoryStore::from([("a", b"old".to_vec())]);
+    let store = Memory::from([("a", b"old".to_vec())]);
     for give_up in [true, false] {
         let root = writer(&store);
         root.put(&key("a"), b"new").unwrap();
@@ -130,7 +130,7 @@ fn a_directory_is_changed_as_a_whole() {
 /// Otherwise many patches of one file, also of one that is read in between, would take quadratic time.
 #[test]
 fn a_patch_is_laid_where_the_others_are() {
-    let store = MemoryStore::from([("a", vec![0; 100])]);
+    let store = Memory::from([("a", vec![0; 100])]);
     let root = JournaledStore::open(Arc::new(store), Access::Write).unwrap();
     let at = Key::parse("a").unwrap();
     let place = || match root.state().get(&at) {
@@ -155,7 +155,7 @@ fn a_patch_is_laid_where_the_others_are() {
 
 #[test]
 fn patches_spill_into_a_staged_file_and_are_committed_from_there() {
-    let store = MemoryStore::from([("a", vec![0; 100]), ("b", vec![0; 100])]);
+    let store = Memory::from([("a", vec![0; 100]), ("b", vec![0; 100])]);
     let root = writer(&store);
     root.set_patch_memory(50);
     let staged = || store.list(&key(".blpk")).unwrap().len();

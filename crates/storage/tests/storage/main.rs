@@ -6,6 +6,7 @@
 )]
 
 mod folders;
+mod journals;
 mod stores;
 mod stores_disk;
 mod tree;

@@ -5,7 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack_storage::{DiskStore, EntryKind, Key, LockMode, MemoryStore, Object, Store};
+use bloscpack_storage::{DiskStore, EntryKind, Key, LockMode, Memory, Object, Store};
 use std::io::ErrorKind;
 
 use testkit::tree_recorder;
@@ -26,9 +26,9 @@ fn on_each(check: impl Fn(&dyn Store)) {
 
 /// There are no locks of folders elsewhere than on Unix.
 fn on_each_with_locks(check: &dyn Fn(&dyn Store)) {
-    check(&MemoryStore::new());
+    check(&Memory::new());
     check(&TreeRecorder::new(Disk::new()));
-    check(&Plain(MemoryStore::new()));
+    check(&Plain(Memory::new()));
     if cfg!(unix) {
         on_disk(check);
     }
@@ -41,7 +41,7 @@ fn on_disk(check: &dyn Fn(&dyn Store)) {
 
 /// A store with only the required functions: the rest are the trait's defaults.
 #[derive(Debug)]
-struct Plain(MemoryStore);
+struct Plain(Memory);
 
 impl Store for Plain {
     fn open(&self, key: &Key) -> std::io::Result<Box<dyn Object>> {
@@ -307,7 +307,7 @@ fn those_who_read_share_and_those_who_write_do_not() {
 
 #[test]
 fn a_memory_store_is_made_of_files() {
-    let store = MemoryStore::from([
+    let store = Memory::from([
         ("a/b/c", b"deep".to_vec()),
         ("a/d", Vec::new()),
         ("../up", b"no key".to_vec()),

@@ -3,7 +3,7 @@
 use super::choices::Choices;
 use super::{Flushed, Judge, Leaf, Step, Tale, boxes, compare, sample};
 use bloscpack::dataset::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::Memory;
 use bloscpack::{Category, Checksum, dtype::DType};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
@@ -290,7 +290,7 @@ pub fn how_few(rows: u64, chunk: u64, choices: &mut Choices<'_>) -> u64 {
 }
 
 struct Run<'a> {
-    store: MemoryStore,
+    store: Memory,
     making: Making,
     options: DatasetOptions,
     array: Option<CArray>,
@@ -306,7 +306,7 @@ pub fn run(layout: DatasetLayout, making: &[u8], steps: &[Step], judge: Judge<'_
     let mut choices = Choices::new(making);
     let options = options(&mut choices);
     let making = Making::new(layout, &mut choices);
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let mut tale = Tale::default();
     tale.tell(format!("{making:?}"));
     let builder = making.builder.clone().options(options.clone());
@@ -490,7 +490,7 @@ impl Run<'_> {
     }
 }
 
-fn flushed<'a>(store: &'a MemoryStore, layout: DatasetLayout, model: &Model) -> Flushed<'a> {
+fn flushed<'a>(store: &'a Memory, layout: DatasetLayout, model: &Model) -> Flushed<'a> {
     Flushed {
         store,
         layout,

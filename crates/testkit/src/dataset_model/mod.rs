@@ -23,12 +23,12 @@ pub mod sample;
 pub mod table;
 
 use bloscpack::dataset::{Dataset, DatasetLayout, DatasetOptions};
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::Memory;
 use serde_json::Value;
 
 /// The state that a flush has made permanent.
 pub struct Flushed<'a> {
-    pub store: &'a MemoryStore,
+    pub store: &'a Memory,
     pub layout: DatasetLayout,
     pub is_table: bool,
     pub attributes: Value,

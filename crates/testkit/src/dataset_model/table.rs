@@ -5,7 +5,7 @@ use super::choices::Choices;
 use super::{Flushed, Judge, Step, Tale, boxes, compare, sample};
 use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack::dtype::DType;
-use bloscpack::storage::MemoryStore;
+use bloscpack::storage::Memory;
 use bloscpack::{Category, Result};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ struct Tables {
 }
 
 struct Run<'a> {
-    store: MemoryStore,
+    store: Memory,
     layout: DatasetLayout,
     chunk_rows: u64,
     options: DatasetOptions,
@@ -114,7 +114,7 @@ pub fn run(layout: DatasetLayout, making: &[u8], steps: &[Step], judge: Judge<'_
     if is_document(layout) {
         now.columns = grouped(now.columns, 0);
     }
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let mut tale = Tale::default();
     tale.tell(format!("{builder:?}"));
     let table = builder.create_in(store.clone()).unwrap();
@@ -459,7 +459,7 @@ fn deep() -> Value {
     (0..200).fold(Value::Null, |inside, _| json!([inside]))
 }
 
-fn flushed<'a>(store: &'a MemoryStore, layout: DatasetLayout, model: &'a Tables) -> Flushed<'a> {
+fn flushed<'a>(store: &'a Memory, layout: DatasetLayout, model: &'a Tables) -> Flushed<'a> {
     let own = columns_have_attributes(layout);
     let columns = model.columns.iter();
     Flushed {

@@ -1,7 +1,7 @@
 //! The storage of an array.
 
 use bloscpack::frame::{FrameOptions, NdArray, NdArrayBuilder};
-use bloscpack::storage::{Memory, MemoryStore, Snapshot};
+use bloscpack::storage::{Memory, Snapshot};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub enum Place {
 pub enum Home {
     Nowhere,
     Memory(Memory),
-    Store(MemoryStore),
+    Store(Memory),
     Path { path: PathBuf, is_sparse: bool },
 }
 
@@ -35,7 +35,7 @@ impl Home {
         match place {
             Place::Nowhere => Self::Nowhere,
             Place::Memory => Self::Memory(Memory::new()),
-            Place::Store => Self::Store(MemoryStore::new()),
+            Place::Store => Self::Store(Memory::new()),
             Place::File(folder) => Self::Path {
                 path: within(&folder),
                 is_sparse: false,

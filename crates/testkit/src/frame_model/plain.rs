@@ -5,14 +5,14 @@ use super::making::{element, elements};
 use bloscpack::Category;
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkEncoder, ChunkSettings};
 use bloscpack::frame::{Frame, FrameOptions};
-use bloscpack::storage::{Memory, MemoryStore, Snapshot};
+use bloscpack::storage::{Memory, Snapshot};
 use std::ffi::OsStr;
 
 const NAME: &str = "frame";
 
 enum Home {
     Memory(Memory),
-    Store(MemoryStore),
+    Store(Memory),
 }
 
 impl Home {
@@ -90,7 +90,7 @@ pub fn run(making: &[u8], steps: &[impl AsRef<[u8]>]) {
             (Home::Memory(memory), frame)
         }
         _ => {
-            let store = MemoryStore::new();
+            let store = Memory::new();
             (Home::Store(store.clone()), builder.create_in_store(store))
         }
     };

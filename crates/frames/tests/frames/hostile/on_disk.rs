@@ -3,7 +3,7 @@
 use super::WHOLE;
 use crate::frame_parts::{Parts, options, sparse};
 use bloscpack_frames::{Frame, NdArray};
-use bloscpack_storage::MemoryStore;
+use bloscpack_storage::Memory;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn hurried<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
         .expect("it hangs")
 }
 
-fn write(store: &MemoryStore, folder: &Path) {
+fn write(store: &Memory, folder: &Path) {
     for key in store.keys() {
         std::fs::write(folder.join(key.as_str()), store.bytes(key).unwrap()).unwrap();
     }

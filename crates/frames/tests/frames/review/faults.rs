@@ -3,7 +3,7 @@
 use bloscpack_error::Category;
 use bloscpack_frames::{Frame, FrameOptions, NdArray};
 use bloscpack_storage::{
-    Access, Folder, Key, Lock, LockMode, Memory, MemoryFile, MemoryStore, ReadAt, Store, WriteAt,
+    Access, Folder, Key, Lock, LockMode, Memory, MemoryFile, ReadAt, Store, WriteAt,
 };
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -70,12 +70,12 @@ impl Folder for Troubled {
     type File = TroubledFile;
 
     fn open(&self, name: &OsStr, access: Access) -> io::Result<TroubledFile> {
-        Ok(self.file(name, self.0.open(name, access)?))
+        Ok(self.file(name, Folder::open(&self.0, name, access)?))
     }
 
     fn create(&self, name: &OsStr, _: Option<&TroubledFile>) -> io::Result<TroubledFile> {
         self.1.pass()?;
-        Ok(self.file(name, self.0.create(name, None)?))
+        Ok(self.file(name, Folder::create(&self.0, name, None)?))
     }
 
     fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
@@ -85,11 +85,11 @@ impl Folder for Troubled {
 
     fn remove(&self, name: &OsStr) -> io::Result<()> {
         self.1.pass()?;
-        self.0.remove(name)
+        Folder::remove(&self.0, name)
     }
 
     fn list(&self) -> io::Result<Vec<OsString>> {
-        self.0.list()
+        Folder::list(&self.0)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -239,7 +239,7 @@ fn padding_that_could_not_be_cleared_is_never_flushed() {
 /// A file is missing in a sparse frame: the rest can be changed, and the chunk can be replaced or removed.
 #[test]
 fn a_missing_chunk_can_be_replaced_and_removed() {
-    let store = MemoryStore::new();
+    let store = Memory::new();
     let mut array = NdArray::builder(&[30], 1)
         .chunk_shape(&[10])
         .block_shape(&[10])
@@ -248,9 +248,7 @@ fn a_missing_chunk_can_be_replaced_and_removed() {
     array.write_slice(&[0..30], &noise(4, 30)).unwrap();
     array.flush().unwrap();
     drop(array);
-    store
-        .remove(&Key::parse("00000001.chunk").unwrap())
-        .unwrap();
+    Store::remove(&store, &Key::parse("00000001.chunk").unwrap()).unwrap();
 
     let edit = || NdArray::of(FrameOptions::new().edit_store(store.clone()).unwrap()).unwrap();
     let mut array = edit();
@@ -306,7 +304,7 @@ fn what_cannot_be_created_leaves_nothing() {
         let created = builder.create_in(memory.clone(), OsStr::new(NAME));
         let error = created.unwrap_err();
         assert_eq!(error.category(), Category::Usage, "{error}");
-        assert_eq!(memory.list().unwrap(), Vec::<OsString>::new());
+        assert_eq!(Folder::list(&memory).unwrap(), Vec::<OsString>::new());
     }
 }
 

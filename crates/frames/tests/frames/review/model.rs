@@ -1,7 +1,7 @@
 //! Tests of random changes to arrays against a model that is just elements in C order.
 
 use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
-use bloscpack_storage::{Memory, MemoryStore};
+use bloscpack_storage::Memory;
 use std::ffi::OsStr;
 use std::ops::Range;
 
@@ -134,7 +134,7 @@ fn axis_at(at: &[u64], axis: usize, value: u64) -> Vec<u64> {
 #[derive(Clone)]
 enum Place {
     File(Memory),
-    Folder(MemoryStore),
+    Folder(Memory),
 }
 
 impl Place {
@@ -354,6 +354,6 @@ fn arrays_in_files_are_as_their_model() {
 #[test]
 fn arrays_in_directories_are_as_their_model() {
     for seed in 1000..1060 {
-        run(seed, Place::Folder(MemoryStore::new()));
+        run(seed, Place::Folder(Memory::new()));
     }
 }

@@ -1,14 +1,14 @@
 //! Reading the journal of a store. Any of its bytes may be damaged or forged.
 
-use super::fields::{Fields, damaged};
 use super::{CRC_LEN, HEAD_LEN, Journal, MAGIC, VERSION};
 use super::{MAKE_FOLDER, PATCH, PUT, REMOVE, REMOVE_FOLDER};
 use crate::convert::to_usize;
-use crate::journal::{BEFORE_LEN, Binding, Piece, Pieces, Salt};
+use crate::journal::fields::{Fields, Unreadable};
+use crate::journal::{BEFORE_LEN, Binding, Piece, Pieces, Room, Salt, reach};
 use crate::tree::Key;
 use crate::tree::staging;
 use crate::tree::step::{Action, Fingerprint, Spilled, Step};
-use crate::{ReadAt, Result};
+use crate::{JournalFault, ReadAt};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 
@@ -25,13 +25,19 @@ struct Head {
     hasher: Hasher,
 }
 
+type Result<T> = std::result::Result<T, Unreadable>;
+
 impl Journal {
     /// Reads and checks a journal.
     ///
     /// # Errors
     /// Returns [`Interrupted`](crate::Error::Interrupted) if it is damaged, and any error of the
     /// file.
-    pub(in crate::tree) fn decode<J: ReadAt>(file: &J) -> Result<Self> {
+    pub(in crate::tree) fn decode<J: ReadAt>(file: &J) -> crate::Result<Self> {
+        Self::read(file).map_err(|error| error.or(JournalFault::Damaged.of_store()))
+    }
+
+    fn read<J: ReadAt>(file: &J) -> Result<Self> {
         let head = decode_head(file)?;
         // These lengths add up to that of the file.
         let bytes_at = HEAD_LEN + head.steps_len;
@@ -42,11 +48,7 @@ impl Journal {
         let mut bytes = vec![0; to_usize(head.bytes_len)?];
         file.read_exact_at(bytes_at, &mut bytes)?;
         hasher.update(&bytes);
-        let mut crc = [0; 4];
-        file.read_exact_at(crc_at, &mut crc)?;
-        if hasher.finalize() != u32::from_le_bytes(crc) {
-            return Err(damaged());
-        }
+        Fields::new(file, (crc_at, crc_at + CRC_LEN), hasher).check_crc()?;
         Ok(Self {
             salt: head.salt,
             steps,
@@ -60,16 +62,16 @@ fn decode_head<J: ReadAt>(file: &J) -> Result<Head> {
     let size = file.size()?;
     let mut fields = Fields::new(file, (0, HEAD_LEN.min(size)), Hasher::new());
     if fields.take()? != MAGIC || fields.u32()? != VERSION {
-        return Err(damaged());
+        return Err(Unreadable::Damaged);
     }
     let salt = Salt(fields.take()?);
     let (steps_len, bytes_len) = (fields.u64()?, fields.u64()?);
     let (number, len, crc) = (fields.u64()?, fields.u64()?, fields.u32()?);
-    let head_crc = fields.crc();
+    fields.check_crc()?;
     let lens = [HEAD_LEN, steps_len, bytes_len, CRC_LEN];
     let end = lens.iter().try_fold(0u64, |sum, len| sum.checked_add(*len));
-    if fields.u32()? != head_crc || end != Some(size) || bytes_len > MAX_BYTES {
-        return Err(damaged());
+    if end != Some(size) || bytes_len > MAX_BYTES {
+        return Err(Unreadable::Damaged);
     }
     Ok(Head {
         salt,
@@ -78,13 +80,6 @@ fn decode_head<J: ReadAt>(file: &J) -> Result<Head> {
         spilled: (number != 0).then_some(Spilled { number, len, crc }),
         hasher: fields.into_hasher(),
     })
-}
-
-/// The number of bytes of all patches, and how many of them belong to no piece yet: no byte belongs
-/// to two.
-struct PatchBytes {
-    all: u64,
-    left: u64,
 }
 
 /// All steps. `bytes_len` is the number of bytes of patches in the journal, if they are not spilled.
@@ -98,42 +93,36 @@ fn decode_steps<J: ReadAt>(
     let mut numbers = BTreeSet::from([0]);
     numbers.extend(spilled.map(|spilled| spilled.number));
     let len = spilled.map_or(bytes_len, |spilled| spilled.len);
-    let mut patch_bytes = PatchBytes {
-        all: len,
-        left: len,
-    };
+    let mut room = Room::new((0, len));
     while !fields.is_done() {
-        let step = decode_step(fields, &mut patch_bytes)?;
+        let step = decode_step(fields, &mut room)?;
         if staging::check_changeable(&step.key).is_err() || !keys.insert(step.key.clone()) {
-            return Err(damaged());
+            return Err(Unreadable::Damaged);
         }
         if let Action::Put { number, .. } = step.action
             && !numbers.insert(number)
         {
-            return Err(damaged());
+            return Err(Unreadable::Damaged);
         }
         steps.push(step);
     }
     Ok(steps)
 }
 
-fn decode_step<J: ReadAt>(
-    fields: &mut Fields<'_, J>,
-    patch_bytes: &mut PatchBytes,
-) -> Result<Step> {
+fn decode_step<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut Room) -> Result<Step> {
     let [kind] = fields.take()?;
     let key_len = u16::from_le_bytes(fields.take()?);
-    let key = String::from_utf8(fields.bytes(key_len.into())?).map_err(|_| damaged())?;
-    let key = Key::parse(&key).map_err(|_| damaged())?;
+    let key = str::from_utf8(fields.bytes(key_len.into())?).map_err(|_| Unreadable::Damaged)?;
+    let key = Key::parse(key).map_err(|_| Unreadable::Damaged)?;
     let action = match kind {
         PUT => decode_put(fields)?,
-        PATCH => decode_patch(fields, patch_bytes)?,
+        PATCH => decode_patch(fields, room)?,
         REMOVE => Action::Remove {
             old: fingerprint(fields)?,
         },
         MAKE_FOLDER => Action::MakeFolder,
         REMOVE_FOLDER => Action::RemoveFolder,
-        _ => return Err(damaged()),
+        _ => return Err(Unreadable::Damaged),
     };
     Ok(Step { key, action })
 }
@@ -144,7 +133,7 @@ fn decode_put<J: ReadAt>(fields: &mut Fields<'_, J>) -> Result<Action> {
     let old = match replaces {
         0 => None,
         1 => Some(old),
-        _ => return Err(damaged()),
+        _ => return Err(Unreadable::Damaged),
     };
     Ok(Action::Put {
         number,
@@ -154,53 +143,43 @@ fn decode_put<J: ReadAt>(fields: &mut Fields<'_, J>) -> Result<Action> {
     })
 }
 
-fn decode_patch<J: ReadAt>(
-    fields: &mut Fields<'_, J>,
-    patch_bytes: &mut PatchBytes,
-) -> Result<Action> {
+fn decode_patch<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut Room) -> Result<Action> {
     let (old_len, new_len) = (fields.u64()?, fields.u64()?);
     let (witness_at, witness_len, witness_hash) = (fields.u64()?, fields.u32()?, fields.u32()?);
-    let before_len = usize::try_from(fields.u32()?).map_err(|_| damaged())?;
+    let before_len = usize::try_from(fields.u32()?).map_err(|_| Unreadable::Damaged)?;
     if before_len > BEFORE_LEN {
-        return Err(damaged());
+        return Err(Unreadable::Damaged);
     }
     let binding = Binding {
         witness_at,
         witness_len,
         witness_hash,
-        before: fields.bytes(before_len)?,
+        before: fields.bytes(before_len)?.to_vec(),
     };
     Ok(Action::Patch {
         old_len,
         new_len,
         binding,
-        pieces: decode_pieces(fields, (old_len, new_len), patch_bytes)?,
+        pieces: decode_pieces(fields, (old_len, new_len), room)?,
     })
 }
 
-/// The pieces of one patch: ascending, without holes, and with no more bytes than all patches have.
+/// The pieces of one patch, which leave no holes.
 fn decode_pieces<J: ReadAt>(
     fields: &mut Fields<'_, J>,
     (old_len, new_len): (u64, u64),
-    patch_bytes: &mut PatchBytes,
+    room: &mut Room,
 ) -> Result<Pieces> {
-    let (mut pieces, mut end, mut reached) = (Pieces::new(), 0, old_len);
+    let mut pieces = Pieces::new();
     for _ in 0..fields.u32()? {
         let (at, len, from) = (fields.u64()?, fields.u64()?, fields.u64()?);
-        let from_end = from.checked_add(len);
-        if at < end || at > reached || from_end.is_none_or(|end| end > patch_bytes.all) {
-            return Err(damaged());
-        }
-        end = at.checked_add(len).ok_or_else(damaged)?;
-        patch_bytes.left = patch_bytes.left.checked_sub(len).ok_or_else(damaged)?;
-        reached = reached.max(end);
         let hasher = Hasher::new();
-        pieces.insert(at, Piece { len, from, hasher });
+        room.put(&mut pieces, at, Piece { len, from, hasher })?;
     }
-    if reached != new_len {
-        return Err(damaged());
+    match reach(&pieces, old_len) == Some(new_len) {
+        true => Ok(pieces),
+        false => Err(Unreadable::Damaged),
     }
-    Ok(pieces)
 }
 
 fn fingerprint<J: ReadAt>(fields: &mut Fields<'_, J>) -> Result<Fingerprint> {

@@ -21,11 +21,13 @@
 //! [journal of a file](crate::journal).
 
 mod decode;
-mod fields;
 
+use super::staging::Staging;
 use super::step::{Action, Fingerprint, Spilled, Step};
+use super::{Object, Store};
 use crate::convert::to_u64;
 use crate::journal::Salt;
+use crate::journal::fields::{put_crc, put_u32, put_u64};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -69,13 +71,23 @@ impl Journal {
         put_u64(&mut out, spilled.number);
         put_u64(&mut out, spilled.len);
         put_u32(&mut out, spilled.crc);
-        let crc = crc32fast::hash(&out);
-        put_u32(&mut out, crc);
+        put_crc(&mut out);
         out.append(&mut steps);
         out.extend_from_slice(&self.bytes);
-        let crc = crc32fast::hash(&out);
-        put_u32(&mut out, crc);
+        put_crc(&mut out);
         Ok(out)
+    }
+
+    /// The bytes of the patches.
+    pub(super) fn patch_bytes(
+        &self,
+        store: &dyn Store,
+        staging: &Staging,
+    ) -> io::Result<Box<dyn Object>> {
+        match self.spilled {
+            Some(spilled) => store.open(&staging.key(spilled.number)?),
+            None => Ok(Box::new(self.bytes.clone())),
+        }
     }
 
     /// The numbers of the staged files that this refers to.
@@ -140,14 +152,6 @@ fn encode_step(step: &Step, out: &mut Vec<u8>) -> io::Result<()> {
         Action::MakeFolder | Action::RemoveFolder => {}
     }
     Ok(())
-}
-
-fn put_u32(out: &mut Vec<u8>, number: u32) {
-    out.extend_from_slice(&number.to_le_bytes());
-}
-
-fn put_u64(out: &mut Vec<u8>, number: u64) {
-    out.extend_from_slice(&number.to_le_bytes());
 }
 
 fn put_fingerprint(out: &mut Vec<u8>, fingerprint: Fingerprint) {

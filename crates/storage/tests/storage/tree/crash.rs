@@ -40,7 +40,7 @@ fn open(store: &TreeRecorder, access: Access) -> JournaledStore {
 }
 
 /// The content that is read through a store.
-pub(super) fn seen(root: &JournaledStore) -> Result<Found, String> {
+pub(crate) fn seen(root: &JournaledStore) -> Result<Found, String> {
     let (mut found, mut folders) = (Found::new(), vec![Key::root()]);
     while let Some(folder) = folders.pop() {
         for entry in root.list(&folder).map_err(|error| error.to_string())? {

@@ -8,7 +8,7 @@
 
 use super::crash::seen;
 use super::model::{self, Model, changes};
-use bloscpack_storage::{Access, EntryKind, Error, JournaledStore, Key, MemoryStore, Store};
+use bloscpack_storage::{Access, EntryKind, Error, JournaledStore, Key, Memory, Store};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use testkit::tree_crash::{Depth, Random, for_each_state};
@@ -352,7 +352,7 @@ fn what_is_not_ours_stays_in_our_folder() {
         "journal.txt",
         &format!("{}-x", "a".repeat(32)),
     ];
-    let store = MemoryStore::from([("a", b"old".to_vec())]);
+    let store = Memory::from([("a", b"old".to_vec())]);
     store.make_folder(&key(".blpk")).unwrap();
     for name in notes {
         store
@@ -380,10 +380,10 @@ fn what_is_not_ours_stays_in_our_folder() {
 
 #[test]
 fn something_else_in_the_place_of_our_folder_is_left_alone() {
-    let store = MemoryStore::from([(".blpk", b"my file".to_vec()), ("a", b"x".to_vec())]);
+    let store = Memory::from([(".blpk", b"my file".to_vec()), ("a", b"x".to_vec())]);
     JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap_err();
     assert_eq!(store.bytes(".blpk").as_deref(), Some(&b"my file"[..]));
-    let store = MemoryStore::from([(".blpk/journal/x", b"a folder".to_vec())]);
+    let store = Memory::from([(".blpk/journal/x", b"a folder".to_vec())]);
     JournaledStore::open(Arc::new(store.clone()), Access::Read).unwrap_err();
     JournaledStore::open(Arc::new(store.clone()), Access::Write).unwrap_err();
     assert_eq!(store.keys().len(), 1);
@@ -391,7 +391,7 @@ fn something_else_in_the_place_of_our_folder_is_left_alone() {
 
 #[test]
 fn our_folder_is_nobodys_to_change_or_see() {
-    let store = MemoryStore::from([("a", b"x".to_vec())]);
+    let store = Memory::from([("a", b"x".to_vec())]);
     let root = JournaledStore::open(Arc::new(store), Access::Write).unwrap();
     for name in [".blpk", ".blpk/journal", ".BLPK/x", ""] {
         let at = key(name);

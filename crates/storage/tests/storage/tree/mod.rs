@@ -5,7 +5,7 @@
     reason = "also in helpers outside of test functions"
 )]
 
-mod crash;
+pub(crate) mod crash;
 #[cfg(unix)]
 mod disk;
 mod fault;

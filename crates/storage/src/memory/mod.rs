@@ -1,0 +1,360 @@
+//! [`Memory`]: files that are gone when the program ends.
+
+mod file;
+mod lock;
+
+use crate::mutex::locked;
+use crate::tree::errors::{A_FILE, HOLE, NOT_A_FILE, invalid};
+use crate::{Access, Folder, LockMode, ReadAt, WriteAt};
+use crate::{Entry, EntryKind, Guard, Key, Object, Store};
+use file::FileNode;
+pub use file::MemoryFile;
+use lock::{MemoryGuard, MemoryLock};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// Files in folders, in memory, for tests and for data that need not outlive the process. Clones
+/// share them. It is a [`Store`], and as a [`Folder`] it has the files in its root.
+///
+/// ```
+/// use bloscpack_storage::{Access, Folder, Key, Memory, ReadAt, Store};
+/// let memory = Memory::from([("greeting", b"hello".to_vec())]);
+/// assert_eq!(Folder::open(&memory, "greeting".as_ref(), Access::Read)?.size()?, 5);
+/// memory.make_folder(&Key::parse("data")?)?;
+/// Store::create(&memory, &Key::parse("data/__0.blp")?, b"chunk")?;
+/// assert_eq!(memory.bytes("data/__0.blp").as_deref(), Some(&b"chunk"[..]));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    nodes: Arc<Mutex<Nodes>>,
+    /// The lock of the root, which is not a node.
+    root: Arc<MemoryLock>,
+}
+
+type Nodes = BTreeMap<Key, Node>;
+
+#[derive(Debug, Clone)]
+enum Node {
+    File(Arc<FileNode>),
+    Folder(Arc<MemoryLock>),
+}
+
+impl Node {
+    fn kind(&self) -> EntryKind {
+        match self {
+            Self::File(_) => EntryKind::File,
+            Self::Folder(_) => EntryKind::Folder,
+        }
+    }
+}
+
+impl Memory {
+    /// Without files.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A copy of the bytes of a file; `None` if no file has this name or key.
+    #[must_use]
+    pub fn bytes(&self, key: impl AsRef<OsStr>) -> Option<Vec<u8>> {
+        let node = self.node(&parse(key.as_ref()).ok()?).ok()?;
+        let bytes = locked(&node.bytes).clone();
+        Some(bytes)
+    }
+
+    /// The keys of all files, sorted.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Key> {
+        let nodes = locked(&self.nodes);
+        let files = nodes
+            .iter()
+            .filter(|(_, node)| node.kind() == EntryKind::File);
+        files.map(|(key, _)| key.clone()).collect()
+    }
+
+    fn node(&self, key: &Key) -> io::Result<Arc<FileNode>> {
+        match locked(&self.nodes).get(key) {
+            Some(Node::File(node)) => Ok(Arc::clone(node)),
+            Some(Node::Folder(_)) => Err(invalid(key, NOT_A_FILE)),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+impl<N: AsRef<OsStr>, const COUNT: usize> From<[(N, Vec<u8>); COUNT]> for Memory {
+    fn from(files: [(N, Vec<u8>); COUNT]) -> Self {
+        files.into_iter().collect()
+    }
+}
+
+/// Makes the folders of these files, too. Names that are not valid keys are left out.
+impl<N: AsRef<OsStr>> FromIterator<(N, Vec<u8>)> for Memory {
+    fn from_iter<I: IntoIterator<Item = (N, Vec<u8>)>>(files: I) -> Self {
+        let mut nodes = Nodes::new();
+        for (name, bytes) in files {
+            let Ok(key) = parse(name.as_ref()) else {
+                continue;
+            };
+            let mut folder = key.split().map(|(folder, _)| folder);
+            while let Some(key) = folder.filter(|folder| *folder != Key::root()) {
+                folder = key.split().map(|(folder, _)| folder);
+                nodes.insert(key, Node::Folder(Arc::default()));
+            }
+            nodes.insert(key, Node::File(FileNode::new(bytes)));
+        }
+        Self {
+            nodes: Arc::new(Mutex::new(nodes)),
+            root: Arc::default(),
+        }
+    }
+}
+
+/// The key of these names.
+fn parse(name: &OsStr) -> io::Result<Key> {
+    Key::parse(name.to_str().ok_or(io::ErrorKind::InvalidFilename)?)
+}
+
+/// The key of a name in the root.
+fn in_root(name: &OsStr) -> io::Result<Key> {
+    Key::root().join(name.to_str().ok_or(io::ErrorKind::InvalidFilename)?)
+}
+
+/// Checks that a folder exists.
+fn check_folder(nodes: &Nodes, key: &Key) -> io::Result<()> {
+    match nodes.get(key) {
+        _ if *key == Key::root() => Ok(()),
+        Some(Node::Folder(_)) => Ok(()),
+        Some(Node::File(_)) => Err(invalid(key, A_FILE)),
+        None => {
+            check_parent(nodes, key)?;
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+}
+
+/// Checks that this is not the root, and that its folder exists.
+fn check_parent(nodes: &Nodes, key: &Key) -> io::Result<()> {
+    match key.split() {
+        Some((folder, _)) => check_folder(nodes, &folder),
+        None => Err(invalid(key, "the root always exists")),
+    }
+}
+
+/// Makes a file with this key.
+fn create(nodes: &mut Nodes, key: &Key, bytes: &[u8]) -> io::Result<Arc<FileNode>> {
+    check_parent(nodes, key)?;
+    if nodes.contains_key(key) {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let node = FileNode::new(bytes.to_vec());
+    nodes.insert(key.clone(), Node::File(Arc::clone(&node)));
+    Ok(node)
+}
+
+/// Everything below a folder.
+fn below<'a>(nodes: &'a Nodes, folder: &Key) -> impl Iterator<Item = (&'a Key, &'a Node)> {
+    let folder = folder.as_str().to_owned();
+    nodes.iter().filter(move |(key, _)| {
+        let rest = key.as_str().strip_prefix(&folder);
+        folder.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+    })
+}
+
+impl Store for Memory {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        check_parent(&locked(&self.nodes), key)?;
+        Ok(Box::new(MemoryFile::new(self.node(key)?, Access::Read)))
+    }
+
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        let nodes = locked(&self.nodes);
+        check_folder(&nodes, folder)?;
+        let inside = below(&nodes, folder).filter_map(|(key, node)| {
+            let (there, name) = key.split()?;
+            let (name, kind) = (name.into(), node.kind());
+            (there == *folder).then_some(Entry { name, kind })
+        });
+        let mut entries: Vec<_> = inside.collect();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        let nodes = locked(&self.nodes);
+        let Some((folder, _)) = key.split() else {
+            return Ok(Some(EntryKind::Folder));
+        };
+        match check_folder(&nodes, &folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            done => done?,
+        }
+        Ok(nodes.get(key).map(Node::kind))
+    }
+
+    fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+        create(&mut locked(&self.nodes), key, bytes).map(drop)
+    }
+
+    fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let file = MemoryFile::new(self.node(key)?, Access::Write);
+        match at <= file.size()? {
+            true => file.write_all_at(at, bytes),
+            false => Err(invalid(key, HOLE)),
+        }
+    }
+
+    fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
+        let node = self.node(from)?;
+        let mut nodes = locked(&self.nodes);
+        check_parent(&nodes, to)?;
+        if matches!(nodes.get(to), Some(Node::Folder(_))) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        nodes.remove(from);
+        nodes.insert(to.clone(), Node::File(node));
+        Ok(())
+    }
+
+    fn remove(&self, key: &Key) -> io::Result<()> {
+        self.node(key)?;
+        locked(&self.nodes).remove(key);
+        Ok(())
+    }
+
+    fn make_folder(&self, key: &Key) -> io::Result<()> {
+        let mut nodes = locked(&self.nodes);
+        if *key == Key::root() {
+            return Ok(());
+        }
+        check_parent(&nodes, key)?;
+        match nodes.get(key) {
+            Some(Node::File(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
+            Some(Node::Folder(_)) => {}
+            None => drop(nodes.insert(key.clone(), Node::Folder(Arc::default()))),
+        }
+        Ok(())
+    }
+
+    fn remove_folder(&self, key: &Key) -> io::Result<()> {
+        let mut nodes = locked(&self.nodes);
+        check_parent(&nodes, key)?;
+        check_folder(&nodes, key)?;
+        if below(&nodes, key).next().is_some() {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        nodes.remove(key);
+        Ok(())
+    }
+
+    fn sync(&self, key: &Key) -> io::Result<()> {
+        match Store::kind(self, key)? {
+            Some(_) => Ok(()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        let lock = match locked(&self.nodes).get(folder) {
+            _ if *folder == Key::root() => Arc::clone(&self.root),
+            Some(Node::Folder(lock)) => Arc::clone(lock),
+            Some(Node::File(_)) => return Err(invalid(folder, A_FILE)),
+            None => return Err(io::ErrorKind::NotFound.into()),
+        };
+        let guard = lock.try_lock(mode);
+        Ok(guard.map(|guard| Box::new(guard) as Box<dyn Guard>))
+    }
+}
+
+impl Guard for MemoryGuard {}
+
+/// The files in the root.
+impl Folder for Memory {
+    type File = MemoryFile;
+
+    fn open(&self, name: &OsStr, access: Access) -> io::Result<MemoryFile> {
+        Ok(MemoryFile::new(self.node(&in_root(name)?)?, access))
+    }
+
+    fn create(&self, name: &OsStr, _: Option<&MemoryFile>) -> io::Result<MemoryFile> {
+        let node = create(&mut locked(&self.nodes), &in_root(name)?, &[])?;
+        Ok(MemoryFile::new(node, Access::Write))
+    }
+
+    fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.rename(&in_root(from)?, &in_root(to)?)
+    }
+
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Store::remove(self, &in_root(name)?)
+    }
+
+    fn list(&self) -> io::Result<Vec<OsString>> {
+        let entries = Store::list(self, &Key::root())?;
+        Ok(entries.into_iter().map(|entry| entry.name).collect())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn leads_to(&self, name: &OsStr, file: &MemoryFile) -> io::Result<bool> {
+        let there = self.node(&in_root(name)?);
+        Ok(there.is_ok_and(|node| Arc::ptr_eq(&node, &file.node)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Lock;
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let folder = Memory::from([("a", Vec::new())]);
+        let open = || Folder::open(&folder, "a".as_ref(), Access::Read).unwrap();
+        let (one, two, three) = (open(), open(), open());
+        assert!(one.try_lock(LockMode::Shared).unwrap() && two.try_lock(LockMode::Shared).unwrap());
+        assert!(!three.try_lock(LockMode::Exclusive).unwrap());
+        drop(one);
+        two.unlock().unwrap();
+        assert!(three.try_lock(LockMode::Exclusive).unwrap());
+        assert!(!two.try_lock(LockMode::Shared).unwrap());
+    }
+
+    #[test]
+    fn a_handle_replaces_its_own_lock() {
+        let folder = Memory::from([("a", Vec::new())]);
+        let open = || Folder::open(&folder, "a".as_ref(), Access::Read).unwrap();
+        let (one, two) = (open(), open());
+        assert!(one.try_lock(LockMode::Exclusive).unwrap());
+        assert!(one.try_lock(LockMode::Shared).unwrap());
+        assert!(two.try_lock(LockMode::Shared).unwrap());
+        assert!(!one.try_lock(LockMode::Exclusive).unwrap());
+    }
+
+    #[test]
+    fn a_length_that_no_memory_has_is_an_error() {
+        let file = Folder::create(&Memory::new(), "a".as_ref(), None).unwrap();
+        for len in [1 << 50, 1 << 62, u64::MAX] {
+            assert!(file.set_len(len).is_err());
+            assert!(file.write_at(len - 1, b"!").is_err());
+        }
+        assert_eq!(file.size().unwrap(), 0);
+    }
+
+    #[test]
+    fn an_open_file_outlives_its_name() {
+        let folder = Memory::from([("a", b"old".to_vec()), ("b", b"new".to_vec())]);
+        let old = Folder::open(&folder, "a".as_ref(), Access::Read).unwrap();
+        folder.replace("b".as_ref(), "a".as_ref()).unwrap();
+        let mut bytes = [0; 3];
+        old.read_exact_at(0, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"old");
+        assert!(!folder.leads_to("a".as_ref(), &old).unwrap());
+        assert_eq!(Folder::list(&folder).unwrap(), ["a"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! The members of an input: their headers and metadata.
+
+use super::{Engine, State, Wanted, Warning};
+use bloscpack_error::Result;
+use bloscpack_wire::{
+    Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Position, Section,
+};
+use std::io::Read;
+
+/// The member that is being read.
+pub(super) struct CurrentMember {
+    pub header: Option<Header>,
+    /// The form of its chunks.
+    pub form: std::result::Result<Form, FormatError>,
+    /// Chunks begun.
+    pub chunks: u64,
+}
+
+/// Header and metadata of the first member.
+pub(crate) struct FirstMember {
+    pub header: Header,
+    pub metadata: Option<(Metadata, Option<MetadataHeader>)>,
+    /// The chunks have begun, so no metadata can follow.
+    is_complete: bool,
+}
+
+impl<R: Read> Engine<R> {
+    /// Reads up to the chunks of the first member.
+    pub(crate) fn read_first(&mut self) -> Result<&FirstMember> {
+        while !self.first.as_ref().is_some_and(|first| first.is_complete)
+            && !matches!(self.state, State::Ended(_))
+        {
+            self.advance()?;
+        }
+        match (&self.first, &self.state) {
+            (Some(first), _) if first.is_complete => Ok(first),
+            (_, State::Ended(Err(error))) => Err(error.clone().into()),
+            // Allowed to end before its first chunk.
+            (Some(first), _) => Ok(first),
+            (None, _) => Err(FormatError::Empty.into()),
+        }
+    }
+
+    pub(super) fn begin_member(&mut self, header: Header) {
+        self.member = CurrentMember {
+            form: Form::of(&header, None),
+            header: Some(header.clone()),
+            chunks: 0,
+        };
+        self.first.get_or_insert(FirstMember {
+            header,
+            metadata: None,
+            is_complete: false,
+        });
+    }
+
+    pub(super) fn put_metadata(&mut self, metadata: Metadata, header: Option<MetadataHeader>) {
+        if let Some(own) = &self.member.header {
+            self.member.form = Form::of(own, Some(&metadata));
+        }
+        if let Some(first) = self.first.as_mut().filter(|first| !first.is_complete) {
+            first.metadata = Some((metadata, header));
+        }
+    }
+
+    pub(super) fn begin_chunks(&mut self) {
+        if let Some(first) = &mut self.first {
+            first.is_complete = true;
+        }
+        self.end_of_range();
+        self.check_form();
+    }
+
+    /// Stops at a member whose chunks have another form than is wanted.
+    fn check_form(&mut self) {
+        match (
+            self.settings.wanted.check(&self.member.form),
+            &self.member.form,
+        ) {
+            (Err(error), _) => self.end_at_metadata(error),
+            (Ok(()), Err(error)) => {
+                let error = error.clone();
+                let position = self.metadata_position();
+                let error = ParseError { error, position };
+                self.warnings.push(Warning::UnknownPacking(error));
+            }
+            (Ok(()), Ok(_)) => {}
+        }
+    }
+
+    /// Refuses a member that counts records and has no chunk: a caller that counts the records in chunks never sees it.
+    pub(super) fn check_empty(&mut self) {
+        let counted = self.member.form.as_ref().ok().and_then(Form::count);
+        if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =
+            (self.settings.wanted, counted, self.member.chunks)
+        {
+            self.end_at_metadata(FormatError::record_count(count, 0));
+        }
+    }
+
+    fn metadata_position(&self) -> Position {
+        Position {
+            byte: self.parser.member_at(),
+            // The member has begun, so the parser has counted at least one.
+            member: self.parser.members() - 1,
+            chunk: None,
+            section: Section::Metadata,
+        }
+    }
+
+    fn end_at_metadata(&mut self, error: FormatError) {
+        let position = self.metadata_position();
+        self.state = State::Ended(Err(ParseError { error, position }));
+    }
+}
