@@ -1,13 +1,14 @@
 //! [`Collector`]: counts, reports and writes the chunks and losses that a salvage finds.
 
-use super::at;
 use super::content::Gap;
+use super::head::PartDamage;
 use super::kind::MemberKind;
 use super::report::Recovery;
-use super::salvage::{PendingChunk, SalvageSink};
+use super::salvage::PendingChunk;
+use super::{at, error_at};
 use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use crate::damage::Damage;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_wire::{FormatError, PackHead, Section, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
@@ -15,36 +16,24 @@ use std::ops::Range;
 /// the source: by its own numbers, a chunk may claim that any number of records is lost before it.
 const MOST_EMPTY: u64 = 16 << 20;
 const EMPTY_FACTOR: u64 = 16;
+/// Zeros written at once.
+const ZEROS: [u8; 4096] = [0; 4096];
 
 /// Takes content or records.
 pub(super) trait ContentOutput {
     /// The next bytes of one content.
     fn content(&mut self, bytes: &[u8]) -> Result<()>;
-    /// This many zeros of the content.
-    fn zeros(&mut self, count: u64) -> Result<()>;
     /// The next record.
     fn record(&mut self, record: &[u8]) -> Result<()>;
-    /// This many empty records.
-    fn empty(&mut self, count: u64) -> Result<()>;
 }
 
 /// Discards everything.
-pub(super) struct Discard;
-
-impl ContentOutput for Discard {
+impl ContentOutput for () {
     fn content(&mut self, _: &[u8]) -> Result<()> {
         Ok(())
     }
 
-    fn zeros(&mut self, _: u64) -> Result<()> {
-        Ok(())
-    }
-
     fn record(&mut self, _: &[u8]) -> Result<()> {
-        Ok(())
-    }
-
-    fn empty(&mut self, _: u64) -> Result<()> {
         Ok(())
     }
 }
@@ -53,9 +42,9 @@ impl ContentOutput for Discard {
 pub(super) struct Collector<O> {
     pub output: O,
     pub recovery: Recovery,
-    kinds: Vec<MemberKind>,
-    /// Whether records are taken and content is left out, or the other way round; nothing if all is taken.
-    wants_records: Option<bool>,
+    /// The member whose chunks are being handed over.
+    pub member: u64,
+    kind: MemberKind,
     /// Zeros that may still be written in place of lost content.
     most_zeros: u64,
     /// Bytes of the source.
@@ -73,13 +62,13 @@ pub(super) struct Collector<O> {
 }
 
 impl<O: ContentOutput> Collector<O> {
-    pub(super) fn new(output: O, recovery: Recovery, kinds: Vec<MemberKind>, size: u64) -> Self {
+    pub(super) fn new(output: O, recovery: Recovery, size: u64, most_zeros: u64) -> Self {
         Self {
             output,
             recovery,
-            kinds,
-            wants_records: None,
-            most_zeros: 0,
+            member: 0,
+            kind: MemberKind::Content,
+            most_zeros,
             size,
             chunk: Vec::new(),
             next: 0,
@@ -89,51 +78,93 @@ impl<O: ContentOutput> Collector<O> {
         }
     }
 
-    /// Leaves out members of the other kind.
-    pub(super) fn only(mut self, records: bool) -> Self {
-        self.wants_records = Some(records);
-        self
+    /// Begins with the chunks of a member.
+    pub(super) fn begin(&mut self, kind: MemberKind) {
+        self.kind = kind;
+        (self.next, self.run) = (0, None);
     }
 
-    pub(super) fn most_zeros(mut self, most: u64) -> Self {
-        self.most_zeros = most;
-        self
-    }
-
-    fn has_records(&self, member: usize) -> bool {
-        self.kinds.get(member).is_some_and(MemberKind::has_records)
-    }
-
-    /// Takes the records of a chunk.
-    fn records(&mut self, pending: &PendingChunk) -> Result<()> {
-        let chunk = std::mem::take(&mut self.chunk);
-        let taken = match self.kinds.get(pending.member) {
-            Some(MemberKind::Packed { .. }) => self.unpack(pending, &chunk)?,
-            _ => {
-                self.output.record(&chunk)?;
-                self.count_records(1);
-                Ok(())
-            }
-        };
-        self.chunk = chunk;
-        self.chunk.clear();
-        match taken {
-            Ok(()) => {
-                self.run = None;
-                self.recovery.note_recovered(pending.found.nbytes.into());
-                self.recovery.chunks += 1;
-                Ok(())
-            }
-            Err(error) => self.gap(pending.member, pending.gap(error)),
+    /// Leaves out a member, and reports why.
+    pub(super) fn leave_out(&mut self, bytes: Range<u64>, why: &str, has_records: bool) {
+        let what = format!("this member is left out: {why}");
+        self.part(PartDamage {
+            bytes,
+            section: Section::Header,
+            error: FormatError::Unsupported { what },
+        });
+        self.recovery.lose_chunks(None);
+        if has_records {
+            self.recovery.lose_records(self.at, None);
+        } else {
+            self.recovery.lose(None, false);
         }
     }
 
-    fn unpack(
+    /// Adds damage to a part that no content depends on.
+    pub(super) fn part(&mut self, damage: PartDamage) {
+        self.recovery.offsets_lost |= damage.section == Section::Offsets;
+        self.damage(
+            damage.error,
+            damage.bytes,
+            (None, damage.section),
+            None,
+            None,
+        );
+    }
+
+    fn damage(
+        &mut self,
+        error: FormatError,
+        bytes: Range<u64>,
+        (number, section): (Option<u64>, Section),
+        content: Option<Range<u64>>,
+        records: Option<Range<u64>>,
+    ) {
+        self.recovery.damage(Damage {
+            error: error_at(error, at(bytes.start, self.member, number, section)),
+            bytes: Some(bytes),
+            content,
+            records,
+        });
+    }
+
+    /// Takes the next bytes of the content.
+    pub(super) fn data(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.kind.has_records() {
+            self.chunk.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.output.content(bytes)?;
+        self.recovery.note_recovered(to_u64(bytes.len()));
+        Ok(())
+    }
+
+    /// Takes the end of a chunk, after its bytes.
+    pub(super) fn chunk(&mut self, pending: &PendingChunk) -> Result<()> {
+        if self.kind.has_records() {
+            let chunk = std::mem::take(&mut self.chunk);
+            let taken = self.records(pending, &chunk)?;
+            self.chunk = chunk;
+            self.chunk.clear();
+            if let Err(error) = taken {
+                return self.gap(pending.gap(error));
+            }
+            self.run = None;
+            self.recovery.note_recovered(pending.found.nbytes.into());
+        }
+        self.recovery.chunks += 1;
+        Ok(())
+    }
+
+    /// Takes the records of a chunk. The inner error is damage.
+    fn records(
         &mut self,
         pending: &PendingChunk,
         chunk: &[u8],
     ) -> Result<std::result::Result<(), FormatError>> {
-        let Some(MemberKind::Packed { links, packing, .. }) = self.kinds.get(pending.member) else {
+        let MemberKind::Packed { links, packing, .. } = &self.kind else {
+            self.output.record(chunk)?;
+            self.count_records(1);
             return Ok(Ok(()));
         };
         let nbytes = pending.found.nbytes;
@@ -147,25 +178,16 @@ impl<O: ContentOutput> Collector<O> {
                 },
             }));
         };
-        if let Err(error) = head.check_lengths(chunk, nbytes) {
-            return Ok(Err(error));
-        }
+        let bounds = match head.bounds(chunk) {
+            Ok(bounds) => bounds,
+            Err(error) => return Ok(Err(error)),
+        };
         self.skip_to(&head, pending)?;
-        let mut from = in_memory(head.values_at())?;
-        let mut count = 0;
-        for length in head.lengths(chunk) {
-            let end = from + to_usize(length);
-            self.output.record(slice(chunk, from..end)?)?;
-            from = end;
-            count += 1;
+        for (from, end) in bounds.iter().zip(bounds.iter().skip(1)) {
+            let record = slice(chunk, to_usize(*from)..to_usize(*end))?;
+            self.output.record(record)?;
         }
-        if count != u64::from(head.count) || from != chunk.len() {
-            let (expected, len) = (head.count, chunk.len());
-            return Err(Error::bug(format!(
-                "{count} records of {expected} in the first {from} bytes of {len}"
-            )));
-        }
-        self.count_records(count);
+        self.count_records(head.count.into());
         Ok(Ok(()))
     }
 
@@ -176,12 +198,12 @@ impl<O: ContentOutput> Collector<O> {
         };
         if self.run.is_none() {
             let place = pending.found.at;
-            let error = at(error, place, pending.member, pending.number, Section::Chunk);
             // A number that was present before is not lost.
             let missing = len_of(&(self.next..head.first));
-            let records = self.lose(pending.member, Some(missing), 0)?;
+            let records = self.lose(Some(missing), 0)?;
             self.recovery.chunks_lost = None;
-            self.damage(error, Some(place..place), records);
+            let section = (pending.number, Section::Chunk);
+            self.damage(error, place..place, section, None, records);
         }
         self.next = head.first;
         Ok(())
@@ -194,27 +216,44 @@ impl<O: ContentOutput> Collector<O> {
         self.recovery.records += records;
     }
 
+    /// Takes a loss.
+    pub(super) fn gap(&mut self, gap: Gap) -> Result<()> {
+        if self.kind.has_records() {
+            return self.record_gap(gap);
+        }
+        self.recovery.lose_chunks(gap.chunks);
+        let content = self.recovery.next_content(gap.len.filter(|len| *len > 0));
+        let section = (gap.number, Section::Chunk);
+        self.damage(gap.error, gap.bytes, section, content, None);
+        let is_filled = gap.len.is_some_and(|len| len <= self.most_zeros);
+        let mut zeros = self.recovery.lose(gap.len, is_filled);
+        self.most_zeros -= zeros;
+        while zeros > 0 {
+            let len = zeros.min(to_u64(ZEROS.len()));
+            self.output.content(slice(&ZEROS, 0..in_memory(len)?)?)?;
+            zeros -= len;
+        }
+        Ok(())
+    }
+
     /// How many records are lost in a gap.
-    fn missing(&self, member: usize, gap: &Gap) -> Option<u64> {
-        let Some(MemberKind::Packed { links, count, .. }) = self.kinds.get(member) else {
+    fn missing(&self, gap: &Gap) -> Option<u64> {
+        let MemberKind::Packed { links, count, .. } = &self.kind else {
             return gap.chunks;
         };
-        let from = gap.bytes.start;
-        let before = if gap.bytes.is_empty() {
-            // Saturates: no chunk begins at the first byte of a source.
-            from.saturating_sub(1)
-        } else {
-            from
-        };
-        match links.first_after(before).or(*count) {
+        // No chunk begins at the first byte of a source.
+        let before = gap.bytes.start.checked_sub(1);
+        let before = before.filter(|_| gap.bytes.is_empty());
+        let next = links.first_after(before.unwrap_or(gap.bytes.start));
+        match next.or(*count) {
             Some(next) => Some(len_of(&(self.next..next))),
             None => gap.chunks.filter(|chunks| *chunks == 0),
         }
     }
 
-    fn record_gap(&mut self, member: usize, gap: Gap) -> Result<()> {
-        let missing = self.missing(member, &gap);
-        let is_packed = matches!(self.kinds.get(member), Some(MemberKind::Packed { .. }));
+    fn record_gap(&mut self, gap: Gap) -> Result<()> {
+        let missing = self.missing(&gap);
+        let is_packed = self.kind.packing().is_some();
         let is_nothing = match gap.error {
             FormatError::MissingChunks { .. } => gap.bytes.is_empty(),
             FormatError::Spare { .. } => true,
@@ -229,36 +268,32 @@ impl<O: ContentOutput> Collector<O> {
             _ => {
                 let len = len_of(&gap.bytes);
                 let most = (len / CHUNK_HEADER_LEN).max(gap.chunks.unwrap_or(0));
-                let records = self.lose(member, missing, most)?;
-                let chunks = gap.chunks.or(missing.filter(|missing| *missing == 0));
-                (records, chunks)
+                let records = self.lose(missing, most)?;
+                (
+                    records,
+                    gap.chunks.or(missing.filter(|missing| *missing == 0)),
+                )
             }
         };
         // Saturates: a damaged count may be any number.
         self.next = self.next.saturating_add(missing.unwrap_or(0));
         self.run = Some(records.clone());
         self.recovery.lose_chunks(chunks);
-        let error = at(gap.error, gap.bytes.start, member, gap.number, gap.section);
-        self.damage(error, Some(gap.bytes), records);
+        let section = (gap.number, Section::Chunk);
+        self.damage(gap.error, gap.bytes, section, None, records);
         Ok(())
     }
 
     /// Puts empty records in the place of lost ones, of up to `chunks` chunks, and returns their numbers, if they are known.
-    fn lose(
-        &mut self,
-        member: usize,
-        missing: Option<u64>,
-        chunks: u64,
-    ) -> Result<Option<Range<u64>>> {
-        let most = match self.kinds.get(member).and_then(MemberKind::packing) {
+    fn lose(&mut self, missing: Option<u64>, chunks: u64) -> Result<Option<Range<u64>>> {
+        let most = match self.kind.packing() {
             None => self.size,
             // These are bounds, and saturate: no count reaches a bound above `u64::MAX`.
             Some(packing) => {
                 let all = self.size.saturating_mul(EMPTY_FACTOR);
                 let chunks = chunks.max(1).saturating_mul(packing.chunk_size().into());
-                MOST_EMPTY
-                    .saturating_add(all)
-                    .min(chunks.saturating_add(self.empty))
+                let chunks = chunks.saturating_add(self.empty);
+                MOST_EMPTY.saturating_add(all).min(chunks)
             }
         };
         let left = len_of(&(self.empty..most));
@@ -268,7 +303,9 @@ impl<O: ContentOutput> Collector<O> {
         }
         let is_certain = self.recovery.records_lost.is_some();
         let count_or_none = count.unwrap_or(0);
-        self.output.empty(count_or_none)?;
+        for _ in 0..count_or_none {
+            self.output.record(&[])?;
+        }
         self.empty += count_or_none;
         let records = count.map(|count| self.at..self.at + count);
         self.recovery.lose_records(self.at, records.clone());
@@ -276,99 +313,35 @@ impl<O: ContentOutput> Collector<O> {
         Ok(records.filter(|_| is_certain))
     }
 
-    fn damage(&mut self, error: Error, bytes: Option<Range<u64>>, records: Option<Range<u64>>) {
-        self.recovery.damage(Damage {
-            error,
-            bytes,
-            content: None,
-            records,
-        });
-    }
-}
-
-impl<O: ContentOutput> SalvageSink for Collector<O> {
-    fn accepts(&mut self, member: usize, bytes: Range<u64>) -> bool {
-        let Some(wanted) = self.wants_records else {
-            return true;
-        };
-        let what = match self.kinds.get(member) {
-            Some(MemberKind::Unknown(error)) => format!("this member is left out: {error}"),
-            Some(kind) if kind.has_records() == wanted => return true,
-            _ if wanted => "this member is left out: its chunks are not records".to_owned(),
-            _ => "this member is left out: its chunks are records".to_owned(),
-        };
-        let error = FormatError::Unsupported { what };
-        let error = at(error, bytes.start, member, None, Section::Header);
-        self.damage(error, Some(bytes), None);
-        self.recovery.lose_chunks(None);
-        if wanted {
-            self.recovery.lose_records(self.at, None);
-        } else {
-            self.recovery.lose(None, false);
-        }
-        false
-    }
-
-    fn data(&mut self, member: usize, bytes: &[u8]) -> Result<()> {
-        if self.has_records(member) {
-            self.chunk.extend_from_slice(bytes);
-            return Ok(());
-        }
-        self.output.content(bytes)?;
-        self.recovery.note_recovered(to_u64(bytes.len()));
-        Ok(())
-    }
-
-    fn chunk(&mut self, pending: &PendingChunk) -> Result<()> {
-        if self.has_records(pending.member) {
-            return self.records(pending);
-        }
-        self.recovery.chunks += 1;
-        Ok(())
-    }
-
-    fn gap(&mut self, member: usize, gap: Gap) -> Result<()> {
-        if self.has_records(member) {
-            return self.record_gap(member, gap);
-        }
-        let zeros = self.recovery.gap(member, gap, &mut self.most_zeros);
-        self.output.zeros(zeros)
-    }
-
-    fn part_damage(
-        &mut self,
-        member: usize,
-        bytes: Range<u64>,
-        section: Section,
-        error: FormatError,
-    ) {
-        self.recovery.part_damage(member, bytes, section, error);
-    }
-
-    fn uncounted(&mut self, member: usize) {
-        match self.kinds.get(member) {
+    /// Notes that the member has more chunks than it counts.
+    pub(super) fn uncounted(&mut self) {
+        match self.kind {
             // They contain the numbers of their records.
-            Some(MemberKind::Packed { .. }) => return,
-            Some(kind) if kind.has_records() => self.recovery.lose_records(self.at, None),
+            MemberKind::Packed { .. } => return,
+            MemberKind::Records => self.recovery.lose_records(self.at, None),
             _ => {}
         }
         self.recovery.uncounted = true;
         self.recovery.content = None;
     }
 
-    fn end(&mut self, member: usize, bytes: Range<u64>) -> Result<()> {
-        if let Some(MemberKind::Packed {
+    /// Takes the end of the member whose head begins at this byte.
+    pub(super) fn end(&mut self, head_at: u64) -> Result<()> {
+        if let MemberKind::Packed {
             count: Some(count), ..
-        }) = self.kinds.get(member)
-            && *count > self.next
+        } = self.kind
+            && count > self.next
         {
-            let (count, found) = (*count, self.next);
-            let error = FormatError::record_count(count, found);
-            let error = at(error, bytes.start, member, None, Section::Metadata);
-            let records = self.lose(member, Some(count - found), 0)?;
-            self.damage(error, None, records);
+            let error = FormatError::record_count(count, self.next);
+            let records = self.lose(Some(count - self.next), 0)?;
+            self.recovery.damage(Damage {
+                records,
+                ..Damage::of(error_at(
+                    error,
+                    at(head_at, self.member, None, Section::Metadata),
+                ))
+            });
         }
-        (self.next, self.run) = (0, None);
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! Turns the items of a scan into the content: its chunks, and the position and the length of each loss between them.
 
-use super::member::{DamagedRange, FoundMember, Item};
+use super::member::{FoundMember, Item};
 use super::probe::SoundChunk;
 use crate::checked::{len_of, to_u64};
-use bloscpack_wire::{Checksum, FormatError, FormatVersion, Section, internal::CHUNK_HEADER_LEN};
+use bloscpack_wire::{Checksum, FormatError, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
 /// A part of a member's content.
@@ -27,20 +27,19 @@ pub(super) struct Gap {
     pub len: Option<u64>,
     /// Bytes are missing here, and whole chunks may be missing with them.
     pub is_short: bool,
-    pub section: Section,
     pub error: FormatError,
 }
 
 impl Gap {
-    fn of(bad: DamagedRange) -> Self {
+    /// A gap of which nothing else is known.
+    pub(super) fn new(bytes: Range<u64>, error: FormatError) -> Self {
         Self {
-            bytes: bad.bytes,
+            bytes,
             number: None,
-            chunks: bad.chunks,
-            len: bad.nbytes.map(u64::from),
-            is_short: bad.is_short,
-            section: Section::Chunk,
-            error: bad.error,
+            chunks: None,
+            len: None,
+            is_short: false,
+            error,
         }
     }
 }
@@ -84,15 +83,7 @@ pub(super) fn tail(member: &FoundMember, stretches: &[Stretch], size: u64) -> Ga
         Some(expected) => FormatError::MissingChunks { found, expected },
         None => FormatError::Unterminated,
     };
-    Gap {
-        bytes: end..end,
-        number: None,
-        chunks: None,
-        len: None,
-        is_short: false,
-        section: Section::Chunk,
-        error,
-    }
+    Gap::new(end..end, error)
 }
 
 /// Whether chunks may be missing after the last item.
@@ -404,7 +395,12 @@ impl Stretch {
     pub(super) fn of(item: Item) -> Self {
         match item {
             Item::Sound(found) => Self::Chunk(found),
-            Item::DamagedRange(bad) => Self::Gap(Box::new(Gap::of(*bad))),
+            Item::DamagedRange(bad) => Self::Gap(Box::new(Gap {
+                chunks: bad.chunks,
+                len: bad.nbytes.map(u64::from),
+                is_short: bad.is_short,
+                ..Gap::new(bad.bytes, bad.error)
+            })),
         }
     }
 
@@ -551,11 +547,4 @@ fn counted(item: &Item, least: u64) -> u64 {
             u64::from(len >= least)
         }),
     }
-}
-
-/// Whether trailing bytes are allowed, as an append by the reference implementation leaves them.
-pub(super) fn tolerates_trailing(member: &FoundMember) -> bool {
-    member.header.as_ref().is_some_and(|header| {
-        header.layout == FormatVersion::V3 && (header.offsets || header.checksum == Checksum::None)
-    })
 }

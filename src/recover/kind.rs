@@ -15,8 +15,9 @@ use bloscpack_wire::{
 };
 
 /// The kind of a member: the form of its chunks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum MemberKind {
+    #[default]
     Content,
     /// Records in an unknown form.
     Unknown(FormatError),
@@ -63,24 +64,14 @@ enum Evidence {
 ///
 /// # Errors
 /// Returns any error of the source.
-pub(super) fn kinds<S: ReadAt>(
-    probe: &mut Probe<'_, S>,
-    members: &mut [FoundMember],
-) -> Result<Vec<MemberKind>> {
+pub(super) fn find<S: ReadAt>(probe: &mut Probe<'_, S>, members: &mut [FoundMember]) -> Result<()> {
     let mut all = Vec::new();
     for member in members.iter() {
         all.push(evidence(probe, member)?);
     }
-    let is_of_records = |(member, evidence): (&FoundMember, &Evidence)| {
-        member.header.is_some() && !matches!(evidence, Evidence::Content | Evidence::Unknown(_))
-    };
-    let has_records = members.iter().zip(&all).any(is_of_records);
-    let mut kinds = Vec::new();
     for (member, evidence) in members.iter_mut().zip(all) {
-        let is_like_others = has_records && member.header.is_none();
-        let kind = match evidence {
+        member.kind = match evidence {
             Evidence::Unknown(error) => MemberKind::Unknown(error),
-            Evidence::Content if is_like_others => MemberKind::Records,
             Evidence::Content => MemberKind::Content,
             Evidence::Records { count } => {
                 settle_count(member, count);
@@ -93,13 +84,11 @@ pub(super) fn kinds<S: ReadAt>(
                 count,
             },
         };
-        member.has_records = kind.has_records();
-        if kind.has_records() {
+        if member.kind.has_records() {
             note_flipped_bit(member);
         }
-        kinds.push(kind);
     }
-    Ok(kinds)
+    Ok(())
 }
 
 /// The header does not mention records although there are some.

@@ -1,6 +1,7 @@
 //! [`FoundMember`]: a member with the items that a scan has found, sound or not.
 
 use super::head::{Head, PartDamage};
+use super::kind::MemberKind;
 use super::probe::{SoundChunk, end_of};
 use super::table::Table;
 use crate::checked::to_u64;
@@ -61,8 +62,8 @@ pub(super) struct FoundMember {
     pub hint: Option<Metadata>,
     /// Its chunks have no common size, as records have none, according to the readable part of its head.
     pub varies: bool,
-    /// Its chunks hold records, according to everything that was found.
-    pub has_records: bool,
+    /// What its chunks hold, according to everything that was found.
+    pub kind: MemberKind,
     pub table: Table,
     /// How many chunks there should be, by the header or, if it is lost, by the table.
     pub count: Option<u64>,
@@ -99,7 +100,7 @@ impl FoundMember {
             metadata: None,
             hint: None,
             varies: false,
-            has_records: false,
+            kind: MemberKind::Content,
             table: Table::default(),
             count: None,
             is_unfilled: false,
@@ -323,13 +324,20 @@ impl FoundMember {
         !has_none && (layout.is_some() || self.checksum != Some(Checksum::None))
     }
 
-    pub(super) fn first_sound(&self) -> Option<(&Self, SoundChunk)> {
-        self.sound_chunks().next().map(|found| (self, found))
+    /// The length of its chunks, except for the last, if there are any.
+    pub(super) fn likely_size(&self) -> Option<u32> {
+        let claimed = self.header.as_ref().and_then(|header| header.chunk_size);
+        let claimed = claimed.filter(|size| self.chunk_size == Some(*size));
+        let largest = || self.sound_chunks().map(|found| found.nbytes).max();
+        claimed.or_else(largest).filter(|size| *size > 0)
     }
 
-    /// Uncompressed bytes of the longest sound chunk.
-    pub(super) fn largest_sound(&self) -> Option<u32> {
-        self.sound_chunks().map(|found| found.nbytes).max()
+    /// Whether trailing bytes are allowed, as an append by the reference implementation leaves them.
+    pub(super) fn tolerates_trailing(&self) -> bool {
+        self.header.as_ref().is_some_and(|header| {
+            header.layout == FormatVersion::V3
+                && (header.offsets || header.checksum == Checksum::None)
+        })
     }
 
     /// Whether there may be spare space between chunks.

@@ -14,10 +14,8 @@ mod head;
 mod kind;
 mod links;
 mod member;
-mod notes;
 mod numbering;
 mod output;
-mod output_options;
 mod probe;
 mod report;
 mod salvage;
@@ -31,19 +29,21 @@ pub use report::{Lost, Recovery};
 pub(super) use trailing::holds_chunks;
 
 use super::checked::to_u64;
+use super::damage::Damage;
 use super::walk::Walk;
-use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Checksum, Event, FormatError, Hashers, Limits, NumpyArray, ParseError, Position, Section,
+    Checksum, Event, FormatError, Hashers, Limits, MetadataPlace, NumpyArray, ParseError, Position,
+    Section,
 };
-use collector::{Collector, Discard};
-use content::Stretch;
-use kind::{MemberKind, kinds};
+use collector::{Collector, ContentOutput};
+use head::PartDamage;
+use kind::MemberKind;
 use member::FoundMember;
 use output::OutputFile;
 use probe::Probe;
-use salvage::{Salvage, SalvageSink};
+use salvage::Salvage;
 use std::io::{Read, Seek, Write};
 
 /// The most zeros that are written for each byte of the source: a header of 32 bytes may count any number of chunks.
@@ -178,43 +178,56 @@ where
     S: ReadAt,
     W: Read + Write + Seek,
 {
-    let mut findings = ScanResult::of(source, options)?;
-    let has_records = findings.has_records()?;
+    let mut found = ScanResult::of(source, options)?;
+    let has_records = found.has_records()?;
     let is_hopeless = |member: &FoundMember| member.sound == 0 && !member.is_sound_and_empty();
-    if findings.members.iter().all(is_hopeless) {
-        if !holds_nothing(source, &options.limits)? {
-            return Err(findings.into_error());
+    if found.members.iter().all(is_hopeless) {
+        let walked = walk(source, &options.limits)?;
+        if !matches!(walked, Ok(has_chunks) if !has_chunks) {
+            let recovery = found.examine(source, options)?;
+            return Err(first_error(recovery));
         }
         // No chunks, and trailing bytes that are tolerated.
-        findings.members.iter_mut().for_each(FoundMember::empty);
+        found.members.iter_mut().for_each(FoundMember::empty);
     }
-    let array_lost = !has_records && findings.drop_torn_array(source, options)?;
-    let metadata_lost = has_records && findings.drop_odd_metadata();
-    let output = OutputFile::new(target, findings.builder(source, options, has_records)?);
-    let mut taker = findings.collector(output, options).only(has_records);
-    taker.recovery.array_lost = array_lost;
-    taker.recovery.metadata_lost |= array_lost || metadata_lost;
-    findings.salvage(source, options, &mut taker)?;
-    if taker.recovery.damages.is_empty() {
-        taker.recovery.contradiction(source, &options.limits)?;
+    let array_lost = !has_records && found.drop_torn_array(source, options)?;
+    let metadata_lost = has_records && found.drop_odd_metadata();
+    let builder = found.builder(source, options, has_records)?;
+    let output = OutputFile::Waiting(target, builder, 0);
+    let (mut recovery, output) = found.salvage(source, options, output, Some(has_records))?;
+    recovery.array_lost = array_lost;
+    recovery.metadata_lost |= array_lost || metadata_lost;
+    if recovery.damages.is_empty()
+        && let Err(error) = walk(source, &options.limits)?
+    {
+        // It keeps a reader from reading chunks that are all sound: a table or a header contradicts them.
+        let section = error.position().map(|position| position.section);
+        // A wrong entry is found where its chunk begins.
+        let is_entry = matches!(error.kind(), ErrorKind::Format(FormatError::Offset { .. }));
+        recovery.offsets_lost |= is_entry || section == Some(Section::Offsets);
+        recovery.damage(Damage::of(error));
     }
-    if taker.recovery.chunks == 0 && !taker.recovery.damages.is_empty() {
-        let first = taker.recovery.damages.into_iter().next();
-        return Err(first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error));
+    if recovery.chunks == 0 && !recovery.damages.is_empty() {
+        return Err(first_error(recovery));
     }
-    taker.output.finish()?;
-    Ok(taker.recovery)
+    output.finish()?;
+    Ok(recovery)
 }
 
-/// Whether a source is sound, and has no chunks.
-fn holds_nothing<S: ReadAt>(source: &S, limits: &Limits) -> Result<bool> {
+fn first_error(recovery: Recovery) -> Error {
+    let first = recovery.damages.into_iter().next();
+    first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error)
+}
+
+/// Whether a source whose structure is sound has chunks; the inner error is damage.
+fn walk<S: ReadAt>(source: &S, limits: &Limits) -> Result<std::result::Result<bool, Error>> {
     let mut has_chunks = false;
     let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|event, _| {
         has_chunks |= matches!(event, Event::Chunk(..));
     });
     match outcome {
-        Ok(ending) => Ok(ending.is_ok() && !has_chunks),
-        Err(error) if error.is_format() => Ok(false),
+        Ok(ending) => Ok(ending.map(|_| has_chunks).map_err(Error::from)),
+        Err(error) if error.is_format() => Ok(Err(error)),
         Err(error) => Err(error),
     }
 }
@@ -228,8 +241,6 @@ pub(super) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> 
 /// The members that a scan found.
 struct ScanResult {
     members: Vec<FoundMember>,
-    /// The kind of each member.
-    kinds: Vec<MemberKind>,
     size: u64,
 }
 
@@ -241,65 +252,26 @@ impl ScanResult {
         }
         let mut members = scan::scan(source, options.limits, options.hashers)?;
         let mut probe = Probe::new(source, options.limits, options.hashers)?;
-        let kinds = kinds(&mut probe, &mut members)?;
-        Ok(Self {
-            members,
-            kinds,
-            size,
-        })
+        kind::find(&mut probe, &mut members)?;
+        Ok(Self { members, size })
     }
 
     /// Whether records or content are to be recovered. The first member whose kind is known decides.
     fn has_records(&self) -> Result<bool> {
-        let all = || self.members.iter().zip(&self.kinds);
-        let decides =
-            |(member, _): &(&FoundMember, &MemberKind)| member.header.is_some() && member.sound > 0;
-        let first = all().find(decides);
-        let first = first.or_else(|| all().find(|(member, _)| member.sound > 0));
-        match first.or_else(|| all().next()) {
-            Some((_, MemberKind::Unknown(error))) => Err(error.clone().into()),
-            Some((_, kind)) => Ok(kind.has_records()),
-            None => Ok(false),
+        let sound = || self.members.iter().filter(|member| member.sound > 0);
+        let first = sound().find(|member| member.header.is_some());
+        let first = first.or_else(|| sound().next());
+        match first.or(self.members.first()).map(|member| &member.kind) {
+            Some(MemberKind::Unknown(error)) => Err(error.clone().into()),
+            kind => Ok(kind.is_some_and(MemberKind::has_records)),
         }
-    }
-
-    /// Takes everything that a salvage finds.
-    fn collector<O: collector::ContentOutput>(
-        &mut self,
-        output: O,
-        options: &RecoverOptions,
-    ) -> Collector<O> {
-        let (recovery, most_zeros) = (self.begin(), self.most_zeros(options));
-        let kinds = std::mem::take(&mut self.kinds);
-        Collector::new(output, recovery, kinds, self.size).most_zeros(most_zeros)
     }
 
     /// Drops metadata that records cannot have since it is not a JSON object. Returns whether there was any.
     fn drop_odd_metadata(&mut self) -> bool {
-        let mut is_any = false;
-        for member in &mut self.members {
-            let metadata = member.metadata.as_ref();
-            if metadata.is_some_and(|metadata| !metadata.is_object()) {
-                member.metadata = None;
-                is_any = true;
-            }
-        }
-        is_any
-    }
-
-    /// Finds all damages, and how much is sound, without writing anything.
-    fn examine<S: ReadAt>(mut self, source: &S, options: &RecoverOptions) -> Result<Recovery> {
-        let mut taker = self.collector(Discard, options);
-        self.salvage(source, options, &mut taker)?;
-        Ok(taker.recovery)
-    }
-
-    fn most_zeros(&self, options: &RecoverOptions) -> u64 {
-        // Saturates: no amount reaches a bound above `u64::MAX`.
-        match options.fill {
-            true => self.size.saturating_mul(MOST_ZEROS),
-            false => 0,
-        }
+        let all = self.members.iter_mut().map(|member| &mut member.metadata);
+        let odd = all.filter_map(|all| all.take_if(|metadata| !metadata.is_object()));
+        odd.count() > 0
     }
 
     /// Drops the metadata of an array that will not have the length of its shape, which readers would trust. Returns whether it
@@ -323,34 +295,15 @@ impl ScanResult {
             None => !found.uncounted && found.lost.iter().all(|lost| lost.filled),
         };
         if !is_whole {
-            for member in &mut self.members {
-                member.metadata = None;
-            }
+            self.members
+                .iter_mut()
+                .for_each(|member| member.metadata = None);
         }
         Ok(!is_whole)
     }
 
-    /// The reason why nothing can be recovered.
-    fn into_error(mut self) -> Error {
-        let Some(mut member) = self.members.drain(..).next() else {
-            return FormatError::Empty.into();
-        };
-        if let Some(damage) = std::mem::take(&mut member.damages).into_iter().next() {
-            return at(damage.error, damage.bytes.start, 0, None, damage.section);
-        }
-        let stretches = content::stretches(&mut member, self.size).into_iter();
-        let gap = stretches.into_iter().find_map(|stretch| match stretch {
-            Stretch::Gap(gap) => Some(gap),
-            Stretch::Chunk(_) => None,
-        });
-        match gap {
-            Some(gap) => at(gap.error, gap.bytes.start, 0, gap.number, gap.section),
-            None => FormatError::Empty.into(),
-        }
-    }
-
     /// The part of the report that is known before any chunk is decoded: all except for damages among the chunks.
-    fn begin(&mut self) -> Recovery {
+    fn begin(&self) -> Recovery {
         let mut recovery = Recovery {
             members: to_u64(self.members.len()),
             chunks_lost: Some(0),
@@ -358,111 +311,157 @@ impl ScanResult {
             content: Some(0),
             ..Recovery::default()
         };
-        for ((number, member), kind) in (0..).zip(&self.members).zip(&self.kinds) {
+        for (number, member) in (0..).zip(&self.members) {
             let header = member.header.as_ref();
+            let is_damaged = |section| {
+                member
+                    .damages
+                    .iter()
+                    .any(|damage| damage.section == section)
+            };
+            let lacks_metadata = member.metadata.is_none();
+            // The metadata of records describes them.
+            let is_declared = header.is_some_and(|header| header.varlen);
+            let had_metadata = header
+                .is_some_and(|header| header.metadata != MetadataPlace::Absent)
+                || (member.kind.has_records() && !is_declared);
             if member.digest_len() == 0 {
                 recovery.bare.push(number);
             }
             recovery.header_lost |= header.is_none();
-            // The metadata of records describes them.
-            let is_declared = header.is_some_and(|header| header.varlen);
-            let lacks_metadata = !is_declared && member.metadata.is_none();
-            recovery.metadata_lost |= kind.has_records() && lacks_metadata;
             recovery.is_changing |= member.is_changing;
-            recovery.metadata_lost |= member
-                .damages
-                .iter()
-                .any(|damage| damage.section == Section::Metadata)
-                || header.is_some_and(|header| {
-                    header.metadata != bloscpack_wire::MetadataPlace::Absent
-                        && member.metadata.is_none()
-                });
-            recovery.offsets_lost |= member
-                .damages
-                .iter()
-                .any(|damage| damage.section == Section::Offsets);
+            recovery.metadata_lost |=
+                (had_metadata && lacks_metadata) || is_damaged(Section::Metadata);
+            recovery.offsets_lost |= is_damaged(Section::Offsets);
         }
         recovery
     }
 
-    /// Hands on all content and reports all damage, in the order of their positions.
-    fn salvage<S: ReadAt>(
+    /// Finds all damages, and how much is sound, without writing anything.
+    fn examine<S: ReadAt>(self, source: &S, options: &RecoverOptions) -> Result<Recovery> {
+        Ok(self.salvage(source, options, (), None)?.0)
+    }
+
+    /// Hands on all content and reports all damage, in the order of their positions. Members without records are left out, or
+    /// those with records, if only one kind is wanted.
+    fn salvage<S: ReadAt, O: ContentOutput>(
         self,
         source: &S,
         options: &RecoverOptions,
-        taker: &mut impl SalvageSink,
-    ) -> Result<()> {
-        let mut salvage = Salvage::new(source, options.limits, options.hashers, options.threads);
-        let starts: Vec<_> = self.members.iter().map(|member| member.at).collect();
-        for (index, mut member) in self.members.into_iter().enumerate() {
-            let next = starts.get(index + 1).copied();
-            let all = member.at..next.unwrap_or(self.size);
-            if !taker.accepts(index, all) {
+        output: O,
+        wants_records: Option<bool>,
+    ) -> Result<(Recovery, O)> {
+        // Saturates: no amount reaches a bound above `u64::MAX`.
+        let most_zeros = if options.fill {
+            self.size.saturating_mul(MOST_ZEROS)
+        } else {
+            0
+        };
+        let collector = Collector::new(output, self.begin(), self.size, most_zeros);
+        let (size, mut next) = (
+            self.size,
+            self.members
+                .iter()
+                .map(|member| member.at)
+                .skip(1)
+                .collect::<Vec<_>>()
+                .into_iter(),
+        );
+        let mut salvage = Salvage::new(source, options, collector);
+        for (index, mut member) in (0..).zip(self.members) {
+            salvage.collector.member = index;
+            let bytes = member.at..next.next().unwrap_or(size);
+            let kind = std::mem::take(&mut member.kind);
+            let has_records = kind.has_records();
+            if let Some(wanted) = wants_records
+                .filter(|wanted| *wanted != has_records || matches!(kind, MemberKind::Unknown(_)))
+            {
+                let why = match kind {
+                    MemberKind::Unknown(error) => error.to_string(),
+                    _ if wanted => "its chunks are not records".to_owned(),
+                    _ => "its chunks are records".to_owned(),
+                };
+                salvage.collector.leave_out(bytes, &why, wanted);
                 continue;
             }
-            let mut is_told = false;
-            for damage in std::mem::take(&mut member.damages) {
-                is_told |= damage.section == Section::Offsets;
-                taker.part_damage(index, damage.bytes, damage.section, damage.error);
-            }
-            if let Some(id) = member.wrong_checksum_id() {
-                let error = FormatError::Field {
-                    name: "checksum id",
-                    found: id.into(),
-                    expected: "that of the digests after the chunks",
-                };
-                let bytes = member.at..member.first_at;
-                taker.part_damage(index, bytes, Section::Header, error);
-            }
-            let checksum = member.checksum.unwrap_or(Checksum::None);
-            let stretches = if member.has_records {
-                numbering::stretches(&mut member, self.size)
-            } else {
-                content::stretches(&mut member, self.size)
-            };
-            let counted = member.count;
-            let is_over = counted.is_some_and(|counted| counted < content::accounted(&stretches));
-            if let Some(error) = content::wrong_entry(&member, &stretches).filter(|_| !is_told) {
-                let bytes = member.at..member.first_at;
-                taker.part_damage(index, bytes, Section::Offsets, error);
-            }
-            salvage.member(index, checksum, stretches, taker)?;
-            taker.end(index, member.at..member.first_at)?;
-            report_end(&member, index, self.size, is_over, taker);
+            salvage.collector.begin(kind);
+            report_member(member, has_records, size, &mut salvage)?;
         }
-        Ok(())
+        Ok((salvage.collector.recovery, salvage.collector.output))
     }
 }
 
-/// Reports chunks that a member does not count, and bytes after its last chunk.
-fn report_end(
-    member: &FoundMember,
-    index: usize,
+/// Reports the damages of a member, and hands on its chunks.
+fn report_member<S: ReadAt, O: ContentOutput>(
+    mut member: FoundMember,
+    has_records: bool,
     size: u64,
-    is_over: bool,
-    taker: &mut impl SalvageSink,
-) {
+    salvage: &mut Salvage<'_, S, O>,
+) -> Result<()> {
+    let head = member.at..member.first_at;
+    let part = |bytes, section, error| PartDamage {
+        bytes,
+        section,
+        error,
+    };
+    let mut is_told = false;
+    for damage in std::mem::take(&mut member.damages) {
+        is_told |= damage.section == Section::Offsets;
+        salvage.collector.part(damage);
+    }
+    if let Some(id) = member.wrong_checksum_id() {
+        let error = FormatError::Field {
+            name: "checksum id",
+            found: id.into(),
+            expected: "that of the digests after the chunks",
+        };
+        salvage
+            .collector
+            .part(part(head.clone(), Section::Header, error));
+    }
+    let stretches = if has_records {
+        numbering::stretches(&mut member, size)
+    } else {
+        content::stretches(&mut member, size)
+    };
+    let is_over = member
+        .count
+        .is_some_and(|counted| counted < content::accounted(&stretches));
+    if let Some(error) = content::wrong_entry(&member, &stretches).filter(|_| !is_told) {
+        salvage
+            .collector
+            .part(part(head.clone(), Section::Offsets, error));
+    }
+    salvage.member(member.checksum.unwrap_or(Checksum::None), stretches)?;
+    let collector = &mut salvage.collector;
+    collector.end(head.start)?;
     if let Some(counted) = member.count.filter(|counted| *counted < member.sound) {
         let end = member.trailing.as_ref().map_or(size, |bytes| bytes.start);
         let error = FormatError::UncountedChunk { counted };
-        taker.part_damage(index, end..end, Section::Trailer, error);
+        collector.part(part(end..end, Section::Trailer, error));
     }
     if is_over {
-        taker.uncounted(index);
+        collector.uncounted();
     }
-    if let Some(bytes) = member.trailing.clone()
-        && !content::tolerates_trailing(member)
+    if let Some(bytes) = member
+        .trailing
+        .clone()
+        .filter(|_| !member.tolerates_trailing())
     {
-        taker.part_damage(index, bytes, Section::Trailer, FormatError::Trailing);
+        collector.part(part(bytes, Section::Trailer, FormatError::Trailing));
+    }
+    Ok(())
+}
+
+fn at(byte: u64, member: u64, chunk: Option<u64>, section: Section) -> Position {
+    Position {
+        byte,
+        member,
+        chunk,
+        section,
     }
 }
 
-fn at(error: FormatError, byte: u64, member: usize, chunk: Option<u64>, section: Section) -> Error {
-    let position = Position {
-        byte,
-        member: to_u64(member),
-        chunk,
-        section,
-    };
+fn error_at(error: FormatError, position: Position) -> Error {
     ParseError { error, position }.into()
 }

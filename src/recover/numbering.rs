@@ -10,7 +10,7 @@ use super::content::{
 use super::member::FoundMember;
 use super::probe::SoundChunk;
 use crate::checked::len_of;
-use bloscpack_wire::{Checksum, FormatError, Section};
+use bloscpack_wire::{Checksum, FormatError};
 
 /// The stretches of a member of records, in order.
 pub(super) fn stretches(member: &mut FoundMember, size: u64) -> Vec<Stretch> {
@@ -96,18 +96,11 @@ fn numbers(member: &FoundMember, stretches: &[Stretch]) -> Vec<Option<u64>> {
 
 /// A gap of no bytes.
 fn nothing_at(member: &FoundMember, at: u64) -> Gap {
-    Gap {
-        bytes: at..at,
-        number: None,
-        chunks: None,
-        len: None,
-        is_short: false,
-        section: Section::Chunk,
-        error: FormatError::MissingChunks {
-            found: member.sound,
-            expected: member.count.unwrap_or(member.sound),
-        },
-    }
+    let error = FormatError::MissingChunks {
+        found: member.sound,
+        expected: member.count.unwrap_or(member.sound),
+    };
+    Gap::new(at..at, error)
 }
 
 /// The number of a chunk by the table, if it begins and ends at the entries there.

@@ -111,14 +111,19 @@ impl Recovery {
         self.chunks_lost = sum.map(|(lost, chunks)| lost.saturating_add(chunks));
     }
 
+    /// The next bytes of the content, as many as that, if both are known.
+    pub(super) fn next_content(&self, len: Option<u64>) -> Option<Range<u64>> {
+        let content = self.content.zip(len);
+        // Saturates: a damaged header may count any number.
+        content.map(|(from, len)| from..from.saturating_add(len))
+    }
+
     /// Notes a loss, and returns how many zeros are to be written for it.
     pub(super) fn lose(&mut self, len: Option<u64>, fill: bool) -> u64 {
         if len == Some(0) {
             return 0;
         }
-        let content = self.content.zip(len);
-        // Saturates: a damaged header may count any number.
-        let content = content.map(|(from, len)| from..from.saturating_add(len));
+        let content = self.next_content(len);
         self.content = content.as_ref().map(|content| content.end);
         let zeros = len.filter(|_| fill).unwrap_or(0);
         self.lost.push(Lost {
