@@ -1,6 +1,6 @@
 //! [`Collector`]: counts, reports and writes the chunks and losses that a salvage finds.
 
-use super::content::Gap;
+use super::gaps::Gap;
 use super::head::PartDamage;
 use super::kind::MemberKind;
 use super::report::Recovery;

@@ -1,53 +1,19 @@
 //! [`FoundMember`]: a member with the items that a scan has found, sound or not.
 
+use super::gaps::{Gap, Span};
 use super::head::{Head, PartDamage};
 use super::kind::MemberKind;
 use super::probe::{SoundChunk, end_of};
 use super::table::Table;
 use crate::checked::to_u64;
 use blosc1::ChunkHeader;
-use bloscpack_wire::{Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray};
+use bloscpack_wire::{
+    Checksum, Form, FormatVersion, Header, Metadata, NumpyArray, internal::CHUNK_HEADER_LEN,
+};
 use std::ops::Range;
 
 /// This many chunks of one length make it the length of all, if the header is lost.
 const LIKE_SIZES: u64 = 3;
-
-/// A range of the source between the head and the end of a member.
-#[derive(Debug)]
-pub(super) enum Item {
-    Sound(SoundChunk),
-    DamagedRange(Box<DamagedRange>),
-}
-
-impl Item {
-    fn sound(&self) -> Option<SoundChunk> {
-        match self {
-            Self::Sound(found) => Some(*found),
-            Self::DamagedRange(_) => None,
-        }
-    }
-}
-
-/// Bytes that are not a sound chunk.
-#[derive(Debug)]
-pub(super) struct DamagedRange {
-    pub bytes: Range<u64>,
-    /// How many chunks they are, if that is known.
-    pub chunks: Option<u64>,
-    /// For a single chunk, its uncompressed bytes.
-    pub nbytes: Option<u32>,
-    /// The next item begins before the chunk should end: bytes are missing in it, or it is itself data of a chunk that was cut
-    /// there.
-    pub is_short: bool,
-    pub error: FormatError,
-}
-
-impl DamagedRange {
-    /// Whether the items on its two sides need not belong together.
-    pub(super) fn is_open(&self) -> bool {
-        self.chunks.is_none() || self.is_short
-    }
-}
 
 /// A member as far as a scan has found it.
 #[derive(Debug)]
@@ -73,7 +39,7 @@ pub(super) struct FoundMember {
     pub first_at: u64,
     /// The most bytes that a chunk to which nothing leads may hold.
     pub chunk_size: Option<u32>,
-    pub items: Vec<Item>,
+    pub spans: Vec<Span>,
     pub damages: Vec<PartDamage>,
     /// Its end mark was seen.
     pub is_ended: bool,
@@ -107,7 +73,7 @@ impl FoundMember {
             is_changing: false,
             first_at: at,
             chunk_size: None,
-            items: Vec::new(),
+            spans: Vec::new(),
             damages: Vec::new(),
             is_ended: false,
             trailing: None,
@@ -153,13 +119,23 @@ impl FoundMember {
         self.is_ended || self.count.is_some_and(|count| self.known >= count)
     }
 
+    /// The checksum by which its chunks are sound.
+    pub(super) fn by(&self) -> Checksum {
+        self.checksum.unwrap_or(Checksum::None)
+    }
+
     pub(super) fn digest_len(&self) -> u64 {
-        to_u64(self.checksum.unwrap_or(Checksum::None).digest_len())
+        to_u64(self.by().digest_len())
+    }
+
+    /// Bytes of the shortest chunk, with its digest.
+    pub(super) fn least(&self) -> u64 {
+        CHUNK_HEADER_LEN + self.digest_len()
     }
 
     /// Where a chunk with this header ends, digest included.
     pub(super) fn end_of(&self, at: u64, header: &ChunkHeader) -> u64 {
-        end_of(at, header.ctbytes, self.checksum.unwrap_or(Checksum::None))
+        end_of(at, header.ctbytes, self.by())
     }
 
     /// Whether a chunk of this length may be among the others, as a full one or as the last.
@@ -196,47 +172,50 @@ impl FoundMember {
         }
         self.short |= is_shorter;
         (self.known, self.sound) = (self.known + 1, self.sound + 1);
-        self.items.push(Item::Sound(found));
+        self.spans.push(Span::Chunk(found));
     }
 
-    pub(super) fn push_bad(&mut self, bad: DamagedRange) {
-        if let Some(Item::DamagedRange(before)) = self.items.last_mut()
+    pub(super) fn push_gap(&mut self, gap: Gap) {
+        if let Some(Span::Gap(before)) = self.spans.last_mut()
             && before.chunks.is_none()
-            && bad.chunks.is_none()
-            && before.bytes.end == bad.bytes.start
+            && gap.chunks.is_none()
+            && before.bytes.end == gap.bytes.start
         {
-            before.bytes.end = bad.bytes.end;
+            before.bytes.end = gap.bytes.end;
             return;
         }
-        // If this item has an unknown number of chunks, the number of all is unknown.
-        self.known += bad.chunks.unwrap_or(0);
-        self.items.push(Item::DamagedRange(Box::new(bad)));
+        // If this gap has an unknown number of chunks, the number of all is unknown.
+        self.known += gap.chunks.unwrap_or(0);
+        self.spans.push(Span::Gap(Box::new(gap)));
     }
 
-    /// Treats all items after this one, which is damage, as more of the same up to `end`.
-    pub(super) fn forget_after(&mut self, index: usize, end: u64) {
-        for item in self.items.drain(index + 1..) {
-            let (known, sound) = match item {
-                Item::Sound(_) => (1, 1),
-                Item::DamagedRange(bad) => (bad.chunks.unwrap_or(0), 0),
-            };
-            self.known -= known;
-            self.sound -= sound;
+    /// Takes back the chunks before an end mark, back to the damage after which they were found, if the member counts its
+    /// chunks: the mark is data, and so are they. Returns whether they are.
+    pub(super) fn forget_inner(&mut self, end: u64) -> bool {
+        let is_counted = self.header.is_some() && self.count.is_some();
+        let first = self.spans.iter().rposition(Span::is_open);
+        let Some(first) = first.filter(|_| is_counted) else {
+            return false;
+        };
+        for span in self.spans.drain(first + 1..) {
+            self.known -= span.chunks().unwrap_or(0);
+            self.sound -= u64::from(span.chunk().is_some());
         }
-        if let Some(Item::DamagedRange(bad)) = self.items.last_mut() {
-            bad.bytes.end = end;
+        if let Some(Span::Gap(gap)) = self.spans.last_mut() {
+            gap.bytes.end = end;
         }
+        true
     }
 
     /// Whether it has no chunks, and should have none.
     pub(super) fn is_sound_and_empty(&self) -> bool {
-        let is_whole = self.header.is_some() && self.items.is_empty();
+        let is_whole = self.header.is_some() && self.spans.is_empty();
         is_whole && (self.is_ended || self.count == Some(0))
     }
 
     /// Treats it as one without chunks.
     pub(super) fn empty(&mut self) {
-        self.items.clear();
+        self.spans.clear();
         self.damages.clear();
         self.trailing = None;
         self.count = Some(0);
@@ -262,11 +241,11 @@ impl FoundMember {
 
     /// Whether there is damage where its first chunk should be.
     pub(super) fn begins_badly(&self) -> bool {
-        matches!(self.items.first(), Some(Item::DamagedRange(_)))
+        matches!(self.spans.first(), Some(Span::Gap(_)))
     }
 
     pub(super) fn sound_chunks(&self) -> impl Iterator<Item = SoundChunk> + '_ {
-        self.items.iter().filter_map(Item::sound)
+        self.spans.iter().filter_map(Span::chunk)
     }
 
     /// Whether, of consecutive chunks, any except the last has another length than the first, or the last is longer. This never
@@ -274,8 +253,8 @@ impl FoundMember {
     pub(super) fn is_ragged(&self) -> bool {
         let mut size = None;
         let mut was_short = false;
-        for item in &self.items {
-            let Item::Sound(found) = item else {
+        for span in &self.spans {
+            let Span::Chunk(found) = span else {
                 (size, was_short) = (None, false);
                 continue;
             };
@@ -291,10 +270,7 @@ impl FoundMember {
     /// Whether its header may name a wrong checksum: no chunk is sound by it, or it is none although it could be one, and not
     /// all chunks are sound.
     pub(super) fn is_doubtful(&self) -> bool {
-        let is_damaged = self
-            .items
-            .iter()
-            .any(|item| matches!(item, Item::DamagedRange(_)));
+        let is_damaged = self.spans.iter().any(|span| span.gap().is_some());
         let is_barren = self.header.is_some() && self.sound == 0;
         let is_bare = self.header.as_ref().is_some_and(|header| {
             header.checksum == Checksum::None

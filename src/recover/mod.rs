@@ -2,19 +2,18 @@
 //!
 //! ```text
 //!   ReadAt ─► scan (members, sound chunks, damage) ─► kind (content or records)
-//!          ─► content, numbering (losses and their positions) ─► salvage (check, decode)
+//!          ─► gaps (losses and their positions) ─► salvage (check, decode)
 //!          ─► collector (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
 //! ```
 
 mod block_layout;
 mod budget;
 mod collector;
-mod content;
+mod gaps;
 mod head;
 mod kind;
 mod links;
 mod member;
-mod numbering;
 mod output;
 mod probe;
 mod report;
@@ -34,8 +33,7 @@ use super::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Checksum, Event, FormatError, Hashers, Limits, MetadataPlace, NumpyArray, ParseError, Position,
-    Section,
+    Event, FormatError, Hashers, Limits, MetadataPlace, NumpyArray, ParseError, Position, Section,
 };
 use collector::{Collector, ContentOutput};
 use head::PartDamage;
@@ -419,20 +417,16 @@ fn report_member<S: ReadAt, O: ContentOutput>(
             .collector
             .part(part(head.clone(), Section::Header, error));
     }
-    let stretches = if has_records {
-        numbering::stretches(&mut member, size)
-    } else {
-        content::stretches(&mut member, size)
-    };
+    let spans = gaps::resolve(&mut member, has_records, size);
     let is_over = member
         .count
-        .is_some_and(|counted| counted < content::accounted(&stretches));
-    if let Some(error) = content::wrong_entry(&member, &stretches).filter(|_| !is_told) {
+        .is_some_and(|counted| counted < gaps::accounted(&spans));
+    if let Some(error) = gaps::wrong_entry(&member, &spans).filter(|_| !is_told) {
         salvage
             .collector
             .part(part(head.clone(), Section::Offsets, error));
     }
-    salvage.member(member.checksum.unwrap_or(Checksum::None), stretches)?;
+    salvage.member(member.by(), spans)?;
     let collector = &mut salvage.collector;
     collector.end(head.start)?;
     if let Some(counted) = member.count.filter(|counted| *counted < member.sound) {

@@ -1,7 +1,7 @@
 //! [`Salvage`]: reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
 
 use super::collector::{Collector, ContentOutput};
-use super::content::{Gap, Stretch};
+use super::gaps::{Gap, Span};
 use super::probe::SoundChunk;
 use super::{RecoverOptions, at};
 use crate::checked::to_usize;
@@ -80,14 +80,14 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
     }
 
     /// Hands on the content of a member.
-    pub(super) fn member(&mut self, checksum: Checksum, stretches: Vec<Stretch>) -> Result<()> {
+    pub(super) fn member(&mut self, checksum: Checksum, spans: Vec<Span>) -> Result<()> {
         let mut next = Some(0);
-        for stretch in stretches {
+        for span in spans {
             let number = next;
-            next = stretch.number_after(next);
-            match stretch {
-                Stretch::Gap(gap) => self.gap(*gap)?,
-                Stretch::Chunk(found) => self.chunk(PendingChunk {
+            next = span.number_after(next);
+            match span {
+                Span::Gap(gap) => self.gap(*gap)?,
+                Span::Chunk(found) => self.chunk(PendingChunk {
                     found,
                     number,
                     checksum,

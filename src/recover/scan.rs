@@ -7,8 +7,9 @@
 //! 2. the table of offsets, from one entry to the next;
 //! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
 
+use super::gaps::Gap;
 use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
-use super::member::{DamagedRange, FoundMember};
+use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk};
 use super::table::Entry;
 use crate::checked::{len_of, to_u64};
@@ -97,10 +98,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
                 return self.take(found, by);
             }
             if let Some(end) = self.probe.end_mark(at, checksum)? {
-                if self.is_inner_end(end)? {
-                    return Ok(end);
-                }
-                self.with_last(|member| member.is_ended = true);
+                let may_end = end == self.probe.size() || self.probe.is_magic(end)?;
+                self.with_last(|member| {
+                    member.is_ended = may_end || !member.forget_inner(end);
+                });
                 return Ok(end);
             }
         }
@@ -219,14 +220,10 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             found: found.at.into(),
             expected: "where header, metadata and table end",
         };
-        self.with_last(|member| {
-            member.push_bad(DamagedRange {
-                bytes: earliest.min(found.at)..found.at,
-                chunks: chunks_at.map(|_| 0),
-                nbytes: None,
-                is_short: chunks_at.is_some(),
-                error,
-            });
+        self.gap(Gap {
+            chunks: chunks_at.map(|_| 0),
+            is_short: chunks_at.is_some(),
+            ..Gap::new(earliest.min(found.at)..found.at, error)
         });
         Ok(self.push(found, by))
     }
@@ -304,23 +301,15 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             && number + 1 == next
         {
             let error = self.fault(at)?;
-            let nbytes = self.nbytes_at(at)?;
-            self.bad(at..end, Some(1), nbytes, error);
+            let chunks = Some(1);
+            self.gap(Gap {
+                chunks,
+                ..Gap::new(at..end, error)
+            });
             return Ok(end);
         }
         let end = next.map(|(end, _)| end);
         self.search_inside(at, end, number.is_some())
-    }
-
-    /// Uncompressed length of a chunk whose header can be read and agrees with others.
-    fn nbytes_at(&mut self, at: u64) -> Result<Option<u32>> {
-        let header = self.probe.header(at)?;
-        let has_size = |nbytes: &u32| {
-            self.members
-                .last()
-                .is_some_and(|member| member.chunk_size.is_some() && member.has_size(*nbytes))
-        };
-        Ok(header.ok().map(|header| header.nbytes).filter(has_size))
     }
 
     /// Skips the zeros between two chunks, or after the last one.
@@ -366,7 +355,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             member.varies && len_of(&bytes) >= least
         };
         if self.members.last().is_some_and(is_record) {
-            self.bad(bytes, None, None, FormatError::Spare { found: 0 });
+            self.gap(Gap::new(bytes, FormatError::Spare { found: 0 }));
         }
     }
 
@@ -413,7 +402,11 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             }
             return Ok(Some(self.push(found, by)));
         }
-        self.bad(at..end, Some(1), Some(header.nbytes), error);
+        self.gap(Gap {
+            chunks: Some(1),
+            len: Some(header.nbytes.into()),
+            ..Gap::new(at..end, error)
+        });
         Ok(Some(end))
     }
 
@@ -477,34 +470,17 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
     }
 
-    pub(super) fn bad(
-        &mut self,
-        bytes: Range<u64>,
-        chunks: Option<u64>,
-        nbytes: Option<u32>,
-        error: FormatError,
-    ) {
-        self.with_last(|member| {
-            member.push_bad(DamagedRange {
-                bytes,
-                chunks,
-                nbytes,
-                is_short: false,
-                error,
-            });
-        });
+    pub(super) fn gap(&mut self, gap: Gap) {
+        self.with_last(|member| member.push_gap(gap));
     }
 
     /// Adds a damaged chunk that, by its header, ends after the beginning of the next one.
     fn bad_short(&mut self, bytes: Range<u64>, nbytes: u32, error: FormatError) {
-        self.with_last(|member| {
-            member.push_bad(DamagedRange {
-                bytes,
-                chunks: Some(1),
-                nbytes: Some(nbytes),
-                is_short: true,
-                error,
-            });
+        self.gap(Gap {
+            chunks: Some(1),
+            len: Some(nbytes.into()),
+            is_short: true,
+            ..Gap::new(bytes, error)
         });
     }
 

@@ -4,7 +4,8 @@
 //! compared with all that is known of the member: its checksum, its chunk size and its table. A member that is found inside is
 //! data after all if it is followed by chunks of the member around it.
 
-use super::member::{FoundMember, Item};
+use super::gaps::{Gap, Span};
+use super::member::FoundMember;
 use super::probe::SoundChunk;
 use super::scan::Scan;
 use crate::checked::{len_of, to_u64};
@@ -49,7 +50,7 @@ impl<S: ReadAt> Scan<'_, S> {
         match next {
             Some(SearchHit::Chunk(found, by)) => {
                 self.find_table(found.at)?;
-                self.bad(at..found.at, None, None, error);
+                self.gap(Gap::new(at..found.at, error));
                 return Ok(self.push(found, by));
             }
             Some(SearchHit::Outer(found, by)) => {
@@ -67,12 +68,12 @@ impl<S: ReadAt> Scan<'_, S> {
         if sound_at.is_none()
             && let Some((found, by)) = self.search_other(from, end)?
         {
-            self.bad(at..found.at, None, None, error);
+            self.gap(Gap::new(at..found.at, error));
             self.outer = None;
             self.members.push(FoundMember::lost(found.at));
             return Ok(self.push(found, by));
         }
-        self.bad(at..end, None, None, error);
+        self.gap(Gap::new(at..end, error));
         if member_at.is_some() {
             let outer = self.members.len().checked_sub(1);
             let next = self.begin(end)?;
@@ -145,7 +146,7 @@ impl<S: ReadAt> Scan<'_, S> {
             Some(SearchHit::Chunk(found, by)) => {
                 self.outer = None;
                 self.members.push(FoundMember::lost(at));
-                self.bad(at..end, None, None, error);
+                self.gap(Gap::new(at..end, error));
                 Ok(self.push(found, by))
             }
             Some(SearchHit::FoundMember(_)) => {
@@ -167,8 +168,8 @@ impl<S: ReadAt> Scan<'_, S> {
         };
         self.members.truncate(outer + 1);
         self.with_last(|member| {
-            if let Some(Item::DamagedRange(bad)) = member.items.last_mut() {
-                bad.bytes.end = end;
+            if let Some(Span::Gap(gap)) = member.spans.last_mut() {
+                gap.bytes.end = end;
             }
         });
     }
@@ -299,17 +300,9 @@ impl<S: ReadAt> Scan<'_, S> {
         let mut from = at + 1;
         while let Some(place) = self.next_sign(from, end)? {
             from = place + 1;
-            let mut found = self
+            let found = self
                 .probe
                 .sound_by_chance(place, checksum, chunk_size, None)?;
-            if found.is_none() && checksum != Some(Checksum::None) {
-                // It may belong to another member, whose header is lost.
-                let other = self.probe.sound_by_chance(place, None, None, None)?;
-                if let Some((found, Checksum::None)) = other {
-                    self.probe.reject(found, Checksum::None);
-                }
-                found = other.filter(|(_, by)| *by != Checksum::None);
-            }
             if let Some((found, by)) = found {
                 let reached = self.run_end(found.bytes(by).end, by)?;
                 if reached > end || reached == self.probe.size() {
@@ -319,23 +312,6 @@ impl<S: ReadAt> Scan<'_, S> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether an end mark is data. That is so if its member counts its chunks. Then the chunks before it are data as well, back to
-    /// the damage after which they were found.
-    pub(super) fn is_inner_end(&mut self, end: u64) -> Result<bool> {
-        let may_end = end == self.probe.size() || self.probe.is_magic(end)?;
-        let Some(member) = self.members.last_mut().filter(|_| !may_end) else {
-            return Ok(false);
-        };
-        let is_counted = member.header.is_some() && member.count.is_some();
-        let is_open = |item: &Item| matches!(item, Item::DamagedRange(bad) if bad.chunks.is_none());
-        let first = member.items.iter().rposition(is_open);
-        let Some(first) = first.filter(|_| is_counted) else {
-            return Ok(false);
-        };
-        member.forget_after(first, end);
-        Ok(true)
     }
 
     /// Where the consecutive sound chunks end that begin here.
