@@ -48,6 +48,23 @@ impl Gap {
             error,
         }
     }
+
+    /// A damaged chunk with this many uncompressed bytes.
+    pub(super) fn one(bytes: Range<u64>, nbytes: u32, error: FormatError) -> Self {
+        Self {
+            chunks: Some(1),
+            len: Some(nbytes.into()),
+            ..Self::new(bytes, error)
+        }
+    }
+
+    /// The same, of which the next chunk begins before the end.
+    pub(super) fn cut(self) -> Self {
+        Self {
+            is_short: true,
+            ..self
+        }
+    }
 }
 
 impl Span {
@@ -141,7 +158,7 @@ pub(super) fn resolve(member: &mut FoundMember, has_records: bool, size: u64) ->
 /// The gap after the last byte, in which chunks may be missing.
 fn tail(member: &FoundMember, spans: &[Span], size: u64) -> Span {
     let end = match spans.last() {
-        Some(Span::Chunk(found)) => found.bytes(member.by()).end,
+        Some(Span::Chunk(found)) => found.end(),
         Some(Span::Gap(gap)) => gap.bytes.end,
         None => member.first_at.min(size),
     };

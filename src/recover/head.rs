@@ -106,6 +106,14 @@ impl Head {
         Ok(Ok(head))
     }
 
+    pub(super) fn damage(&mut self, bytes: Range<u64>, section: Section, error: FormatError) {
+        self.damages.push(PartDamage {
+            bytes,
+            section,
+            error,
+        });
+    }
+
     fn read_metadata<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>, bytes: &[u8]) -> Result<()> {
         let len = match self.header.metadata {
             MetadataPlace::Absent => Some(0),

@@ -3,10 +3,9 @@
 use super::gaps::{Gap, Span};
 use super::head::{Head, PartDamage};
 use super::kind::MemberKind;
-use super::probe::{SoundChunk, end_of};
+use super::probe::SoundChunk;
 use super::table::Table;
 use crate::checked::to_u64;
-use blosc1::ChunkHeader;
 use bloscpack_wire::{
     Checksum, Form, FormatVersion, Header, Metadata, NumpyArray, internal::CHUNK_HEADER_LEN,
 };
@@ -87,7 +86,7 @@ impl FoundMember {
 
     /// A member by its head. `trusted` says whether its checksum may be believed; `leads`, whether it leads to a chunk, so that
     /// its sizes may be believed as well.
-    pub(super) fn of(head: Head, trusted: bool, leads: bool) -> Self {
+    pub(super) fn of(head: Head, first_at: u64, trusted: bool, leads: bool) -> Self {
         let header = &head.header;
         // "None" may also be a flipped bit: the first chunk decides.
         let is_sure = header.checksum != Checksum::None
@@ -110,6 +109,7 @@ impl FoundMember {
             chunk_size,
             size_is_claimed: varies || chunk_size.is_some(),
             header: Some(head.header),
+            first_at,
             ..Self::lost(head.at)
         }
     }
@@ -133,11 +133,6 @@ impl FoundMember {
         CHUNK_HEADER_LEN + self.digest_len()
     }
 
-    /// Where a chunk with this header ends, digest included.
-    pub(super) fn end_of(&self, at: u64, header: &ChunkHeader) -> u64 {
-        end_of(at, header.ctbytes, self.by())
-    }
-
     /// Whether a chunk of this length may be among the others, as a full one or as the last.
     pub(super) fn has_size(&self, nbytes: u32) -> bool {
         let last = self.header.as_ref().and_then(|header| header.last_chunk);
@@ -157,8 +152,8 @@ impl FoundMember {
     }
 
     /// Adds a sound chunk. Facts that its digest vouches for overrule the header.
-    pub(super) fn push(&mut self, found: SoundChunk, checksum: Checksum) {
-        self.checksum = Some(checksum);
+    pub(super) fn push(&mut self, found: SoundChunk) {
+        self.checksum = Some(found.by);
         self.usual.get_or_insert(found.nbytes);
         // Without a header, they may also be records that happen to be of one length.
         let least = if self.header.is_some() { 1 } else { LIKE_SIZES };

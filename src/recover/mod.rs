@@ -426,7 +426,7 @@ fn report_member<S: ReadAt, O: ContentOutput>(
             .collector
             .part(part(head.clone(), Section::Offsets, error));
     }
-    salvage.member(member.by(), spans)?;
+    salvage.member(spans)?;
     let collector = &mut salvage.collector;
     collector.end(head.start)?;
     if let Some(counted) = member.count.filter(|counted| *counted < member.sound) {

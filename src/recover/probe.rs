@@ -25,20 +25,14 @@ pub(super) struct SoundChunk {
     pub at: u64,
     pub ctbytes: u32,
     pub nbytes: u32,
+    /// The checksum by which it is sound.
+    pub by: Checksum,
 }
 
 impl SoundChunk {
-    fn new(at: u64, header: &ChunkHeader) -> Self {
-        Self {
-            at,
-            ctbytes: header.ctbytes,
-            nbytes: header.nbytes,
-        }
-    }
-
-    /// Its bytes and those of its digest.
-    pub(super) fn bytes(&self, checksum: Checksum) -> Range<u64> {
-        self.at..end_of(self.at, self.ctbytes, checksum)
+    /// Where it ends, its digest included.
+    pub(super) fn end(&self) -> u64 {
+        end_of(self.at, self.ctbytes, self.by)
     }
 }
 
@@ -55,8 +49,6 @@ pub(super) fn after(at: u64, len: u64) -> u64 {
 
 /// Whether there is a sound chunk at a position, by this checksum or any.
 type Question = (u64, Option<Checksum>);
-/// The chunk, and the checksum by which it is sound.
-type Answer = Option<(SoundChunk, Checksum)>;
 
 /// Looks for chunks in a source, with bounded work.
 pub(super) struct Probe<'a, S> {
@@ -67,7 +59,7 @@ pub(super) struct Probe<'a, S> {
     decoder: ChunkDecoder,
     block: Vec<u8>,
     /// The last question and its answer, since it is often repeated.
-    last: Option<(Question, Answer)>,
+    last: Option<(Question, Option<SoundChunk>)>,
 }
 
 impl<'a, S: ReadAt> Probe<'a, S> {
@@ -100,12 +92,12 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(ChunkHeader::parse(bytes).map_err(FormatError::from))
     }
 
-    /// The sound chunk at this position, by this checksum or, if none is known, by any; and the checksum by which it is sound.
+    /// The sound chunk at this position, by this checksum or, if none is known, by any.
     pub(super) fn sound(
         &mut self,
         at: u64,
         checksum: Option<Checksum>,
-    ) -> Result<Option<(SoundChunk, Checksum)>> {
+    ) -> Result<Option<SoundChunk>> {
         if let Some((question, answer)) = self.last
             && question == (at, checksum)
         {
@@ -114,7 +106,12 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let answer = match self.header(at)? {
             Ok(header) if !header.is_end_mark() && self.work.allows(at) => {
                 let by = self.holds(at, &header, checksum)?;
-                by.map(|by| (SoundChunk::new(at, &header), by))
+                by.map(|by| SoundChunk {
+                    at,
+                    ctbytes: header.ctbytes,
+                    nbytes: header.nbytes,
+                    by,
+                })
             }
             _ => None,
         };
@@ -131,7 +128,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         checksum: Option<Checksum>,
         chunk_size: Option<u32>,
         claimed: Option<u32>,
-    ) -> Result<Option<(SoundChunk, Checksum)>> {
+    ) -> Result<Option<SoundChunk>> {
         let Ok(header) = self.header(at)? else {
             return Ok(None);
         };
@@ -158,7 +155,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let found = self.sound(at, checksum)?;
         // Without a digest, anything that decodes is a chunk: it must be followed by another one, or have the length of all
         // chunks.
-        let Some((found, Checksum::None)) = found else {
+        let Some(found) = found.filter(|found| found.by == Checksum::None) else {
             return Ok(found);
         };
         let is_usual = [chunk_size, claimed].contains(&Some(found.nbytes));
@@ -166,21 +163,18 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         // little more than 32 bytes.
         let is_compressed = header.may_have_streams();
         let is_known = checksum == Some(Checksum::None);
-        let is_chunk = is_usual
-            || (is_known && is_compressed)
-            || self.is_landing(found.bytes(Checksum::None).end)?;
+        let is_chunk = is_usual || (is_known && is_compressed) || self.is_landing(found.end())?;
         if !is_chunk {
-            self.reject(found, Checksum::None);
+            self.reject(found);
         }
-        Ok(is_chunk.then_some((found, Checksum::None)))
+        Ok(is_chunk.then_some(found))
     }
 
     /// Counts the cost of a chunk that is sound, but not the one that is searched for.
-    pub(super) fn reject(&mut self, found: SoundChunk, by: Checksum) {
-        let decoded = if by == Checksum::None {
-            found.nbytes
-        } else {
-            0
+    pub(super) fn reject(&mut self, found: SoundChunk) {
+        let decoded = match found.by {
+            Checksum::None => found.nbytes,
+            _ => 0,
         };
         self.work.spend(found.ctbytes.max(decoded).into());
     }

@@ -11,7 +11,7 @@ use blosc1::ChunkHeader;
 use blosc1::internal::has_blocks;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{Checksum, FormatError, Limit, Limits, Section};
+use bloscpack_wire::{FormatError, Limit, Limits, Section};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -32,7 +32,6 @@ struct Job {
 pub(super) struct PendingChunk {
     pub found: SoundChunk,
     pub number: Option<u64>,
-    checksum: Checksum,
 }
 
 impl PendingChunk {
@@ -40,9 +39,7 @@ impl PendingChunk {
     pub(super) fn gap(&self, error: FormatError) -> Gap {
         Gap {
             number: self.number,
-            chunks: Some(1),
-            len: Some(self.found.nbytes.into()),
-            ..Gap::new(self.found.bytes(self.checksum), error)
+            ..Gap::one(self.found.at..self.found.end(), self.found.nbytes, error)
         }
     }
 }
@@ -80,18 +77,14 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
     }
 
     /// Hands on the content of a member.
-    pub(super) fn member(&mut self, checksum: Checksum, spans: Vec<Span>) -> Result<()> {
+    pub(super) fn member(&mut self, spans: Vec<Span>) -> Result<()> {
         let mut next = Some(0);
         for span in spans {
             let number = next;
             next = span.number_after(next);
             match span {
                 Span::Gap(gap) => self.gap(*gap)?,
-                Span::Chunk(found) => self.chunk(PendingChunk {
-                    found,
-                    number,
-                    checksum,
-                })?,
+                Span::Chunk(found) => self.chunk(PendingChunk { found, number })?,
             }
         }
         self.drain()
@@ -124,8 +117,8 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
                 pending.number,
                 Section::Chunk,
             ),
-            end: pending.found.bytes(pending.checksum).end,
-            checksum: pending.checksum,
+            end: pending.found.end(),
+            checksum: pending.found.by,
             allows_spare: false,
         };
         // The source may have changed after the scan: the digest is checked again.

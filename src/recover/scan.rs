@@ -10,14 +10,13 @@
 use super::gaps::Gap;
 use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
 use super::member::FoundMember;
-use super::probe::{Probe, SoundChunk};
+use super::probe::{Probe, SoundChunk, end_of};
 use super::table::Entry;
 use crate::checked::{len_of, to_u64};
 use blosc1::HEADER_LEN;
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, FormatError, Hashers, Limits, Section};
-use std::ops::Range;
 
 const MAGIC_LEN: u64 = 4;
 /// Bytes of the shortest head.
@@ -28,7 +27,9 @@ const LEADING_ENTRIES: usize = 4;
 /// A scan of a source, and the members that it has found so far.
 pub(super) struct Scan<'a, S> {
     pub(super) probe: Probe<'a, S>,
-    pub(super) members: Vec<FoundMember>,
+    /// The members before the last one, after one that is no part of the source.
+    pub(super) before: Vec<FoundMember>,
+    pub(super) member: FoundMember,
     /// The member in whose damaged chunk the last member was found, and of which that may be data.
     pub(super) outer: Option<usize>,
     /// Positions of the members whose header may name a wrong checksum.
@@ -44,122 +45,105 @@ pub(super) fn scan<S: ReadAt>(
     limits: Limits,
     hashers: Hashers,
 ) -> Result<Vec<FoundMember>> {
-    let members = Scan::new(source, limits, hashers, Vec::new())?.run()?;
+    let run = |distrusted: &[u64]| {
+        let mut scan = Scan {
+            probe: Probe::new(source, limits, hashers)?,
+            before: Vec::new(),
+            member: FoundMember::lost(0),
+            outer: None,
+            distrusted: distrusted.to_vec(),
+        };
+        let mut at = scan.begin(0)?;
+        while at < scan.probe.size() {
+            at = scan.step(at)?;
+        }
+        scan.before.push(scan.member);
+        Ok::<_, Error>(scan.before.split_off(1))
+    };
+    let members = run(&[])?;
     let doubtful = members.iter().filter(|member| member.is_doubtful());
     let distrusted: Vec<_> = doubtful.map(|member| member.at).collect();
     if distrusted.is_empty() {
         return Ok(members);
     }
-    let again = Scan::new(source, limits, hashers, distrusted.clone())?.run()?;
+    let again = run(&distrusted)?;
     // A digest that is right is not an accident.
     let holds = |member: &FoundMember| {
-        let by_digest = member.checksum.is_some_and(|kind| kind != Checksum::None);
-        member.sound > 0 && by_digest && distrusted.contains(&member.at)
+        member.sound > 0 && member.by() != Checksum::None && distrusted.contains(&member.at)
     };
     let sound = |members: &[FoundMember]| members.iter().map(|member| member.sound).sum::<u64>();
-    Ok(
-        if again.iter().any(holds) || sound(&again) > sound(&members) {
-            again
-        } else {
-            members
-        },
-    )
+    let is_better = again.iter().any(holds) || sound(&again) > sound(&members);
+    Ok(if is_better { again } else { members })
 }
 
-impl<'a, S: ReadAt> Scan<'a, S> {
-    fn new(source: &'a S, limits: Limits, hashers: Hashers, distrusted: Vec<u64>) -> Result<Self> {
-        Ok(Self {
-            probe: Probe::new(source, limits, hashers)?,
-            members: Vec::new(),
-            outer: None,
-            distrusted,
-        })
-    }
-
-    fn run(mut self) -> Result<Vec<FoundMember>> {
-        let mut at = self.begin(0)?;
-        while at < self.probe.size() {
-            at = self.step(at)?;
-        }
-        Ok(self.members)
-    }
-
-    /// Continues from the end of the last item, and returns the end of the next one.
+impl<S: ReadAt> Scan<'_, S> {
+    /// Continues from the end of the last span, and returns the end of the next one.
     fn step(&mut self, at: u64) -> Result<u64> {
-        let Some(member) = self.members.last() else {
-            return self.begin(at);
-        };
-        let (checksum, is_ended, is_complete) =
-            (member.checksum, member.is_ended, member.is_complete());
-        if !is_ended {
-            if let Some((found, by)) = self.probe.sound(at, checksum)?
-                && self.may_belong(found, by)?
+        let checksum = self.member.checksum;
+        if !self.member.is_ended {
+            if let Some(found) = self.probe.sound(at, checksum)?
+                && self.may_belong(found)?
             {
-                return self.take(found, by);
+                return self.take(found);
             }
             if let Some(end) = self.probe.end_mark(at, checksum)? {
                 let may_end = end == self.probe.size() || self.probe.is_magic(end)?;
-                self.with_last(|member| {
-                    member.is_ended = may_end || !member.forget_inner(end);
-                });
+                self.member.is_ended = may_end || !self.member.forget_inner(end);
                 return Ok(end);
             }
         }
+        let is_complete = self.member.is_complete();
         if self.probe.is_magic(at)? || (is_complete && self.is_head(at, true)?) {
-            self.outer = None;
             return self.begin(at);
         }
         self.damaged(at)
     }
 
-    pub(super) fn with_last(&mut self, change: impl FnOnce(&mut FoundMember)) {
-        if let Some(member) = self.members.last_mut() {
-            change(member);
-        }
+    /// Makes this the last member.
+    pub(super) fn open(&mut self, member: FoundMember) {
+        self.outer = None;
+        self.before
+            .push(std::mem::replace(&mut self.member, member));
     }
 
     /// Adds a sound chunk to the last member, and returns its end.
-    pub(super) fn push(&mut self, found: SoundChunk, by: Checksum) -> u64 {
-        self.with_last(|member| member.push(found, by));
-        found.bytes(by).end
+    pub(super) fn push(&mut self, found: SoundChunk) -> u64 {
+        self.member.push(found);
+        found.end()
     }
 
     /// Whether a chunk without a digest may belong to the last member, whose checksum may not be known yet.
-    pub(super) fn may_belong(&mut self, found: SoundChunk, by: Checksum) -> Result<bool> {
-        let Some(member) = self.members.last().filter(|_| by == Checksum::None) else {
-            return Ok(true);
-        };
-        let named = member.header.as_ref().map(|header| header.checksum);
-        if named == Some(Checksum::None) && self.distrusted.contains(&member.at) {
-            return Ok(false);
+    pub(super) fn may_belong(&mut self, found: SoundChunk) -> Result<bool> {
+        let header = self.member.header.as_ref();
+        let is_named = header.is_some_and(|header| header.checksum == Checksum::None);
+        let is_lost = header.is_none();
+        let is_distrusted = is_named && self.distrusted.contains(&self.member.at);
+        if found.by != Checksum::None || is_distrusted {
+            return Ok(!is_distrusted || found.by != Checksum::None);
         }
-        let is_known = member.checksum.is_some() || named == Some(Checksum::None);
-        let is_lost = named.is_none();
-        let end = found.bytes(by).end;
         // If a digest was cut off, nothing is left after its chunk.
-        let is_followed = len_of(&(end..self.probe.size())) >= to_u64(HEADER_LEN);
-        Ok(is_known || (self.probe.is_landing(end)? && (is_lost || is_followed)))
+        let is_followed = len_of(&(found.end()..self.probe.size())) >= to_u64(HEADER_LEN);
+        Ok(self.member.checksum.is_some()
+            || is_named
+            || (self.probe.is_landing(found.end())? && (is_lost || is_followed)))
     }
 
     /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it, as if bytes have gone
     /// missing: then it adds that one.
-    fn take(&mut self, found: SoundChunk, by: Checksum) -> Result<u64> {
-        let end = found.bytes(by).end;
-        if by == Checksum::None
-            && !self.probe.is_landing(end)?
-            && let Some((early, early_by)) = self.search_across(found.at, end)?
+    fn take(&mut self, found: SoundChunk) -> Result<u64> {
+        if found.by == Checksum::None
+            && !self.probe.is_landing(found.end())?
+            && let Some(early) = self.search_across(found.at, found.end())?
         {
-            self.with_last(|member| {
-                member.checksum.get_or_insert(by);
-            });
+            self.member.checksum.get_or_insert(found.by);
             let error = FormatError::Cut {
                 found: len_of(&(found.at..early.at)),
                 expected: found.ctbytes.into(),
             };
-            self.bad_short(found.at..early.at, found.nbytes, error);
-            return Ok(self.push(early, early_by));
+            self.gap(Gap::one(found.at..early.at, found.nbytes, error).cut());
+            return Ok(self.push(early));
         }
-        Ok(self.push(found, by))
+        Ok(self.push(found))
     }
 
     /// Begins the member at this position, and returns the position of its first chunk.
@@ -175,44 +159,35 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     }
 
     fn enter(&mut self, mut head: Head) -> Result<u64> {
-        let (size, earliest) = (self.probe.size(), head.earliest);
+        let (size, from) = (self.probe.size(), head.at + LEAST_HEAD);
         let chunks_at = head.chunks_at.filter(|at| *at <= size);
+        let first_at = chunks_at.unwrap_or(head.earliest);
+        let is_end = chunks_at == Some(size);
         let is_empty = head.header.nchunks == Some(0)
-            && match chunks_at {
-                Some(at) => at == size || self.probe.is_magic(at)?,
-                None => false,
-            };
+            && chunks_at.is_some()
+            && (is_end || self.probe.is_magic(first_at)?);
         let leads = is_empty || self.leads(&head)?;
-        let is_there = match chunks_at {
-            Some(at) => is_empty || at == size || self.is_begun(&head, at)?,
-            None => false,
-        };
+        let is_there =
+            is_empty || is_end || (chunks_at.is_some() && self.is_begun(&head, first_at)?);
         if let (None, Some(expected)) = (chunks_at, head.chunks_at) {
-            head.damages.push(PartDamage {
-                bytes: head.at..size,
-                section: if head.header.offsets {
-                    Section::Offsets
-                } else {
-                    Section::Metadata
-                },
-                error: FormatError::Cut {
-                    found: len_of(&(head.at..size)),
-                    expected: len_of(&(head.at..expected)),
-                },
-            });
+            let section = match head.header.offsets {
+                true => Section::Offsets,
+                false => Section::Metadata,
+            };
+            let error = FormatError::Cut {
+                found: len_of(&(head.at..size)),
+                expected: len_of(&(head.at..expected)),
+            };
+            head.damage(head.at..size, section, error);
         }
-        let from = head.at + LEAST_HEAD;
-        let trusted = !self.distrusted.contains(&head.at);
-        let mut member = FoundMember::of(head, trusted, leads);
-        member.first_at = chunks_at.unwrap_or(earliest);
-        self.members.push(member);
+        let (earliest, trusted) = (head.earliest, !self.distrusted.contains(&head.at));
+        self.open(FoundMember::of(head, first_at, trusted, leads));
         if is_there {
-            return Ok(chunks_at.unwrap_or(earliest));
+            return Ok(first_at);
         }
         // Bytes may be missing in the head, or its length may be wrong.
-        let end = chunks_at.unwrap_or(size);
-        let Some((found, by)) = self.search_early(from, end)? else {
-            return Ok(chunks_at.unwrap_or(earliest));
+        let Some(found) = self.search_early(from, chunks_at.unwrap_or(size))? else {
+            return Ok(first_at);
         };
         self.find_table(found.at)?;
         let error = FormatError::Field {
@@ -225,30 +200,28 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             is_short: chunks_at.is_some(),
             ..Gap::new(earliest.min(found.at)..found.at, error)
         });
-        Ok(self.push(found, by))
+        Ok(self.push(found))
     }
 
     fn begin_lost(&mut self, at: u64, error: FormatError) -> Result<u64> {
         let mut member = FoundMember::lost(at);
-        let size = self.probe.size();
         if let Some((metadata, end)) = metadata_after_lost(&mut self.probe, at)? {
-            member.metadata = Some(metadata);
-            member.first_at = end;
+            (member.metadata, member.first_at) = (Some(metadata), end);
         } else {
             member.hint = text_after_lost(&mut self.probe, at)?;
         }
         member.look_for_records();
-        let end = size.min(at + 32);
         member.damages.push(PartDamage {
-            bytes: at..end,
+            bytes: at..self.probe.size().min(at + 32),
             section: Section::Header,
             error,
         });
         // If the magic is left, it would be mistaken for the next member's.
-        let is_magic = self.probe.is_magic(at)?;
-        let least = at + if is_magic { MAGIC_LEN } else { 0 };
-        let first_at = member.first_at.max(least);
-        self.members.push(member);
+        if self.probe.is_magic(at)? {
+            member.first_at = member.first_at.max(at + MAGIC_LEN);
+        }
+        let first_at = member.first_at;
+        self.open(member);
         Ok(first_at)
     }
 
@@ -262,8 +235,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
 
     fn leads(&mut self, head: &Head) -> Result<bool> {
         let entries = head.table.places().take(LEADING_ENTRIES);
-        let places: Vec<u64> = head.chunks_at.into_iter().chain(entries).collect();
-        for at in places {
+        for at in head.chunks_at.into_iter().chain(entries) {
             if self.is_begun(head, at)? {
                 return Ok(true);
             }
@@ -274,6 +246,11 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     /// Whether a sound chunk or an end mark is here, by the checksum in the head.
     fn is_begun(&mut self, head: &Head, at: u64) -> Result<bool> {
         let checksum = Some(head.header.checksum).filter(|kind| *kind != Checksum::None);
+        self.is_chunk(at, checksum)
+    }
+
+    /// Whether a sound chunk or an end mark is here.
+    fn is_chunk(&mut self, at: u64, checksum: Option<Checksum>) -> Result<bool> {
         Ok(self.probe.sound(at, checksum)?.is_some()
             || self.probe.end_mark(at, checksum)?.is_some())
     }
@@ -283,52 +260,35 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         if let Some(end) = self.spare_end(at)? {
             return Ok(end);
         }
-        let Some(member) = self.members.last() else {
-            return Ok(self.probe.size());
-        };
-        if member.is_complete() {
-            return self.search_after(at);
+        if self.member.is_complete() {
+            return self.search(at, None, false);
         }
         if let Some(end) = self.by_own_header(at)? {
             return Ok(end);
         }
-        let number = self
-            .members
-            .last()
-            .and_then(|member| member.table.number_at(at));
+        let number = self.member.table.number_at(at);
         let next = self.next_sound_entry(at)?;
-        if let (Some(number), Some((end, next))) = (number, next)
-            && number + 1 == next
+        if let (Some(number), Some(next)) = (number, next)
+            && number + 1 == next.number
         {
             let error = self.fault(at)?;
-            let chunks = Some(1);
             self.gap(Gap {
-                chunks,
-                ..Gap::new(at..end, error)
+                chunks: Some(1),
+                ..Gap::new(at..next.at, error)
             });
-            return Ok(end);
+            return Ok(next.at);
         }
-        let end = next.map(|(end, _)| end);
-        self.search_inside(at, end, number.is_some())
+        self.search(at, next.map(|next| next.at), number.is_some())
     }
 
     /// Skips the zeros between two chunks, or after the last one.
     fn spare_end(&mut self, at: u64) -> Result<Option<u64>> {
-        let size = self.probe.size();
-        let Some(member) = self
-            .members
-            .last_mut()
-            .filter(|member| member.allows_spare())
-        else {
-            return Ok(None);
-        };
-        let (checksum, is_complete) = (member.checksum, member.is_complete());
-        let is_entry = member.table.number_at(at).is_some();
-        let next = member.table.next_after(at).map(|entry| entry.at);
-        if is_entry {
+        let table = &mut self.member.table;
+        let (is_entry, next) = (table.number_at(at).is_some(), table.next_after(at));
+        if !self.member.allows_spare() || is_entry {
             return Ok(None);
         }
-        let end = next.unwrap_or(size);
+        let end = next.map_or(self.probe.size(), |next| next.at);
         let mut from = at;
         while from < end {
             let bytes = self.probe.window.sweep(from, 1)?;
@@ -340,164 +300,102 @@ impl<'a, S: ReadAt> Scan<'a, S> {
             }
         }
         // After the last chunk, the next step looks at the bytes that follow the zeros.
-        let is_told = is_complete || next == Some(from);
+        let is_told = self.member.is_complete() || next.is_some_and(|next| next.at == from);
+        let checksum = self.member.checksum;
         let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
-        if is_spare && !is_told {
-            self.note_zeros(at..from);
+        // Zeros that are not spare according to a table may be a record that was wiped out.
+        let may_be_record = self.member.varies && len_of(&(at..from)) >= self.member.least();
+        if is_spare && !is_told && may_be_record {
+            self.gap(Gap::new(at..from, FormatError::Spare { found: 0 }));
         }
         Ok(is_spare.then_some(from))
     }
 
-    /// Zeros that are not spare according to a table may be a record that was wiped out.
-    fn note_zeros(&mut self, bytes: Range<u64>) {
-        let is_record = |member: &FoundMember| {
-            let least = to_u64(HEADER_LEN) + member.digest_len();
-            member.varies && len_of(&bytes) >= least
-        };
-        if self.members.last().is_some_and(is_record) {
-            self.gap(Gap::new(bytes, FormatError::Spare { found: 0 }));
-        }
-    }
-
     /// The end of a damaged chunk by its own header, if something confirms it.
     fn by_own_header(&mut self, at: u64) -> Result<Option<u64>> {
-        let Some(member) = self.members.last() else {
+        let (Ok(header), Some(by)) = (self.probe.header(at)?, self.member.checksum) else {
             return Ok(None);
         };
-        let (Ok(header), Some(_)) = (self.probe.header(at)?, member.checksum) else {
-            return Ok(None);
-        };
-        let end = member.end_of(at, &header);
+        let (member, size) = (&self.member, self.probe.size());
+        let end = end_of(at, header.ctbytes, by);
         if header.is_end_mark() || !member.has_size(header.nbytes) {
             return Ok(None);
         }
-        let is_entry =
-            member.table.number_at(end).is_some() && member.table.number_at(at).is_some();
+        let is_entry = |at| member.table.number_at(at).is_some();
+        let are_entries = is_entry(at) && is_entry(end);
         // The end of the source would cut a record of any length.
-        let is_usual =
-            member.has_usual_size(header.nbytes) && (!member.varies || end <= self.probe.size());
-        let is_border = self.is_border(end)?;
-        let is_told = is_border || is_entry;
+        let is_usual = member.has_usual_size(header.nbytes) && (!member.varies || end <= size);
+        let is_border = end == size
+            || (end < size && (self.is_chunk(end, Some(by))? || self.probe.is_magic(end)?));
+        let is_told = is_border || are_entries;
         if !is_told && (!is_usual || !self.probe.is_certain(at, &header)?) {
             return Ok(None);
         }
-        let error = self.fault(at)?;
-        let end = end.min(self.probe.size());
+        let (error, end) = (self.fault(at)?, end.min(size));
         // If bytes have gone missing, the next chunk begins before it should.
-        let early = if is_border {
-            None
-        } else {
-            self.search_across(at, end)?
+        let early = match is_border {
+            true => None,
+            false => self.search_across(at, end)?,
         };
-        if let Some((found, by)) = early {
-            self.bad_short(at..found.at, header.nbytes, error);
-            if self
-                .members
-                .last()
-                .is_some_and(|member| member.checksum != Some(by))
-            {
-                // Across the border to a member whose header is lost.
-                self.outer = None;
-                self.members.push(FoundMember::lost(found.at));
-            }
-            return Ok(Some(self.push(found, by)));
-        }
-        self.gap(Gap {
-            chunks: Some(1),
-            len: Some(header.nbytes.into()),
-            ..Gap::new(at..end, error)
-        });
-        Ok(Some(end))
+        let Some(found) = early else {
+            self.gap(Gap::one(at..end, header.nbytes, error));
+            return Ok(Some(end));
+        };
+        self.gap(Gap::one(at..found.at, header.nbytes, error).cut());
+        Ok(Some(self.push(found)))
     }
 
-    /// Whether something begins here that can follow a chunk of the last member.
-    pub(super) fn is_border(&mut self, at: u64) -> Result<bool> {
-        let checksum = self.members.last().and_then(|member| member.checksum);
-        Ok(at == self.probe.size()
-            || (at < self.probe.size()
-                && (self.probe.sound(at, checksum)?.is_some()
-                    || self.probe.end_mark(at, checksum)?.is_some()
-                    || self.probe.is_magic(at)?)))
-    }
-
-    /// The next entry of the table that leads to a sound chunk: its position and number.
-    fn next_sound_entry(&mut self, at: u64) -> Result<Option<(u64, u64)>> {
+    /// The next entry of the table that leads to a sound chunk.
+    fn next_sound_entry(&mut self, at: u64) -> Result<Option<Entry>> {
+        let (checksum, varies) = (self.member.checksum, self.member.varies);
         let mut from = at;
-        loop {
-            let Some(member) = self.members.last_mut() else {
-                return Ok(None);
-            };
-            let Some(entry) = member.table.next_after(from) else {
-                return Ok(None);
-            };
-            let (checksum, allows_spare) = (member.checksum, member.allows_spare());
-            let next = member.table.next_after(entry.at);
-            let next = next.filter(|next| next.number == entry.number + 1);
-            if let Some((found, by)) = self.probe.sound(entry.at, checksum)? {
-                // If everything has moved by whole chunks by chance, it is not the chunk of the entry.
-                let end = found.bytes(by).end;
-                let ends_there = |next: Entry| end == next.at || (allows_spare && end < next.at);
-                if next.is_none_or(ends_there) && self.is_confirmed(end, next)? {
-                    return Ok(Some((entry.at, entry.number)));
+        while let Some(entry) = self.member.table.next_after(from) {
+            if let Some(found) = self.probe.sound(entry.at, checksum)? {
+                let next = self.member.table.next_after(entry.at);
+                // Records often have one length, so that one that has moved is easily mistaken for another: the next one must be
+                // at its entry as well.
+                let is_confirmed = match next.filter(|next| next.number == entry.number + 1) {
+                    _ if !varies => true,
+                    Some(next) => self.probe.sound(next.at, checksum)?.is_some(),
+                    None => self.probe.sound(found.end(), checksum)?.is_none(),
+                };
+                if is_confirmed {
+                    return Ok(Some(entry));
                 }
             }
-            self.with_last(|member| member.table.pass(entry));
+            self.member.table.pass(entry);
             from = entry.at;
         }
-    }
-
-    /// Whether the next record is at its entry in the table as well. Records often have one length, so that one that has moved
-    /// is easily mistaken for another.
-    fn is_confirmed(&mut self, end: u64, next: Option<Entry>) -> Result<bool> {
-        let Some(member) = self.members.last().filter(|member| member.varies) else {
-            return Ok(true);
-        };
-        let checksum = member.checksum;
-        Ok(match next {
-            Some(next) => self.probe.sound(next.at, checksum)?.is_some(),
-            None => self.probe.sound(end, checksum)?.is_none(),
-        })
+        Ok(None)
     }
 
     /// The error at a position where a chunk should begin.
     pub(super) fn fault(&mut self, at: u64) -> Result<FormatError> {
-        let checksum = self.members.last().and_then(|member| member.checksum);
-        match (self.probe.header(at)?, checksum) {
-            (Ok(header), _) if header.is_end_mark() => Ok(FormatError::Trailing),
-            (Ok(header), Some(checksum)) => self.probe.fault(at, &header, checksum),
-            (Ok(_), None) => Ok(FormatError::Trailing),
+        match (self.probe.header(at)?, self.member.checksum) {
             (Err(error), _) => Ok(error),
+            (Ok(header), Some(checksum)) if !header.is_end_mark() => {
+                self.probe.fault(at, &header, checksum)
+            }
+            _ => Ok(FormatError::Trailing),
         }
     }
 
     pub(super) fn gap(&mut self, gap: Gap) {
-        self.with_last(|member| member.push_gap(gap));
-    }
-
-    /// Adds a damaged chunk that, by its header, ends after the beginning of the next one.
-    fn bad_short(&mut self, bytes: Range<u64>, nbytes: u32, error: FormatError) {
-        self.gap(Gap {
-            chunks: Some(1),
-            len: Some(nbytes.into()),
-            is_short: true,
-            ..Gap::new(bytes, error)
-        });
+        self.member.push_gap(gap);
     }
 
     /// Looks for the table of a member with a lost header, in which a chunk was found.
     pub(super) fn find_table(&mut self, first_chunk: u64) -> Result<()> {
-        let lacks_table = |member: &FoundMember| {
-            let header = member.header.as_ref();
-            member.sound == 0
-                && member.table.len() == 0
-                && header.is_none_or(|header| header.offsets && !member.is_unfilled)
-        };
-        let is_first = self.members.len() == 1 && self.members.last().is_some_and(lacks_table);
-        if is_first && let Some((table, count)) = table_before(&mut self.probe, first_chunk)? {
-            self.with_last(|member| {
-                member.table = table;
-                member.count.get_or_insert(count);
-            });
+        let member = &self.member;
+        let header = member.header.as_ref();
+        let may_have = header.is_none_or(|header| header.offsets && !member.is_unfilled);
+        let lacks_table = member.sound == 0 && member.table.len() == 0 && may_have;
+        if self.before.len() == 1
+            && lacks_table
+            && let Some((table, count)) = table_before(&mut self.probe, first_chunk)?
+        {
+            self.member.table = table;
+            self.member.count.get_or_insert(count);
         }
         Ok(())
     }
