@@ -318,7 +318,7 @@ impl<O: ContentOutput> Collector<O> {
         match self.kind {
             // They contain the numbers of their records.
             MemberKind::Packed { .. } => return,
-            MemberKind::Records => self.recovery.lose_records(self.at, None),
+            MemberKind::Records { .. } => self.recovery.lose_records(self.at, None),
             _ => {}
         }
         self.recovery.uncounted = true;

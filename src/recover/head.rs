@@ -1,18 +1,18 @@
 //! [`Head`]: the parts before the chunks of a member, as far as they can be read.
 
 use super::probe::{Probe, after};
+use super::salvage::damage_of;
 use super::table::{Entry, Table};
+use super::window::Part;
 use crate::checked::{in_memory, len_of, to_u64};
-use crate::walk::Walk;
-use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::{Cursor, ReadAt};
+use crate::indexed::head as member_head;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
-    Event, FormatError, FormatVersion, Geometry, Header, Metadata, MetadataHeader, MetadataPlace,
-    Section,
+    FormatError, FormatVersion, Geometry, Header, Metadata, MetadataHeader, MetadataPlace, Section,
     internal::{ENTRY_LEN, MAGIC, METADATA_HEADER_LEN},
 };
 use serde_core::de::IgnoredAny;
-use std::io;
 use std::ops::Range;
 
 /// The longest header, and the bytes after it by which two layouts are distinguished.
@@ -21,6 +21,8 @@ const LOOK_LEN: usize = 40;
 const MOST_HEAD: usize = 128;
 /// Text after a lost header that is searched.
 const MOST_TEXT: usize = 64 << 10;
+/// Entries of the table that are tried to confirm a header.
+const LEADING_ENTRIES: usize = 4;
 /// The first byte of the magic while a change is in progress.
 const CHANGING: u8 = b'!';
 
@@ -106,6 +108,12 @@ impl Head {
         Ok(Ok(head))
     }
 
+    /// The first positions at which there should be chunks.
+    pub(super) fn leads_to(&self) -> impl Iterator<Item = u64> {
+        let entries = self.table.places().take(LEADING_ENTRIES);
+        self.chunks_at.into_iter().chain(entries)
+    }
+
     pub(super) fn damage(&mut self, bytes: Range<u64>, section: Section, error: FormatError) {
         self.damages.push(PartDamage {
             bytes,
@@ -125,11 +133,10 @@ impl Head {
             probe.spend(len.unwrap_or(0).min(most).min(probe.limits.metadata.into()));
             match metadata(probe, self.at, bytes)? {
                 Ok(found) => self.metadata = Some(found),
-                Err(error) => self.damages.push(PartDamage {
-                    bytes: self.earliest..after(self.earliest, len.unwrap_or(32)),
-                    section: Section::Metadata,
-                    error,
-                }),
+                Err(error) => {
+                    let bytes = self.earliest..after(self.earliest, len.unwrap_or(32));
+                    self.damage(bytes, Section::Metadata, error);
+                }
             }
         }
         let geometry = len.and_then(|len| Geometry::of(&self.header, len).ok());
@@ -168,11 +175,7 @@ impl Head {
         self.table = Table::new(entries, &(self.earliest..probe.size()));
         let error = self.wrong_entry(&words, probe.size());
         if let Some(error) = error.filter(|_| !self.is_unfilled) {
-            self.damages.push(PartDamage {
-                bytes: table,
-                section: Section::Offsets,
-                error,
-            });
+            self.damage(table, Section::Offsets, error);
         }
         Ok(())
     }
@@ -212,11 +215,8 @@ impl Head {
         let expected = seal.finalize();
         if found != expected {
             self.hint = self.metadata.take();
-            self.damages.push(PartDamage {
-                bytes: self.at..chunks_at,
-                section: Section::Header,
-                error: FormatError::Seal { found, expected },
-            });
+            let error = FormatError::Seal { found, expected };
+            self.damage(self.at..chunks_at, Section::Header, error);
         }
         Ok(())
     }
@@ -231,38 +231,22 @@ fn section_len<S: ReadAt>(probe: &mut Probe<'_, S>, at: u64) -> Result<Option<u6
     Ok(header.map(|header| header.section_len()))
 }
 
-/// The metadata of the member at this position, whose header is `header`.
+/// The metadata of the member at this position, whose header is `first`. The inner error is damage.
 fn metadata<S: ReadAt>(
     probe: &Probe<'_, S>,
     at: u64,
-    header: &[u8],
+    first: &[u8],
 ) -> Result<std::result::Result<Metadata, FormatError>> {
-    let source = WithHeader {
-        source: probe.window.source(),
-        at,
-        header,
-    };
+    let source = probe.window.source();
     // The table is read elsewhere, and only as much of it as there is.
     let limits = probe.limits.offsets(u64::MAX);
-    let mut found = None;
-    let mut walk = Walk::of_file(Cursor::new(source), &limits)?;
-    let outcome = walk.run_until(|event, _| match event {
-        Event::Metadata(metadata, _) => {
-            found = Some(metadata);
-            true
+    let found = first.len();
+    match member_head(&Part { source, at, first }, &limits) {
+        Ok(head) => {
+            let metadata = head.and_then(|head| head.metadata);
+            Ok(metadata.ok_or(FormatError::TornHeader { found }))
         }
-        Event::ChunksBegin => true,
-        _ => false,
-    });
-    match (outcome, found) {
-        (_, Some(found)) => Ok(Ok(found)),
-        (Err(error), None) => match error.kind() {
-            ErrorKind::Format(wrong) => Ok(Err(wrong.clone())),
-            _ => Err(error),
-        },
-        (Ok(()), None) => Ok(Err(FormatError::TornHeader {
-            found: header.len(),
-        })),
+        Err(error) => damage_of(error).map(Err),
     }
 }
 
@@ -352,28 +336,4 @@ fn skip_unfilled<S: ReadAt>(probe: &mut Probe<'_, S>, mut at: u64) -> Result<u64
         at += 8;
     }
     Ok(at)
-}
-
-/// A source from a position on, with other bytes as its first.
-struct WithHeader<'a, S> {
-    source: &'a S,
-    at: u64,
-    header: &'a [u8],
-}
-
-impl<S: ReadAt> ReadAt for WithHeader<'_, S> {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        match usize::try_from(at)
-            .ok()
-            .and_then(|at| self.header.get(at..))
-        {
-            Some(rest) if !rest.is_empty() => io::Read::read(&mut &*rest, buf),
-            _ => self.source.read_at(after(self.at, at), buf),
-        }
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        // Saturates: a source that has become shorter has no bytes left.
-        Ok(self.source.size()?.saturating_sub(self.at))
-    }
 }

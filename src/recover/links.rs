@@ -3,6 +3,7 @@
 
 use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk};
+use super::table::longest_series;
 use crate::checked::in_memory;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
@@ -41,7 +42,12 @@ impl Links {
                 head,
             }));
         }
-        Ok(Self(longest_row(links)))
+        Ok(Self(Self::row(links)))
+    }
+
+    /// The longest row of links in which no record occurs twice.
+    fn row(links: Vec<Link>) -> Vec<Link> {
+        longest_series(links, |link| link.head.first..link.head.end())
     }
 
     /// The head of the chunk that begins here.
@@ -103,36 +109,6 @@ fn adds_up<S: ReadAt>(probe: &mut Probe<'_, S>, found: SoundChunk, head: PackHea
     Ok(begin.is_some_and(|begin| head.check_lengths(&begin, found.nbytes).is_ok()))
 }
 
-/// The longest row of links in which no record occurs twice, by lock_timeout sorting.
-fn longest_row(links: Vec<Link>) -> Vec<Link> {
-    let is_row = links.is_sorted_by(|one, next| one.head.end() <= next.head.first);
-    if is_row {
-        return links;
-    }
-    // For each length, the link with the least end that closes a row of that length; and for each link the one before it in
-    // its row.
-    let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(links.len());
-    let end = |index: usize| links.get(index).map_or(0, |link| link.head.end());
-    for (index, link) in links.iter().enumerate() {
-        let len = ends.partition_point(|other| end(*other) <= link.head.first);
-        before.push(len.checked_sub(1).and_then(|len| ends.get(len)).copied());
-        match ends.get_mut(len) {
-            Some(other) if link.head.end() < end(*other) => *other = index,
-            Some(_) => {}
-            None => ends.push(index),
-        }
-    }
-    let mut row = Vec::with_capacity(ends.len());
-    let mut next = ends.last().copied();
-    while let Some(index) = next {
-        row.extend(links.get(index).copied());
-        next = before.get(index).copied().flatten();
-    }
-    row.reverse();
-    row
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,7 +137,7 @@ mod tests {
             let links = (0..)
                 .zip(links)
                 .map(|(at, (first, count))| link(at, *first, *count));
-            let row = longest_row(links.collect());
+            let row = Links::row(links.collect());
             let firsts: Vec<_> = row.iter().map(|link| link.head.first).collect();
             assert_eq!(firsts, expected);
             assert!(row.is_sorted_by(|one, next| one.at < next.at));

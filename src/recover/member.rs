@@ -2,20 +2,18 @@
 
 use super::gaps::{Gap, Span};
 use super::head::{Head, PartDamage};
-use super::kind::MemberKind;
+use super::kind::{MemberKind, form_of, is_array};
 use super::probe::SoundChunk;
 use super::table::Table;
 use crate::checked::to_u64;
-use bloscpack_wire::{
-    Checksum, Form, FormatVersion, Header, Metadata, NumpyArray, internal::CHUNK_HEADER_LEN,
-};
+use bloscpack_wire::{Checksum, Form, FormatVersion, Header, Metadata, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
 /// This many chunks of one length make it the length of all, if the header is lost.
 const LIKE_SIZES: u64 = 3;
 
 /// A member as far as a scan has found it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FoundMember {
     pub at: u64,
     /// Nothing if it is lost.
@@ -60,27 +58,8 @@ impl FoundMember {
     pub(super) fn lost(at: u64) -> Self {
         Self {
             at,
-            header: None,
-            checksum: None,
-            metadata: None,
-            hint: None,
-            varies: false,
-            kind: MemberKind::Content,
-            table: Table::default(),
-            count: None,
-            is_unfilled: false,
-            is_changing: false,
             first_at: at,
-            chunk_size: None,
-            spans: Vec::new(),
-            damages: Vec::new(),
-            is_ended: false,
-            trailing: None,
-            known: 0,
-            sound: 0,
-            usual: None,
-            short: false,
-            size_is_claimed: false,
+            ..Self::default()
         }
     }
 
@@ -218,18 +197,9 @@ impl FoundMember {
 
     /// Notes that its chunks have no common size if the metadata after a lost header describes records.
     pub(super) fn look_for_records(&mut self) {
-        let header = Header {
-            varlen: true,
-            ..Header::new(FormatVersion::V3)
-        };
         let metadata = self.metadata.as_ref().or(self.hint.as_ref());
-        let tells = metadata.is_some_and(|metadata| match Form::of(&header, Some(metadata)) {
-            Ok(form) => form.count().is_some() || matches!(form, Form::Packed { .. }),
-            Err(_) => false,
-        });
-        let is_array =
-            metadata.is_some_and(|metadata| !matches!(NumpyArray::of(metadata), Ok(None)));
-        if tells && !is_array {
+        let form = metadata.filter(|metadata| !is_array(metadata)).map(form_of);
+        if let Some(Ok(Form::Packed { .. } | Form::Records { count: Some(_) })) = form {
             (self.varies, self.size_is_claimed) = (true, true);
         }
     }
@@ -260,19 +230,6 @@ impl FoundMember {
             was_short = found.nbytes < size;
         }
         false
-    }
-
-    /// Whether its header may name a wrong checksum: no chunk is sound by it, or it is none although it could be one, and not
-    /// all chunks are sound.
-    pub(super) fn is_doubtful(&self) -> bool {
-        let is_damaged = self.spans.iter().any(|span| span.gap().is_some());
-        let is_barren = self.header.is_some() && self.sound == 0;
-        let is_bare = self.header.as_ref().is_some_and(|header| {
-            header.checksum == Checksum::None
-                && !matches!(header.layout, FormatVersion::V0 | FormatVersion::V1)
-        });
-        let is_bare = is_bare && self.checksum == Some(Checksum::None);
-        is_damaged && (is_barren || is_bare)
     }
 
     /// The checksum in its header, if it is not the one by which its chunks are sound.

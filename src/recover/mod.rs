@@ -6,7 +6,7 @@
 //!          ─► collector (report, empty records) ─► output (SeekEncoder, SeekRecordWriter)
 //! ```
 
-mod block_layout;
+mod blocks;
 mod budget;
 mod collector;
 mod gaps;

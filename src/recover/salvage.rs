@@ -2,13 +2,12 @@
 
 use super::collector::{Collector, ContentOutput};
 use super::gaps::{Gap, Span};
-use super::probe::SoundChunk;
+use super::probe::{SoundChunk, pieces};
 use super::{RecoverOptions, at};
 use crate::checked::to_usize;
 use crate::indexed::{ChunkExtent, Fetcher};
 use crate::pipeline::Pipeline;
 use blosc1::ChunkHeader;
-use blosc1::internal::has_blocks;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatError, Limit, Limits, Section};
@@ -19,8 +18,6 @@ use std::sync::Arc;
 const LARGE: u32 = 64 << 20;
 /// A chunk of fewer uncompressed bytes than this is decoded by the caller's thread.
 const SMALL: u32 = 4 << 10;
-/// The least length of such a piece, except for the last.
-const PIECE: u32 = 1 << 20;
 
 struct Job {
     extent: ChunkExtent,
@@ -176,15 +173,10 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         header: &ChunkHeader,
         chunk: &[u8],
     ) -> Result<()> {
-        let step = match header.blocksize {
-            0 => PIECE,
-            _ if !has_blocks(chunk) => PIECE,
-            block => block * PIECE.div_ceil(block),
-        };
         let mut buffer = Vec::new();
         for is_for_real in [false, true] {
-            for from in (0..header.nbytes).step_by(to_usize(step)) {
-                buffer.resize(to_usize(step.min(header.nbytes - from)), 0);
+            for (from, len) in pieces(header, chunk) {
+                buffer.resize(len, 0);
                 let skip = Some(to_usize(from));
                 let decoded = self.fetcher.decode_part(extent, chunk, skip, &mut buffer);
                 if let Err(error) = decoded {

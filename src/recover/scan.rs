@@ -14,15 +14,13 @@ use super::probe::{Probe, SoundChunk, end_of};
 use super::table::Entry;
 use crate::checked::{len_of, to_u64};
 use blosc1::HEADER_LEN;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, FormatError, Hashers, Limits, Section};
 
 const MAGIC_LEN: u64 = 4;
 /// Bytes of the shortest head.
 const LEAST_HEAD: u64 = 8;
-/// Entries of the table that are tried to confirm a header.
-const LEADING_ENTRIES: usize = 4;
 
 /// A scan of a source, and the members that it has found so far.
 pub(super) struct Scan<'a, S> {
@@ -32,8 +30,6 @@ pub(super) struct Scan<'a, S> {
     pub(super) member: FoundMember,
     /// The member in whose damaged chunk the last member was found, and of which that may be data.
     pub(super) outer: Option<usize>,
-    /// Positions of the members whose header may name a wrong checksum.
-    distrusted: Vec<u64>,
 }
 
 /// Scans a source.
@@ -45,35 +41,18 @@ pub(super) fn scan<S: ReadAt>(
     limits: Limits,
     hashers: Hashers,
 ) -> Result<Vec<FoundMember>> {
-    let run = |distrusted: &[u64]| {
-        let mut scan = Scan {
-            probe: Probe::new(source, limits, hashers)?,
-            before: Vec::new(),
-            member: FoundMember::lost(0),
-            outer: None,
-            distrusted: distrusted.to_vec(),
-        };
-        let mut at = scan.begin(0)?;
-        while at < scan.probe.size() {
-            at = scan.step(at)?;
-        }
-        scan.before.push(scan.member);
-        Ok::<_, Error>(scan.before.split_off(1))
+    let mut scan = Scan {
+        probe: Probe::new(source, limits, hashers)?,
+        before: Vec::new(),
+        member: FoundMember::lost(0),
+        outer: None,
     };
-    let members = run(&[])?;
-    let doubtful = members.iter().filter(|member| member.is_doubtful());
-    let distrusted: Vec<_> = doubtful.map(|member| member.at).collect();
-    if distrusted.is_empty() {
-        return Ok(members);
+    let mut at = scan.begin(0)?;
+    while at < scan.probe.size() {
+        at = scan.step(at)?;
     }
-    let again = run(&distrusted)?;
-    // A digest that is right is not an accident.
-    let holds = |member: &FoundMember| {
-        member.sound > 0 && member.by() != Checksum::None && distrusted.contains(&member.at)
-    };
-    let sound = |members: &[FoundMember]| members.iter().map(|member| member.sound).sum::<u64>();
-    let is_better = again.iter().any(holds) || sound(&again) > sound(&members);
-    Ok(if is_better { again } else { members })
+    scan.before.push(scan.member);
+    Ok(scan.before.split_off(1))
 }
 
 impl<S: ReadAt> Scan<'_, S> {
@@ -114,18 +93,14 @@ impl<S: ReadAt> Scan<'_, S> {
 
     /// Whether a chunk without a digest may belong to the last member, whose checksum may not be known yet.
     pub(super) fn may_belong(&mut self, found: SoundChunk) -> Result<bool> {
-        let header = self.member.header.as_ref();
-        let is_named = header.is_some_and(|header| header.checksum == Checksum::None);
-        let is_lost = header.is_none();
-        let is_distrusted = is_named && self.distrusted.contains(&self.member.at);
-        if found.by != Checksum::None || is_distrusted {
-            return Ok(!is_distrusted || found.by != Checksum::None);
+        if found.by != Checksum::None || self.member.checksum.is_some() {
+            return Ok(true);
         }
+        let named = self.member.header.as_ref().map(|header| header.checksum);
         // If a digest was cut off, nothing is left after its chunk.
         let is_followed = len_of(&(found.end()..self.probe.size())) >= to_u64(HEADER_LEN);
-        Ok(self.member.checksum.is_some()
-            || is_named
-            || (self.probe.is_landing(found.end())? && (is_lost || is_followed)))
+        Ok(named == Some(Checksum::None)
+            || (self.probe.is_landing(found.end())? && (named.is_none() || is_followed)))
     }
 
     /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it, as if bytes have gone
@@ -180,7 +155,8 @@ impl<S: ReadAt> Scan<'_, S> {
             };
             head.damage(head.at..size, section, error);
         }
-        let (earliest, trusted) = (head.earliest, !self.distrusted.contains(&head.at));
+        let earliest = head.earliest;
+        let trusted = leads || !self.leads_by_any(&head)?;
         self.open(FoundMember::of(head, first_at, trusted, leads));
         if is_there {
             return Ok(first_at);
@@ -234,9 +210,21 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 
     fn leads(&mut self, head: &Head) -> Result<bool> {
-        let entries = head.table.places().take(LEADING_ENTRIES);
-        for at in head.chunks_at.into_iter().chain(entries) {
+        for at in head.leads_to() {
             if self.is_begun(head, at)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether its head leads to a chunk by any other checksum, or to two in a row without one.
+    fn leads_by_any(&mut self, head: &Head) -> Result<bool> {
+        for at in head.leads_to() {
+            if let Some(found) = self.probe.sound(at, None)?
+                && (found.by != Checksum::None
+                    || self.probe.sound(found.end(), Some(found.by))?.is_some())
+            {
                 return Ok(true);
             }
         }

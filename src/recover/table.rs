@@ -1,5 +1,6 @@
 //! [`Table`]: a table of offsets that may be damaged in part.
 
+use super::probe::after;
 use crate::checked::len_of;
 use bloscpack_wire::internal::CHUNK_HEADER_LEN;
 use std::ops::Range;
@@ -27,7 +28,7 @@ impl Table {
             entry.at >= range.start && len >= CHUNK_HEADER_LEN
         });
         Self {
-            entries: longest_ascent(possible.collect()),
+            entries: longest_series(possible.collect(), |entry| entry.at..after(entry.at, 1)),
             passed: 0,
         }
     }
@@ -77,31 +78,31 @@ impl Table {
     }
 }
 
-/// The longest series of entries that ascend in place and number, by lock_timeout sorting.
-fn longest_ascent(entries: Vec<Entry>) -> Vec<Entry> {
-    let is_ascending = entries.is_sorted_by(|one, next| one.at < next.at);
-    if is_ascending {
-        return entries;
+/// The longest series of items that end before the next one begins, by patience sorting.
+pub(super) fn longest_series<T: Copy>(items: Vec<T>, range: impl Fn(&T) -> Range<u64>) -> Vec<T> {
+    if items.is_sorted_by(|one, next| range(one).end <= range(next).start) {
+        return items;
     }
-    // For each length, the entry with the least place that ends a series of it; and for each entry
-    // the one before it in its series.
-    let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(entries.len());
-    let at = |index: usize| entries.get(index).map_or(0, |entry| entry.at);
-    for (index, entry) in entries.iter().enumerate() {
-        let len = ends.partition_point(|end| at(*end) < entry.at);
-        before.push(len.checked_sub(1).and_then(|len| ends.get(len)).copied());
+    // For each length, the item with the least end that closes a series of it; and for each item the one before it in its
+    // series.
+    let mut ends: Vec<(u64, usize)> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let Range { start, end } = range(item);
+        let len = ends.partition_point(|(end, _)| *end <= start);
+        let last = len.checked_sub(1).and_then(|len| ends.get(len));
+        before.push(last.map(|(_, index)| *index));
         match ends.get_mut(len) {
-            Some(end) => *end = index,
-            None => ends.push(index),
+            Some(other) if end < other.0 => *other = (end, index),
+            Some(_) => {}
+            None => ends.push((end, index)),
         }
     }
-    let mut series = Vec::with_capacity(ends.len());
-    let mut next = ends.last().copied();
-    while let Some(index) = next {
-        series.extend(entries.get(index).copied());
-        next = before.get(index).copied().flatten();
-    }
+    let last = ends.last().map(|(_, index)| *index);
+    let series = std::iter::successors(last, |index| *before.get(*index)?);
+    let mut series: Vec<_> = series
+        .filter_map(|index| items.get(index).copied())
+        .collect();
     series.reverse();
     series
 }
